@@ -1,0 +1,152 @@
+//! The leaderboard's wire format, version 1, as both sides speak it.
+//!
+//! | call | request | answer |
+//! |---|---|---|
+//! | `POST /api/v1/runs` | [`StartRun`] | [`StartedRun`] |
+//! | `PUT /api/v1/runs/{id}` | [`RunRecord`] | [`AcceptedRun`] |
+//! | `GET /api/v1/runs` | query of [`ListRuns`] | [`RunList`] |
+//! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
+//! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
+//!
+//! Every refusal is an [`ErrorBody`] with an HTTP status of 4xx or 5xx.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Adapter, ClientKind, RunRecord, Suite, Summary};
+
+/// Registers a run before it starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StartRun {
+    pub suite: Suite,
+    /// Version of the engine that will run.
+    pub engine_version: String,
+}
+
+/// What the server gives a run to start with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StartedRun {
+    pub run_id: String,
+    /// Single-use; goes into the record.
+    pub nonce: String,
+    /// Seed of weights, shuffles and dropout; the run must use it.
+    pub seed: u32,
+    /// After this moment (seconds since 1970 UTC) the run is no longer accepted.
+    pub expires_unix_seconds: f64,
+}
+
+/// The answer to an accepted record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AcceptedRun {
+    pub run_id: String,
+    pub tier: Tier,
+    /// Why the run has this tier, one sentence each; empty when there is nothing to say.
+    pub notes: Vec<String>,
+    /// Path of the result's own page on this server.
+    pub permalink: String,
+    /// Whoever holds this may delete the run; it is shown once and stored only as a hash.
+    pub deletion_secret: String,
+    /// Path of the page that deletes the run; the secret is in its fragment, which browsers never send.
+    pub deletion_link: String,
+}
+
+/// How far a result has been checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// The server trained the first steps itself and saw the same losses.
+    Replayed,
+    /// All bounds, summaries and times hold.
+    Checked,
+    /// No seed from the server.
+    Unverified,
+    /// Something is implausible; a person will look.
+    Flagged,
+    Hidden,
+}
+
+impl Tier {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Replayed => "replayed",
+            Self::Checked => "checked",
+            Self::Unverified => "unverified",
+            Self::Flagged => "flagged",
+            Self::Hidden => "hidden",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Replayed, Self::Checked, Self::Unverified, Self::Flagged, Self::Hidden]
+            .into_iter()
+            .find(|tier| tier.name() == name)
+    }
+}
+
+/// Query of the list; everything is optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListRuns {
+    /// Only this workload.
+    pub workload: Option<String>,
+    /// Only this back end.
+    pub backend: Option<String>,
+    /// Only results that may be ranked: standard, hardware, `replayed` or `checked`.
+    pub ranked: bool,
+    /// At most this many rows, 1 to 500; 100 when absent.
+    pub limit: Option<u32>,
+    /// Rows to leave out at the start.
+    pub offset: Option<u32>,
+}
+
+/// One page of the leaderboard, fastest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunList {
+    pub rows: Vec<RunRow>,
+    /// Rows there are without `limit` and `offset`.
+    pub total: u64,
+}
+
+/// One workload of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunRow {
+    pub run_id: String,
+    pub workload: String,
+    pub backend: String,
+    pub adapter: Adapter,
+    pub claimed_name: Option<String>,
+    pub client_kind: ClientKind,
+    /// `Chrome 142`, `native-runner 0.1.0`.
+    pub client: String,
+    pub operating_system: String,
+    pub batch_size: u32,
+    pub tier: Tier,
+    pub standard: bool,
+    /// Whether the row takes part in the default ranking.
+    pub ranked: bool,
+    pub submitted_unix_seconds: f64,
+    pub summary: Summary,
+}
+
+/// One run as stored, without its nonce.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StoredRun {
+    pub run_id: String,
+    pub tier: Tier,
+    pub notes: Vec<String>,
+    pub submitted_unix_seconds: f64,
+    pub record: RunRecord,
+}
+
+/// Every refusal: a code for programs, a plain sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorBody {
+    /// Stable, such as `out_of_range`.
+    pub code: String,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// The field at fault, as a path such as `workloads[0].settings.batch_size`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+}

@@ -1,0 +1,67 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What was asked for and what was used. A mismatch is an error before it comes to a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// The adapter as asked for: `any`, `discrete`, an index, part of a name, or `browser`.
+    pub requested_adapter: String,
+    /// The back end as asked for.
+    pub requested_backend: String,
+    /// The back end that trained.
+    pub backend: String,
+    /// As the platform reported it.
+    pub adapter: Adapter,
+    /// As the person said it, when the platform hides the name.
+    pub claimed_name: Option<String>,
+}
+
+/// A device as the platform reports it; browsers mask most of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Adapter {
+    pub name: String,
+    pub vendor: String,
+    pub architecture: String,
+    pub kind: DeviceKind,
+    /// `Vulkan`, `Metal`, `DX12`, `WebGPU`, or `CPU` for back ends without a graphics interface.
+    pub api: String,
+    /// Driver name and version, where offered.
+    pub driver: String,
+    /// Whether the work runs on a processor that pretends to be a GPU. Shown, never ranked.
+    pub software: bool,
+}
+
+/// Kinds of device that a person may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceKind {
+    Discrete,
+    Integrated,
+    Virtual,
+    Cpu,
+    /// The platform does not say.
+    Unknown,
+}
+
+impl DeviceKind {
+    /// The word used on the command line and in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Discrete => "discrete",
+            Self::Integrated => "integrated",
+            Self::Virtual => "virtual",
+            Self::Cpu => "cpu",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Number format of the arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    F32,
+    F64,
+}

@@ -1,0 +1,25 @@
+//! The contract between everything that measures and everything that shows measurements.
+//!
+//! A [`RunRecord`] holds the raw samples of one run and can always be summarised again
+//! ([`summary::summarise`]); [`METRICS`] names every figure with its unit and direction;
+//! [`Warning`] says what was not ideal and what to do about it; [`api`] is the wire format of the
+//! leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
+
+pub mod api;
+mod device;
+mod metric;
+mod provenance;
+mod record;
+pub mod statistics;
+pub mod summary;
+mod warning;
+
+pub use device::{Adapter, Device, DeviceKind, Precision};
+pub use metric::{Better, METRICS, Metric, Unit, metric};
+pub use provenance::{Client, ClientKind, Provenance};
+pub use record::{
+    ColdStart, Correctness, CurvePoint, Epoch, Evaluation, Outcome, Resources, RunRecord, SCHEMA_VERSION, Settings,
+    Suite, Target, WeightSample, Window, WorkloadRecord,
+};
+pub use summary::Summary;
+pub use warning::Warning;

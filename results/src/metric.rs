@@ -1,0 +1,208 @@
+use serde::Serialize;
+
+use crate::Summary;
+
+/// What a figure is measured in; text is made from it only where text is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    SamplesPerSecond,
+    FlopsPerSecond,
+    Seconds,
+    /// A share from 0 to 1, shown in percent.
+    Share,
+    /// A number without a unit.
+    One,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    Higher,
+    Lower,
+}
+
+/// One figure of a workload: the terminal, the page and the server all render from this.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Metric {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub unit: Unit,
+    pub better: Better,
+    /// One sentence for a person who has not read the methodology.
+    pub description: &'static str,
+    #[serde(skip)]
+    pub value: fn(&Summary) -> Option<f64>,
+}
+
+impl Metric {
+    /// The figure as a person reads it: four significant digits, with its unit.
+    pub fn text(&self, value: f64) -> String {
+        match self.unit {
+            Unit::SamplesPerSecond => format!("{} samples/s", scaled(value)),
+            Unit::FlopsPerSecond => format!("{}FLOP/s", scaled(value)),
+            Unit::Seconds => seconds(value),
+            Unit::Share => format!("{:.2} %", value * 100.0),
+            Unit::One => significant(value),
+        }
+    }
+
+    /// The figure of `summary` as text, or a dash where the run does not have it.
+    pub fn text_of(&self, summary: &Summary) -> String {
+        (self.value)(summary).map_or_else(|| "–".to_owned(), |value| self.text(value))
+    }
+}
+
+/// Every figure, in the order in which tables show them.
+pub const METRICS: &[Metric] = &[
+    Metric {
+        id: "samples_per_second",
+        title: "Training throughput",
+        unit: Unit::SamplesPerSecond,
+        better: Better::Higher,
+        description: "Training samples per second: the median of windows of at least one second after the warm-up.",
+        value: |s| s.samples_per_second,
+    },
+    Metric {
+        id: "accuracy",
+        title: "Test accuracy",
+        unit: Unit::Share,
+        better: Better::Higher,
+        description: "Share of the test set that the trained network classifies rightly.",
+        value: |s| s.accuracy,
+    },
+    Metric {
+        id: "seconds_to_target",
+        title: "Time to accuracy",
+        unit: Unit::Seconds,
+        better: Better::Lower,
+        description: "Seconds of training, evaluation excluded, until the workload's target accuracy was first seen.",
+        value: |s| s.seconds_to_target,
+    },
+    Metric {
+        id: "seconds_per_epoch",
+        title: "Time per epoch",
+        unit: Unit::Seconds,
+        better: Better::Lower,
+        description: "Seconds of training for one pass over the training set, median over the finished epochs.",
+        value: |s| s.seconds_per_epoch,
+    },
+    Metric {
+        id: "step_seconds_p50",
+        title: "Step time, median",
+        unit: Unit::Seconds,
+        better: Better::Lower,
+        description: "Seconds per training step, median over the counted windows.",
+        value: |s| s.step_seconds_p50,
+    },
+    Metric {
+        id: "step_seconds_p95",
+        title: "Step time, 95th percentile",
+        unit: Unit::Seconds,
+        better: Better::Lower,
+        description: "Seconds per training step that 95 % of the counted windows stay under.",
+        value: |s| s.step_seconds_p95,
+    },
+    Metric {
+        id: "training_seconds",
+        title: "Training time",
+        unit: Unit::Seconds,
+        better: Better::Lower,
+        description: "All timed training of this run, evaluation excluded.",
+        value: |s| Some(s.training_seconds),
+    },
+    Metric {
+        id: "testing_seconds",
+        title: "Testing time",
+        unit: Unit::Seconds,
+        better: Better::Lower,
+        description: "Seconds of the last pass over the test set.",
+        value: |s| s.testing_seconds,
+    },
+    Metric {
+        id: "flops_per_second",
+        title: "Arithmetic",
+        unit: Unit::FlopsPerSecond,
+        better: Better::Higher,
+        description: "Floating-point operations per second that the network needs, counted from its shapes.",
+        value: |s| s.flops_per_second,
+    },
+    Metric {
+        id: "sustained_ratio",
+        title: "Sustained",
+        unit: Unit::Share,
+        better: Better::Higher,
+        description: "Worst over best counted window; at 97 % and above the run is called sustained.",
+        value: |s| s.sustained_ratio,
+    },
+];
+
+/// The metric with this id.
+pub fn metric(id: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|m| m.id == id)
+}
+
+/// Four significant digits with a decimal prefix: `12.34 k`, `1.5 G`. Ends in the prefix or a digit.
+fn scaled(value: f64) -> String {
+    for (factor, prefix) in [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")] {
+        if value.abs() >= factor {
+            let divisor = if factor == 1e4 { 1e3 } else { factor };
+            return format!("{}{prefix}", significant(value / divisor));
+        }
+    }
+    significant(value)
+}
+
+fn significant(value: f64) -> String {
+    let magnitude = value.abs();
+    let decimals = if magnitude >= 1000.0 {
+        0
+    } else if magnitude >= 100.0 {
+        1
+    } else if magnitude >= 10.0 {
+        2
+    } else {
+        3
+    };
+    format!("{value:.decimals$}")
+}
+
+fn seconds(value: f64) -> String {
+    if value < 1e-3 {
+        format!("{} µs", significant(value * 1e6))
+    } else if value < 1.0 {
+        format!("{} ms", significant(value * 1e3))
+    } else if value < 600.0 {
+        format!("{} s", significant(value))
+    } else {
+        format!("{} min", significant(value / 60.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_has_an_id_of_its_own() {
+        for (i, metric) in METRICS.iter().enumerate() {
+            assert!(METRICS[..i].iter().all(|other| other.id != metric.id), "{} twice", metric.id);
+        }
+    }
+
+    #[test]
+    fn figures_are_shown_with_four_significant_digits_and_their_unit() {
+        let text = |id: &str, value: f64| metric(id).unwrap().text(value);
+        assert_eq!(text("samples_per_second", 3_412.4), "3412 samples/s");
+        assert_eq!(text("samples_per_second", 1_234_567.0), "1.235 M samples/s");
+        assert_eq!(text("accuracy", 0.98125), "98.12 %");
+        assert_eq!(text("step_seconds_p50", 0.000_31), "310.0 µs");
+        assert_eq!(text("seconds_per_epoch", 39.871), "39.87 s");
+        assert_eq!(text("flops_per_second", 12_345_678_901.0), "12.35 GFLOP/s");
+    }
+
+    #[test]
+    fn a_missing_figure_is_a_dash() {
+        assert_eq!(metric("seconds_to_target").unwrap().text_of(&Summary::default()), "–");
+    }
+}

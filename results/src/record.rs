@@ -1,0 +1,213 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Device, Precision, Provenance, Summary, Warning};
+
+/// Version of the layout of [`RunRecord`]. A reader refuses versions it does not know.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One run of a suite on one device with one back end: what is saved, shown and uploaded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    /// Layout version, [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The leaderboard's id of this run, when it gave one before the run started.
+    pub run_id: Option<String>,
+    /// The single-use word that the leaderboard gave together with the id.
+    pub nonce: Option<String>,
+    /// Seed of weights, shuffles and dropout. A run is a function of its seed.
+    pub seed: u32,
+    pub suite: Suite,
+    /// Why the run may be shown but not ranked; empty for a standard run.
+    pub non_standard: Vec<String>,
+    pub provenance: Provenance,
+    pub device: Device,
+    pub workloads: Vec<WorkloadRecord>,
+    pub warnings: Vec<Warning>,
+}
+
+impl RunRecord {
+    /// Whether the run used nothing but the suite's own settings.
+    pub fn is_standard(&self) -> bool {
+        self.non_standard.is_empty()
+    }
+}
+
+/// A versioned list of workloads. Scores of different versions are never compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    pub name: String,
+    pub version: u32,
+}
+
+/// One workload of a run: settings, raw samples, and the summary made from them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadRecord {
+    pub workload: String,
+    pub settings: Settings,
+    pub outcome: Outcome,
+    /// Comparison with the plain reference back end, made before anything was timed.
+    pub correctness: Option<Correctness>,
+    pub cold_start: ColdStart,
+    /// Losses of the first steps, one each, before the update of that step: evidence for a replay.
+    pub first_losses: Vec<f32>,
+    /// Mean training loss and accuracy between marks.
+    pub curve: Vec<CurvePoint>,
+    pub evaluations: Vec<Evaluation>,
+    pub epochs: Vec<Epoch>,
+    /// Every stretch of training that was timed, in order.
+    pub windows: Vec<Window>,
+    pub target: Option<Target>,
+    /// A few of the final weights, chosen by the seed: evidence.
+    pub weight_samples: Vec<WeightSample>,
+    pub resources: Resources,
+    /// Recomputable from the fields above; the server does recompute it.
+    pub summary: Summary,
+}
+
+/// What was trained with, whether default or asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub batch_size: u32,
+    pub learning_rate: f64,
+    pub precision: Precision,
+    /// Samples of the training set.
+    pub training_samples: u32,
+    /// Samples of the test set.
+    pub test_samples: u32,
+    /// Trainable parameters.
+    pub parameters: u64,
+    /// Floating-point operations that one training sample needs (forward and backward), from shapes.
+    pub training_flops_per_sample: u64,
+    /// Bytes that the engine allocated on the device.
+    pub device_memory_bytes: u64,
+    /// Name of the variant of each tuned kernel, `kernel: variant`, in order of use.
+    pub variants: Vec<String>,
+}
+
+/// How a workload ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Outcome {
+    Completed,
+    /// The loss became infinite or not a number at this step.
+    Diverged {
+        step: u64,
+    },
+    /// The back end disagreed with the reference, so nothing was timed.
+    Incorrect,
+    Cancelled,
+}
+
+/// The first losses of a back end beside those of the plain reference, same weights and batches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Correctness {
+    pub batch_size: u32,
+    pub losses: Vec<f64>,
+    pub reference_losses: Vec<f64>,
+    /// Largest allowed relative difference of any loss.
+    pub tolerance: f64,
+    pub largest_difference: f64,
+    pub passed: bool,
+}
+
+/// What happened once, before the first timed step; seconds each, absent when it did not happen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ColdStart {
+    /// Reading or fetching the data set and checking it.
+    pub data_seconds: Option<f64>,
+    /// Compiling shaders, making pipelines and buffers, uploading data and weights.
+    pub build_seconds: Option<f64>,
+    /// Choosing kernel variants.
+    pub tuning_seconds: Option<f64>,
+    pub first_step_seconds: Option<f64>,
+}
+
+/// One point of the training curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CurvePoint {
+    /// Steps done so far.
+    pub step: u64,
+    /// Training seconds so far, evaluation excluded.
+    pub training_seconds: f64,
+    /// Mean loss since the previous point.
+    pub loss: f64,
+    /// Share of training samples since the previous point that were classified rightly, 0 to 1.
+    pub accuracy: f64,
+}
+
+/// One pass over the test set.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Evaluation {
+    pub step: u64,
+    /// Training seconds before it, evaluation excluded.
+    pub training_seconds: f64,
+    /// Seconds that this pass took.
+    pub seconds: f64,
+    pub loss: f64,
+    /// Share of the test set, 0 to 1.
+    pub accuracy: f64,
+}
+
+/// One finished pass over the training set.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Epoch {
+    /// From 1.
+    pub epoch: u32,
+    /// Training seconds of this epoch, evaluation excluded.
+    pub seconds: f64,
+    pub loss: f64,
+    pub accuracy: f64,
+}
+
+/// A stretch of training between two clock readings; the queue was empty at both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    pub steps: u32,
+    pub samples: u64,
+    pub seconds: f64,
+    /// Whether the window counts for the figures: long enough, and after the warm-up.
+    pub measured: bool,
+}
+
+/// The accuracy to reach, and when it was first seen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    pub accuracy: f64,
+    /// Training seconds, evaluation excluded; absent when the target was not reached.
+    pub reached_seconds: Option<f64>,
+    pub reached_step: Option<u64>,
+}
+
+/// One final weight.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WeightSample {
+    /// Number of the tensor in layer order.
+    pub tensor: u32,
+    /// Row-major position in the tensor.
+    pub index: u32,
+    pub value: f32,
+}
+
+/// Use of the machine while training; what a platform does not offer is absent, never zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resources {
+    /// Processor time of this process in user mode over wall time; 100 is one core.
+    pub cpu_user_percent: Option<f64>,
+    pub cpu_system_percent: Option<f64>,
+    pub resident_memory_average_bytes: Option<u64>,
+    pub resident_memory_maximum_bytes: Option<u64>,
+}

@@ -1,0 +1,94 @@
+//! Figures of one workload, computed from its raw samples and from nothing else.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::record::WorkloadRecord;
+use crate::statistics::{median, median_interval, quantile};
+
+/// A window shorter than this never counts for a figure.
+pub const MINIMUM_WINDOW_SECONDS: f64 = 1.0;
+/// Fewer counted windows than this are too few for a figure that ranks.
+pub const MINIMUM_WINDOWS: usize = 5;
+/// A run is stable when the interval's half-width is within this share of the median.
+pub const STABLE_HALF_WIDTH: f64 = 0.025;
+/// A run whose worst window reaches this share of its best is called sustained.
+pub const SUSTAINED_RATIO: f64 = 0.97;
+
+/// The figures that are shown. Absent means that the run does not have them, never zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    /// Median over the counted windows, and the 95 % interval of that median.
+    pub samples_per_second: Option<f64>,
+    pub samples_per_second_low: Option<f64>,
+    pub samples_per_second_high: Option<f64>,
+    /// Seconds per step over the counted windows: median and 95th percentile.
+    pub step_seconds_p50: Option<f64>,
+    pub step_seconds_p95: Option<f64>,
+    /// Arithmetic that the network needs, done per second.
+    pub flops_per_second: Option<f64>,
+    /// Median over the finished epochs.
+    pub seconds_per_epoch: Option<f64>,
+    /// All timed training, evaluation excluded.
+    pub training_seconds: f64,
+    /// The last pass over the test set.
+    pub testing_seconds: Option<f64>,
+    /// Of the last pass over the test set, 0 to 1.
+    pub accuracy: Option<f64>,
+    pub test_loss: Option<f64>,
+    /// Training seconds until the target accuracy was first seen.
+    pub seconds_to_target: Option<f64>,
+    /// Worst over best counted window.
+    pub sustained_ratio: Option<f64>,
+    /// Whether there were enough windows and they agreed.
+    pub stable: bool,
+    pub measured_windows: u32,
+    pub steps: u64,
+    pub samples: u64,
+}
+
+impl Summary {
+    /// Half-width of the throughput's interval over its median; absent without a figure.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let (low, high) = (self.samples_per_second_low?, self.samples_per_second_high?);
+        Some((high - low) / 2.0 / self.samples_per_second?)
+    }
+}
+
+/// Summarises the raw samples of `record`; its own `summary` field is not read.
+pub fn summarise(record: &WorkloadRecord) -> Summary {
+    let counted: Vec<_> = record
+        .windows
+        .iter()
+        .filter(|w| w.measured && w.seconds >= MINIMUM_WINDOW_SECONDS && w.steps > 0 && w.samples > 0)
+        .collect();
+    let rates: Vec<f64> = counted.iter().map(|w| w.samples as f64 / w.seconds).collect();
+    let steps: Vec<f64> = counted.iter().map(|w| w.seconds / f64::from(w.steps)).collect();
+    let epochs: Vec<f64> = record.epochs.iter().map(|e| e.seconds).collect();
+    let interval = median_interval(&rates, 0.95);
+    let samples_per_second = median(&rates);
+    let last = record.evaluations.last();
+    let mut summary = Summary {
+        samples_per_second,
+        samples_per_second_low: interval.map(|i| i.0),
+        samples_per_second_high: interval.map(|i| i.1),
+        step_seconds_p50: median(&steps),
+        step_seconds_p95: quantile(&steps, 0.95),
+        flops_per_second: samples_per_second.map(|rate| rate * record.settings.training_flops_per_sample as f64),
+        seconds_per_epoch: median(&epochs),
+        training_seconds: record.windows.iter().map(|w| w.seconds).sum(),
+        testing_seconds: last.map(|e| e.seconds),
+        accuracy: last.map(|e| e.accuracy),
+        test_loss: last.map(|e| e.loss),
+        seconds_to_target: record.target.and_then(|t| t.reached_seconds),
+        sustained_ratio: quantile(&rates, 0.0).zip(quantile(&rates, 1.0)).map(|(worst, best)| worst / best),
+        stable: false,
+        measured_windows: u32::try_from(counted.len()).unwrap_or(u32::MAX),
+        steps: record.windows.iter().map(|w| u64::from(w.steps)).sum(),
+        samples: record.windows.iter().map(|w| w.samples).sum(),
+    };
+    summary.stable =
+        rates.len() >= MINIMUM_WINDOWS && summary.relative_half_width().is_some_and(|h| h <= STABLE_HALF_WIDTH);
+    summary
+}

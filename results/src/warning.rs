@@ -1,0 +1,77 @@
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Something that was not ideal about a run; its text says what to do next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Warning {
+    /// The adapter is a program, not a GPU.
+    SoftwareAdapter { name: String },
+    /// The interval of the throughput stayed wider than 2.5 % of its median.
+    NotStabilised { workload: String, half_width_percent: f64 },
+    /// Fewer windows than five were long enough to count.
+    TooFewWindows { workload: String, windows: u32 },
+    /// The time budget ended training before the suite's number of epochs.
+    StoppedByBudget { workload: String, budget_seconds: f64 },
+    /// The page was in the background for a part of the run.
+    TabHidden { seconds: f64 },
+    /// The browser's clock moves in steps too coarse for the windows used.
+    CoarseTimer { resolution_seconds: f64 },
+    /// The screen could dim, because the browser gave no wake lock.
+    NoWakeLock,
+    /// The page is not cross-origin isolated, so the browser's clock is coarser than it could be.
+    NotIsolated,
+    /// The leaderboard did not give a seed, so the result cannot be ranked.
+    Unregistered { reason: String },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SoftwareAdapter { name } => write!(
+                f,
+                "{name} is a software adapter: the processor did the work. The result is shown but never ranked; \
+                 install a GPU driver or turn on hardware acceleration to measure a GPU."
+            ),
+            Self::NotStabilised { workload, half_width_percent } => write!(
+                f,
+                "{workload}: repeated windows still differed (±{half_width_percent:.1} %). Close other programs, let \
+                 the device cool and run again."
+            ),
+            Self::TooFewWindows { workload, windows } => write!(
+                f,
+                "{workload}: only {windows} windows were long enough to count. Give more time with --seconds."
+            ),
+            Self::StoppedByBudget { workload, budget_seconds } => write!(
+                f,
+                "{workload}: the time budget of {budget_seconds:.0} s ended training early, so the accuracy is that of a \
+                 shorter run. Use --epochs to train to the end."
+            ),
+            Self::TabHidden { seconds } => write!(
+                f,
+                "The page was hidden for {seconds:.0} s, and browsers slow hidden pages down. Keep the tab in front and \
+                 run again."
+            ),
+            Self::CoarseTimer { resolution_seconds } => write!(
+                f,
+                "This browser's clock moves in steps of {:.1} ms, so short times are uncertain.",
+                resolution_seconds * 1e3
+            ),
+            Self::NoWakeLock => {
+                write!(f, "The browser did not keep the screen on. Touch the screen now and then, or plug the device in.")
+            }
+            Self::NotIsolated => write!(
+                f,
+                "The page is not cross-origin isolated, so the clock is coarse. Open it from a server that sends the \
+                 COOP and COEP headers, such as the leaderboard itself."
+            ),
+            Self::Unregistered { reason } => write!(
+                f,
+                "The leaderboard gave no seed for this run ({reason}), so an upload will be marked unverified. Run again \
+                 while the leaderboard can be reached."
+            ),
+        }
+    }
+}
