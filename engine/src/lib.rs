@@ -1,1 +1,32 @@
+//! The engine: it trains the same networks with every back end and reports what it measured.
+//!
+//! Models and workloads are data ([`Model`], [`WORKLOADS`]); a [`Backend`] turns one into a
+//! [`Trainer`]; [`run`] drives trainers through correctness check, warm-up, training and
+//! measurement, announces [`Event`]s and returns a [`results::RunRecord`]. The engine never prints,
+//! opens files, fetches or blocks: the caller brings the [`Edges`].
 
+pub mod backends;
+mod clock;
+mod data;
+mod error;
+mod model;
+mod observer;
+mod random;
+mod trace;
+mod train;
+mod trainer;
+mod training;
+mod workload;
+
+pub use backends::{AdapterChoice, BACKENDS, BackendDefinition};
+pub use clock::Clock;
+pub use data::{DATA_SETS, DataError, DataFile, DataSet, DataSetDefinition, DataSource, Split, data_set};
+pub use error::EngineError;
+pub use model::{Activation, Initializer, Layer, Model, ModelError, Operations, Padding, Shape, TensorSpec};
+pub use observer::{Event, NoMeter, Observer, Phase, ResourceMeter};
+pub use random::{Generator, stream};
+pub use trace::{Trace, TraceRequest, trace};
+pub use train::{Edges, Limit, Registration, RunRequest, run};
+pub use trainer::{Backend, StepReport, TestReport, Trainer, TrainingJob};
+pub use training::{Batching, BatchPlan, Optimizer, SampleOrder, Schedule, Step};
+pub use workload::{InputScale, SUITES, SuiteDefinition, WORKLOADS, Workload, suite, workload};

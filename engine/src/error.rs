@@ -1,0 +1,35 @@
+use crate::data::DataError;
+use crate::model::ModelError;
+
+/// Everything that can go wrong while a workload runs. Each text says what, where and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error("there is no workload named `{name}`; there are: {}", known.join(", "))]
+    UnknownWorkload { name: String, known: Vec<String> },
+    #[error("there is no suite named `{name}`; there are: {}", known.join(", "))]
+    UnknownSuite { name: String, known: Vec<String> },
+    #[error("there is no back end named `{name}`; this program has: {}", known.join(", "))]
+    UnknownBackend { name: String, known: Vec<String> },
+    #[error("no adapter fits `{asked}`; {}", found_list(found))]
+    NoAdapter { asked: String, found: Vec<String> },
+    #[error("{what} must be {allowed}, but is {value}")]
+    InvalidSetting { what: &'static str, allowed: String, value: String },
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("the device refused the work: {message}")]
+    DeviceRefused { message: String },
+    #[error("the device ran out of memory: {message}; try a smaller batch size")]
+    OutOfMemory { message: String },
+    #[error("the device was lost: {message}; the driver may have reset it, so try again or use a smaller batch size")]
+    DeviceLost { message: String },
+}
+
+fn found_list(found: &[String]) -> String {
+    if found.is_empty() {
+        "this machine offers none to this program (is a GPU driver with Vulkan, Metal or DX12 installed?)".to_owned()
+    } else {
+        format!("this machine has: {}", found.join("; "))
+    }
+}

@@ -1,0 +1,64 @@
+//! All randomness of a run, as one function of (index, stream, step, seed).
+
+use shaders::reference::pcg4d::{pcg4d, uniform};
+
+/// Numbers of the independent streams; `reference/golden/README.md` fixes the first two.
+pub mod stream {
+    /// Weights of tensor `t` use stream `t`.
+    pub const WEIGHTS: u32 = 0;
+    /// Dropout place `d` uses stream `1000 + d`.
+    pub const DROPOUT: u32 = 1000;
+    /// Order of the training samples; the step is the epoch.
+    pub const SHUFFLE: u32 = 2000;
+    /// Choice of the final weights that go into the record.
+    pub const EVIDENCE: u32 = 3000;
+    /// Order of the workloads of a run.
+    pub const SUITE_ORDER: u32 = 4000;
+}
+
+/// One stream of the generator at one step.
+#[derive(Clone, Copy, Debug)]
+pub struct Generator {
+    pub stream: u32,
+    pub step: u32,
+    pub seed: u32,
+}
+
+impl Generator {
+    /// Uniform in [0, 1), a multiple of 2⁻²⁴.
+    pub fn uniform(self, index: u32) -> f64 {
+        f64::from(uniform(index, self.stream, self.step, self.seed))
+    }
+
+    /// Uniform in `0..bound`. The bias of at most `bound`·2⁻³² is accepted.
+    pub fn below(self, index: u32, bound: u32) -> u32 {
+        let [x, ..] = pcg4d([index, self.stream, self.step, self.seed]);
+        #[expect(clippy::cast_possible_truncation, reason = "the product of two u32 shifted by 32 fits")]
+        let value = ((u64::from(x) * u64::from(bound)) >> 32) as u32;
+        value
+    }
+
+    /// A random order of `0..length`: Fisher and Yates' shuffle from the end.
+    pub fn permutation(self, length: u32) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..length).collect();
+        for last in (1..length).rev() {
+            order.swap(last as usize, self.below(last, last + 1) as usize);
+        }
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permutation_holds_every_number_once_and_depends_on_the_epoch() {
+        let order = |step| Generator { stream: stream::SHUFFLE, step, seed: 1 }.permutation(1000);
+        let mut sorted = order(0);
+        assert_ne!(sorted, order(1));
+        assert_eq!(sorted, order(0));
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..1000).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,342 @@
+//! Running a suite: from a request to a record.
+
+mod check;
+mod evidence;
+mod learning;
+mod measuring;
+mod progress;
+
+use results::{
+    ColdStart, Device, Outcome, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning,
+    WorkloadRecord, summary,
+};
+
+use crate::clock::Clock;
+use crate::data::{DataSource, data_set};
+use crate::error::EngineError;
+use crate::observer::{Event, Observer, Phase, ResourceMeter};
+use crate::random::{Generator, stream};
+use crate::trainer::{Backend, TrainingJob};
+use crate::training::BatchPlan;
+use crate::workload::{SuiteDefinition, Workload};
+use learning::Learning;
+use progress::Progress;
+
+/// What to run. Everything that is `None` is the suite's or the workload's own.
+pub struct RunRequest {
+    pub suite: &'static SuiteDefinition,
+    pub workloads: Vec<Workload>,
+    pub seed: u32,
+    pub batch_size: Option<u32>,
+    pub learning_rate: Option<f64>,
+    pub limit: Option<Limit>,
+    pub target_accuracy: Option<f64>,
+    /// What the leaderboard gave; a run without it cannot be ranked.
+    pub registration: Option<Registration>,
+    /// `wall_seconds` is filled in by the run.
+    pub provenance: Provenance,
+    pub requested_adapter: String,
+    pub requested_backend: String,
+    pub claimed_name: Option<String>,
+}
+
+/// How long to train.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    Epochs(u32),
+    /// Exactly so many steps; nothing is measured beyond them.
+    Steps(u64),
+    /// Until the timed training reaches this; nothing is measured beyond it.
+    Seconds(f64),
+}
+
+/// Id and single-use word of a run that the leaderboard knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    pub run_id: String,
+    pub nonce: String,
+}
+
+/// What the engine cannot do itself: bring data, tell the time, show progress, watch the machine.
+pub struct Edges<'a> {
+    pub data: &'a mut dyn DataSource,
+    pub observer: &'a mut dyn Observer,
+    pub clock: &'a dyn Clock,
+    pub meter: &'a mut dyn ResourceMeter,
+}
+
+/// Runs every workload of the request on `backend`.
+///
+/// A workload that diverges, disagrees with the reference or is cancelled says so in its record's
+/// outcome; the others still run (except after a cancellation).
+///
+/// # Errors
+/// Settings out of range, data that cannot be used, and a device that refuses, is lost or full.
+pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<'_>) -> Result<RunRecord, EngineError> {
+    validate(request)?;
+    let start = edges.clock.now_seconds();
+    let workloads = in_random_order(request);
+    edges.observer.event(&Event::RunStarted {
+        workloads: workloads.iter().map(|w| w.name.to_owned()).collect(),
+        backend: backend.name().to_owned(),
+        adapter: backend.adapter().clone(),
+        seed: request.seed,
+    });
+    let mut warnings = Vec::new();
+    if backend.adapter().software {
+        warn(&mut warnings, edges, Warning::SoftwareAdapter { name: backend.adapter().name.clone() });
+    }
+    let mut records = Vec::new();
+    for (index, workload) in workloads.iter().enumerate() {
+        let progress = Progress::new(workload.name, index, workloads.len());
+        let record = run_workload(request, workload, backend, edges, progress, &mut warnings).await?;
+        edges.observer.event(&Event::WorkloadFinished { record: Box::new(record.clone()) });
+        let cancelled = record.outcome == Outcome::Cancelled;
+        records.push(record);
+        if cancelled {
+            break;
+        }
+    }
+    Ok(RunRecord {
+        schema_version: SCHEMA_VERSION,
+        run_id: request.registration.as_ref().map(|r| r.run_id.clone()),
+        nonce: request.registration.as_ref().map(|r| r.nonce.clone()),
+        seed: request.seed,
+        suite: Suite { name: request.suite.name.to_owned(), version: request.suite.version },
+        non_standard: non_standard(request, backend),
+        provenance: Provenance { wall_seconds: edges.clock.now_seconds() - start, ..request.provenance.clone() },
+        device: Device {
+            requested_adapter: request.requested_adapter.clone(),
+            requested_backend: request.requested_backend.clone(),
+            backend: backend.name().to_owned(),
+            adapter: backend.adapter().clone(),
+            claimed_name: request.claimed_name.clone(),
+        },
+        workloads: records,
+        warnings,
+    })
+}
+
+async fn run_workload(
+    request: &RunRequest,
+    workload: &Workload,
+    backend: &dyn Backend,
+    edges: &mut Edges<'_>,
+    mut progress: Progress,
+    warnings: &mut Vec<Warning>,
+) -> Result<WorkloadRecord, EngineError> {
+    let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+    let training_samples = definition.train.samples;
+    let job_settings = job_settings(request, workload, training_samples)?;
+    edges.observer.event(&Event::WorkloadStarted {
+        workload: workload.name.to_owned(),
+        index: progress.index(),
+        count: progress.count(),
+        steps_per_epoch: job_settings.batches.steps_per_epoch(),
+        target_accuracy: job_settings.target_accuracy,
+    });
+
+    progress.phase(edges, Phase::LoadingData);
+    let load_start = edges.clock.now_seconds();
+    let data = edges.data.load(definition).await?;
+    let build_start = edges.clock.now_seconds();
+    progress.phase(edges, Phase::Building);
+    let job = TrainingJob {
+        model: workload.model.clone(),
+        data,
+        input_scale: workload.input_scale,
+        optimizer: job_settings.optimizer,
+        batches: job_settings.batches,
+        seed: request.seed,
+        dropout: true,
+    };
+    let mut trainer = backend.build(&job).await?;
+    let built = edges.clock.now_seconds();
+
+    let mut record = WorkloadRecord {
+        workload: workload.name.to_owned(),
+        settings: Settings {
+            batch_size: job.batches.batch_size,
+            learning_rate: job.optimizer.learning_rate(),
+            precision: backend.precision(),
+            training_samples,
+            test_samples: definition.test.samples,
+            parameters: job.model.parameters()?,
+            training_flops_per_sample: job.model.operations()?.training_flops(),
+            device_memory_bytes: trainer.device_memory_bytes(),
+            variants: trainer.variants(),
+        },
+        outcome: Outcome::Completed,
+        correctness: None,
+        cold_start: ColdStart {
+            data_seconds: Some(build_start - load_start),
+            build_seconds: Some(built - build_start),
+            tuning_seconds: None,
+            first_step_seconds: None,
+        },
+        first_losses: Vec::new(),
+        curve: Vec::new(),
+        evaluations: Vec::new(),
+        epochs: Vec::new(),
+        windows: Vec::new(),
+        target: Some(Target { accuracy: job_settings.target_accuracy, reached_seconds: None, reached_step: None }),
+        weight_samples: Vec::new(),
+        resources: Resources::default(),
+        summary: results::Summary::default(),
+    };
+
+    progress.phase(edges, Phase::Checking);
+    let correctness = check::against_reference(workload, &job, backend).await?;
+    let passed = correctness.passed;
+    record.correctness = Some(correctness);
+    if passed {
+        edges.meter.start();
+        let mut learning = Learning::new(&mut record, &job, trainer.as_mut(), progress);
+        learning.train(&job_settings.limits, workload.evaluations_per_epoch, edges).await?;
+        if job_settings.measure_further {
+            learning.measure(edges).await?;
+        }
+        learning.keep_evidence(request.seed).await?;
+        record.resources = edges.meter.finish();
+    } else {
+        record.outcome = Outcome::Incorrect;
+    }
+    record.summary = summary::summarise(&record);
+    add_warnings(&record, &job_settings.limits, warnings, edges);
+    Ok(record)
+}
+
+/// What to train with and for how long, after the request's own wishes.
+struct JobSettings {
+    optimizer: crate::training::Optimizer,
+    batches: BatchPlan,
+    target_accuracy: f64,
+    limits: Limits,
+    /// Whether more windows may follow the training until the figure has settled.
+    measure_further: bool,
+}
+
+/// Training ends at whichever comes first.
+struct Limits {
+    steps: u64,
+    seconds: f64,
+    /// Whether the seconds are the suite's budget, so that reaching them deserves a warning.
+    seconds_are_budget: bool,
+}
+
+fn job_settings(request: &RunRequest, workload: &Workload, samples: u32) -> Result<JobSettings, EngineError> {
+    let batch_size = request.batch_size.unwrap_or(workload.batch_size);
+    if batch_size == 0 || batch_size > samples {
+        return Err(EngineError::InvalidSetting {
+            what: "the batch size",
+            allowed: format!("from 1 to {samples}, the size of {}", workload.data_set),
+            value: batch_size.to_string(),
+        });
+    }
+    let batches = BatchPlan {
+        samples,
+        batch_size,
+        order: workload.order,
+        batching: workload.batching,
+        seed: request.seed,
+    };
+    let limits = match request.limit {
+        None => Limits {
+            steps: batches.steps_of_epochs(request.suite.epochs),
+            seconds: request.suite.training_seconds,
+            seconds_are_budget: true,
+        },
+        Some(Limit::Epochs(epochs)) => {
+            Limits { steps: batches.steps_of_epochs(epochs), seconds: f64::INFINITY, seconds_are_budget: false }
+        }
+        Some(Limit::Steps(steps)) => Limits { steps, seconds: f64::INFINITY, seconds_are_budget: false },
+        Some(Limit::Seconds(seconds)) => Limits { steps: u64::MAX, seconds, seconds_are_budget: false },
+    };
+    Ok(JobSettings {
+        optimizer: match request.learning_rate {
+            Some(rate) => workload.optimizer.clone().with_learning_rate(rate),
+            None => workload.optimizer.clone(),
+        },
+        batches,
+        target_accuracy: request.target_accuracy.unwrap_or(workload.target_accuracy),
+        limits,
+        measure_further: matches!(request.limit, None | Some(Limit::Epochs(_))),
+    })
+}
+
+fn validate(request: &RunRequest) -> Result<(), EngineError> {
+    let wrong = |what, allowed: &str, value: String| {
+        Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
+    };
+    if let Some(rate) = request.learning_rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+        return wrong("the learning rate", "a number above 0", rate.to_string());
+    }
+    if let Some(target) = request.target_accuracy.filter(|target| !(0.0..=1.0).contains(target)) {
+        return wrong("the target accuracy", "a share from 0 to 1", target.to_string());
+    }
+    match request.limit {
+        Some(Limit::Epochs(0)) => wrong("the number of epochs", "at least 1", "0".to_owned()),
+        Some(Limit::Steps(0)) => wrong("the number of steps", "at least 1", "0".to_owned()),
+        Some(Limit::Seconds(seconds)) if !(seconds.is_finite() && seconds > 0.0) => {
+            wrong("the training time", "a number of seconds above 0", seconds.to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Random order, by the seed, so that no workload always finds the device cool.
+fn in_random_order(request: &RunRequest) -> Vec<&Workload> {
+    let count = u32::try_from(request.workloads.len()).expect("a suite has few workloads");
+    Generator { stream: stream::SUITE_ORDER, step: 0, seed: request.seed }
+        .permutation(count)
+        .into_iter()
+        .map(|i| &request.workloads[i as usize])
+        .collect()
+}
+
+/// Every way in which the run departs from the suite.
+fn non_standard(request: &RunRequest, backend: &dyn Backend) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if let Some(batch_size) = request.batch_size {
+        reasons.push(format!("batch size {batch_size}"));
+    }
+    if let Some(rate) = request.learning_rate {
+        reasons.push(format!("learning rate {rate}"));
+    }
+    match request.limit {
+        Some(Limit::Epochs(epochs)) => reasons.push(format!("{epochs} epochs")),
+        Some(Limit::Steps(steps)) => reasons.push(format!("{steps} steps")),
+        Some(Limit::Seconds(seconds)) => reasons.push(format!("{seconds} s of training")),
+        None => {}
+    }
+    if let Some(target) = request.target_accuracy {
+        reasons.push(format!("target accuracy {target}"));
+    }
+    if backend.name() == crate::backends::REFERENCE {
+        reasons.push("the reference back end judges and does not compete".to_owned());
+    }
+    reasons
+}
+
+fn warn(warnings: &mut Vec<Warning>, edges: &mut Edges<'_>, warning: Warning) {
+    edges.observer.event(&Event::Warned { warning: warning.clone() });
+    warnings.push(warning);
+}
+
+fn add_warnings(record: &WorkloadRecord, limits: &Limits, warnings: &mut Vec<Warning>, edges: &mut Edges<'_>) {
+    if record.outcome != Outcome::Completed {
+        return;
+    }
+    let workload = || record.workload.clone();
+    let summary = &record.summary;
+    if limits.seconds_are_budget && record.evaluations.last().is_some_and(|e| e.step < limits.steps) {
+        warn(warnings, edges, Warning::StoppedByBudget { workload: workload(), budget_seconds: limits.seconds });
+    }
+    let few = u32::try_from(summary::MINIMUM_WINDOWS).unwrap_or(u32::MAX);
+    if summary.measured_windows < few {
+        warn(warnings, edges, Warning::TooFewWindows { workload: workload(), windows: summary.measured_windows });
+    } else if let Some(half_width) = summary.relative_half_width().filter(|_| !summary.stable) {
+        let half_width_percent = half_width * 100.0;
+        warn(warnings, edges, Warning::NotStabilised { workload: workload(), half_width_percent });
+    }
+}

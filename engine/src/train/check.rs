@@ -1,0 +1,65 @@
+use results::Correctness;
+
+use crate::backends::reference::ReferenceBackend;
+use crate::error::EngineError;
+use crate::trainer::{Backend, TrainingJob};
+use crate::training::BatchPlan;
+use crate::workload::Workload;
+
+/// Small enough for the plain loops of the reference, large enough to fill every tile of a kernel.
+const BATCH_SIZE: u32 = 16;
+const STEPS: u32 = 3;
+
+/// Trains a few steps on `backend` and on the reference and compares the losses.
+///
+/// The workload's own learning rate is used even when another was asked for: a rate that diverges
+/// magnifies rounding, and the question here is whether the arithmetic is right.
+pub(super) async fn against_reference(
+    workload: &Workload,
+    job: &TrainingJob,
+    backend: &dyn Backend,
+) -> Result<Correctness, EngineError> {
+    let job = TrainingJob {
+        optimizer: workload.optimizer.clone(),
+        batches: BatchPlan { batch_size: BATCH_SIZE, ..job.batches },
+        ..job.clone()
+    };
+    let losses = first_losses(backend, &job).await?;
+    let reference_losses = first_losses(&ReferenceBackend::<f64>::new(), &job).await?;
+    let largest_difference = losses
+        .iter()
+        .zip(&reference_losses)
+        .map(|(loss, reference)| relative_difference(*loss, *reference))
+        .fold(0.0, f64::max);
+    Ok(Correctness {
+        batch_size: BATCH_SIZE,
+        passed: largest_difference <= workload.loss_tolerance,
+        tolerance: workload.loss_tolerance,
+        largest_difference,
+        losses,
+        reference_losses,
+    })
+}
+
+async fn first_losses(backend: &dyn Backend, job: &TrainingJob) -> Result<Vec<f64>, EngineError> {
+    let report = backend.build(job).await?.train_steps(STEPS).await?;
+    Ok(report.losses.into_iter().map(f64::from).collect())
+}
+
+/// `|loss - reference| / |reference|`; a value that is not a number differs by the largest number there is,
+/// which unlike infinity can be written as JSON.
+fn relative_difference(loss: f64, reference: f64) -> f64 {
+    let difference = (loss - reference).abs() / reference.abs();
+    if difference.is_finite() { difference } else { f64::MAX }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_that_is_not_a_number_never_passes() {
+        assert_eq!(relative_difference(f64::NAN, 2.3), f64::MAX);
+        assert_eq!(relative_difference(2.0, 2.5), 0.2);
+    }
+}

@@ -1,0 +1,227 @@
+use results::{CurvePoint, Epoch, Evaluation, Outcome, Window, WorkloadRecord, summary};
+
+use super::progress::Progress;
+use super::{Edges, Limits};
+use crate::error::EngineError;
+use crate::observer::{Event, Phase};
+use crate::trainer::{StepReport, Trainer, TrainingJob};
+
+/// Windows before this much training are not counted: caches fill and clocks rise.
+const WARM_UP_SECONDS: f64 = 1.0;
+/// Windows aim a little over the minimum, so that a small error of the estimate does not waste one.
+const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
+/// The record keeps the loss of each of the first steps.
+const FIRST_LOSSES: usize = 20;
+/// Share of a workload's progress bar that is training; the rest is measuring.
+pub(super) const TRAINING_SHARE: f64 = 0.85;
+
+/// One workload being trained: the trainer and the samples collected so far.
+pub(super) struct Learning<'a> {
+    pub(super) record: &'a mut WorkloadRecord,
+    job: &'a TrainingJob,
+    pub(super) trainer: &'a mut dyn Trainer,
+    pub(super) progress: Progress,
+    step: u64,
+    training_seconds: f64,
+    /// Latest estimate; absent before the first step.
+    step_seconds: Option<f64>,
+    epoch: EpochSoFar,
+}
+
+#[derive(Default)]
+struct EpochSoFar {
+    finished: u32,
+    seconds: f64,
+    loss: f64,
+    correct: u64,
+    samples: u64,
+}
+
+impl<'a> Learning<'a> {
+    pub(super) fn new(
+        record: &'a mut WorkloadRecord,
+        job: &'a TrainingJob,
+        trainer: &'a mut dyn Trainer,
+        progress: Progress,
+    ) -> Self {
+        Self {
+            record,
+            job,
+            trainer,
+            progress,
+            step: 0,
+            training_seconds: 0.0,
+            step_seconds: None,
+            epoch: EpochSoFar::default(),
+        }
+    }
+
+    /// Whether training may go on: nothing diverged and nobody cancelled.
+    pub(super) fn going(&self) -> bool {
+        self.record.outcome == Outcome::Completed
+    }
+
+    /// Trains to the limits, looking at the test set at fixed step marks and at the end.
+    pub(super) async fn train(
+        &mut self,
+        limits: &Limits,
+        evaluations_per_epoch: u32,
+        edges: &mut Edges<'_>,
+    ) -> Result<(), EngineError> {
+        self.progress.phase(edges, Phase::Training);
+        let mut mark = 1;
+        while self.going() && self.step < limits.steps && self.training_seconds < limits.seconds {
+            let next_mark = self.step_of_mark(mark, evaluations_per_epoch);
+            let boundary = next_mark.min(self.end_of_epoch()).min(limits.steps);
+            let seconds_left = limits.seconds - self.training_seconds;
+            let done = (self.step as f64 / limits.steps as f64).max(self.training_seconds / limits.seconds);
+            self.window(boundary, seconds_left, done * TRAINING_SHARE, edges).await?;
+            if self.step == next_mark {
+                mark += 1;
+                self.evaluate(edges).await?;
+            }
+        }
+        if self.going() && self.record.evaluations.last().is_none_or(|e| e.step != self.step) {
+            self.evaluate(edges).await?;
+        }
+        Ok(())
+    }
+
+    /// One timed stretch of training, up to step `boundary`, not much longer than `seconds_left`.
+    pub(super) async fn window(
+        &mut self,
+        boundary: u64,
+        seconds_left: f64,
+        workload_fraction: f64,
+        edges: &mut Edges<'_>,
+    ) -> Result<(), EngineError> {
+        let steps = self.steps_of_window(boundary, seconds_left);
+        let start = edges.clock.now_seconds();
+        let report = self.trainer.train_steps(steps).await?;
+        let seconds = edges.clock.now_seconds() - start;
+        edges.meter.sample();
+
+        let warm = self.training_seconds >= WARM_UP_SECONDS;
+        let measured = warm && seconds >= summary::MINIMUM_WINDOW_SECONDS;
+        self.record.windows.push(Window { steps, samples: report.samples, seconds, measured });
+        self.record.cold_start.first_step_seconds.get_or_insert(seconds);
+        self.step += u64::from(steps);
+        self.training_seconds += seconds;
+        self.step_seconds = Some(seconds / f64::from(steps));
+        self.note_losses(&report, seconds, workload_fraction, edges);
+        self.note_epoch(&report, seconds);
+        if self.going() && edges.observer.cancelled() {
+            self.record.outcome = Outcome::Cancelled;
+        }
+        Ok(())
+    }
+
+    /// How many steps fit into a window; a single one while nothing is known about their length.
+    fn steps_of_window(&self, boundary: u64, seconds_left: f64) -> u32 {
+        let room = u32::try_from(boundary.saturating_sub(self.step)).unwrap_or(u32::MAX).max(1);
+        let Some(step_seconds) = self.step_seconds else { return 1 };
+        let wanted = WINDOW_SECONDS.min(seconds_left).max(0.0) / step_seconds.max(1e-7);
+        // The first step includes the driver's own preparations, so the second window grows carefully.
+        let careful = if self.step == 1 { wanted.min(8.0) } else { wanted };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u32")]
+        let steps = careful.ceil().clamp(1.0, f64::from(u32::MAX)) as u32;
+        steps.min(room)
+    }
+
+    fn note_losses(&mut self, report: &StepReport, seconds: f64, workload_fraction: f64, edges: &mut Edges<'_>) {
+        let missing = FIRST_LOSSES.saturating_sub(self.record.first_losses.len());
+        let first_step = self.step - report.losses.len() as u64;
+        let infinite = report.losses.iter().position(|loss| !loss.is_finite());
+        if let Some(position) = infinite {
+            self.record.outcome = Outcome::Diverged { step: first_step + position as u64 };
+        }
+        // JSON has no infinity: losses are kept up to the last finite one.
+        let finite = &report.losses[..infinite.unwrap_or(report.losses.len())];
+        if first_step == self.record.first_losses.len() as u64 {
+            self.record.first_losses.extend(finite.iter().take(missing));
+        }
+        let loss = finite.iter().map(|&loss| f64::from(loss)).sum::<f64>() / finite.len().max(1) as f64;
+        let accuracy = report.correct as f64 / report.samples.max(1) as f64;
+        if !finite.is_empty() {
+            let point = CurvePoint { step: self.step, training_seconds: self.training_seconds, loss, accuracy };
+            self.record.curve.push(point);
+        }
+        let run_fraction = self.progress.advance(workload_fraction);
+        edges.observer.event(&Event::Progress {
+            workload: self.progress.workload(),
+            run_fraction,
+            step: self.step,
+            epochs: self.record.windows.iter().map(|w| w.samples).sum::<u64>() as f64
+                / f64::from(self.job.batches.samples),
+            training_seconds: self.training_seconds,
+            loss,
+            training_accuracy: accuracy,
+            samples_per_second: report.samples as f64 / seconds,
+        });
+    }
+
+    fn note_epoch(&mut self, report: &StepReport, seconds: f64) {
+        let epoch = &mut self.epoch;
+        let losses: f64 = report.losses.iter().map(|&loss| f64::from(loss)).sum();
+        epoch.loss += losses / report.losses.len().max(1) as f64 * report.samples as f64;
+        epoch.seconds += seconds;
+        epoch.correct += report.correct;
+        epoch.samples += report.samples;
+        if self.step == self.job.batches.steps_of_epochs(epoch.finished + 1) {
+            let finished = epoch.finished + 1;
+            let samples = epoch.samples.max(1) as f64;
+            if self.record.outcome == Outcome::Completed {
+                self.record.epochs.push(Epoch {
+                    epoch: finished,
+                    seconds: epoch.seconds,
+                    loss: epoch.loss / samples,
+                    accuracy: epoch.correct as f64 / samples,
+                });
+            }
+            self.epoch = EpochSoFar { finished, ..EpochSoFar::default() };
+        }
+    }
+
+    /// The whole test set, outside every window.
+    async fn evaluate(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        if !self.going() {
+            return Ok(());
+        }
+        let start = edges.clock.now_seconds();
+        let report = self.trainer.evaluate(self.job.data.test.samples()).await?;
+        let evaluation = Evaluation {
+            step: self.step,
+            training_seconds: self.training_seconds,
+            seconds: edges.clock.now_seconds() - start,
+            loss: report.loss,
+            accuracy: report.accuracy(),
+        };
+        if !evaluation.loss.is_finite() {
+            self.record.outcome = Outcome::Diverged { step: self.step };
+            return Ok(());
+        }
+        self.record.evaluations.push(evaluation);
+        if let Some(target) = &mut self.record.target
+            && target.reached_step.is_none()
+            && evaluation.accuracy >= target.accuracy
+        {
+            target.reached_seconds = Some(self.training_seconds);
+            target.reached_step = Some(self.step);
+        }
+        edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
+        Ok(())
+    }
+
+    /// Step of the `mark`-th look at the test set, from 1.
+    fn step_of_mark(&self, mark: u32, per_epoch: u32) -> u64 {
+        let per_epoch = per_epoch.max(1);
+        let batches = &self.job.batches;
+        let begin = batches.steps_of_epochs(mark / per_epoch);
+        let end = batches.steps_of_epochs(mark / per_epoch + 1);
+        begin + ((end - begin) * u64::from(mark % per_epoch)).div_ceil(u64::from(per_epoch))
+    }
+
+    pub(super) fn end_of_epoch(&self) -> u64 {
+        self.job.batches.steps_of_epochs(self.epoch.finished + 1)
+    }
+}

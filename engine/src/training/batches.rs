@@ -1,0 +1,130 @@
+use serde::Serialize;
+
+use crate::random::{Generator, stream};
+
+/// Which samples each step trains on: the same for every back end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct BatchPlan {
+    /// Samples of the training set.
+    pub samples: u32,
+    pub batch_size: u32,
+    pub order: SampleOrder,
+    pub batching: Batching,
+    pub seed: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum SampleOrder {
+    /// A new random order every epoch.
+    Shuffled,
+    /// The order of the file, every epoch.
+    File,
+}
+
+/// What happens where the batch size does not divide the set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Batching {
+    /// The last batch of an epoch is short, as in Keras.
+    ShortLast,
+    /// Batches run across the end of the set into its beginning, as in Caffe's data layer. For file order only.
+    Wrap,
+}
+
+/// The samples of one step: `count` places of the epoch's order from `offset` on, modulo the set's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// From 0.
+    pub epoch: u32,
+    pub offset: u32,
+    pub count: u32,
+}
+
+impl BatchPlan {
+    /// Steps after which every sample was used once.
+    pub fn steps_per_epoch(&self) -> u32 {
+        self.samples.div_ceil(self.batch_size)
+    }
+
+    /// Steps after which `epochs` epochs are finished.
+    pub fn steps_of_epochs(&self, epochs: u32) -> u64 {
+        match self.batching {
+            Batching::ShortLast => u64::from(epochs) * u64::from(self.steps_per_epoch()),
+            Batching::Wrap => (u64::from(epochs) * u64::from(self.samples)).div_ceil(u64::from(self.batch_size)),
+        }
+    }
+
+    /// What step `step`, counted from 0 over the whole training, trains on.
+    #[expect(clippy::cast_possible_truncation, reason = "a remainder of a u32 is one")]
+    pub fn step(&self, step: u64) -> Step {
+        match self.batching {
+            Batching::ShortLast => {
+                let per_epoch = u64::from(self.steps_per_epoch());
+                let offset = (step % per_epoch) as u32 * self.batch_size;
+                Step {
+                    epoch: u32::try_from(step / per_epoch).unwrap_or(u32::MAX),
+                    offset,
+                    count: self.batch_size.min(self.samples - offset),
+                }
+            }
+            Batching::Wrap => {
+                let start = step * u64::from(self.batch_size);
+                let samples = u64::from(self.samples);
+                Step {
+                    epoch: u32::try_from(start / samples).unwrap_or(u32::MAX),
+                    offset: (start % samples) as u32,
+                    count: self.batch_size,
+                }
+            }
+        }
+    }
+
+    /// The order of the samples in `epoch`.
+    pub fn order(&self, epoch: u32) -> Vec<u32> {
+        match self.order {
+            SampleOrder::File => (0..self.samples).collect(),
+            SampleOrder::Shuffled => {
+                Generator { stream: stream::SHUFFLE, step: epoch, seed: self.seed }.permutation(self.samples)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(batching: Batching) -> BatchPlan {
+        BatchPlan { samples: 10, batch_size: 4, order: SampleOrder::File, batching, seed: 1 }
+    }
+
+    #[test]
+    fn the_last_batch_of_an_epoch_is_short_as_in_keras() {
+        let plan = plan(Batching::ShortLast);
+        assert_eq!(plan.steps_per_epoch(), 3);
+        assert_eq!(plan.step(2), Step { epoch: 0, offset: 8, count: 2 });
+        assert_eq!(plan.step(3), Step { epoch: 1, offset: 0, count: 4 });
+        assert_eq!(plan.steps_of_epochs(2), 6);
+    }
+
+    #[test]
+    fn batches_run_across_the_end_of_the_set_as_in_caffe() {
+        let plan = plan(Batching::Wrap);
+        assert_eq!(plan.step(2), Step { epoch: 0, offset: 8, count: 4 });
+        assert_eq!(plan.step(3), Step { epoch: 1, offset: 2, count: 4 });
+        assert_eq!(plan.steps_of_epochs(1), 3);
+        assert_eq!(plan.steps_of_epochs(2), 5);
+    }
+
+    #[test]
+    fn every_sample_is_used_once_in_an_epoch() {
+        let plan = BatchPlan { order: SampleOrder::Shuffled, ..plan(Batching::ShortLast) };
+        let mut used: Vec<u32> = (0..3)
+            .flat_map(|s| {
+                let step = plan.step(s);
+                plan.order(0)[step.offset as usize..(step.offset + step.count) as usize].to_vec()
+            })
+            .collect();
+        used.sort_unstable();
+        assert_eq!(used, (0..10).collect::<Vec<_>>());
+    }
+}
