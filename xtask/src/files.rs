@@ -1,0 +1,120 @@
+//! Files that are whole or absent: digests, and writing by way of a temporary name.
+
+use anyhow::{Context, Result};
+use sha2::Digest as _;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// Writes a file under a temporary name in the same folder and renames it when it is complete and on disk, so that
+/// nobody ever sees half of it.
+pub(crate) fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let folder = path.parent().context("a file to write needs a folder")?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let temporary = temporary_name(path);
+    let written: Result<()> = (|| {
+        let file = fs::File::create(&temporary)?;
+        let mut writer = std::io::BufWriter::new(file);
+        fill(&mut writer)?;
+        writer.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(&temporary, path)?;
+        Ok(())
+    })();
+    if written.is_err() {
+        // The write has failed already; a left-over that cannot be removed either changes nothing.
+        let _ = fs::remove_file(&temporary);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".partial-{}", std::process::id()));
+    path.with_file_name(name)
+}
+
+pub(crate) fn md5_hex(bytes: &[u8]) -> String {
+    hex(&md5::Md5::digest(bytes))
+}
+
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&sha2::Sha256::digest(bytes))
+}
+
+/// The SHA-256 of everything a reader gives, as lower-case hexadecimal.
+pub(crate) fn sha256_of(reader: impl Read) -> std::io::Result<String> {
+    let mut reader = BufReader::with_capacity(1 << 20, reader);
+    let mut digest = sha2::Sha256::new();
+    loop {
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            break;
+        }
+        digest.update(chunk);
+        let taken = chunk.len();
+        reader.consume(taken);
+    }
+    Ok(hex(&digest.finalize()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Size in bytes and time of last change in nanoseconds since 1970: what a file looks like from outside. `None` when
+/// there is no such file.
+pub(crate) fn outside_look(path: &Path) -> Option<(u64, u64)> {
+    let metadata = fs::metadata(path).ok()?;
+    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((metadata.len(), u64::try_from(since.as_nanos()).ok()?))
+}
+
+/// Every file below a folder, sorted by path; folders that cannot be read are errors.
+pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(&next).with_context(|| format!("cannot read the folder {}", next.display()))? {
+            let path = entry?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_agree_with_the_published_test_vectors() {
+        assert_eq!(md5_hex(b"abc"), "900150983cd24fb0d6963f7d28e17f72");
+        assert_eq!(sha256_hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(sha256_of(&b"abc"[..]).unwrap(), sha256_hex(b"abc"));
+    }
+
+    #[test]
+    fn a_write_that_fails_leaves_the_old_file_and_no_left_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.bin");
+        write_whole(&path, |out| Ok(out.write_all(b"old")?)).unwrap();
+        let failed = write_whole(&path, |out| {
+            out.write_all(b"half of the n")?;
+            anyhow::bail!("the disk is full")
+        });
+        assert!(format!("{:#}", failed.unwrap_err()).contains("the disk is full"));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(files_below(folder.path()).unwrap(), [path]);
+    }
+}

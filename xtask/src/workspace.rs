@@ -1,0 +1,133 @@
+//! Where things are: the checkout, cargo's target folder, the user's cache.
+
+use anyhow::{Context, Result, bail};
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The top folder of the checkout. xtask is compiled inside the checkout that it serves, so this is known at
+/// compile time; a checkout that was moved since is noticed.
+pub(crate) fn top() -> Result<PathBuf> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in a folder of the workspace")?;
+    if top.join("Cargo.lock").is_file() {
+        return Ok(top.to_path_buf());
+    }
+    // A target folder can be shared by several checkouts, and this one may be gone.
+    let here = env::current_dir()?;
+    let found = here.ancestors().find(|folder| folder.join("xtask/Cargo.toml").is_file());
+    found.map(Path::to_path_buf).context("run this inside the Gradmark checkout")
+}
+
+/// Gradmark's folder in the user's cache: downloaded archives and build tools. Shared by all checkouts.
+pub(crate) fn cache() -> Result<PathBuf> {
+    cache_from(|name| env::var_os(name).map(PathBuf::from))
+}
+
+fn cache_from(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf> {
+    let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
+    let base = if cfg!(windows) {
+        variable("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        home().map(|home| home.join("Library/Caches"))
+    } else {
+        variable("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| home().map(|home| home.join(".cache")))
+    };
+    match base {
+        Some(base) => Ok(base.join("gradmark")),
+        None => bail!("no home folder is known: set HOME (or XDG_CACHE_HOME) and run this again"),
+    }
+}
+
+/// A `cargo` command in the checkout, with the same cargo that runs us.
+///
+/// `cargo run` tells its child about xtask's own package through the environment; a nested cargo must not inherit
+/// that, or build scripts and `env!` would see xtask's name and see it change from one way of calling to another.
+pub(crate) fn cargo(top: &Path) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"];
+        if ours.iter().any(|prefix| text.starts_with(prefix)) {
+            command.env_remove(&name);
+        }
+    }
+    command.current_dir(top);
+    command
+}
+
+/// Cargo's target folder for this checkout, wherever the configuration or `CARGO_TARGET_DIR` puts it.
+pub(crate) fn target_folder(top: &Path) -> Result<PathBuf> {
+    let output = cargo(top)
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .output()
+        .context("cannot run `cargo metadata`")?;
+    if !output.status.success() {
+        bail!("`cargo metadata` failed:\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let folder = metadata["target_directory"].as_str().context("`cargo metadata` names no target folder")?;
+    Ok(PathBuf::from(folder))
+}
+
+/// Runs a command to its end with our own terminal; a failure names what was being done.
+pub(crate) fn run(command: &mut Command, doing: &str) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().with_context(|| format!("{doing}: cannot start `{program}`"))?;
+    if !status.success() {
+        bail!("{doing} failed: `{program}` ended with {status}, see its messages above");
+    }
+    Ok(())
+}
+
+/// The first program of this name in a PATH-like list of folders.
+pub(crate) fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
+    let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ".bat"] } else { &[""] };
+    env::split_paths(path)
+        .flat_map(|folder| endings.iter().map(move |ending| folder.join(format!("{name}{ending}"))))
+        .find(|candidate| is_program(candidate))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_cache_follows_the_desktop_convention_and_ignores_a_relative_folder() {
+        let with = |cache: &'static str| {
+            cache_from(move |name| match name {
+                "XDG_CACHE_HOME" => Some(PathBuf::from(cache)),
+                "HOME" => Some(PathBuf::from("/home/ada")),
+                _ => None,
+            })
+            .unwrap()
+        };
+        assert_eq!(with("/fast/cache"), Path::new("/fast/cache/gradmark"));
+        assert_eq!(with("relative"), Path::new("/home/ada/.cache/gradmark"));
+        assert!(cache_from(|_| None).unwrap_err().to_string().contains("set HOME"));
+    }
+
+    #[test]
+    fn the_top_folder_is_the_one_with_the_workspace() {
+        assert!(top().unwrap().join("xtask/src/workspace.rs").is_file());
+    }
+
+    #[test]
+    fn a_program_is_found_only_on_the_path_it_is_on() {
+        let empty = tempfile::tempdir().unwrap();
+        assert_eq!(find_program("cargo", empty.path().as_os_str()), None);
+        assert!(find_program("cargo", &env::var_os("PATH").unwrap()).is_some());
+    }
+}
