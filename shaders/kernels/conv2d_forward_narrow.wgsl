@@ -1,0 +1,141 @@
+// conv2d_forward_narrow: y = epilogue(x ⋆ W + b), cross-correlation of stride 1, an 8 pixels × 8 channels tile per invocation.
+// For inputs of few channels, such as the image itself: channels are read one by one.
+//
+// B samples, H × W × C stored input, H' × W' × F stored output; F is a multiple of 4.
+// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F). All f32.
+struct Params {
+    rows: u32,
+    input_height: u32,
+    input_width: u32,
+    input_channels: u32,
+    output_height: u32,
+    output_width: u32,
+    output_channels: u32,
+    side: u32,
+    padding: u32,
+    pixels_per_part: u32,
+    part_stride: u32,
+    bias_offset: u32,
+    epilogue: Epilogue,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+
+// Sample, row and column of an output pixel counted over the whole batch.
+fn place(pixel: u32) -> vec3<u32> {
+    let area = params.output_height * params.output_width;
+    let within = pixel % area;
+    return vec3<u32>(pixel / area, within / params.output_width, within % params.output_width);
+}
+
+// First input pixel of an output pixel's window (it may lie outside the image), and whether tap (ky, kx) of it
+// lies inside.
+struct Window {
+    first: i32,
+    row: i32,
+    column: i32,
+}
+
+fn window(pixel: u32) -> Window {
+    let at = place(pixel);
+    let row = i32(at.y) - i32(params.padding);
+    let column = i32(at.z) - i32(params.padding);
+    return Window((i32(at.x * params.input_height) + row) * i32(params.input_width) + column, row, column);
+}
+
+fn tap_inside(origin: Window, ky: u32, kx: u32) -> bool {
+    // A negative coordinate becomes a huge unsigned one.
+    return u32(origin.row + i32(ky)) < params.input_height && u32(origin.column + i32(kx)) < params.input_width;
+}
+
+fn input_at(origin: Window, inside: bool, tap: i32, channel: u32) -> f32 {
+    let at = select(0u, u32(origin.first + tap) * params.input_channels + channel, inside);
+    return select(0.0, x[at], inside);
+}
+
+// Stores eight channels of one pixel, those that exist. `column` counts fours.
+fn store(pixel: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
+    let outputs = params.output_channels / 4u;
+    if pixel >= params.rows * params.output_height * params.output_width {
+        return;
+    }
+    let at = pixel * outputs + column;
+    y[at] = apply_epilogue(left + bias[column], 4u * at, params.epilogue);
+    if column + 1u < outputs {
+        y[at + 1u] = apply_epilogue(right + bias[column + 1u], 4u * at + 4u, params.epilogue);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let channels = params.input_channels;
+    let outputs = params.output_channels / 4u;
+    let pixels = params.rows * params.output_height * params.output_width;
+    let column_tiles = (outputs + 1u) / 2u;
+    let number = invocation_number(workgroup, workgroups, local);
+    let row = number / column_tiles * 8u;
+    if row >= pixels {
+        return;
+    }
+    let column = number % column_tiles * 2u;
+    // Pixels and channels beyond the edge repeat the last one; they are not stored.
+    let next_column = min(column + 1u, outputs - 1u);
+    let w0 = window(min(row, pixels - 1u));
+    let w1 = window(min(row + 1u, pixels - 1u));
+    let w2 = window(min(row + 2u, pixels - 1u));
+    let w3 = window(min(row + 3u, pixels - 1u));
+    let w4 = window(min(row + 4u, pixels - 1u));
+    let w5 = window(min(row + 5u, pixels - 1u));
+    let w6 = window(min(row + 6u, pixels - 1u));
+    let w7 = window(min(row + 7u, pixels - 1u));
+    var tile: Tile;
+    for (var ky = 0u; ky < params.side; ky++) {
+        for (var kx = 0u; kx < params.side; kx++) {
+            let tap = i32(ky * params.input_width + kx);
+            let in0 = tap_inside(w0, ky, kx);
+            let in1 = tap_inside(w1, ky, kx);
+            let in2 = tap_inside(w2, ky, kx);
+            let in3 = tap_inside(w3, ky, kx);
+            let in4 = tap_inside(w4, ky, kx);
+            let in5 = tap_inside(w5, ky, kx);
+            let in6 = tap_inside(w6, ky, kx);
+            let in7 = tap_inside(w7, ky, kx);
+            for (var c = 0u; c < channels; c++) {
+                let k_row = ((ky * params.side + kx) * channels + c) * outputs;
+                add_outer_product(
+                    &tile,
+                    vec4<f32>(
+                        input_at(w0, in0, tap, c),
+                        input_at(w1, in1, tap, c),
+                        input_at(w2, in2, tap, c),
+                        input_at(w3, in3, tap, c),
+                    ),
+                    vec4<f32>(
+                        input_at(w4, in4, tap, c),
+                        input_at(w5, in5, tap, c),
+                        input_at(w6, in6, tap, c),
+                        input_at(w7, in7, tap, c),
+                    ),
+                    weights[k_row + column],
+                    weights[k_row + next_column],
+                );
+            }
+        }
+    }
+    store(row, column, tile.left0, tile.right0);
+    store(row + 1u, column, tile.left1, tile.right1);
+    store(row + 2u, column, tile.left2, tile.right2);
+    store(row + 3u, column, tile.left3, tile.right3);
+    store(row + 4u, column, tile.left4, tile.right4);
+    store(row + 5u, column, tile.left5, tile.right5);
+    store(row + 6u, column, tile.left6, tile.right6);
+    store(row + 7u, column, tile.left7, tile.right7);
+}

@@ -1,0 +1,169 @@
+// conv2d_input_gradient: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x.
+// Each invocation holds 8 input pixels × 8 input channels and sums over taps and filters.
+//
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
+// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All f32.
+struct Params {
+    rows: u32,
+    input_height: u32,
+    input_width: u32,
+    input_channels: u32,
+    output_height: u32,
+    output_width: u32,
+    output_channels: u32,
+    side: u32,
+    padding: u32,
+    pixels_per_part: u32,
+    part_stride: u32,
+    bias_offset: u32,
+    epilogue: Epilogue,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+
+// The output pixel whose window has its first tap on this input pixel (it may lie outside).
+struct Window {
+    first: i32,
+    row: i32,
+    column: i32,
+}
+
+fn window(pixel: u32) -> Window {
+    let area = params.input_height * params.input_width;
+    let within = pixel % area;
+    let row = i32(within / params.input_width + params.padding);
+    let column = i32(within % params.input_width + params.padding);
+    return Window((i32(pixel / area * params.output_height) + row) * i32(params.output_width) + column, row, column);
+}
+
+fn tap_inside(origin: Window, ky: u32, kx: u32) -> bool {
+    // A negative coordinate becomes a huge unsigned one.
+    return u32(origin.row - i32(ky)) < params.output_height && u32(origin.column - i32(kx)) < params.output_width;
+}
+
+fn gradient_at(origin: Window, inside: bool, tap: i32, filter_quad: u32) -> vec4<f32> {
+    let at = select(0u, u32(origin.first - tap) * (params.output_channels / 4u) + filter_quad, inside);
+    return select(vec4<f32>(0.0), dy[at], inside);
+}
+
+// Stores eight channels of one pixel, those that exist. `column` counts fours.
+fn store(pixel: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
+    let channels = params.input_channels / 4u;
+    if pixel >= params.rows * params.input_height * params.input_width {
+        return;
+    }
+    let at = pixel * channels + column;
+    dx[at] = left * epilogue_slope(x[at], params.epilogue);
+    if column + 1u < channels {
+        dx[at + 1u] = right * epilogue_slope(x[at + 1u], params.epilogue);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let channels = params.input_channels / 4u;
+    let outputs = params.output_channels / 4u;
+    let pixels = params.rows * params.input_height * params.input_width;
+    let column_tiles = (channels + 1u) / 2u;
+    let number = invocation_number(workgroup, workgroups, local);
+    let row = number / column_tiles * 8u;
+    if row >= pixels {
+        return;
+    }
+    let column = number % column_tiles * 2u;
+    // Pixels and channels beyond the edge repeat the last one; they are not stored.
+    let last_channel = params.input_channels - 1u;
+    let w0 = window(min(row, pixels - 1u));
+    let w1 = window(min(row + 1u, pixels - 1u));
+    let w2 = window(min(row + 2u, pixels - 1u));
+    let w3 = window(min(row + 3u, pixels - 1u));
+    let w4 = window(min(row + 4u, pixels - 1u));
+    let w5 = window(min(row + 5u, pixels - 1u));
+    let w6 = window(min(row + 6u, pixels - 1u));
+    let w7 = window(min(row + 7u, pixels - 1u));
+    let c0 = min(4u * column, last_channel) * outputs;
+    let c1 = min(4u * column + 1u, last_channel) * outputs;
+    let c2 = min(4u * column + 2u, last_channel) * outputs;
+    let c3 = min(4u * column + 3u, last_channel) * outputs;
+    let c4 = min(4u * column + 4u, last_channel) * outputs;
+    let c5 = min(4u * column + 5u, last_channel) * outputs;
+    let c6 = min(4u * column + 6u, last_channel) * outputs;
+    let c7 = min(4u * column + 7u, last_channel) * outputs;
+    var tile: Tile;
+    for (var ky = 0u; ky < params.side; ky++) {
+        for (var kx = 0u; kx < params.side; kx++) {
+            let tap = i32(ky * params.output_width + kx);
+            let kernel = (ky * params.side + kx) * params.input_channels * outputs;
+            let in0 = tap_inside(w0, ky, kx);
+            let in1 = tap_inside(w1, ky, kx);
+            let in2 = tap_inside(w2, ky, kx);
+            let in3 = tap_inside(w3, ky, kx);
+            let in4 = tap_inside(w4, ky, kx);
+            let in5 = tap_inside(w5, ky, kx);
+            let in6 = tap_inside(w6, ky, kx);
+            let in7 = tap_inside(w7, ky, kx);
+            for (var f = 0u; f < outputs; f++) {
+                let a0 = gradient_at(w0, in0, tap, f);
+                let a1 = gradient_at(w1, in1, tap, f);
+                let a2 = gradient_at(w2, in2, tap, f);
+                let a3 = gradient_at(w3, in3, tap, f);
+                let a4 = gradient_at(w4, in4, tap, f);
+                let a5 = gradient_at(w5, in5, tap, f);
+                let a6 = gradient_at(w6, in6, tap, f);
+                let a7 = gradient_at(w7, in7, tap, f);
+                let b0 = weights[kernel + c0 + f];
+                let b1 = weights[kernel + c1 + f];
+                let b2 = weights[kernel + c2 + f];
+                let b3 = weights[kernel + c3 + f];
+                let b4 = weights[kernel + c4 + f];
+                let b5 = weights[kernel + c5 + f];
+                let b6 = weights[kernel + c6 + f];
+                let b7 = weights[kernel + c7 + f];
+                add_outer_product(
+                    &tile,
+                    vec4<f32>(a0.x, a1.x, a2.x, a3.x),
+                    vec4<f32>(a4.x, a5.x, a6.x, a7.x),
+                    vec4<f32>(b0.x, b1.x, b2.x, b3.x),
+                    vec4<f32>(b4.x, b5.x, b6.x, b7.x),
+                );
+                add_outer_product(
+                    &tile,
+                    vec4<f32>(a0.y, a1.y, a2.y, a3.y),
+                    vec4<f32>(a4.y, a5.y, a6.y, a7.y),
+                    vec4<f32>(b0.y, b1.y, b2.y, b3.y),
+                    vec4<f32>(b4.y, b5.y, b6.y, b7.y),
+                );
+                add_outer_product(
+                    &tile,
+                    vec4<f32>(a0.z, a1.z, a2.z, a3.z),
+                    vec4<f32>(a4.z, a5.z, a6.z, a7.z),
+                    vec4<f32>(b0.z, b1.z, b2.z, b3.z),
+                    vec4<f32>(b4.z, b5.z, b6.z, b7.z),
+                );
+                add_outer_product(
+                    &tile,
+                    vec4<f32>(a0.w, a1.w, a2.w, a3.w),
+                    vec4<f32>(a4.w, a5.w, a6.w, a7.w),
+                    vec4<f32>(b0.w, b1.w, b2.w, b3.w),
+                    vec4<f32>(b4.w, b5.w, b6.w, b7.w),
+                );
+            }
+        }
+    }
+    store(row, column, tile.left0, tile.right0);
+    store(row + 1u, column, tile.left1, tile.right1);
+    store(row + 2u, column, tile.left2, tile.right2);
+    store(row + 3u, column, tile.left3, tile.right3);
+    store(row + 4u, column, tile.left4, tile.right4);
+    store(row + 5u, column, tile.left5, tile.right5);
+    store(row + 6u, column, tile.left6, tile.right6);
+    store(row + 7u, column, tile.left7, tile.right7);
+}

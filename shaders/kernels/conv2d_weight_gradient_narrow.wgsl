@@ -1,0 +1,130 @@
+// conv2d_weight_gradient_narrow: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels.
+// The tile's rows are (tap, channel) pairs, its columns filters, and the sum runs over the pixels.
+// For inputs of few channels, such as the image itself: channels are read one by one.
+//
+// B samples, H × W × C stored input, H' × W' × F stored output; F is a multiple of 4.
+// params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
+// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on. All f32.
+struct Params {
+    rows: u32,
+    input_height: u32,
+    input_width: u32,
+    input_channels: u32,
+    output_height: u32,
+    output_width: u32,
+    output_channels: u32,
+    side: u32,
+    padding: u32,
+    pixels_per_part: u32,
+    part_stride: u32,
+    bias_offset: u32,
+    epilogue: Epilogue,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
+
+var<private> part_start: u32;
+
+// Stores eight values of one row of dW, those that exist. `column` counts fours.
+fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
+    let outputs = params.output_channels / 4u;
+    if row >= params.side * params.side * params.input_channels {
+        return;
+    }
+    let at = part_start + row * outputs + column;
+    parts[at] = left;
+    if column + 1u < outputs {
+        parts[at + 1u] = right;
+    }
+}
+
+// Row and column of the tap, and the channel, of one row of the kernel.
+fn kernel_row(row: u32) -> vec3<u32> {
+    let tap = row / params.input_channels;
+    return vec3<u32>(tap / params.side, tap % params.side, row % params.input_channels);
+}
+
+// Input value under a tap of the window at `pixel` = (sample, row, column); zero outside the image.
+fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> f32 {
+    let row = pixel.y + tap.x - params.padding;
+    let column = pixel.z + tap.y - params.padding;
+    // A negative coordinate wraps to a huge one.
+    let inside = row < params.input_height && column < params.input_width;
+    let at = ((pixel.x * params.input_height + row) * params.input_width + column) * params.input_channels + tap.z;
+    return select(0.0, x[select(0u, at, inside)], inside);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let kernel_rows = params.side * params.side * params.input_channels;
+    let row_tiles = (kernel_rows + 7u) / 8u;
+    let outputs = params.output_channels / 4u;
+    let column_tiles = (outputs + 1u) / 2u;
+    let pixels = params.rows * params.output_height * params.output_width;
+    let number = invocation_number(workgroup, workgroups, local);
+    let part = number / (row_tiles * column_tiles);
+    let first = part * params.pixels_per_part;
+    if first >= pixels {
+        return;
+    }
+    let row = number / column_tiles % row_tiles * 8u;
+    let column = number % column_tiles * 2u;
+    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    let next_column = min(column + 1u, outputs - 1u);
+    let t0 = kernel_row(min(row, kernel_rows - 1u));
+    let t1 = kernel_row(min(row + 1u, kernel_rows - 1u));
+    let t2 = kernel_row(min(row + 2u, kernel_rows - 1u));
+    let t3 = kernel_row(min(row + 3u, kernel_rows - 1u));
+    let t4 = kernel_row(min(row + 4u, kernel_rows - 1u));
+    let t5 = kernel_row(min(row + 5u, kernel_rows - 1u));
+    let t6 = kernel_row(min(row + 6u, kernel_rows - 1u));
+    let t7 = kernel_row(min(row + 7u, kernel_rows - 1u));
+    let end = min(first + params.pixels_per_part, pixels);
+    part_start = part * params.part_stride / 4u;
+    var tile: Tile;
+    var bias_left = vec4<f32>(0.0);
+    var bias_right = vec4<f32>(0.0);
+    let area = params.output_height * params.output_width;
+    var at = vec3<u32>(first / area, first % area / params.output_width, first % params.output_width);
+    for (var pixel = first; pixel < end; pixel++) {
+        let left = dy[pixel * outputs + column];
+        let right = dy[pixel * outputs + next_column];
+        let low = vec4<f32>(input_at(at, t0), input_at(at, t1), input_at(at, t2), input_at(at, t3));
+        let high = vec4<f32>(input_at(at, t4), input_at(at, t5), input_at(at, t6), input_at(at, t7));
+        add_outer_product(&tile, low, high, left, right);
+        bias_left += left;
+        bias_right += right;
+        // Counting is cheaper than dividing for every pixel.
+        at.z += 1u;
+        if at.z == params.output_width {
+            at.z = 0u;
+            at.y += 1u;
+            if at.y == params.output_height {
+                at.y = 0u;
+                at.x += 1u;
+            }
+        }
+    }
+    store(row, column, tile.left0, tile.right0);
+    store(row + 1u, column, tile.left1, tile.right1);
+    store(row + 2u, column, tile.left2, tile.right2);
+    store(row + 3u, column, tile.left3, tile.right3);
+    store(row + 4u, column, tile.left4, tile.right4);
+    store(row + 5u, column, tile.left5, tile.right5);
+    store(row + 6u, column, tile.left6, tile.right6);
+    store(row + 7u, column, tile.left7, tile.right7);
+    if row == 0u {
+        let bias_at = part_start + params.bias_offset / 4u + column;
+        parts[bias_at] = bias_left;
+        if column + 1u < outputs {
+            parts[bias_at + 1u] = bias_right;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// dense_forward: y = epilogue(x·W + b), an 8 × 8 tile of y in the registers of each invocation.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
+// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). All row-major f32.
+struct Params {
+    rows: u32,
+    inputs: u32,
+    outputs: u32,
+    units: u32,
+    rows_per_part: u32,
+    part_stride: u32,
+    bias_offset: u32,
+    reserved: u32,
+    epilogue: Epilogue,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+
+// Stores eight values of one row, those that exist. `column` counts fours.
+fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
+    let outputs = params.outputs / 4u;
+    if row >= params.rows {
+        return;
+    }
+    let index = row * params.units + column * 4u;
+    y[row * outputs + column] = apply_epilogue(left + bias[column], index, params.epilogue);
+    if column + 1u < outputs {
+        y[row * outputs + column + 1u] = apply_epilogue(right + bias[column + 1u], index + 4u, params.epilogue);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let inputs = params.inputs / 4u;
+    let outputs = params.outputs / 4u;
+    let column_tiles = (outputs + 1u) / 2u;
+    let number = invocation_number(workgroup, workgroups, local);
+    let row = number / column_tiles * 8u;
+    if row >= params.rows {
+        return;
+    }
+    let column = number % column_tiles * 2u;
+    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    let next_column = min(column + 1u, outputs - 1u);
+    let last_row = params.rows - 1u;
+    let x0 = min(row, last_row) * inputs;
+    let x1 = min(row + 1u, last_row) * inputs;
+    let x2 = min(row + 2u, last_row) * inputs;
+    let x3 = min(row + 3u, last_row) * inputs;
+    let x4 = min(row + 4u, last_row) * inputs;
+    let x5 = min(row + 5u, last_row) * inputs;
+    let x6 = min(row + 6u, last_row) * inputs;
+    let x7 = min(row + 7u, last_row) * inputs;
+    var tile: Tile;
+    for (var k = 0u; k < inputs; k++) {
+        let a0 = x[x0 + k];
+        let a1 = x[x1 + k];
+        let a2 = x[x2 + k];
+        let a3 = x[x3 + k];
+        let a4 = x[x4 + k];
+        let a5 = x[x5 + k];
+        let a6 = x[x6 + k];
+        let a7 = x[x7 + k];
+        let k_row = 4u * k * outputs;
+        add_outer_product(
+            &tile,
+            vec4<f32>(a0.x, a1.x, a2.x, a3.x),
+            vec4<f32>(a4.x, a5.x, a6.x, a7.x),
+            weights[k_row + column],
+            weights[k_row + next_column],
+        );
+        add_outer_product(
+            &tile,
+            vec4<f32>(a0.y, a1.y, a2.y, a3.y),
+            vec4<f32>(a4.y, a5.y, a6.y, a7.y),
+            weights[k_row + outputs + column],
+            weights[k_row + outputs + next_column],
+        );
+        add_outer_product(
+            &tile,
+            vec4<f32>(a0.z, a1.z, a2.z, a3.z),
+            vec4<f32>(a4.z, a5.z, a6.z, a7.z),
+            weights[k_row + 2u * outputs + column],
+            weights[k_row + 2u * outputs + next_column],
+        );
+        add_outer_product(
+            &tile,
+            vec4<f32>(a0.w, a1.w, a2.w, a3.w),
+            vec4<f32>(a4.w, a5.w, a6.w, a7.w),
+            weights[k_row + 3u * outputs + column],
+            weights[k_row + 3u * outputs + next_column],
+        );
+    }
+    store(row, column, tile.left0, tile.right0);
+    store(row + 1u, column, tile.left1, tile.right1);
+    store(row + 2u, column, tile.left2, tile.right2);
+    store(row + 3u, column, tile.left3, tile.right3);
+    store(row + 4u, column, tile.left4, tile.right4);
+    store(row + 5u, column, tile.left5, tile.right5);
+    store(row + 6u, column, tile.left6, tile.right6);
+    store(row + 7u, column, tile.left7, tile.right7);
+}

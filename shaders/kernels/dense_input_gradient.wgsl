@@ -1,0 +1,126 @@
+// dense_input_gradient: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x.
+// W is read as it lies; the transposition happens in registers.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
+// params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major f32.
+struct Params {
+    rows: u32,
+    inputs: u32,
+    outputs: u32,
+    units: u32,
+    rows_per_part: u32,
+    part_stride: u32,
+    bias_offset: u32,
+    reserved: u32,
+    epilogue: Epilogue,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+
+// Stores eight values of one row, those that exist. `column` counts fours of inputs.
+fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
+    let inputs = params.inputs / 4u;
+    if row >= params.rows {
+        return;
+    }
+    let at = row * inputs + column;
+    dx[at] = left * epilogue_slope(x[at], params.epilogue);
+    if column + 1u < inputs {
+        dx[at + 1u] = right * epilogue_slope(x[at + 1u], params.epilogue);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let inputs = params.inputs / 4u;
+    let outputs = params.outputs / 4u;
+    let column_tiles = (inputs + 1u) / 2u;
+    let number = invocation_number(workgroup, workgroups, local);
+    let row = number / column_tiles * 8u;
+    if row >= params.rows {
+        return;
+    }
+    let column = number % column_tiles * 2u;
+    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    let last_row = params.rows - 1u;
+    let last_input = params.inputs - 1u;
+    let dy0 = min(row, last_row) * outputs;
+    let dy1 = min(row + 1u, last_row) * outputs;
+    let dy2 = min(row + 2u, last_row) * outputs;
+    let dy3 = min(row + 3u, last_row) * outputs;
+    let dy4 = min(row + 4u, last_row) * outputs;
+    let dy5 = min(row + 5u, last_row) * outputs;
+    let dy6 = min(row + 6u, last_row) * outputs;
+    let dy7 = min(row + 7u, last_row) * outputs;
+    let w0 = min(4u * column, last_input) * outputs;
+    let w1 = min(4u * column + 1u, last_input) * outputs;
+    let w2 = min(4u * column + 2u, last_input) * outputs;
+    let w3 = min(4u * column + 3u, last_input) * outputs;
+    let w4 = min(4u * column + 4u, last_input) * outputs;
+    let w5 = min(4u * column + 5u, last_input) * outputs;
+    let w6 = min(4u * column + 6u, last_input) * outputs;
+    let w7 = min(4u * column + 7u, last_input) * outputs;
+    var tile: Tile;
+    for (var n = 0u; n < outputs; n++) {
+        let a0 = dy[dy0 + n];
+        let a1 = dy[dy1 + n];
+        let a2 = dy[dy2 + n];
+        let a3 = dy[dy3 + n];
+        let a4 = dy[dy4 + n];
+        let a5 = dy[dy5 + n];
+        let a6 = dy[dy6 + n];
+        let a7 = dy[dy7 + n];
+        let b0 = weights[w0 + n];
+        let b1 = weights[w1 + n];
+        let b2 = weights[w2 + n];
+        let b3 = weights[w3 + n];
+        let b4 = weights[w4 + n];
+        let b5 = weights[w5 + n];
+        let b6 = weights[w6 + n];
+        let b7 = weights[w7 + n];
+        add_outer_product(
+            &tile,
+            vec4<f32>(a0.x, a1.x, a2.x, a3.x),
+            vec4<f32>(a4.x, a5.x, a6.x, a7.x),
+            vec4<f32>(b0.x, b1.x, b2.x, b3.x),
+            vec4<f32>(b4.x, b5.x, b6.x, b7.x),
+        );
+        add_outer_product(
+            &tile,
+            vec4<f32>(a0.y, a1.y, a2.y, a3.y),
+            vec4<f32>(a4.y, a5.y, a6.y, a7.y),
+            vec4<f32>(b0.y, b1.y, b2.y, b3.y),
+            vec4<f32>(b4.y, b5.y, b6.y, b7.y),
+        );
+        add_outer_product(
+            &tile,
+            vec4<f32>(a0.z, a1.z, a2.z, a3.z),
+            vec4<f32>(a4.z, a5.z, a6.z, a7.z),
+            vec4<f32>(b0.z, b1.z, b2.z, b3.z),
+            vec4<f32>(b4.z, b5.z, b6.z, b7.z),
+        );
+        add_outer_product(
+            &tile,
+            vec4<f32>(a0.w, a1.w, a2.w, a3.w),
+            vec4<f32>(a4.w, a5.w, a6.w, a7.w),
+            vec4<f32>(b0.w, b1.w, b2.w, b3.w),
+            vec4<f32>(b4.w, b5.w, b6.w, b7.w),
+        );
+    }
+    store(row, column, tile.left0, tile.right0);
+    store(row + 1u, column, tile.left1, tile.right1);
+    store(row + 2u, column, tile.left2, tile.right2);
+    store(row + 3u, column, tile.left3, tile.right3);
+    store(row + 4u, column, tile.left4, tile.right4);
+    store(row + 5u, column, tile.left5, tile.right5);
+    store(row + 6u, column, tile.left6, tile.right6);
+    store(row + 7u, column, tile.left7, tile.right7);
+}

@@ -1,0 +1,86 @@
+// dense_weight_gradient: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows.
+// x is read as it lies: the tile's rows are inputs, its columns outputs, and the sum runs over the batch.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
+// params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
+struct Params {
+    rows: u32,
+    inputs: u32,
+    outputs: u32,
+    units: u32,
+    rows_per_part: u32,
+    part_stride: u32,
+    bias_offset: u32,
+    reserved: u32,
+    epilogue: Epilogue,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
+
+var<private> part_start: u32;
+
+// Stores eight values of one row of dW, those that exist. `column` counts fours.
+fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
+    let outputs = params.outputs / 4u;
+    if row >= params.inputs {
+        return;
+    }
+    let at = part_start + row * outputs + column;
+    parts[at] = left;
+    if column + 1u < outputs {
+        parts[at + 1u] = right;
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let inputs = params.inputs / 4u;
+    let outputs = params.outputs / 4u;
+    let row_tiles = (inputs + 1u) / 2u;
+    let column_tiles = (outputs + 1u) / 2u;
+    let number = invocation_number(workgroup, workgroups, local);
+    let part = number / (row_tiles * column_tiles);
+    let first = part * params.rows_per_part;
+    if first >= params.rows {
+        return;
+    }
+    let row = number / column_tiles % row_tiles * 2u;
+    let column = number % column_tiles * 2u;
+    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    let next_row = min(row + 1u, inputs - 1u);
+    let next_column = min(column + 1u, outputs - 1u);
+    let end = min(first + params.rows_per_part, params.rows);
+    part_start = part * params.part_stride / 4u;
+    var tile: Tile;
+    var bias_left = vec4<f32>(0.0);
+    var bias_right = vec4<f32>(0.0);
+    for (var sample = first; sample < end; sample++) {
+        let left = dy[sample * outputs + column];
+        let right = dy[sample * outputs + next_column];
+        add_outer_product(&tile, x[sample * inputs + row], x[sample * inputs + next_row], left, right);
+        bias_left += left;
+        bias_right += right;
+    }
+    store(4u * row, column, tile.left0, tile.right0);
+    store(4u * row + 1u, column, tile.left1, tile.right1);
+    store(4u * row + 2u, column, tile.left2, tile.right2);
+    store(4u * row + 3u, column, tile.left3, tile.right3);
+    store(4u * row + 4u, column, tile.left4, tile.right4);
+    store(4u * row + 5u, column, tile.left5, tile.right5);
+    store(4u * row + 6u, column, tile.left6, tile.right6);
+    store(4u * row + 7u, column, tile.left7, tile.right7);
+    if row == 0u {
+        let at = part_start + params.bias_offset / 4u + column;
+        parts[at] = bias_left;
+        if column + 1u < outputs {
+            parts[at + 1u] = bias_right;
+        }
+    }
+}

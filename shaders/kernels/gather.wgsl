@@ -1,0 +1,53 @@
+// gather: the bytes of a batch's samples become numbers, y = byte / divisor; their labels are gathered too.
+// Rows from step.count on become zero, so that the padding of a short batch adds nothing anywhere.
+//
+// params: Gather. images: (samples, features) bytes, four to a word, features a multiple of 4.
+// labels: (samples) bytes, four to a word. order: (samples) sample numbers.
+// batch: (rows, stride) f32, stride a multiple of 4. batch_labels: (rows) u32.
+struct Params {
+    rows: u32,
+    features: u32,
+    stride: u32,
+    samples: u32,
+    divisor: f32,
+    reserved0: u32,
+    reserved1: u32,
+    reserved2: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> images: array<u32>;
+@group(0) @binding(2) var<storage, read> labels: array<u32>;
+@group(0) @binding(3) var<storage, read> order: array<u32>;
+@group(0) @binding(4) var<storage, read_write> batch: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> batch_labels: array<u32>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    let quads = params.stride / 4u;
+    if number >= params.rows * quads {
+        return;
+    }
+    let row = number / quads;
+    let quad = number % quads;
+    var values = vec4<f32>(0.0);
+    var label = 0u;
+    if row < step.count {
+        let sample = order[(step.offset + row) % params.samples];
+        label = extractBits(labels[sample / 4u], 8u * (sample % 4u), 8u);
+        if quad * 4u < params.features {
+            let word = images[sample * (params.features / 4u) + quad];
+            let bytes = (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);
+            values = vec4<f32>(bytes) / params.divisor;
+        }
+    }
+    batch[number] = values;
+    if quad == 0u {
+        batch_labels[row] = label;
+    }
+}

@@ -1,0 +1,50 @@
+// max_pool_forward: the largest value of each window, and which tap of the window it was.
+// The first of equal values in row-major order wins.
+//
+// B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
+// params: Pool. x: (B, H, W, C) f32. y: (B, H', W', C) f32. taps: (B, H', W', C) u32.
+struct Params {
+    rows: u32,
+    input_height: u32,
+    input_width: u32,
+    channels: u32,
+    output_height: u32,
+    output_width: u32,
+    side: u32,
+    stride: u32,
+    epilogue: Epilogue,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> taps: array<vec4<u32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let channels = params.channels / 4u;
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.rows * params.output_height * params.output_width * channels {
+        return;
+    }
+    let channel = number % channels;
+    let column = number / channels % params.output_width;
+    let row = number / (channels * params.output_width) % params.output_height;
+    let sample = number / (channels * params.output_width * params.output_height);
+    let first = (sample * params.input_height + row * params.stride) * params.input_width + column * params.stride;
+    var best = x[first * channels + channel];
+    var best_tap = vec4<u32>(0u);
+    for (var tap = 1u; tap < params.side * params.side; tap++) {
+        let pixel = first + tap / params.side * params.input_width + tap % params.side;
+        let value = x[pixel * channels + channel];
+        let better = value > best;
+        best = select(best, value, better);
+        best_tap = select(best_tap, vec4<u32>(tap), better);
+    }
+    y[number] = best;
+    taps[number] = best_tap;
+}

@@ -1,0 +1,41 @@
+// sgd: g += decay·w; v = momentum·v + rate·g; w -= v. The rate is inside the velocity, as in Caffe.
+// The arenas hold all tensors; 256 consecutive elements, one workgroup's share, have the same multipliers.
+//
+// params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
+// gradients, weights, velocity: (elements) f32.
+struct Params {
+    elements: u32,
+    decay: f32,
+    epsilon: f32,
+    reserved: u32,
+}
+
+struct BlockMultipliers {
+    learning_rate: f32,
+    weight_decay: f32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> blocks: array<BlockMultipliers>;
+@group(0) @binding(2) var<storage, read> gradients: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> weights: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> velocity: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.elements / 4u {
+        return;
+    }
+    let block = blocks[number / WORKGROUP_SIZE];
+    let rate = step.learning_rate * block.learning_rate;
+    let weight = weights[number];
+    let gradient = gradients[number] + block.weight_decay * weight;
+    let moved = params.decay * velocity[number] + rate * gradient;
+    velocity[number] = moved;
+    weights[number] = weight - moved;
+}

@@ -1,0 +1,80 @@
+// softmax_cross_entropy: mean loss, count of right answers, and in training the logits' gradient
+// (softmax - target) / count, in one pass. One workgroup; each invocation takes every 256th row.
+// The first of equal logits is the answer.
+//
+// params: Softmax. logits, gradient: (B, stride) f32, of which `classes` are real. labels: (B) u32.
+// results: (slots) of loss and count. Rows from step.count on and padding get gradient zero.
+struct Params {
+    rows: u32,
+    classes: u32,
+    stride: u32,
+    reserved: u32,
+}
+
+struct StepResult {
+    loss: f32,
+    correct: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> logits: array<f32>;
+@group(0) @binding(2) var<storage, read> labels: array<u32>;
+@group(0) @binding(3) var<storage, read_write> gradient: array<f32>;
+@group(0) @binding(4) var<storage, read_write> results: array<StepResult>;
+
+const INVOCATIONS: u32 = 256u;
+
+var<workgroup> losses: array<f32, INVOCATIONS>;
+var<workgroup> corrects: array<u32, INVOCATIONS>;
+
+@compute @workgroup_size(INVOCATIONS)
+fn main(@builtin(local_invocation_index) local: u32) {
+    let share = 1.0 / f32(step.count);
+    var loss = 0.0;
+    var correct = 0u;
+    for (var row = local; row < params.rows; row += INVOCATIONS) {
+        let start = row * params.stride;
+        if row >= step.count {
+            for (var category = 0u; category < params.stride; category++) {
+                gradient[start + category] = 0.0;
+            }
+            continue;
+        }
+        let label = labels[row];
+        var largest = logits[start];
+        var answer = 0u;
+        for (var category = 1u; category < params.classes; category++) {
+            let logit = logits[start + category];
+            if logit > largest {
+                largest = logit;
+                answer = category;
+            }
+        }
+        var sum = 0.0;
+        for (var category = 0u; category < params.classes; category++) {
+            sum += exp(logits[start + category] - largest);
+        }
+        loss += (log(sum) + largest - logits[start + label]) * share;
+        correct += select(0u, 1u, answer == label);
+        if step.training == 1u {
+            for (var category = 0u; category < params.stride; category++) {
+                let probability = exp(logits[start + category] - largest) / sum;
+                let target_share = select(0.0, 1.0, category == label);
+                gradient[start + category] = select(0.0, (probability - target_share) * share, category < params.classes);
+            }
+        }
+    }
+    losses[local] = loss;
+    corrects[local] = correct;
+    workgroupBarrier();
+    for (var half = INVOCATIONS / 2u; half > 0u; half /= 2u) {
+        if local < half {
+            losses[local] += losses[local + half];
+            corrects[local] += corrects[local + half];
+        }
+        workgroupBarrier();
+    }
+    if local == 0u {
+        results[step.slot] = StepResult(losses[0], corrects[0]);
+    }
+}

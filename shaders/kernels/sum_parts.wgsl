@@ -1,0 +1,31 @@
+// sum_parts: sum[i] = Σ parts[p, i], in the order of the parts.
+//
+// params: SumParts; elements is a multiple of 4. parts: (parts, elements). sum: (elements). All f32.
+struct Params {
+    elements: u32,
+    parts: u32,
+    reserved0: u32,
+    reserved1: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> parts: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> sum: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let quads = params.elements / 4u;
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= quads {
+        return;
+    }
+    var total = vec4<f32>(0.0);
+    for (var part = 0u; part < params.parts; part++) {
+        total += parts[part * quads + number];
+    }
+    sum[number] = total;
+}

@@ -1,0 +1,71 @@
+/// How a kernel uses one of its storage buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    ReadWrite,
+}
+
+/// A kernel: its source and what it binds.
+///
+/// Group 0 holds the parameter block (binding 0, uniform) and the storage buffers (bindings 1, 2, …);
+/// group 1 holds the step (binding 0, uniform, dynamic offset). The entry point is `main`.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel {
+    pub name: &'static str,
+    /// Parts of the source, to be concatenated: shared files, then the kernel's own.
+    pub sources: &'static [&'static str],
+    /// Size of the parameter block in bytes.
+    pub params_bytes: usize,
+    /// Access of the storage buffers, from binding 1 on.
+    pub storage: &'static [Access],
+    /// Invocations of a workgroup.
+    pub workgroup_size: u32,
+}
+
+impl Kernel {
+    /// The whole WGSL module.
+    pub fn source(&self) -> String {
+        self.sources.join("\n")
+    }
+}
+
+/// The kernel with this name.
+pub fn kernel(name: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|k| k.name == name)
+}
+
+/// A line of the registry.
+macro_rules! kernels {
+    ($($name:literal, $params:ident, $workgroup_size:literal, [$($shared:literal),*], [$($access:ident),*];)*) => {
+        &[$(Kernel {
+            name: $name,
+            sources: &[
+                $(include_str!(concat!("../shared/", $shared, ".wgsl")),)*
+                include_str!(concat!("../kernels/", $name, ".wgsl")),
+            ],
+            params_bytes: size_of::<crate::params::$params>(),
+            storage: &[$(Access::$access),*],
+            workgroup_size: $workgroup_size,
+        },)*]
+    };
+}
+
+/// Every kernel: name, parameter block, workgroup size, shared parts, storage buffers.
+#[rustfmt::skip]
+pub const KERNELS: &[Kernel] = kernels![
+    "gather", Gather, 64, ["step", "invocation"], [Read, Read, Read, ReadWrite, ReadWrite];
+    "dense_forward", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "tile"], [Read, Read, Read, ReadWrite];
+    "dense_weight_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "tile"], [Read, Read, ReadWrite];
+    "conv2d_forward", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_forward_narrow", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_weight_gradient", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "tile"], [Read, Read, ReadWrite];
+    "conv2d_weight_gradient_narrow", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "tile"], [Read, Read, ReadWrite];
+    "max_pool_forward", Pool, 64, ["step", "invocation", "pcg4d", "epilogue"], [Read, ReadWrite, ReadWrite];
+    "max_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "epilogue"], [Read, Read, Read, ReadWrite];
+    "softmax_cross_entropy", Softmax, 256, ["step"], [Read, Read, ReadWrite, ReadWrite];
+    "sum_parts", SumParts, 64, ["step", "invocation"], [Read, ReadWrite];
+    "sgd", Optimizer, 64, ["step", "invocation"], [Read, Read, ReadWrite, ReadWrite];
+    "rmsprop", Optimizer, 64, ["step", "invocation"], [Read, Read, ReadWrite, ReadWrite];
+];

@@ -1,0 +1,172 @@
+//! Parameter blocks: the uniform at group 0, binding 0 of each kernel, and the step's at group 1.
+//!
+//! Field order and sizes are those of the WGSL structures; `tests/validate.rs` compares them.
+
+use bytemuck::{Pod, Zeroable};
+
+/// What changes from one step to the next; group 1, binding 0 of every kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct Step {
+    /// Number of the step, the `step` lane of the generator.
+    pub step: u32,
+    pub seed: u32,
+    /// First place of the batch in the order of the samples.
+    pub offset: u32,
+    /// Samples in the batch; rows from here on hold nothing.
+    pub count: u32,
+    /// Where the results of this step go.
+    pub slot: u32,
+    /// 1 in training, 0 in tests: dropout and gradients happen in training only.
+    pub training: u32,
+    pub learning_rate: f32,
+    pub reserved: u32,
+}
+
+/// `gather`: bytes of chosen samples become numbers.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Gather {
+    /// Rows of the batch buffer.
+    pub rows: u32,
+    /// Values of a sample.
+    pub features: u32,
+    /// Values of a row of the output, at least `features`, a multiple of 4.
+    pub stride: u32,
+    /// Samples of the set.
+    pub samples: u32,
+    pub divisor: f32,
+    pub reserved: [u32; 3],
+}
+
+/// Activation and dropout applied to a result before it is stored.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct Epilogue {
+    /// 1 for `max(x, 0)`.
+    pub relu: u32,
+    /// Stream of the dropout's random numbers; 0 for no dropout.
+    pub dropout_stream: u32,
+    pub dropout_rate: f32,
+    pub reserved: u32,
+}
+
+/// `dense_forward`, `dense_weight_gradient`, `dense_input_gradient`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Dense {
+    /// Rows of the batch, B.
+    pub rows: u32,
+    /// Stored inputs of the layer, K, a multiple of 4.
+    pub inputs: u32,
+    /// Stored outputs of the layer, N, a multiple of 4.
+    pub outputs: u32,
+    /// Outputs that the network knows of; the rest is padding that stays zero.
+    pub units: u32,
+    /// Rows of the batch that one part of a weight gradient sums.
+    pub rows_per_part: u32,
+    /// Elements from one part of the gradients to the next.
+    pub part_stride: u32,
+    /// Where a part's bias gradient begins, after its weight gradient.
+    pub bias_offset: u32,
+    pub reserved: u32,
+    /// Forward: of this layer. Backward: of the layer below, which made `x`.
+    pub epilogue: Epilogue,
+}
+
+/// `conv2d_forward`, `conv2d_weight_gradient`, `conv2d_input_gradient` and their narrow variants.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Conv2d {
+    /// Samples of the batch, B.
+    pub rows: u32,
+    pub input_height: u32,
+    pub input_width: u32,
+    /// Stored channels of the input, C.
+    pub input_channels: u32,
+    pub output_height: u32,
+    pub output_width: u32,
+    /// Stored channels of the output, F, a multiple of 4.
+    pub output_channels: u32,
+    /// Side of the square kernel.
+    pub side: u32,
+    /// Zeros before the first row and column.
+    pub padding: u32,
+    /// Output pixels (over the whole batch) that one part of a weight gradient sums.
+    pub pixels_per_part: u32,
+    /// Elements from one part of the gradients to the next.
+    pub part_stride: u32,
+    /// Where a part's bias gradient begins, after its weight gradient.
+    pub bias_offset: u32,
+    /// Forward: of this layer. Backward: of the layer below, which made `x`.
+    pub epilogue: Epilogue,
+}
+
+/// `max_pool_forward`, `max_pool_backward`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Pool {
+    pub rows: u32,
+    pub input_height: u32,
+    pub input_width: u32,
+    /// Stored channels, a multiple of 4.
+    pub channels: u32,
+    pub output_height: u32,
+    pub output_width: u32,
+    pub side: u32,
+    pub stride: u32,
+    /// Backward only: of the layer below, which made `x`.
+    pub epilogue: Epilogue,
+}
+
+/// `softmax_cross_entropy`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Softmax {
+    pub rows: u32,
+    pub classes: u32,
+    /// Values of a row of logits, at least `classes`.
+    pub stride: u32,
+    pub reserved: u32,
+}
+
+/// `sum_parts`: adds partial gradients.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct SumParts {
+    pub elements: u32,
+    pub parts: u32,
+    pub reserved: [u32; 2],
+}
+
+/// `sgd`, `rmsprop`: one update of a whole arena.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Optimizer {
+    pub elements: u32,
+    /// Momentum of `sgd`, rho of `rmsprop`.
+    pub decay: f32,
+    pub epsilon: f32,
+    pub reserved: u32,
+}
+
+/// Multipliers of 256 consecutive elements of the arenas, which belong to one tensor.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct BlockMultipliers {
+    pub learning_rate: f32,
+    pub weight_decay: f32,
+}
+
+/// What a step leaves behind.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct StepResult {
+    /// Mean over the batch.
+    pub loss: f32,
+    /// Samples classified rightly.
+    pub correct: u32,
+}
+
+/// Elements of an arena that share their multipliers; tensors begin at multiples of it.
+pub const BLOCK_ELEMENTS: u32 = 256;

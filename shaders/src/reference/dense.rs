@@ -1,0 +1,56 @@
+use super::epilogue;
+use crate::Real;
+use crate::params::{Dense, Step};
+
+/// Twin of `dense_forward.wgsl`: `y = epilogue(x·W + b)`.
+///
+/// `x`: (B, K); `weights`: (K, N); `bias`: (N); `y`: (B, N).
+pub fn dense_forward<T: Real>(params: &Dense, step: &Step, x: &[T], weights: &[T], bias: &[T], y: &mut [T]) {
+    let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
+    for (row, (x, y)) in (0u32..).zip(x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs))) {
+        let mut sums = vec![T::ZERO; outputs];
+        for (&x, weights) in x.iter().zip(weights.chunks_exact(outputs)) {
+            for (sum, &weight) in sums.iter_mut().zip(weights) {
+                *sum += x * weight;
+            }
+        }
+        for (unit, (y, (sum, &bias))) in (0u32..).zip(y.iter_mut().zip(sums.into_iter().zip(bias))) {
+            let index = row.wrapping_mul(params.units).wrapping_add(unit);
+            *y = epilogue::apply(sum + bias, index, &params.epilogue, step);
+        }
+    }
+}
+
+/// Twin of `dense_input_gradient.wgsl`: `dx = (dy·Wᵀ) ⊙ slope(x)`, where `epilogue` made `x`.
+///
+/// `dy`: (B, N); `weights`: (K, N); `x`, `dx`: (B, K).
+pub fn dense_input_gradient<T: Real>(params: &Dense, dy: &[T], weights: &[T], x: &[T], dx: &mut [T]) {
+    let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
+    let rows = dy.chunks_exact(outputs).zip(x.chunks_exact(inputs).zip(dx.chunks_exact_mut(inputs)));
+    for (dy, (x, dx)) in rows {
+        for ((dx, &x), weights) in dx.iter_mut().zip(x).zip(weights.chunks_exact(outputs)) {
+            let sum: T = dy.iter().zip(weights).map(|(&dy, &weight)| dy * weight).sum();
+            *dx = sum * epilogue::slope(x, &params.epilogue);
+        }
+    }
+}
+
+/// Twin of `dense_weight_gradient.wgsl`: `dW = xᵀ·dy`, `db = Σ dy`, summed in parts of the batch.
+///
+/// `x`: (B, K); `dy`: (B, N); `parts`: (parts, part stride), each dW (K, N) and, from `bias_offset` on, db (N).
+pub fn dense_weight_gradient<T: Real>(params: &Dense, x: &[T], dy: &[T], parts: &mut [T]) {
+    let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
+    parts.fill(T::ZERO);
+    for (row, (x, dy)) in x.chunks_exact(inputs).zip(dy.chunks_exact(outputs)).enumerate() {
+        let part = row / params.rows_per_part as usize;
+        let (weights, bias) = parts[part * params.part_stride as usize..].split_at_mut(params.bias_offset as usize);
+        for (&x, weights) in x.iter().zip(weights.chunks_exact_mut(outputs)) {
+            for (weight, &dy) in weights.iter_mut().zip(dy) {
+                *weight += x * dy;
+            }
+        }
+        for (bias, &dy) in bias.iter_mut().zip(dy) {
+            *bias += dy;
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The plain twins: slow, obviously right, in single or double precision.
+//!
+//! Each has the name, the parameters and the layouts of its kernel, and is the judge of it.
+
+mod conv2d;
+mod dense;
+mod epilogue;
+mod gather;
+mod optimizers;
+pub mod pcg4d;
+mod pool;
+mod softmax;
+mod sum_parts;
+
+pub use conv2d::{conv2d_forward, conv2d_input_gradient, conv2d_weight_gradient};
+pub use dense::{dense_forward, dense_input_gradient, dense_weight_gradient};
+pub use gather::gather;
+pub use optimizers::{Block, Update, rmsprop, sgd};
+pub use pool::{max_pool_backward, max_pool_forward};
+pub use softmax::softmax_cross_entropy;
+pub use sum_parts::sum_parts;

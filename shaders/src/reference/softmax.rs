@@ -1,0 +1,38 @@
+use crate::Real;
+use crate::params::{Softmax, Step, StepResult};
+
+/// Twin of `softmax_cross_entropy.wgsl`: mean loss, count of right answers, and the logits' gradient.
+///
+/// `logits`, `gradient`: (B, stride); `labels`: (B). Rows from `step.count` on and padding get gradient zero.
+/// Returns the loss in this precision and the count; the kernel stores them as a [`StepResult`].
+pub fn softmax_cross_entropy<T: Real>(
+    params: &Softmax,
+    step: &Step,
+    logits: &[T],
+    labels: &[u32],
+    gradient: &mut [T],
+) -> (T, StepResult) {
+    let (classes, stride) = (params.classes as usize, params.stride as usize);
+    let count = step.count.min(params.rows);
+    let share = T::ONE / T::from_f64(f64::from(count));
+    let (mut loss, mut correct) = (T::ZERO, 0);
+    gradient.fill(T::ZERO);
+    for row in 0..count as usize {
+        let logits = &logits[row * stride..row * stride + classes];
+        let label = labels[row] as usize;
+        let largest = logits.iter().copied().fold(logits[0], T::maximum);
+        let sum: T = logits.iter().map(|&logit| (logit - largest).exp()).sum();
+        loss += (sum.ln() + largest - logits[label]) * share;
+        // The first of equal logits is the answer.
+        let answer = logits.iter().position(|&logit| logit == largest);
+        correct += u32::from(answer == Some(label));
+        for (class, (gradient, &logit)) in gradient[row * stride..].iter_mut().zip(logits).enumerate() {
+            let probability = (logit - largest).exp() / sum;
+            let target = if class == label { T::ONE } else { T::ZERO };
+            *gradient = (probability - target) * share;
+        }
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the record keeps losses in float32")]
+    let stored = StepResult { loss: loss.to_f64() as f32, correct };
+    (loss, stored)
+}
