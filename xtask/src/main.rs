@@ -1,8 +1,17 @@
 //! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`. CONTRIBUTING.md describes them.
 
+mod build;
+mod check;
 mod data;
 mod files;
+mod lint;
+mod page;
+mod run;
 mod say;
+mod server;
+mod setup;
+mod tally;
+mod test;
 mod workspace;
 
 use anyhow::Result;
@@ -10,7 +19,11 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "Gradmark's development commands", version)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Gradmark's commands for development. Each does all of its own set-up."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Task,
@@ -18,10 +31,23 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Build and start the page and the leaderboard on this machine
+    #[command(after_help = "Examples:\n  cargo xtask run\n  cargo xtask run --open\n  cargo xtask run --port 9000")]
+    Run(run::Options),
+    /// Run every test, the browser's included, and every check
+    #[command(after_help = "Examples:
+  cargo xtask test
+  cargo xtask test engine shaders
+  cargo xtask test --no-browser
+  REQUIRE_GPU=1 cargo xtask test     # a test that finds no adapter fails instead of being skipped")]
+    Test(test::Options),
+    /// Check the format, the promises of the design, and clippy
+    Check,
     /// Fetch and verify the data sets, and convert them once
-    #[command(
-        after_help = "Examples:\n  cargo xtask data\n  cargo xtask data --force\n  cargo xtask data --dir /srv/gradmark/data"
-    )]
+    #[command(after_help = "Examples:
+  cargo xtask data
+  cargo xtask data --force
+  cargo xtask data --dir /srv/gradmark/data")]
     Data {
         /// Fetch and make everything again, whatever is there
         #[arg(long)]
@@ -33,8 +59,12 @@ enum Task {
 }
 
 fn main() -> Result<()> {
+    let task = Arguments::parse().command;
     let top = workspace::top()?;
-    match Arguments::parse().command {
+    match task {
+        Task::Run(options) => run::run(&top, &options),
+        Task::Test(options) => test::run(&top, &options),
+        Task::Check => lint::all(&top),
         Task::Data { force, dir } => {
             let store = data::Store::of_checkout(&top, dir)?;
             data::prepare(&store, if force { data::Trust::Refetch } else { data::Trust::Nothing })

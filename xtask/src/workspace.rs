@@ -6,17 +6,20 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The top folder of the checkout. xtask is compiled inside the checkout that it serves, so this is known at
-/// compile time; a checkout that was moved since is noticed.
+/// The top folder of the checkout: that of the `cargo run` which started us, or the one around the current folder.
+///
+/// Never the one we were compiled in: checkouts can share a target folder, and then run each other's xtask.
 pub(crate) fn top() -> Result<PathBuf> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in a folder of the workspace")?;
-    if top.join("Cargo.lock").is_file() {
-        return Ok(top.to_path_buf());
-    }
-    // A target folder can be shared by several checkouts, and this one may be gone.
-    let here = env::current_dir()?;
-    let found = here.ancestors().find(|folder| folder.join("xtask/Cargo.toml").is_file());
-    found.map(Path::to_path_buf).context("run this inside the Gradmark checkout")
+    let of_cargo = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let around = env::current_dir().context("the current folder is gone")?;
+    top_from(of_cargo.as_deref(), &around)
+}
+
+fn top_from(manifest_folder: Option<&Path>, around: &Path) -> Result<PathBuf> {
+    let is_top = |folder: &&Path| folder.join("xtask/Cargo.toml").is_file() && folder.join("Cargo.lock").is_file();
+    let of_cargo = manifest_folder.filter(|folder| folder.ends_with("xtask")).and_then(Path::parent).filter(is_top);
+    let top = of_cargo.or_else(|| around.ancestors().find(is_top)).context("run this inside the Gradmark checkout")?;
+    Ok(top.to_path_buf())
 }
 
 /// Gradmark's folder in the user's cache: downloaded archives and build tools. Shared by all checkouts.
@@ -54,20 +57,6 @@ pub(crate) fn cargo(top: &Path) -> Command {
     }
     command.current_dir(top);
     command
-}
-
-/// Cargo's target folder for this checkout, wherever the configuration or `CARGO_TARGET_DIR` puts it.
-pub(crate) fn target_folder(top: &Path) -> Result<PathBuf> {
-    let output = cargo(top)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .output()
-        .context("cannot run `cargo metadata`")?;
-    if !output.status.success() {
-        bail!("`cargo metadata` failed:\n{}", String::from_utf8_lossy(&output.stderr));
-    }
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-    let folder = metadata["target_directory"].as_str().context("`cargo metadata` names no target folder")?;
-    Ok(PathBuf::from(folder))
 }
 
 /// Runs a command to its end with our own terminal; a failure names what was being done.
@@ -120,8 +109,20 @@ mod tests {
     }
 
     #[test]
-    fn the_top_folder_is_the_one_with_the_workspace() {
-        assert!(top().unwrap().join("xtask/src/workspace.rs").is_file());
+    fn the_top_folder_is_that_of_the_calling_cargo_or_the_one_around_us() {
+        let [one, other] = [(); 2].map(|()| {
+            let top = tempfile::tempdir().unwrap();
+            std::fs::create_dir_all(top.path().join("xtask/src")).unwrap();
+            std::fs::write(top.path().join("xtask/Cargo.toml"), "").unwrap();
+            std::fs::write(top.path().join("Cargo.lock"), "").unwrap();
+            top
+        });
+        let inside = other.path().join("xtask/src");
+        assert_eq!(top_from(Some(&one.path().join("xtask")), &inside).unwrap(), one.path());
+        assert_eq!(top_from(None, &inside).unwrap(), other.path());
+        assert_eq!(top_from(Some(&one.path().join("another")), &inside).unwrap(), other.path());
+        let nowhere = tempfile::tempdir().unwrap();
+        assert!(top_from(None, nowhere.path()).unwrap_err().to_string().contains("Gradmark checkout"));
     }
 
     #[test]

@@ -1,0 +1,201 @@
+//! The page: built by Trunk when one of its sources has changed, with a compressed twin beside each file.
+
+use crate::files::{files_below, sha256_hex, write_whole};
+use crate::setup::Tools;
+use crate::workspace::{cargo, run};
+use crate::{say, setup};
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Everything that can change what the page is. Folders count with all that is in them, except tests.
+const SOURCES: [&str; 10] = [
+    "index.html",
+    "Trunk.toml",
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    ".cargo/config.toml",
+    "app",
+    "engine",
+    "results",
+    "shaders",
+];
+/// Files outside those folders that crates of the page include.
+const INCLUDED: [&str; 1] = ["reference/data-sets.json"];
+
+/// Kinds of files that shrink when compressed.
+const COMPRESSIBLE: [&str; 7] = ["html", "js", "wasm", "css", "svg", "json", "txt"];
+
+/// What was built, and from what.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Note {
+    /// One digest of all sources.
+    sources: String,
+    /// The size in bytes of each built file, compressed twins included.
+    built: BTreeMap<PathBuf, u64>,
+}
+
+/// Builds the page into `dist/` unless it is there and none of its sources has changed since.
+pub(crate) fn build(top: &Path) -> Result<()> {
+    let dist = top.join("dist");
+    let note_path = top.join(".cache/page.json");
+    let sources = digest_of_sources(top)?;
+    let old: Option<Note> = fs::read(&note_path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    if old.is_some_and(|note| note.sources == sources && sizes_below(&dist).is_ok_and(|sizes| sizes == note.built)) {
+        return Ok(());
+    }
+    let tools = setup::page_tools(top)?;
+    say::step("Building", "the page with Trunk (minutes the first time)");
+    trunk(top, &tools)?;
+    compress(&dist)?;
+    let note = serde_json::to_vec_pretty(&Note { sources, built: sizes_below(&dist)? })?;
+    write_whole(&note_path, |out| Ok(out.write_all(&note)?))
+}
+
+fn trunk(top: &Path, tools: &Tools) -> Result<()> {
+    // Trunk's `--offline` is passed on to cargo, so everything has to be on the disk before.
+    run(
+        cargo(top).args(["fetch", "--locked", "--quiet", "--target", "wasm32-unknown-unknown"]),
+        "fetching the page's dependencies",
+    )?;
+    let mut command = Command::new(&tools.trunk);
+    command.args(["build", "--release", "--offline"]).current_dir(top).env("PATH", &tools.path);
+    // Every record says which commit made it; the page has no build script that could find out.
+    if let Some(commit) = commit(top) {
+        command.env("GRADMARK_COMMIT", commit);
+    }
+    // Trunk takes NO_COLOR for a flag of its own and refuses the usual value 1.
+    if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+        command.env_remove("NO_COLOR").args(["--color", "never"]);
+    }
+    command.stdout(std::io::stderr());
+    run(&mut command, "building the page")
+}
+
+/// The short name of the commit that is checked out, where this is a git checkout.
+fn commit(top: &Path) -> Option<String> {
+    let output = Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(top).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    Some(text.trim().to_owned()).filter(|text| output.status.success() && !text.is_empty())
+}
+
+fn digest_of_sources(top: &Path) -> Result<String> {
+    let mut files = Vec::new();
+    for source in SOURCES.iter().chain(&INCLUDED) {
+        let path = top.join(source);
+        if path.is_dir() {
+            files.extend(files_below(&path)?.into_iter().filter(|file| !is_test(file, &path)));
+        } else {
+            files.push(path);
+        }
+    }
+    let mut text = String::new();
+    for file in files {
+        let bytes = fs::read(&file).with_context(|| format!("{} is needed to build the page", file.display()))?;
+        text += &format!("{} {}\n", file.strip_prefix(top)?.display(), sha256_hex(&bytes));
+    }
+    Ok(sha256_hex(text.as_bytes()))
+}
+
+/// Whether a file lies in the `tests` folder of its crate.
+fn is_test(file: &Path, crate_folder: &Path) -> bool {
+    file.strip_prefix(crate_folder).is_ok_and(|inside| inside.starts_with("tests"))
+}
+
+fn sizes_below(dist: &Path) -> Result<BTreeMap<PathBuf, u64>> {
+    files_below(dist)?
+        .into_iter()
+        .map(|file| Ok((file.strip_prefix(dist)?.to_path_buf(), fs::metadata(&file)?.len())))
+        .collect()
+}
+
+/// Writes `FILE.gz` and `FILE.br` beside each compressible file: the server sends whichever a browser accepts, and
+/// compresses nothing itself.
+fn compress(dist: &Path) -> Result<()> {
+    for file in files_below(dist)? {
+        if !file.extension().and_then(|kind| kind.to_str()).is_some_and(|kind| COMPRESSIBLE.contains(&kind)) {
+            continue;
+        }
+        let plain = fs::read(&file)?;
+        write_whole(&twin(&file, "gz"), |out| {
+            let mut encoder = flate2::GzBuilder::new().write(out, flate2::Compression::best());
+            encoder.write_all(&plain)?;
+            encoder.finish()?;
+            Ok(())
+        })?;
+        write_whole(&twin(&file, "br"), |out| {
+            let mut out = out;
+            let best = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
+            brotli::BrotliCompress(&mut plain.as_slice(), &mut out, &best)?;
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn twin(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_os_string();
+    name.push(".");
+    name.push(ending);
+    file.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn sources() -> tempfile::TempDir {
+        let top = tempfile::tempdir().unwrap();
+        for source in SOURCES.iter().chain(&INCLUDED) {
+            let is_folder = !source.contains('.');
+            let path = if is_folder { top.path().join(source).join("src/lib.rs") } else { top.path().join(source) };
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "something").unwrap();
+        }
+        top
+    }
+
+    #[test]
+    fn a_changed_source_changes_the_digest_and_a_changed_test_does_not() {
+        let top = sources();
+        let before = digest_of_sources(top.path()).unwrap();
+        fs::create_dir_all(top.path().join("engine/tests")).unwrap();
+        fs::write(top.path().join("engine/tests/golden.rs"), "a test").unwrap();
+        assert_eq!(digest_of_sources(top.path()).unwrap(), before);
+        fs::write(top.path().join("engine/src/lib.rs"), "something else").unwrap();
+        assert_ne!(digest_of_sources(top.path()).unwrap(), before);
+    }
+
+    #[test]
+    fn a_missing_source_is_named() {
+        let top = sources();
+        fs::remove_file(top.path().join("index.html")).unwrap();
+        let error = format!("{:#}", digest_of_sources(top.path()).unwrap_err());
+        assert!(error.contains("index.html is needed to build the page"), "{error}");
+    }
+
+    #[test]
+    fn compressed_twins_hold_what_the_file_holds() {
+        let dist = tempfile::tempdir().unwrap();
+        let text = "a page that repeats itself, ".repeat(100);
+        fs::write(dist.path().join("index.html"), &text).unwrap();
+        fs::write(dist.path().join("icon.png"), "compressed already").unwrap();
+        compress(dist.path()).unwrap();
+        assert_eq!(sizes_below(dist.path()).unwrap().len(), 4);
+        let mut unpacked = String::new();
+        let gz = fs::read(dist.path().join("index.html.gz")).unwrap();
+        assert!(gz.len() < text.len() / 10);
+        flate2::read::GzDecoder::new(gz.as_slice()).read_to_string(&mut unpacked).unwrap();
+        assert_eq!(unpacked, text);
+        let br = fs::read(dist.path().join("index.html.br")).unwrap();
+        let mut unpacked = Vec::new();
+        brotli::BrotliDecompress(&mut br.as_slice(), &mut unpacked).unwrap();
+        assert_eq!(unpacked, text.as_bytes());
+    }
+}

@@ -1,0 +1,43 @@
+//! Set-up: everything `run` and `test` need on a machine that has only Rust, git and a C compiler. Whatever is there
+//! already is recognised by looking, which takes milliseconds, and left alone.
+
+mod apt;
+mod machine;
+mod packages;
+mod tools;
+pub(crate) mod vulkan;
+
+use anyhow::Result;
+use machine::Machine;
+use packages::Need;
+use std::path::Path;
+pub(crate) use tools::Tools;
+
+/// What the command at hand needs from the system.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// Something has to be downloaded with `npm pack`.
+    pub npm: bool,
+    /// A browser with WebGPU, and the driver that tests steer it by.
+    pub browser: bool,
+    /// A Vulkan driver that works without a GPU.
+    pub software_vulkan: bool,
+}
+
+/// Sees to it that the system has what is wanted; a C compiler always is, because SQLite is written in C.
+///
+/// # Errors
+/// When something is missing that needs an administrator and we are none: the error holds the line to paste.
+pub(crate) fn system(wanted: Wanted) -> Result<()> {
+    let mut needs = vec![Need::CCompiler];
+    needs.extend(wanted.npm.then_some(Need::Npm));
+    needs.extend(wanted.browser.then_some(Need::Browser));
+    needs.extend((wanted.software_vulkan && cfg!(target_os = "linux")).then_some(Need::Vulkan));
+    packages::ensure(&Machine::this_one(), &needs, Machine::this_one)
+}
+
+/// Sees to it that the page can be built: the wasm target and the two build tools at their pinned versions.
+pub(crate) fn page_tools(top: &Path) -> Result<Tools> {
+    tools::wasm_target(top)?;
+    tools::ensure(top)
+}

@@ -1,0 +1,233 @@
+//! `cargo xtask test`: every test, the browser's included, after everything they need is in place.
+
+use crate::build::{self, Programs};
+use crate::data::{self, Store, Trust};
+use crate::setup::vulkan::{self, Driver};
+use crate::setup::{self, Wanted};
+use crate::tally::Tally;
+use crate::workspace::cargo;
+use crate::{lint, page, say};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Test only these crates, and skip the checks
+    #[arg(value_name = "CRATE")]
+    crates: Vec<String>,
+    /// Leave out the tests that drive a browser, and building the page for them
+    #[arg(long)]
+    no_browser: bool,
+}
+
+const BROWSER_TESTS: &str = "browser-tests";
+
+/// The programs that tests of other crates start, and whose tests those are.
+const STARTED_BY: [(&str, &str, &[&str]); 2] = [
+    ("leaderboard", "GRADMARK_LEADERBOARD", &["native-runner", BROWSER_TESTS]),
+    ("native-runner", "GRADMARK_NATIVE_RUNNER", &[BROWSER_TESTS]),
+];
+
+pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
+    let started = Instant::now();
+    let selection = Selection::new(&crate::check::crate_names(top)?, options)?;
+    let browser = selection.holds(BROWSER_TESTS);
+    let store = Store::of_checkout(top, None)?;
+    setup::system(Wanted { npm: store.needs_download(), browser, software_vulkan: !selection.others.is_empty() })?;
+    data::prepare(&store, Trust::Nothing)?;
+    if browser {
+        page::build(top)?;
+    }
+    if options.crates.is_empty() {
+        lint::all(top)?;
+    }
+
+    let mut tally = Tally::default();
+    let mut failed = Vec::new();
+    // xtask is tested by itself: built together with the others it would share their choice of features, and the
+    // next `cargo xtask` would compile it and its dependencies once more.
+    if selection.holds("xtask") {
+        say::step("Testing", "xtask");
+        let well = run_tests(cargo(top).args(["test", "--release", "--package", "xtask"]), &mut tally)?;
+        failed.extend((!well).then_some("xtask"));
+    }
+    if !selection.others.is_empty() {
+        let environment = environment(top, &store, &selection)?;
+        say::step("Testing", selection.others.join(", "));
+        let mut command = selection.cargo_test(top);
+        command.arg("--no-fail-fast").envs(environment);
+        failed.extend((!run_tests(&mut command, &mut tally)?).then_some("the workspace"));
+    }
+    conclude(&tally, &failed, started)
+}
+
+/// The crates to test.
+struct Selection {
+    /// Whether xtask is among them.
+    xtask: bool,
+    /// The others, by name.
+    others: Vec<String>,
+    /// Whether `others` are all others, or all but the browser tests.
+    all: bool,
+}
+
+impl Selection {
+    fn new(known: &[String], options: &Options) -> Result<Self> {
+        if let Some(unknown) = options.crates.iter().find(|name| !known.contains(name)) {
+            bail!("there is no crate {unknown} in this workspace; there are {}", known.join(", "));
+        }
+        let all = options.crates.is_empty();
+        let wanted =
+            |name: &String| (all || options.crates.contains(name)) && !(options.no_browser && name == BROWSER_TESTS);
+        let (xtask, others): (Vec<String>, Vec<String>) =
+            known.iter().filter(|name| wanted(name)).cloned().partition(|name| name == "xtask");
+        if xtask.is_empty() && others.is_empty() {
+            bail!("with --no-browser nothing is left to test");
+        }
+        Ok(Self { xtask: !xtask.is_empty(), others, all })
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        if name == "xtask" { self.xtask } else { self.others.iter().any(|other| other == name) }
+    }
+
+    /// The one `cargo test` for all crates but xtask. One command, because cargo then chooses the features of shared
+    /// dependencies once for all of them; crate by crate, many would be compiled in several variants.
+    fn cargo_test(&self, top: &Path) -> Command {
+        let mut command = cargo(top);
+        command.args(["test", "--release"]);
+        if self.all {
+            command.args(["--workspace", "--exclude", "xtask"]);
+            if !self.holds(BROWSER_TESTS) {
+                command.args(["--exclude", BROWSER_TESTS]);
+            }
+        } else {
+            for name in &self.others {
+                command.args(["--package", name]);
+            }
+        }
+        command
+    }
+}
+
+/// What the tests are told: where the data, the page and the programs are, and which Vulkan driver to use.
+fn environment(top: &Path, store: &Store, selection: &Selection) -> Result<Vec<(String, PathBuf)>> {
+    say::step("Building", "the tests");
+    let mut built = build::programs(selection.cargo_test(top).arg("--no-run"))?;
+    let mut environment = vec![("GRADMARK_DATA".to_owned(), store.folder().to_path_buf())];
+    if selection.holds(BROWSER_TESTS) {
+        environment.push(("GRADMARK_PAGE".to_owned(), top.join("dist")));
+    }
+    for (program, variable, starters) in STARTED_BY {
+        if starters.iter().any(|starter| selection.holds(starter)) {
+            environment.push((variable.to_owned(), program_path(top, program, &mut built)?));
+        }
+    }
+    let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| std::env::var_os(name).is_some());
+    match vulkan::choose(Path::new("/"), chosen) {
+        Driver::AsItIs(why) => say::step("Vulkan", format!("drivers as the system has them: {why}")),
+        Driver::Software(icd) => {
+            say::step(
+                "Vulkan",
+                format!("llvmpipe alone, because no GPU shows itself: VK_DRIVER_FILES={}", icd.display()),
+            );
+            environment.push(("VK_DRIVER_FILES".to_owned(), icd));
+        }
+    }
+    Ok(environment)
+}
+
+/// Cargo builds a crate's programs together with its integration tests; when that crate is not selected, or has no
+/// such tests, the program is built here.
+fn program_path(top: &Path, program: &str, built: &mut Programs) -> Result<PathBuf> {
+    match built.remove(program) {
+        Some(path) => Ok(path),
+        None => build::program(top, program),
+    }
+}
+
+/// Runs a `cargo test`, shows its output as it comes, and counts the results. Returns whether all went well.
+fn run_tests(command: &mut Command, tally: &mut Tally) -> Result<bool> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
+    let output = child.stdout.take().context("cargo's output was not piped")?;
+    let mut shown = std::io::stdout().lock();
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line?;
+        shown.write_all(&line)?;
+        shown.write_all(b"\n")?;
+        tally.add(&String::from_utf8_lossy(&line));
+    }
+    shown.flush()?;
+    Ok(child.wait()?.success())
+}
+
+/// # Errors
+/// When a test failed, or when none ran at all.
+fn conclude(tally: &Tally, failed: &[&str], started: Instant) -> Result<()> {
+    let seconds = started.elapsed().as_secs();
+    let summary = format!("{tally} ({} min {:02} s)", seconds / 60, seconds % 60);
+    if tally.passed == 0 && failed.is_empty() {
+        bail!("no test ran at all: {summary}");
+    }
+    if failed.is_empty() {
+        say::step("Passed", summary);
+        Ok(())
+    } else {
+        bail!("tests of {} failed: {summary}", failed.join(" and "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known() -> Vec<String> {
+        ["results", "engine", "browser-tests", "xtask"].map(str::to_owned).to_vec()
+    }
+
+    fn select(crates: &[&str], no_browser: bool) -> Result<Selection> {
+        let crates = crates.iter().map(|&name| name.to_owned()).collect();
+        Selection::new(&known(), &Options { crates, no_browser })
+    }
+
+    fn arguments(selection: &Selection) -> Vec<String> {
+        selection.cargo_test(Path::new(".")).get_args().map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn everything_is_one_cargo_command_without_xtask() {
+        let all = select(&[], false).unwrap();
+        assert!(all.holds("xtask") && all.holds("browser-tests"));
+        assert_eq!(arguments(&all), ["test", "--release", "--workspace", "--exclude", "xtask"]);
+    }
+
+    #[test]
+    fn without_a_browser_its_tests_are_left_out() {
+        let rest = select(&[], true).unwrap();
+        assert!(!rest.holds("browser-tests"));
+        assert!(arguments(&rest).ends_with(&["--exclude".to_owned(), "browser-tests".to_owned()]));
+        assert!(select(&["browser-tests"], true).is_err());
+    }
+
+    #[test]
+    fn a_crate_that_does_not_exist_is_named_with_those_that_do() {
+        let error = select(&["engin"], false).err().unwrap().to_string();
+        assert!(error.contains("engin ") && error.contains("results, engine"), "{error}");
+    }
+
+    #[test]
+    fn chosen_crates_are_tested_alone() {
+        let chosen = select(&["engine"], false).unwrap();
+        assert_eq!(arguments(&chosen), ["test", "--release", "--package", "engine"]);
+        assert!(!chosen.holds("xtask"));
+    }
+
+    #[test]
+    fn no_test_at_all_is_a_failure() {
+        assert!(conclude(&Tally::default(), &[], Instant::now()).is_err());
+    }
+}
