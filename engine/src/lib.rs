@@ -28,5 +28,5 @@ pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};
 pub use train::{Edges, Limit, Registration, RunRequest, run};
 pub use trainer::{Backend, StepReport, TestReport, Trainer, TrainingJob};
-pub use training::{Batching, BatchPlan, Optimizer, SampleOrder, Schedule, Step};
+pub use training::{BatchPlan, Batching, Optimizer, SampleOrder, Schedule, Step};
 pub use workload::{InputScale, SUITES, SuiteDefinition, WORKLOADS, Workload, suite, workload};

@@ -31,7 +31,7 @@ pub struct Trace {
     pub dropout: bool,
     pub tensors: Vec<TracedTensor>,
     /// Loss of each step before its update.
-    pub losses: Vec<f32>,
+    pub losses: Vec<f64>,
     /// L2 norm of each tensor's loss gradient at step 0.
     pub grad_norms: Vec<f64>,
     /// L2 norm of each tensor's change in update 0.

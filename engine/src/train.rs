@@ -122,7 +122,7 @@ async fn run_workload(
     workload: &Workload,
     backend: &dyn Backend,
     edges: &mut Edges<'_>,
-    mut progress: Progress,
+    progress: Progress,
     warnings: &mut Vec<Warning>,
 ) -> Result<WorkloadRecord, EngineError> {
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
@@ -233,13 +233,8 @@ fn job_settings(request: &RunRequest, workload: &Workload, samples: u32) -> Resu
             value: batch_size.to_string(),
         });
     }
-    let batches = BatchPlan {
-        samples,
-        batch_size,
-        order: workload.order,
-        batching: workload.batching,
-        seed: request.seed,
-    };
+    let batches =
+        BatchPlan { samples, batch_size, order: workload.order, batching: workload.batching, seed: request.seed };
     let limits = match request.limit {
         None => Limits {
             steps: batches.steps_of_epochs(request.suite.epochs),

@@ -51,7 +51,8 @@ pub trait Trainer {
     /// Loss gradients of the last training step, in the layout of [`Trainer::weights`], without weight decay.
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
 
-    /// Logits of the first `rows` samples of the last training step's batch, before its update.
+    /// Logits of the first `rows` samples of the last training step's batch, before its update; ask before the next
+    /// evaluation, which overwrites them.
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError>;
 
     /// Bytes allocated on the device.
@@ -67,7 +68,7 @@ pub trait Trainer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// Mean loss of each step's batch, before its update.
-    pub losses: Vec<f32>,
+    pub losses: Vec<f64>,
     /// Samples classified rightly by the network in training mode.
     pub correct: u64,
     pub samples: u64,

@@ -108,12 +108,7 @@ fn keras_mnist_mlp() -> Workload {
             ],
         },
         input_scale: InputScale { divisor: 255.0 },
-        optimizer: Optimizer::RmsProp {
-            learning_rate: 0.001,
-            schedule: Schedule::Constant,
-            rho: 0.9,
-            epsilon: 1e-8,
-        },
+        optimizer: Optimizer::RmsProp { learning_rate: 0.001, schedule: Schedule::Constant, rho: 0.9, epsilon: 1e-8 },
         batch_size: 128,
         order: SampleOrder::Shuffled,
         batching: Batching::ShortLast,

@@ -5,11 +5,14 @@ pub mod reference;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
 
+use std::rc::Rc;
+
 use results::Adapter;
 use serde::Serialize;
 
 pub use adapter::AdapterChoice;
 
+use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::Backend;
 
@@ -42,13 +45,17 @@ pub const BACKENDS: &[BackendDefinition] = &[
 
 /// Opens the back end named `name` on the adapter that fits `choice`.
 ///
+/// The clock paces submissions.
+///
 /// # Errors
 /// No such back end, no such adapter (both list what there is), or a device that cannot be opened.
-pub async fn open(name: &str, choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
+pub async fn open(name: &str, choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     match name {
         #[cfg(feature = "wgsl")]
-        wgsl::NAME => Ok(Box::new(wgsl::WgslBackend::open(choice).await?)),
+        wgsl::NAME => Ok(Box::new(wgsl::WgslBackend::open(choice, clock).await?)),
         REFERENCE => {
+            // Plain loops submit nothing that would have to be paced.
+            drop(clock);
             let backend = reference::ReferenceBackend::<f32>::new();
             choice.choose_processor(backend.adapter())?;
             Ok(Box::new(backend))

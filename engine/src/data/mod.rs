@@ -34,16 +34,8 @@ pub struct DataSet {
 
 impl DataSet {
     /// Reads the two files of `definition`, checking size and SHA-256.
-    pub fn from_files(
-        definition: &'static DataSetDefinition,
-        train: &[u8],
-        test: &[u8],
-    ) -> Result<Self, DataError> {
-        Ok(Self {
-            definition,
-            train: file::read(&definition.train, train)?,
-            test: file::read(&definition.test, test)?,
-        })
+    pub fn from_files(definition: &'static DataSetDefinition, train: &[u8], test: &[u8]) -> Result<Self, DataError> {
+        Ok(Self { definition, train: file::read(&definition.train, train)?, test: file::read(&definition.test, test)? })
     }
 }
 
@@ -60,7 +52,9 @@ pub enum DataError {
     Missing { file: String, place: String },
     #[error("{file} could not be read: {reason}")]
     Unreadable { file: String, reason: String },
-    #[error("{file} has {found} bytes where {expected} are expected, so it is truncated or not this file; `cargo xtask data` fetches it again")]
+    #[error(
+        "{file} has {found} bytes where {expected} are expected, so it is truncated or not this file; `cargo xtask data` fetches it again"
+    )]
     WrongSize { file: String, expected: u64, found: u64 },
     #[error("{file} was altered: its SHA-256 is {found}, not {expected}; `cargo xtask data` fetches it again")]
     Altered { file: String, expected: String, found: String },

@@ -2,12 +2,14 @@
 
 mod operations;
 mod shape;
+mod stage;
 mod tensor;
 
 use serde::Serialize;
 
 pub use operations::Operations;
 pub use shape::{ModelError, Shape};
+pub(crate) use stage::{Stage, StageKind};
 pub use tensor::{Initializer, TensorSpec};
 
 /// A feed-forward network. Every back end interprets the same list.

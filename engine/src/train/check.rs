@@ -42,8 +42,7 @@ pub(super) async fn against_reference(
 }
 
 async fn first_losses(backend: &dyn Backend, job: &TrainingJob) -> Result<Vec<f64>, EngineError> {
-    let report = backend.build(job).await?.train_steps(STEPS).await?;
-    Ok(report.losses.into_iter().map(f64::from).collect())
+    Ok(backend.build(job).await?.train_steps(STEPS).await?.losses)
 }
 
 /// `|loss - reference| / |reference|`; a value that is not a number differs by the largest number there is,

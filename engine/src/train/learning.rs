@@ -138,9 +138,10 @@ impl<'a> Learning<'a> {
         // JSON has no infinity: losses are kept up to the last finite one.
         let finite = &report.losses[..infinite.unwrap_or(report.losses.len())];
         if first_step == self.record.first_losses.len() as u64 {
-            self.record.first_losses.extend(finite.iter().take(missing));
+            #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every back end that is timed")]
+            self.record.first_losses.extend(finite.iter().take(missing).map(|&loss| loss as f32));
         }
-        let loss = finite.iter().map(|&loss| f64::from(loss)).sum::<f64>() / finite.len().max(1) as f64;
+        let loss = finite.iter().sum::<f64>() / finite.len().max(1) as f64;
         let accuracy = report.correct as f64 / report.samples.max(1) as f64;
         if !finite.is_empty() {
             let point = CurvePoint { step: self.step, training_seconds: self.training_seconds, loss, accuracy };
@@ -162,7 +163,7 @@ impl<'a> Learning<'a> {
 
     fn note_epoch(&mut self, report: &StepReport, seconds: f64) {
         let epoch = &mut self.epoch;
-        let losses: f64 = report.losses.iter().map(|&loss| f64::from(loss)).sum();
+        let losses: f64 = report.losses.iter().sum();
         epoch.loss += losses / report.losses.len().max(1) as f64 * report.samples as f64;
         epoch.seconds += seconds;
         epoch.correct += report.correct;

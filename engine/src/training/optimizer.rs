@@ -22,7 +22,10 @@ pub enum Optimizer {
 pub enum Schedule {
     Constant,
     /// `rate·(1 + γt)^(-p)`: Caffe's "inv".
-    Inverse { gamma: f64, power: f64 },
+    Inverse {
+        gamma: f64,
+        power: f64,
+    },
 }
 
 impl Optimizer {

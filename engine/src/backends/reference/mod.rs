@@ -1,0 +1,61 @@
+//! Plain loops in single or double precision: obviously right, and the judge of all other back ends.
+
+mod network;
+mod trainer;
+
+use std::marker::PhantomData;
+
+use async_trait::async_trait;
+use results::{Adapter, DeviceKind, Precision};
+use shaders::Real;
+
+use super::REFERENCE;
+use crate::error::EngineError;
+use crate::trainer::{Backend, Trainer, TrainingJob};
+use trainer::ReferenceTrainer;
+
+/// The reference in precision `T`. It runs in the calling task, without waiting for anything.
+pub struct ReferenceBackend<T> {
+    adapter: Adapter,
+    precision: PhantomData<T>,
+}
+
+impl<T: Real> ReferenceBackend<T> {
+    pub fn new() -> Self {
+        let adapter = Adapter {
+            name: "processor (plain loops, one core)".to_owned(),
+            vendor: String::new(),
+            architecture: std::env::consts::ARCH.to_owned(),
+            kind: DeviceKind::Cpu,
+            api: "CPU".to_owned(),
+            driver: String::new(),
+            software: false,
+        };
+        Self { adapter, precision: PhantomData }
+    }
+}
+
+impl<T: Real> Default for ReferenceBackend<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait(?Send)]
+impl<T: Real> Backend for ReferenceBackend<T> {
+    fn name(&self) -> &'static str {
+        REFERENCE
+    }
+
+    fn adapter(&self) -> &Adapter {
+        &self.adapter
+    }
+
+    fn precision(&self) -> Precision {
+        if size_of::<T>() == size_of::<f64>() { Precision::F64 } else { Precision::F32 }
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        Ok(Box::new(ReferenceTrainer::<T>::new(job)?))
+    }
+}

@@ -1,0 +1,109 @@
+use futures_channel::oneshot;
+
+use super::device::Device;
+use super::recording::{BufferContents, BufferPlan};
+use crate::error::EngineError;
+
+/// The buffers of a plan on the device, in the plan's order.
+pub(super) struct Buffers {
+    buffers: Vec<wgpu::Buffer>,
+    /// For reading results back without allocating.
+    staging: wgpu::Buffer,
+}
+
+impl Buffers {
+    /// Allocates all buffers and uploads what they start with; `staging_bytes` may be read back at once.
+    ///
+    /// # Errors
+    /// Too large for the device, or out of memory.
+    pub(super) async fn new(device: &Device, plans: &[BufferPlan], staging_bytes: u64) -> Result<Self, EngineError> {
+        let largest = device.largest_binding_bytes();
+        if let Some(plan) = plans.iter().find(|plan| plan.bytes > largest) {
+            return Err(EngineError::OutOfMemory {
+                message: format!(
+                    "the buffer `{}` needs {} bytes, and this device allows {largest} in one buffer",
+                    plan.name, plan.bytes
+                ),
+            });
+        }
+        device
+            .watched(|| Self {
+                buffers: plans.iter().map(|plan| create(device, plan)).collect(),
+                staging: device.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("staging"),
+                    size: staging_bytes,
+                    usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+                    mapped_at_creation: false,
+                }),
+            })
+            .await
+    }
+
+    pub(super) fn get(&self, index: usize) -> &wgpu::Buffer {
+        &self.buffers[index]
+    }
+
+    /// Overwrites a part of a buffer before the next submission.
+    pub(super) fn write(&self, device: &Device, index: usize, offset_bytes: u64, bytes: &[u8]) {
+        device.queue.write_buffer(&self.buffers[index], offset_bytes, bytes);
+    }
+
+    /// The first `bytes` of a buffer, after everything submitted so far.
+    pub(super) async fn read(&self, device: &Device, index: usize, bytes: u64) -> Result<Vec<u8>, EngineError> {
+        if bytes <= self.staging.size() {
+            return read_through(device, &self.buffers[index], &self.staging, bytes).await;
+        }
+        let staging = device
+            .watched(|| {
+                device.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("large staging"),
+                    size: bytes,
+                    usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+                    mapped_at_creation: false,
+                })
+            })
+            .await?;
+        read_through(device, &self.buffers[index], &staging, bytes).await
+    }
+}
+
+fn create(device: &Device, plan: &BufferPlan) -> wgpu::Buffer {
+    let kind = if plan.uniform { wgpu::BufferUsages::UNIFORM } else { wgpu::BufferUsages::STORAGE };
+    let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(plan.name),
+        size: plan.bytes,
+        usage: kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    });
+    // A new buffer holds zeros, as WebGPU promises.
+    if let BufferContents::Bytes(bytes) = &plan.contents {
+        device.queue.write_buffer(&buffer, 0, bytes);
+    }
+    buffer
+}
+
+async fn read_through(
+    device: &Device,
+    buffer: &wgpu::Buffer,
+    staging: &wgpu::Buffer,
+    bytes: u64,
+) -> Result<Vec<u8>, EngineError> {
+    let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    encoder.copy_buffer_to_buffer(buffer, 0, staging, 0, bytes);
+    let submission = device.queue.submit([encoder.finish()]);
+    let (sender, receiver) = oneshot::channel();
+    staging.map_async(wgpu::MapMode::Read, 0..bytes, move |result| {
+        // Nobody waits any more when the run was cancelled.
+        let _ = sender.send(result);
+    });
+    device.progress(submission);
+    match receiver.await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => return Err(EngineError::DeviceLost { message: error.to_string() }),
+        Err(_) => return Err(EngineError::DeviceLost { message: "the driver gave no answer".to_owned() }),
+    }
+    let view = staging.get_mapped_range(0..bytes);
+    let contents = view.map(|view| view.to_vec()).map_err(|e| EngineError::DeviceLost { message: e.to_string() })?;
+    staging.unmap();
+    Ok(contents)
+}

@@ -1,0 +1,236 @@
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+
+use futures_channel::oneshot;
+use results::{Adapter, DeviceKind};
+
+use crate::backends::AdapterChoice;
+use crate::error::EngineError;
+
+/// An opened device, its queue, and what went wrong with it.
+pub(super) struct Device {
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    adapter: Adapter,
+    fault: Arc<Mutex<Option<Fault>>>,
+    #[cfg(not(target_arch = "wasm32"))]
+    waiter: waiter::Waiter,
+}
+
+/// The first thing that a driver complained about.
+#[derive(Clone, Debug)]
+enum Fault {
+    OutOfMemory(String),
+    Lost(String),
+    Refused(String),
+}
+
+impl Fault {
+    fn of(error: &wgpu::Error) -> Self {
+        match error {
+            wgpu::Error::OutOfMemory { .. } => Self::OutOfMemory(error.to_string()),
+            _ => Self::Refused(error.to_string()),
+        }
+    }
+
+    fn into_error(self) -> EngineError {
+        match self {
+            Self::OutOfMemory(message) => EngineError::OutOfMemory { message },
+            Self::Lost(message) => EngineError::DeviceLost { message },
+            Self::Refused(message) => EngineError::DeviceRefused { message },
+        }
+    }
+}
+
+/// The adapters of this machine, in the order of their indices.
+pub async fn adapters() -> Vec<Adapter> {
+    enumerate().await.iter().map(|adapter| describe(&adapter.get_info())).collect()
+}
+
+async fn enumerate() -> Vec<wgpu::Adapter> {
+    // OpenGL shows the same devices again, with fewer abilities.
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::PRIMARY,
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    instance.enumerate_adapters(wgpu::Backends::PRIMARY).await
+}
+
+fn describe(info: &wgpu::AdapterInfo) -> Adapter {
+    let kind = match info.device_type {
+        wgpu::DeviceType::DiscreteGpu => DeviceKind::Discrete,
+        wgpu::DeviceType::IntegratedGpu => DeviceKind::Integrated,
+        wgpu::DeviceType::VirtualGpu => DeviceKind::Virtual,
+        wgpu::DeviceType::Cpu => DeviceKind::Cpu,
+        wgpu::DeviceType::Other => DeviceKind::Unknown,
+    };
+    let driver = [info.driver.as_str(), info.driver_info.as_str()];
+    Adapter {
+        software: kind == DeviceKind::Cpu || is_software_name(&info.name),
+        name: if info.name.is_empty() { "unnamed adapter".to_owned() } else { info.name.clone() },
+        vendor: vendor_name(info.vendor),
+        architecture: String::new(),
+        kind,
+        api: match info.backend {
+            wgpu::Backend::BrowserWebGpu => "WebGPU".to_owned(),
+            wgpu::Backend::Dx12 => "DX12".to_owned(),
+            other => format!("{other:?}"),
+        },
+        driver: driver.join(" ").trim().to_owned(),
+    }
+}
+
+/// Programs that pretend to be a GPU, some of which do not say so in their type.
+fn is_software_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["llvmpipe", "lavapipe", "swiftshader", "softpipe", "basic render"].iter().any(|software| name.contains(software))
+}
+
+/// Name of a PCI vendor number; empty where the platform gives none.
+fn vendor_name(number: u32) -> String {
+    match number {
+        0 => String::new(),
+        0x1002 => "AMD".to_owned(),
+        0x10de => "NVIDIA".to_owned(),
+        0x8086 => "Intel".to_owned(),
+        0x106b => "Apple".to_owned(),
+        0x13b5 => "ARM".to_owned(),
+        0x5143 => "Qualcomm".to_owned(),
+        0x1414 => "Microsoft".to_owned(),
+        0x10005 => "Mesa".to_owned(),
+        0x1ae0 => "Google".to_owned(),
+        other => format!("{other:#06x}"),
+    }
+}
+
+impl Device {
+    pub(super) async fn open(choice: &AdapterChoice) -> Result<Self, EngineError> {
+        let mut adapters = enumerate().await;
+        let described: Vec<Adapter> = adapters.iter().map(|a| describe(&a.get_info())).collect();
+        let index = choice.choose(&described)?;
+        let adapter = adapters.swap_remove(index);
+        let offered = adapter.limits();
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("gradmark"),
+            // Only the sizes of buffers go beyond what every WebGPU device grants: data sets are large.
+            required_limits: wgpu::Limits {
+                max_buffer_size: offered.max_buffer_size,
+                max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
+                ..wgpu::Limits::default()
+            },
+            ..wgpu::DeviceDescriptor::default()
+        };
+        let opened = adapter.request_device(&descriptor).await;
+        let (device, queue) = opened.map_err(|e| EngineError::DeviceRefused { message: e.to_string() })?;
+        let fault = Arc::new(Mutex::new(None));
+        let note = |fault: &Arc<Mutex<Option<Fault>>>| {
+            let fault = Arc::clone(fault);
+            move |found: Fault| {
+                if let Ok(mut fault) = fault.lock() {
+                    fault.get_or_insert(found);
+                }
+            }
+        };
+        let note_error = note(&fault);
+        device.on_uncaptured_error(Arc::new(move |error| note_error(Fault::of(&error))));
+        let note_loss = note(&fault);
+        device.set_device_lost_callback(move |reason, message| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                note_loss(Fault::Lost(message));
+            }
+        });
+        Ok(Self {
+            #[cfg(not(target_arch = "wasm32"))]
+            waiter: waiter::Waiter::new(device.clone()),
+            adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
+            device,
+            queue,
+            fault,
+        })
+    }
+
+    pub(super) fn adapter(&self) -> &Adapter {
+        &self.adapter
+    }
+
+    /// The largest buffer that may be bound, in bytes.
+    pub(super) fn largest_binding_bytes(&self) -> u64 {
+        let limits = self.device.limits();
+        limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
+    }
+
+    /// Submits and returns a future that ends when the device has finished everything submitted so far.
+    pub(super) fn submit(
+        &self,
+        commands: wgpu::CommandBuffer,
+    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
+        let index = self.queue.submit([commands]);
+        let (sender, receiver) = oneshot::channel();
+        self.queue.on_submitted_work_done(move || {
+            // Nobody waits any more when the run was cancelled.
+            let _ = sender.send(());
+        });
+        self.progress(index);
+        let fault = Arc::clone(&self.fault);
+        async move {
+            let finished = receiver.await;
+            let found = fault.lock().ok().and_then(|fault| fault.clone());
+            match (found, finished) {
+                (Some(fault), _) => Err(fault.into_error()),
+                (None, Ok(())) => Ok(()),
+                (None, Err(_)) => Err(EngineError::DeviceLost { message: "the driver gave no answer".to_owned() }),
+            }
+        }
+    }
+
+    /// Makes callbacks of a submission happen: browsers do so themselves, elsewhere the waiter does.
+    pub(super) fn progress(&self, submission: wgpu::SubmissionIndex) {
+        #[cfg(not(target_arch = "wasm32"))]
+        self.waiter.wait_for(submission);
+        #[cfg(target_arch = "wasm32")]
+        drop(submission);
+    }
+
+    /// Runs `work` and returns the first complaint of the driver about it.
+    pub(super) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let result = work();
+        let complaints = [validation.pop().await, memory.pop().await];
+        match complaints.into_iter().flatten().next() {
+            Some(error) => Err(Fault::of(&error).into_error()),
+            None => Ok(result),
+        }
+    }
+}
+
+/// A thread that polls the device, so that futures wake up and the engine itself never blocks.
+#[cfg(not(target_arch = "wasm32"))]
+mod waiter {
+    use std::sync::mpsc::{Sender, channel};
+
+    pub(super) struct Waiter {
+        submissions: Sender<wgpu::SubmissionIndex>,
+    }
+
+    impl Waiter {
+        pub(super) fn new(device: wgpu::Device) -> Self {
+            let (submissions, receiver) = channel();
+            std::thread::spawn(move || {
+                // The loop ends when the device's owner, and with it the sender, is gone.
+                while let Ok(submission) = receiver.recv() {
+                    let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: None };
+                    if device.poll(wait).is_err() {
+                        break;
+                    }
+                }
+            });
+            Self { submissions }
+        }
+
+        pub(super) fn wait_for(&self, submission: wgpu::SubmissionIndex) {
+            // The thread is gone only after the device failed, which its callbacks have told.
+            let _ = self.submissions.send(submission);
+        }
+    }
+}

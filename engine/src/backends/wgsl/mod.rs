@@ -1,0 +1,65 @@
+//! Our own kernels on WebGPU, Vulkan, Metal or DX12.
+//!
+//! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into
+//! commands; many steps go into one submission and nothing is read back between them.
+
+mod buffer;
+mod device;
+mod executor;
+mod layout;
+mod pace;
+mod plan;
+mod recording;
+mod trainer;
+
+use std::rc::Rc;
+
+use async_trait::async_trait;
+use results::{Adapter, Precision};
+
+use super::AdapterChoice;
+use crate::clock::Clock;
+use crate::error::EngineError;
+use crate::trainer::{Backend, Trainer, TrainingJob};
+use device::Device;
+use trainer::WgslTrainer;
+
+/// The word that chooses this back end.
+pub const NAME: &str = "wgsl";
+
+pub use device::adapters;
+
+/// A device with our kernels.
+pub struct WgslBackend {
+    device: Rc<Device>,
+    clock: Rc<dyn Clock>,
+}
+
+impl WgslBackend {
+    /// Opens the adapter that fits `choice`.
+    ///
+    /// # Errors
+    /// No such adapter, or a driver that refuses to open it.
+    pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+        Ok(Self { device: Rc::new(Device::open(choice).await?), clock })
+    }
+}
+
+#[async_trait(?Send)]
+impl Backend for WgslBackend {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn adapter(&self) -> &Adapter {
+        self.device.adapter()
+    }
+
+    fn precision(&self) -> Precision {
+        Precision::F32
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        Ok(Box::new(WgslTrainer::new(Rc::clone(&self.device), Rc::clone(&self.clock), job).await?))
+    }
+}

@@ -1,0 +1,72 @@
+//! Work for a device, as plain data.
+
+use shaders::Kernel;
+
+/// Distance of two entries of the step table: what WebGPU asks of dynamic offsets.
+pub(super) const STEP_STRIDE_BYTES: u32 = 256;
+/// Distance of two parameter blocks: what WebGPU asks of uniform bindings.
+pub(super) const PARAMS_STRIDE_BYTES: u64 = 256;
+/// A dimension of a dispatch holds at most so many workgroups.
+const LARGEST_DIMENSION: u32 = 65_535;
+
+/// A buffer to allocate.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct BufferPlan {
+    pub(super) name: &'static str,
+    pub(super) bytes: u64,
+    pub(super) uniform: bool,
+    pub(super) contents: BufferContents,
+}
+
+/// What a buffer starts with.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum BufferContents {
+    Zeros,
+    Bytes(Vec<u8>),
+}
+
+/// A part of a buffer that a kernel sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BufferRange {
+    /// Place in the plan's list of buffers.
+    pub(super) buffer: usize,
+    pub(super) offset_bytes: u64,
+    pub(super) bytes: u64,
+}
+
+/// One launch of a kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Dispatch {
+    pub(super) kernel: &'static Kernel,
+    /// Where its parameter block lies in the plan's buffer of parameters.
+    pub(super) params_offset_bytes: u64,
+    /// Storage buffers in binding order.
+    pub(super) bindings: Vec<BufferRange>,
+    pub(super) workgroups: [u32; 2],
+}
+
+/// The launches of one step, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recording {
+    pub(super) dispatches: Vec<Dispatch>,
+}
+
+/// Workgroups, in x and y, that hold `invocations` invocations of a kernel.
+pub(super) fn workgroups(invocations: u64, workgroup_size: u32) -> [u32; 2] {
+    let groups = u32::try_from(invocations.div_ceil(u64::from(workgroup_size))).unwrap_or(u32::MAX).max(1);
+    let rows = groups.div_ceil(LARGEST_DIMENSION);
+    [groups.div_ceil(rows), rows]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_workgroups_spread_over_two_dimensions() {
+        assert_eq!(workgroups(1, 64), [1, 1]);
+        assert_eq!(workgroups(65, 64), [2, 1]);
+        let [x, y] = workgroups(64 * 100_000, 64);
+        assert!(x <= LARGEST_DIMENSION && u64::from(x) * u64::from(y) >= 100_000, "{x} × {y}");
+    }
+}

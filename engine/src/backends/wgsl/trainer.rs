@@ -1,0 +1,238 @@
+use std::rc::Rc;
+
+use async_trait::async_trait;
+use shaders::params::{Step, StepResult};
+
+use super::buffer::Buffers;
+use super::device::Device;
+use super::executor::{Executor, Pipelines};
+use super::layout::TensorLayout;
+use super::pace::Pace;
+use super::plan::{Places, Plan, SLOTS};
+use super::recording::STEP_STRIDE_BYTES;
+use crate::clock::Clock;
+use crate::error::EngineError;
+use crate::trainer::{StepReport, TestReport, Trainer, TrainingJob};
+use crate::training::SampleOrder;
+
+pub(super) struct WgslTrainer {
+    device: Rc<Device>,
+    clock: Rc<dyn Clock>,
+    job: TrainingJob,
+    buffers: Buffers,
+    training: Executor,
+    evaluation: Executor,
+    tensors: Vec<TensorLayout>,
+    places: Places,
+    logits_stride: u32,
+    bytes: u64,
+    training_pace: Pace,
+    evaluation_pace: Pace,
+    /// Epoch whose order is on the device.
+    epoch: Option<u32>,
+    step: u64,
+}
+
+/// Which recording a submission runs.
+#[derive(Clone, Copy)]
+enum Work {
+    Training,
+    Evaluation,
+}
+
+impl WgslTrainer {
+    pub(super) async fn new(device: Rc<Device>, clock: Rc<dyn Clock>, job: &TrainingJob) -> Result<Self, EngineError> {
+        let plan = Plan::new(job)?;
+        let results_bytes = u64::from(SLOTS) * size_of::<StepResult>() as u64;
+        let pipelines = Pipelines::new(&device, &[&plan.training, &plan.evaluation]).await?;
+        let buffers = Buffers::new(&device, &plan.buffers, results_bytes).await?;
+        let Places { params, steps, .. } = plan.places;
+        let executor = |recording| Executor::new(&device, &pipelines, &buffers, recording, params, steps);
+        Ok(Self {
+            training: executor(&plan.training).await?,
+            evaluation: executor(&plan.evaluation).await?,
+            bytes: plan.bytes() + results_bytes,
+            tensors: plan.tensors,
+            places: plan.places,
+            logits_stride: plan.logits_stride,
+            buffers,
+            device,
+            clock,
+            job: job.clone(),
+            training_pace: Pace::new(SLOTS),
+            evaluation_pace: Pace::new(SLOTS),
+            epoch: None,
+            step: 0,
+        })
+    }
+
+    /// Runs `steps` steps, at most as many as there are slots, and returns what they left behind.
+    ///
+    /// Two submissions are under way at a time, so that the device never waits for the host.
+    async fn run(&mut self, work: Work, steps: &[Step]) -> Result<Vec<StepResult>, EngineError> {
+        let mut done = 0;
+        let mut previous = None;
+        let mut last = self.clock.now_seconds();
+        while done < steps.len() {
+            let end = steps.len().min(done + self.pace(work).steps() as usize);
+            let submitted = self.submit(work, steps, done, end);
+            if let Some((count, finished)) = previous.replace((end - done, submitted)) {
+                last = self.finish(work, count, finished, last).await?;
+            }
+            done = end;
+        }
+        if let Some((count, finished)) = previous {
+            self.finish(work, count, finished, last).await?;
+        }
+        let bytes = (steps.len() * size_of::<StepResult>()) as u64;
+        let results = self.buffers.read(&self.device, self.places.results, bytes).await?;
+        Ok(bytemuck::pod_collect_to_vec(&results))
+    }
+
+    fn pace(&mut self, work: Work) -> &mut Pace {
+        match work {
+            Work::Training => &mut self.training_pace,
+            Work::Evaluation => &mut self.evaluation_pace,
+        }
+    }
+
+    /// Waits for a submission and learns from its time; returns the time.
+    async fn finish(
+        &mut self,
+        work: Work,
+        steps: usize,
+        finished: impl Future<Output = Result<(), EngineError>>,
+        last: f64,
+    ) -> Result<f64, EngineError> {
+        finished.await?;
+        let now = self.clock.now_seconds();
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        self.pace(work).note(steps, now - last);
+        Ok(now)
+    }
+
+    /// Submits steps `from..to` of the list, whose slots are their places in it.
+    fn submit(
+        &self,
+        work: Work,
+        steps: &[Step],
+        from: usize,
+        to: usize,
+    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
+        let stride = STEP_STRIDE_BYTES as usize;
+        let mut table = vec![0; (to - from) * stride];
+        for (row, step) in table.chunks_exact_mut(stride).zip(&steps[from..to]) {
+            row[..size_of::<Step>()].copy_from_slice(bytemuck::bytes_of(step));
+        }
+        self.buffers.write(&self.device, self.places.steps, (from * stride) as u64, &table);
+        let slot = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        let executor = match work {
+            Work::Training => &self.training,
+            Work::Evaluation => &self.evaluation,
+        };
+        self.device.submit(executor.encode(&self.device, slot(from)..slot(to)))
+    }
+
+    /// The next training steps, at most `most`, that lie in one epoch; its order goes to the device.
+    fn next_steps(&mut self, most: u32) -> Vec<Step> {
+        let epoch = self.job.batches.step(self.step).epoch;
+        let fixed = self.job.batches.order == SampleOrder::File;
+        if self.epoch != Some(epoch) && !(fixed && self.epoch.is_some()) {
+            let order = self.job.batches.order(epoch);
+            self.buffers.write(&self.device, self.places.train_order, 0, bytemuck::cast_slice(&order));
+        }
+        self.epoch = Some(epoch);
+        (0..most.min(SLOTS))
+            .map_while(|slot| {
+                let number = self.step + u64::from(slot);
+                let plan = self.job.batches.step(number);
+                (fixed || plan.epoch == epoch).then(|| Step {
+                    // The generator's step lane has 32 bits and wraps after four billion steps.
+                    step: u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default(),
+                    seed: self.job.seed,
+                    offset: plan.offset,
+                    count: plan.count,
+                    slot,
+                    training: 1,
+                    learning_rate: self.learning_rate(number),
+                    reserved: 0,
+                })
+            })
+            .collect()
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the rate is computed in double and rounded once")]
+    fn learning_rate(&self, step: u64) -> f32 {
+        self.job.optimizer.rate(step) as f32
+    }
+
+    async fn read_tensors(&self, arena: usize) -> Result<Vec<Vec<f32>>, EngineError> {
+        let elements = self.tensors.last().map_or(0, |last| last.offset + last.span());
+        let bytes = self.buffers.read(&self.device, arena, 4 * u64::from(elements)).await?;
+        let arena: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes);
+        Ok(self.tensors.iter().map(|layout| layout.load(&arena)).collect())
+    }
+}
+
+#[async_trait(?Send)]
+impl Trainer for WgslTrainer {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        let mut report = StepReport::default();
+        let mut left = steps;
+        while left > 0 {
+            let steps = self.next_steps(left);
+            for (step, result) in steps.iter().zip(self.run(Work::Training, &steps).await?) {
+                report.losses.push(f64::from(result.loss));
+                report.correct += u64::from(result.correct);
+                report.samples += u64::from(step.count);
+            }
+            let done = u32::try_from(steps.len()).unwrap_or(u32::MAX);
+            self.step += u64::from(done);
+            left -= done;
+        }
+        Ok(report)
+    }
+
+    async fn evaluate(&mut self, samples: u32) -> Result<TestReport, EngineError> {
+        let batch = self.job.batches.batch_size;
+        let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
+        let mut offset = 0;
+        while offset < samples {
+            let steps: Vec<Step> = (0..SLOTS)
+                .map_while(|slot| {
+                    let offset = offset + slot.checked_mul(batch)?;
+                    let count = batch.min(samples.checked_sub(offset)?);
+                    (count > 0).then(|| Step { offset, count, slot, seed: self.job.seed, ..Step::default() })
+                })
+                .collect();
+            for (step, result) in steps.iter().zip(self.run(Work::Evaluation, &steps).await?) {
+                report.loss += f64::from(result.loss) * f64::from(step.count) / f64::from(samples);
+                report.correct += u64::from(result.correct);
+                offset += step.count;
+            }
+        }
+        Ok(report)
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.read_tensors(self.places.weights).await
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.read_tensors(self.places.gradients).await
+    }
+
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        let stride = self.logits_stride;
+        let bytes = 4 * u64::from(rows) * u64::from(stride);
+        let logits: Vec<f32> =
+            bytemuck::pod_collect_to_vec(&self.buffers.read(&self.device, self.places.logits, bytes).await?);
+        let classes = self.job.model.classes()? as usize;
+        let rows = logits.chunks_exact(stride as usize);
+        Ok(rows.map(|row| row[..classes].iter().map(|&logit| f64::from(logit)).collect()).collect())
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        self.bytes
+    }
+}

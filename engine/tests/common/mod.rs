@@ -1,0 +1,68 @@
+//! What the engine's tests share: real data, a real adapter, a real clock, and one way to compare.
+#![expect(dead_code, reason = "each test file uses its own part")]
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Instant;
+
+use engine::backends;
+use engine::{AdapterChoice, Backend, DataSet, data_set};
+
+pub struct Clock(Instant);
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl engine::Clock for Clock {
+    fn now_seconds(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// MNIST from `GRADMARK_DATA` or the workspace's data folder.
+pub fn mnist() -> Rc<DataSet> {
+    let folder = std::env::var_os("GRADMARK_DATA")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
+    let definition = data_set("mnist").unwrap();
+    let read = |name: &str| {
+        std::fs::read(folder.join(name))
+            .unwrap_or_else(|error| panic!("{}: {error}; `cargo xtask data` fetches it", folder.join(name).display()))
+    };
+    Rc::new(DataSet::from_files(definition, &read(&definition.train.file), &read(&definition.test.file)).unwrap())
+}
+
+/// The `wgsl` back end on the best adapter, or on a software one. Without any, the test is skipped and says so,
+/// or fails when `REQUIRE_GPU` is 1.
+pub fn gpu() -> Option<Box<dyn Backend>> {
+    for choice in [AdapterChoice::Any, AdapterChoice::Cpu] {
+        if let Ok(backend) = pollster::block_on(backends::open("wgsl", &choice, Rc::new(Clock::default()))) {
+            return Some(backend);
+        }
+    }
+    assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter");
+    eprintln!("skipped: there is no adapter");
+    None
+}
+
+/// Every `|found - expected|` is at most `absolute + relative·|expected|`; otherwise the first mismatches are shown.
+pub fn assert_close(what: &str, found: &[f64], expected: &[f64], absolute: f64, relative: f64) {
+    assert_eq!(found.len(), expected.len(), "{what}: lengths differ");
+    let wrong: Vec<String> = found
+        .iter()
+        .zip(expected)
+        .enumerate()
+        // A comparison with a value that is not a number is false, so it counts as wrong.
+        .filter(|(_, (f, e))| !((**f - **e).abs() <= absolute + relative * e.abs()))
+        .map(|(i, (f, e))| format!("[{i}] found {f:e}, expected {e:e}, difference {:.2e}", (f - e).abs()))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{what}: {} of {} are off by more than {absolute:.1e} + {relative:.1e} relative:\n{}",
+        wrong.len(),
+        found.len(),
+        wrong[..wrong.len().min(5)].join("\n")
+    );
+}
