@@ -1,0 +1,21 @@
+//! The leaderboard: registers runs, checks what comes back, keeps it, lists it, and serves the page.
+//!
+//! The binary is a thin shell around [`Server`], so that tests start the same server in their own
+//! process, with a clock of their own. The wire format is `results::api`.
+
+mod api;
+mod clock;
+mod config;
+mod error;
+mod guard;
+mod headers;
+mod pages;
+mod router;
+mod secrets;
+mod server;
+mod storage;
+mod validation;
+
+pub use clock::Clock;
+pub use config::{Arguments, Config};
+pub use server::{Server, StartError};

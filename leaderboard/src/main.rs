@@ -1,1 +1,38 @@
-fn main() {}
+use anyhow::Context;
+use clap::Parser;
+use leaderboard::{Arguments, Server};
+use tracing_subscriber::EnvFilter;
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let filter = EnvFilter::try_new(&arguments.log)
+        .with_context(|| format!("--log {} is not a level such as info, nor a filter", arguments.log))?;
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+
+    let server = Server::bind(arguments.into()).await?;
+    println!("listening on http://{}", server.address());
+    server.run(interrupted()?).await;
+    Ok(())
+}
+
+/// Ends when the process is asked to stop: Ctrl-C anywhere, and SIGTERM on Unix.
+fn interrupted() -> std::io::Result<impl Future<Output = ()>> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Ok(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}

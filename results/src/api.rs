@@ -4,9 +4,15 @@
 //! |---|---|---|
 //! | `POST /api/v1/runs` | [`StartRun`] | [`StartedRun`] |
 //! | `PUT /api/v1/runs/{id}` | [`RunRecord`] | [`AcceptedRun`] |
+//! | `POST /api/v1/runs/import` | [`RunRecord`] of a run that was not registered | [`AcceptedRun`] |
 //! | `GET /api/v1/runs` | query of [`ListRuns`] | [`RunList`] |
 //! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
 //! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
+//! | `GET /api/v1/schema` | – | JSON Schema of [`RunRecord`] |
+//!
+//! An accepted record is answered with 201. The same record with the same nonce, sent again within
+//! ten minutes because the answer was lost, is answered with 200 and a further deletion secret; any
+//! other second record of a run is refused as `already_submitted`.
 //!
 //! Every refusal is an [`ErrorBody`] with an HTTP status of 4xx or 5xx.
 

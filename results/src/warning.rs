@@ -60,7 +60,10 @@ impl fmt::Display for Warning {
                 resolution_seconds * 1e3
             ),
             Self::NoWakeLock => {
-                write!(f, "The browser did not keep the screen on. Touch the screen now and then, or plug the device in.")
+                write!(
+                    f,
+                    "The browser did not keep the screen on. Touch the screen now and then, or plug the device in."
+                )
             }
             Self::NotIsolated => write!(
                 f,

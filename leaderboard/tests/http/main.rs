@@ -1,1 +1,10 @@
-#[test] fn x(){}
+//! The server over real HTTP on loopback, with a real SQLite file, and as a real process.
+
+mod durability;
+mod lifecycle;
+mod limits;
+mod listing;
+mod pages;
+mod refusals;
+mod registration;
+mod support;

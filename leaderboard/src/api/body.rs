@@ -1,0 +1,100 @@
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use http_body_util::BodyExt;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use crate::error::ApiError;
+
+/// Largest body that is read.
+const LIMIT: usize = 4 << 20;
+/// So much more is received and thrown away, so that a client gets to hear the refusal; a
+/// connection closed in the middle of its upload would only tell it "connection reset".
+const PATIENCE: usize = 4 * LIMIT;
+/// What a wrong value may contribute to a message.
+const QUOTED_CHARACTERS: usize = 300;
+
+/// A body that is declared to be JSON and is not too large.
+pub(crate) struct JsonBytes(Vec<u8>);
+
+impl<S: Send + Sync> FromRequest<S> for JsonBytes {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
+        if !declares_json(request.headers()) {
+            return Err(ApiError::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "wrong_content_type",
+                "The body must be JSON. Send it with the header `Content-Type: application/json`.",
+            ));
+        }
+        read(request.into_body()).await.map(Self)
+    }
+}
+
+impl JsonBytes {
+    /// Reads the body as `T`; a refusal names line, column and field.
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        let mut json = serde_json::Deserializer::from_slice(&self.0);
+        let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let field = error.path().to_string();
+            let refusal = refusal(error.inner());
+            // A dot is the whole document, which is no field.
+            if field == "." { refusal } else { refusal.at(field) }
+        })?;
+        json.end().map_err(|error| refusal(&error))?;
+        Ok(value)
+    }
+}
+
+fn declares_json(headers: &HeaderMap) -> bool {
+    let declared = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = declared.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
+}
+
+async fn read(mut body: Body) -> Result<Vec<u8>, ApiError> {
+    let mut bytes = Vec::new();
+    let mut received = 0;
+    while let Some(frame) = body.frame().await {
+        let broken = |_error| {
+            ApiError::new(StatusCode::BAD_REQUEST, "broken_body", "The body broke off before its end. Send it again.")
+        };
+        let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
+        received += data.len();
+        if received <= LIMIT {
+            bytes.extend_from_slice(&data);
+        } else if received > PATIENCE {
+            break;
+        }
+    }
+    if received > LIMIT {
+        return Err(ApiError::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too_large",
+            format!("The body is larger than {} MiB. A record of a single run is far smaller.", LIMIT >> 20),
+        ));
+    }
+    Ok(bytes)
+}
+
+fn refusal(error: &serde_json::Error) -> ApiError {
+    // The text of the error is the only place where serde says which of these it is.
+    let text = error.to_string();
+    let code = match error.classify() {
+        Category::Data if text.starts_with("unknown field") => "unknown_field",
+        Category::Data if text.starts_with("missing field") => "missing_field",
+        Category::Data => "wrong_type",
+        Category::Io | Category::Syntax | Category::Eof => "malformed_json",
+    };
+    let shown: String = if text.chars().count() > QUOTED_CHARACTERS {
+        text.chars()
+            .take(QUOTED_CHARACTERS)
+            .chain(format!("… at line {} column {}", error.line(), error.column()).chars())
+            .collect()
+    } else {
+        text
+    };
+    ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}."))
+}

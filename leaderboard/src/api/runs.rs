@@ -1,0 +1,80 @@
+//! Reading and deleting what was handed in.
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use results::api::{ListRuns, RunList, StoredRun};
+
+use super::Leaderboard;
+use super::run_id::RunId;
+use crate::error::ApiError;
+use crate::secrets;
+use crate::validation::{self, Place};
+
+const MOST_ROWS: u64 = 500;
+/// Beyond this nobody turns pages, and counting there costs the data base.
+const LARGEST_OFFSET: u64 = 1_000_000;
+
+pub(crate) async fn list(
+    State(board): State<Leaderboard>,
+    query: Result<Query<ListRuns>, QueryRejection>,
+) -> Result<Json<RunList>, ApiError> {
+    let Query(query) = query.map_err(|rejection| bad_query(rejection.body_text()))?;
+    check(&query).map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
+    Ok(Json(board.storage.list(&query).await?))
+}
+
+fn check(query: &ListRuns) -> validation::Checked {
+    let place = Place::ROOT;
+    if let Some(workload) = &query.workload {
+        place.field("workload").name(workload)?;
+    }
+    if let Some(backend) = &query.backend {
+        place.field("backend").name(backend)?;
+    }
+    place.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MOST_ROWS)?;
+    place.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
+}
+
+fn bad_query(message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
+}
+
+pub(crate) async fn show(State(board): State<Leaderboard>, RunId(id): RunId) -> Result<Json<StoredRun>, ApiError> {
+    board.storage.visible_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
+}
+
+pub(crate) async fn delete(
+    State(board): State<Leaderboard>,
+    RunId(id): RunId,
+    headers: HeaderMap,
+) -> Result<StatusCode, ApiError> {
+    let secret = bearer(&headers).ok_or_else(|| {
+        ApiError::new(
+            StatusCode::UNAUTHORIZED,
+            "missing_secret",
+            "Deleting a run takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload \
+             had it.",
+        )
+    })?;
+    let hashes = board.storage.deletion_secrets(&id).await?;
+    if hashes.is_empty() {
+        return Err(ApiError::unknown_run());
+    }
+    let hash = secrets::sha256(secret.as_bytes());
+    // Every hash is compared, so that the time taken does not tell which one came close.
+    if !hashes.iter().fold(false, |found, stored| found | secrets::same(stored, &hash)) {
+        return Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "wrong_secret",
+            "This is not the deletion secret of this run. Use the deletion link that the upload gave.",
+        ));
+    }
+    if board.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, secret) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+}

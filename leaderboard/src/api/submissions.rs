@@ -1,0 +1,197 @@
+//! Announcing a run and handing in its record.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use results::RunRecord;
+use results::api::{AcceptedRun, StartRun, StartedRun, Tier};
+
+use super::Leaderboard;
+use super::body::JsonBytes;
+use super::run_id::RunId;
+use crate::error::ApiError;
+use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
+use crate::storage::{Acceptance, NewRun, Started};
+use crate::validation::{self, Origin, Verdict};
+
+/// A record that comes again within this time is taken for one whose answer was lost.
+const LOST_ANSWER_SECONDS: f64 = 600.0;
+/// So many deletion secrets a run may have: the first, and those for lost answers.
+const MOST_SECRETS: u32 = 5;
+
+/// `POST /api/v1/runs`: gives a run its id, its nonce and its seed.
+pub(crate) async fn start(State(board): State<Leaderboard>, body: JsonBytes) -> Result<Response, ApiError> {
+    let request: StartRun = body.parse()?;
+    validation::check_start(&request)?;
+    let now = board.clock.unix_seconds();
+    let started = Started {
+        run_id: random_word::<RUN_ID_BYTES>()?,
+        nonce: random_word::<SECRET_BYTES>()?,
+        seed: secrets::random_seed()?,
+        suite: request.suite,
+        engine_version: request.engine_version,
+        created_unix_seconds: now,
+        expires_unix_seconds: now + board.run_lifetime_seconds,
+        used: false,
+    };
+    board.storage.start(&started).await?;
+    let answer = StartedRun {
+        run_id: started.run_id,
+        nonce: started.nonce,
+        seed: started.seed,
+        expires_unix_seconds: started.expires_unix_seconds,
+    };
+    Ok((StatusCode::CREATED, Json(answer)).into_response())
+}
+
+/// `PUT /api/v1/runs/{id}`: takes the record of a run that was announced.
+pub(crate) async fn hand_in(
+    State(board): State<Leaderboard>,
+    RunId(id): RunId,
+    body: JsonBytes,
+) -> Result<Response, ApiError> {
+    let mut record = read_record(&body)?;
+    let started = board.storage.started(&id).await?.ok_or_else(ApiError::unknown_run)?;
+    belongs_to(&record, &started)?;
+    let fingerprint = fingerprint(&mut record)?;
+    if started.used {
+        return repeated(&board, &id, &fingerprint).await;
+    }
+    let now = board.clock.unix_seconds();
+    if now > started.expires_unix_seconds {
+        return Err(ApiError::new(
+            StatusCode::GONE,
+            "expired",
+            "The time to hand in this run is over. Start a new run, or import this record as unverified.",
+        ));
+    }
+    let origin = Origin::Announced { seconds_ago: now - started.created_unix_seconds };
+    let verdict = validation::check(&record, &origin)?;
+    record.run_id = Some(id.clone());
+    store(&board, &id, &fingerprint, &record, verdict, true).await
+}
+
+/// `POST /api/v1/runs/import`: takes a record whose seed is not ours, as unverified.
+///
+/// Its own run id and nonce, if any, are dropped: they may belong to another leaderboard, and
+/// nothing here vouches for them.
+pub(crate) async fn import(State(board): State<Leaderboard>, body: JsonBytes) -> Result<Response, ApiError> {
+    let mut record = read_record(&body)?;
+    let verdict = validation::check(&record, &Origin::Imported)?;
+    let fingerprint = fingerprint(&mut record)?;
+    let id = random_word::<RUN_ID_BYTES>()?;
+    store(&board, &id, &fingerprint, &record, verdict, false).await
+}
+
+/// A record of another layout is refused for that and not for the first field that is new.
+fn read_record(body: &JsonBytes) -> Result<RunRecord, ApiError> {
+    #[derive(serde::Deserialize)]
+    struct Layout {
+        schema_version: u32,
+    }
+    body.parse().map_err(|error| match body.parse::<Layout>().map(|l| validation::check_schema_version(l.schema_version)) {
+        Ok(Err(refusal)) => refusal.into(),
+        Ok(Ok(())) | Err(_) => error,
+    })
+}
+
+/// The record must be the one that the announced run asked for.
+fn belongs_to(record: &RunRecord, started: &Started) -> Result<(), ApiError> {
+    let wrong = |status, code, field: &str, message| Err(ApiError::new(status, code, message).at(field));
+    const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
+    if record.run_id.as_deref() != Some(&started.run_id) {
+        return wrong(UNPROCESSABLE, "wrong_run_id", "run_id", "The record names another run than the address does.");
+    }
+    if !record.nonce.as_deref().is_some_and(|nonce| secrets::same(nonce, &started.nonce)) {
+        return wrong(StatusCode::FORBIDDEN, "wrong_nonce", "nonce", "This is not the nonce that was given to this run.");
+    }
+    if record.seed != started.seed {
+        return wrong(UNPROCESSABLE, "wrong_seed", "seed", "The run must use the seed that the leaderboard gave it.");
+    }
+    if record.suite != started.suite {
+        return wrong(UNPROCESSABLE, "wrong_suite", "suite", "The run was announced for another suite or version.");
+    }
+    if record.provenance.engine_version != started.engine_version {
+        let message = "The run was announced for another version of the engine.";
+        return wrong(UNPROCESSABLE, "wrong_engine_version", "provenance.engine_version", message);
+    }
+    Ok(())
+}
+
+/// Takes run id and nonce out of the record and hashes the rest.
+fn fingerprint(record: &mut RunRecord) -> Result<String, ApiError> {
+    record.run_id = None;
+    record.nonce = None;
+    Ok(secrets::sha256(&serde_json::to_vec(record)?))
+}
+
+async fn store(
+    board: &Leaderboard,
+    id: &str,
+    fingerprint: &str,
+    record: &RunRecord,
+    verdict: Verdict,
+    registered: bool,
+) -> Result<Response, ApiError> {
+    let secret = random_word::<SECRET_BYTES>()?;
+    let run = NewRun {
+        run_id: id,
+        tier: verdict.tier,
+        notes: &verdict.notes,
+        submitted_unix_seconds: board.clock.unix_seconds(),
+        fingerprint,
+        deletion_secret_hash: &secrets::sha256(secret.as_bytes()),
+        record,
+        registered,
+    };
+    match board.storage.accept(&run).await? {
+        Acceptance::Stored => Ok(accepted(StatusCode::CREATED, id, verdict.tier, verdict.notes, secret)),
+        // Another request with the same nonce was quicker.
+        Acceptance::AlreadyUsed => repeated(board, id, fingerprint).await,
+        Acceptance::SameRecord(other) => Err(already_submitted(&format!("This very record is stored as run {other}."))),
+    }
+}
+
+/// Answers a record for a run that has one.
+///
+/// A client whose answer was lost (a dropped connection, a closed laptop) sends the same record
+/// again and must get a deletion secret, which is stored only as a hash. So the same record with
+/// the same nonce is answered with the stored run and *one more* secret; the first stays valid, so
+/// that nobody who comes by the record can make a deletion link useless. That person could delete
+/// the run, though, so this works only for ten minutes and four times: afterwards, a published
+/// record file gives no power over its run.
+async fn repeated(board: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response, ApiError> {
+    let other = || already_submitted("This run was handed in before, and a run counts once. Start a new run.");
+    let stored = board.storage.stored_row(id).await?.ok_or_else(other)?;
+    let age = board.clock.unix_seconds() - stored.submitted_unix_seconds;
+    if stored.fingerprint != fingerprint || age > LOST_ANSWER_SECONDS {
+        return Err(other());
+    }
+    let secret = random_word::<SECRET_BYTES>()?;
+    let hash = secrets::sha256(secret.as_bytes());
+    if !board.storage.add_deletion_secret(id, &hash, MOST_SECRETS).await? {
+        return Err(other());
+    }
+    Ok(accepted(StatusCode::OK, id, stored.tier, stored.notes, secret))
+}
+
+fn already_submitted(message: &str) -> ApiError {
+    ApiError::new(StatusCode::CONFLICT, "already_submitted", message)
+}
+
+fn accepted(status: StatusCode, id: &str, tier: Tier, notes: Vec<String>, secret: String) -> Response {
+    let answer = AcceptedRun {
+        run_id: id.to_owned(),
+        tier,
+        notes,
+        permalink: format!("/runs/{id}"),
+        deletion_link: format!("/runs/{id}/delete#{secret}"),
+        deletion_secret: secret,
+    };
+    let mut response = (status, Json(answer)).into_response();
+    if let Ok(location) = HeaderValue::from_str(&format!("/api/v1/runs/{id}")) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}

@@ -1,0 +1,118 @@
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use results::api::ErrorBody;
+
+use crate::storage::StorageError;
+use crate::validation::Refusal;
+
+/// Every refusal of the API. What went wrong inside is logged and never part of it.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    body: ErrorBody,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+        Self { status, body: ErrorBody { code: code.to_owned(), message: message.into(), field: None } }
+    }
+
+    pub(crate) fn at(mut self, field: impl Into<String>) -> Self {
+        self.body.field = Some(field.into());
+        self
+    }
+
+    pub(crate) fn unknown_run() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "unknown_run",
+            "No run with this id is here. It may have been deleted, or the link may be incomplete.",
+        )
+    }
+
+    pub(crate) fn unknown_route() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "unknown_route",
+            "The API has nothing at this path. Its calls are under /api/v1/runs.",
+        )
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method_not_allowed",
+            "This path does not take this method; the Allow header names those that it takes.",
+        )
+    }
+
+    pub(crate) fn busy() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "busy",
+            "The leaderboard has too much to do right now. Wait a few seconds and try again.",
+        )
+    }
+
+    /// Logs what happened and tells the client only that something did.
+    pub(crate) fn internal(cause: &(dyn std::error::Error + 'static)) -> Self {
+        tracing::error!(cause, "a request failed inside the server");
+        Self::failed_inside()
+    }
+
+    /// For causes that are already logged.
+    pub(crate) fn failed_inside() -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "The leaderboard failed and has logged why. Nothing was stored; try again later.",
+        )
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body)).into_response();
+        let headers = response.headers_mut();
+        match self.status {
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<StorageError> for ApiError {
+    fn from(error: StorageError) -> Self {
+        if error.is_busy() {
+            tracing::warn!(cause = &error as &dyn std::error::Error, "the data base is too busy");
+            return Self::busy();
+        }
+        Self::internal(&error)
+    }
+}
+
+impl From<getrandom::Error> for ApiError {
+    fn from(error: getrandom::Error) -> Self {
+        Self::internal(&error)
+    }
+}
+
+impl From<serde_json::Error> for ApiError {
+    /// A record that was read must also be writable, so this is never the client's fault.
+    fn from(error: serde_json::Error) -> Self {
+        Self::internal(&error)
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, refusal.code, refusal.message).at(refusal.field)
+    }
+}

@@ -1,0 +1,50 @@
+//! What every request goes through: at most so many at once, at most so long, and one line in the log.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::sync::Semaphore;
+
+use crate::error::ApiError;
+
+/// Requests that may be worked on at once; more are told to come back.
+const REQUESTS: usize = 256;
+/// Long enough for 4 MiB over a slow mobile uplink.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Places for requests; cloning shares them.
+#[derive(Clone)]
+pub(crate) struct Places(Arc<Semaphore>);
+
+impl Default for Places {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(REQUESTS)))
+    }
+}
+
+/// Refuses with 503 when all places are taken and with 408 when an answer takes too long.
+///
+/// The log line has no address, no query and no header, so that it holds nothing about a person.
+pub(crate) async fn guard(State(places): State<Places>, request: Request, next: Next) -> Response {
+    let start = Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let response = match places.0.try_acquire() {
+        Err(_) => ApiError::busy().into_response(),
+        Ok(_place) => match tokio::time::timeout(TIME, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => ApiError::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "timeout",
+                "The request took longer than a minute, so it was given up. Try again on a faster connection.",
+            )
+            .into_response(),
+        },
+    };
+    let (status, seconds) = (response.status().as_u16(), start.elapsed().as_secs_f64());
+    tracing::info!(%method, path, status, seconds, "request");
+    response
+}

@@ -1,0 +1,61 @@
+//! Random words, and how they are compared and kept.
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// Bytes of a run id: short enough for a link, long enough never to meet its like.
+pub(crate) const RUN_ID_BYTES: usize = 8;
+/// Bytes of a nonce and of a deletion secret: nobody guesses them.
+pub(crate) const SECRET_BYTES: usize = 32;
+
+/// `N` bytes from the operating system, in hex.
+pub(crate) fn random_word<const N: usize>() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)?;
+    Ok(hex(&bytes))
+}
+
+pub(crate) fn random_seed() -> Result<u32, getrandom::Error> {
+    getrandom::u32()
+}
+
+/// SHA-256 in hex. Secrets are random words of 256 bits, so that a plain hash is enough to hide them.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Compares without telling by its duration where two words differ.
+pub(crate) fn same(a: &str, b: &str) -> bool {
+    a.as_bytes().ct_eq(b.as_bytes()).into()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        // FIPS 180-2, appendix B.1.
+        assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[test]
+    fn words_are_as_long_as_asked_for_and_never_repeat() {
+        let words: Vec<String> = (0..100).map(|_| random_word::<RUN_ID_BYTES>().unwrap()).collect();
+        assert!(words.iter().all(|word| word.len() == 2 * RUN_ID_BYTES));
+        let distinct: std::collections::BTreeSet<_> = words.iter().collect();
+        assert_eq!(distinct.len(), words.len());
+    }
+
+    #[test]
+    fn words_of_different_length_or_letters_are_not_the_same() {
+        assert!(same("abc", "abc"));
+        assert!(!same("abc", "abd"));
+        assert!(!same("abc", "ab"));
+    }
+}

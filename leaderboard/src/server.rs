@@ -1,0 +1,133 @@
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::Config;
+use crate::api::Leaderboard;
+use crate::pages::Pages;
+use crate::router::router;
+use crate::storage::{Storage, StorageError};
+
+/// Connections that may be open at once; more wait in the operating system's queue.
+const CONNECTIONS: usize = 1024;
+/// A connection that sends no complete request head for so long is closed, whether slow or idle.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+/// Requests in progress get so long to finish when the server stops.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// Why a server could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("cannot listen on {address}: {cause}. Choose another address or port with --listen.")]
+    Listen { address: String, cause: std::io::Error },
+    #[error("cannot use the data base {}: {cause}", file.display())]
+    Database { file: PathBuf, cause: StorageError },
+    #[error(
+        "the page folder {} has no readable index.html ({cause}). Build the page with `cargo xtask run`, or leave \
+         --page out to serve the API only.",
+        folder.display()
+    )]
+    Page { folder: PathBuf, cause: std::io::Error },
+    #[error(
+        "the data folder {} cannot be read ({cause}). Fetch the data sets with `cargo xtask data`, or leave --data out.",
+        folder.display()
+    )]
+    Data { folder: PathBuf, cause: std::io::Error },
+}
+
+/// A server that owns its port and its data base and is ready to run.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    router: Router,
+    storage: Storage,
+}
+
+impl Server {
+    /// Opens the data base, brings its tables up to date, reads the page and takes the port.
+    ///
+    /// # Errors
+    /// A port that is taken, a file that is no data base, a folder that is missing.
+    pub async fn bind(config: Config) -> Result<Self, StartError> {
+        let pages = Pages::open(config.page, config.data).await?;
+        let storage = Storage::open(&config.database)
+            .await
+            .map_err(|cause| StartError::Database { file: config.database.clone(), cause })?;
+        let refused = |cause| StartError::Listen { address: config.listen.clone(), cause };
+        let listener = TcpListener::bind(&config.listen).await.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let board = Leaderboard {
+            storage: storage.clone(),
+            clock: config.clock,
+            run_lifetime_seconds: config.run_lifetime_seconds,
+        };
+        Ok(Self { listener, address, router: router(board, pages), storage })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `shutdown` ends, lets requests in progress finish, and closes the data base.
+    ///
+    /// Connections are accepted here and not by `axum::serve`, which sets no limit on how many there
+    /// are and none on how long a client may take to send a request's head.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let connections = GracefulShutdown::new();
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        tokio::pin!(shutdown);
+        loop {
+            let accepted = tokio::select! {
+                accepted = accept(&self.listener, &places) => accepted,
+                () = &mut shutdown => break,
+            };
+            let Some((stream, place)) = accepted else { continue };
+            let service = TowerToHyperService::new(self.router.clone());
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIME)
+                .serve_connection(TokioIo::new(stream), service);
+            let connection = connections.watch(connection);
+            tokio::spawn(async move {
+                let _place = place;
+                if let Err(cause) = connection.await {
+                    tracing::debug!(cause = &cause as &dyn std::error::Error, "a connection ended early");
+                }
+            });
+        }
+        drop(self.listener);
+        tracing::info!("stopping: no new connections, waiting for requests in progress");
+        if tokio::time::timeout(FAREWELL, connections.shutdown()).await.is_err() {
+            tracing::warn!("some requests did not finish in time");
+        }
+        self.storage.close().await;
+    }
+}
+
+/// The next connection, once there is a place for it; nothing when accepting failed.
+async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+    let place = Arc::clone(places).acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, _)) => {
+            if let Err(cause) = stream.set_nodelay(true) {
+                tracing::debug!(cause = &cause as &dyn std::error::Error, "a connection keeps its delay");
+            }
+            Some((stream, place))
+        }
+        Err(cause) => {
+            // Out of file descriptors, mostly: others close in a moment.
+            tracing::error!(cause = &cause as &dyn std::error::Error, "accepting a connection failed");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            None
+        }
+    }
+}

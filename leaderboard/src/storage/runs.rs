@@ -1,0 +1,186 @@
+use results::api::{StoredRun, Tier};
+use results::{Outcome, RunRecord};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use super::{Storage, StorageError};
+
+/// A checked record on its way in.
+pub(crate) struct NewRun<'a> {
+    pub(crate) run_id: &'a str,
+    pub(crate) tier: Tier,
+    pub(crate) notes: &'a [String],
+    pub(crate) submitted_unix_seconds: f64,
+    /// Hash of the record without run id and nonce.
+    pub(crate) fingerprint: &'a str,
+    pub(crate) deletion_secret_hash: &'a str,
+    /// Without its nonce.
+    pub(crate) record: &'a RunRecord,
+    /// Whether the run was announced, so that its nonce must be used up.
+    pub(crate) registered: bool,
+}
+
+/// What became of a record.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Acceptance {
+    Stored,
+    /// The announced run has a record already.
+    AlreadyUsed,
+    /// The very same record is stored as this run.
+    SameRecord(String),
+}
+
+/// What is needed to recognise a record that is sent again.
+pub(crate) struct StoredRow {
+    pub(crate) tier: Tier,
+    pub(crate) notes: Vec<String>,
+    pub(crate) submitted_unix_seconds: f64,
+    pub(crate) fingerprint: String,
+}
+
+impl Storage {
+    /// Stores a run with its results and its secret, or nothing at all.
+    pub(crate) async fn accept(&self, run: &NewRun<'_>) -> Result<Acceptance, StorageError> {
+        let mut transaction = self.pool.begin().await?;
+        // The first statement writes, so that of two equal requests the second waits here and then sees the first.
+        if run.registered {
+            let used = sqlx::query("UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE")
+                .bind(run.run_id)
+                .execute(&mut *transaction)
+                .await?;
+            if used.rows_affected() == 0 {
+                return Ok(Acceptance::AlreadyUsed);
+            }
+        }
+        if !insert_run(&mut transaction, run).await? {
+            transaction.rollback().await?;
+            return self.same_record(run.fingerprint).await;
+        }
+        insert_results(&mut transaction, run).await?;
+        sqlx::query("INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)")
+            .bind(run.deletion_secret_hash)
+            .bind(run.run_id)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(Acceptance::Stored)
+    }
+
+    async fn same_record(&self, fingerprint: &str) -> Result<Acceptance, StorageError> {
+        let row = sqlx::query("SELECT run_id FROM runs WHERE fingerprint = $1")
+            .bind(fingerprint)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(Acceptance::SameRecord(row.try_get("run_id")?))
+    }
+
+    pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>, StorageError> {
+        let row =
+            sqlx::query("SELECT tier, notes, submitted_unix_seconds, fingerprint FROM runs WHERE run_id = $1")
+                .bind(run_id)
+                .fetch_optional(&self.pool)
+                .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(StoredRow {
+            tier: tier(&row)?,
+            notes: serde_json::from_str(row.try_get("notes")?)?,
+            submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
+            fingerprint: row.try_get("fingerprint")?,
+        }))
+    }
+
+    /// The run as anyone may see it; nothing when it is hidden.
+    pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
+        let row = sqlx::query(
+            "SELECT tier, notes, submitted_unix_seconds, record FROM runs WHERE run_id = $1 AND tier <> 'hidden'",
+        )
+        .bind(run_id)
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(StoredRun {
+            run_id: run_id.to_owned(),
+            tier: tier(&row)?,
+            notes: serde_json::from_str(row.try_get("notes")?)?,
+            submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
+            record: serde_json::from_str(row.try_get("record")?)?,
+        }))
+    }
+
+    /// Adds one more secret that may delete the run; `false` when it has `most` of them already.
+    pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool, StorageError> {
+        let added = sqlx::query(
+            "INSERT INTO deletion_secrets (secret_hash, run_id) SELECT $1, $2 \
+             WHERE (SELECT COUNT(*) FROM deletion_secrets WHERE run_id = $2) < $3",
+        )
+        .bind(hash)
+        .bind(run_id)
+        .bind(i64::from(most))
+        .execute(&self.pool)
+        .await?;
+        Ok(added.rows_affected() == 1)
+    }
+
+    /// Hashes of the secrets that may delete the run; empty when there is no such run.
+    pub(crate) async fn deletion_secrets(&self, run_id: &str) -> Result<Vec<String>, StorageError> {
+        let rows = sqlx::query("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1")
+            .bind(run_id)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get("secret_hash")?)).collect()
+    }
+
+    /// Deletes the run with its results and secrets; `false` when there was none.
+    pub(crate) async fn delete(&self, run_id: &str) -> Result<bool, StorageError> {
+        let deleted = sqlx::query("DELETE FROM runs WHERE run_id = $1").bind(run_id).execute(&self.pool).await?;
+        Ok(deleted.rows_affected() == 1)
+    }
+}
+
+/// `false` when a run with the same fingerprint is stored.
+async fn insert_run(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -> Result<bool, StorageError> {
+    let device = &run.record.device;
+    let inserted = sqlx::query(
+        "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
+         adapter, client, claimed_name, record) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+         ON CONFLICT (fingerprint) DO NOTHING",
+    )
+    .bind(run.run_id)
+    .bind(run.tier.name())
+    .bind(serde_json::to_string(run.notes)?)
+    .bind(run.submitted_unix_seconds)
+    .bind(run.fingerprint)
+    .bind(run.record.is_standard())
+    .bind(device.adapter.software)
+    .bind(&device.backend)
+    .bind(serde_json::to_string(&device.adapter)?)
+    .bind(serde_json::to_string(&run.record.provenance.client)?)
+    .bind(&device.claimed_name)
+    .bind(serde_json::to_string(run.record)?)
+    .execute(connection)
+    .await?;
+    Ok(inserted.rows_affected() == 1)
+}
+
+/// Only completed workloads have results; the others stay in the record.
+async fn insert_results(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
+    for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
+        sqlx::query(
+            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary) \
+             VALUES ($1, $2, $3, $4, $5)",
+        )
+        .bind(run.run_id)
+        .bind(&workload.workload)
+        .bind(i64::from(workload.settings.batch_size))
+        .bind(workload.summary.samples_per_second)
+        .bind(serde_json::to_string(&workload.summary)?)
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}
+
+pub(super) fn tier(row: &SqliteRow) -> Result<Tier, StorageError> {
+    let name: &str = row.try_get("tier")?;
+    Tier::from_name(name).ok_or_else(|| StorageError::Tier(name.to_owned()))
+}

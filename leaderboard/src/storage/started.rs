@@ -1,0 +1,73 @@
+use results::Suite;
+use sqlx::Row;
+
+use super::{Storage, StorageError};
+
+/// A row outlives its expiry by so long, so that a late client is told "expired" and not "unknown".
+const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
+
+/// A run that was announced.
+#[derive(Clone, Debug)]
+pub(crate) struct Started {
+    pub(crate) run_id: String,
+    pub(crate) nonce: String,
+    pub(crate) seed: u32,
+    pub(crate) suite: Suite,
+    pub(crate) engine_version: String,
+    pub(crate) created_unix_seconds: f64,
+    pub(crate) expires_unix_seconds: f64,
+    /// Whether a record was accepted for it.
+    pub(crate) used: bool,
+}
+
+impl Storage {
+    /// Keeps a run that was announced, and forgets those that expired long before.
+    pub(crate) async fn start(&self, run: &Started) -> Result<(), StorageError> {
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query("DELETE FROM started_runs WHERE expires_unix_seconds < $1")
+            .bind(run.created_unix_seconds - KEPT_SECONDS)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query(
+            "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
+             created_unix_seconds, expires_unix_seconds, used) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        )
+        .bind(&run.run_id)
+        .bind(&run.nonce)
+        .bind(i64::from(run.seed))
+        .bind(&run.suite.name)
+        .bind(i64::from(run.suite.version))
+        .bind(&run.engine_version)
+        .bind(run.created_unix_seconds)
+        .bind(run.expires_unix_seconds)
+        .bind(run.used)
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>, StorageError> {
+        let row = sqlx::query(
+            "SELECT nonce, seed, suite_name, suite_version, engine_version, created_unix_seconds, \
+             expires_unix_seconds, used FROM started_runs WHERE run_id = $1",
+        )
+        .bind(run_id)
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(Started {
+            run_id: run_id.to_owned(),
+            nonce: row.try_get("nonce")?,
+            seed: u32::try_from(row.try_get::<i64, _>("seed")?)?,
+            suite: Suite {
+                name: row.try_get("suite_name")?,
+                version: u32::try_from(row.try_get::<i64, _>("suite_version")?)?,
+            },
+            engine_version: row.try_get("engine_version")?,
+            created_unix_seconds: row.try_get("created_unix_seconds")?,
+            expires_unix_seconds: row.try_get("expires_unix_seconds")?,
+            used: row.try_get("used")?,
+        }))
+    }
+}

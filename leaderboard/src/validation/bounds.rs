@@ -1,0 +1,188 @@
+//! Bounds of single values, each named by its place in the record.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Names of workloads, back ends and suites.
+const NAME_CHARACTERS: usize = 64;
+
+/// A rule that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) field: String,
+}
+
+pub(crate) type Checked = Result<(), Refusal>;
+
+/// Where a value is, such as `workloads[0].settings.batch_size`. Made into text only for a refusal.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'a> {
+    Root,
+    Field(&'a Place<'a>, &'static str),
+    Item(&'a Place<'a>, usize),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Field(Place::Root, name) => f.write_str(name),
+            Self::Field(parent, name) => write!(f, "{parent}.{name}"),
+            Self::Item(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+impl Place<'static> {
+    pub(crate) const ROOT: Self = Self::Root;
+}
+
+impl Place<'_> {
+    pub(crate) fn field(&self, name: &'static str) -> Place<'_> {
+        Place::Field(self, name)
+    }
+
+    pub(crate) fn item(&self, index: usize) -> Place<'_> {
+        Place::Item(self, index)
+    }
+
+    pub(crate) fn refuse(&self, code: &'static str, message: impl Into<String>) -> Checked {
+        Err(Refusal { code, message: message.into(), field: self.to_string() })
+    }
+
+    /// For values that contradict each other; the place is that of the one that gives way.
+    pub(crate) fn holds(&self, condition: bool, otherwise: &str) -> Checked {
+        if condition { Ok(()) } else { self.refuse("inconsistent", otherwise) }
+    }
+
+    /// A finite number inside `range`.
+    pub(crate) fn number(&self, value: f64, range: RangeInclusive<f64>) -> Checked {
+        if !value.is_finite() {
+            return self.refuse("not_finite", "The value is too large for the number format or not a number.");
+        }
+        if range.contains(&value) {
+            return Ok(());
+        }
+        self.refuse("out_of_range", format!("{value} is outside {} to {}.", range.start(), range.end()))
+    }
+
+    pub(crate) fn optional_number(&self, value: Option<f64>, range: RangeInclusive<f64>) -> Checked {
+        value.map_or(Ok(()), |value| self.number(value, range))
+    }
+
+    pub(crate) fn finite(&self, value: f64) -> Checked {
+        self.number(value, f64::MIN..=f64::MAX)
+    }
+
+    pub(crate) fn share(&self, value: f64) -> Checked {
+        self.number(value, 0.0..=1.0)
+    }
+
+    pub(crate) fn whole(&self, value: u64, range: RangeInclusive<u64>) -> Checked {
+        if range.contains(&value) {
+            return Ok(());
+        }
+        self.refuse("out_of_range", format!("{value} is outside {} to {}.", range.start(), range.end()))
+    }
+
+    /// A list of at most `most` items.
+    pub(crate) fn list(&self, length: usize, most: usize) -> Checked {
+        if length <= most {
+            return Ok(());
+        }
+        self.refuse("too_many", format!("There are {length} items here; {most} are allowed."))
+    }
+
+    /// A text of at most `most` characters, none of which controls how text is shown.
+    pub(crate) fn text(&self, value: &str, most: usize) -> Checked {
+        let length = value.chars().count();
+        if length > most {
+            return self.refuse("too_long", format!("The text has {length} characters; {most} are allowed."));
+        }
+        if value.chars().any(controls) {
+            return self.refuse("control_character", "The text holds control characters, which are not allowed.");
+        }
+        Ok(())
+    }
+
+    pub(crate) fn optional_text(&self, value: Option<&str>, most: usize) -> Checked {
+        value.map_or(Ok(()), |value| self.text(value, most))
+    }
+
+    /// A text that says something.
+    pub(crate) fn filled_text(&self, value: &str, most: usize) -> Checked {
+        self.text(value, most)?;
+        if value.trim().is_empty() {
+            return self.refuse("empty", "This text must not be empty.");
+        }
+        Ok(())
+    }
+
+    /// A name as workloads and back ends have them.
+    pub(crate) fn name(&self, value: &str) -> Checked {
+        let fits = (1..=NAME_CHARACTERS).contains(&value.len())
+            && value.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        if fits {
+            return Ok(());
+        }
+        self.refuse(
+            "bad_name",
+            format!("A name has 1 to {NAME_CHARACTERS} small letters, digits and hyphens, and nothing else."),
+        )
+    }
+}
+
+/// Control characters, line separators, and the marks that turn the direction of writing, with
+/// which one text can be made to look like another.
+fn controls(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(checked: Checked) -> Option<&'static str> {
+        checked.err().map(|refusal| refusal.code)
+    }
+
+    #[test]
+    fn a_place_is_written_as_a_path() {
+        let place = Place::ROOT;
+        let workloads = place.field("workloads");
+        assert_eq!(workloads.item(3).field("settings").field("batch_size").to_string(), "workloads[3].settings.batch_size");
+    }
+
+    #[test]
+    fn texts_of_every_script_pass_and_texts_that_play_tricks_do_not() {
+        let place = Place::ROOT;
+        for good in ["GeForce RTX 4090", "显卡", "Графика", "🚀", "", "Robert'); DROP TABLE runs;--", "<b>&amp;"] {
+            assert_eq!(code(place.text(good, 40)), None, "{good}");
+        }
+        for bad in ["a\0b", "a\nb", "\u{1b}[31mred", "abc\u{202e}cba", "\u{2066}x", "a\u{2028}b", "\u{7f}"] {
+            assert_eq!(code(place.text(bad, 40)), Some("control_character"), "{bad:?}");
+        }
+        assert_eq!(code(place.text("äöü", 3)), None);
+        assert_eq!(code(place.text("äöüß", 3)), Some("too_long"));
+    }
+
+    #[test]
+    fn names_have_small_letters_digits_and_hyphens() {
+        let place = Place::ROOT;
+        assert_eq!(code(place.name("keras-mnist-mlp")), None);
+        for bad in ["", "Keras", "a b", "a_b", "ä", "a;--", &"a".repeat(65)] {
+            assert_eq!(code(place.name(bad)), Some("bad_name"), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_must_be_finite_and_inside() {
+        let place = Place::ROOT;
+        assert_eq!(code(place.share(1.0)), None);
+        assert_eq!(code(place.share(1.0 + f64::EPSILON)), Some("out_of_range"));
+        assert_eq!(code(place.share(f64::NAN)), Some("not_finite"));
+        assert_eq!(code(place.finite(f64::INFINITY)), Some("not_finite"));
+    }
+}

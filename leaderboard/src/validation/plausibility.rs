@@ -1,0 +1,50 @@
+//! What looks wrong but could be honest: new hardware, an unusual build. A person will look.
+
+use results::summary::MINIMUM_WINDOW_SECONDS;
+use results::{Outcome, RunRecord, WorkloadRecord};
+
+/// More single-precision arithmetic per second than any one device does.
+const CEILING_FLOPS_PER_SECOND: f64 = 2e15;
+/// Parts of names of adapters that are programs.
+const SOFTWARE_NAMES: [&str; 5] = ["swiftshader", "llvmpipe", "lavapipe", "microsoft basic render", "softpipe"];
+
+/// One sentence for each doubt; empty for a record that looks like any other.
+pub(super) fn doubts(record: &RunRecord) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let adapter = &record.device.adapter;
+    let names = [&adapter.name, &adapter.architecture, &adapter.driver].map(|name| name.to_lowercase());
+    let software = SOFTWARE_NAMES.iter().find(|software| names.iter().any(|name| name.contains(*software)));
+    if let Some(software) = software.filter(|_| !adapter.software) {
+        doubts.push(format!("The adapter is said to be hardware, but its name has `{software}`, which is a program."));
+    }
+    for workload in record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
+        doubt_workload(workload, &mut doubts);
+    }
+    doubts
+}
+
+fn doubt_workload(record: &WorkloadRecord, doubts: &mut Vec<String>) {
+    let name = &record.workload;
+    let fastest = fastest_flops_per_second(record);
+    if fastest > CEILING_FLOPS_PER_SECOND {
+        doubts.push(format!("{name}: {fastest:.1e} FLOP/s is more than any known device does."));
+    }
+    if record.correctness.is_none() {
+        doubts.push(format!("{name}: the back end was not compared with the reference."));
+    }
+    if record.evaluations.is_empty() {
+        doubts.push(format!("{name}: the network was never tested, so nothing shows that it learned."));
+    }
+    if record.first_losses.is_empty() {
+        doubts.push(format!("{name}: the losses of the first steps are missing, so the run cannot be replayed."));
+    }
+}
+
+/// Of any window that is long enough to be timed well, and of all windows together.
+fn fastest_flops_per_second(record: &WorkloadRecord) -> f64 {
+    let flops = |samples: u64| samples as f64 * record.settings.training_flops_per_sample as f64;
+    let windows = record.windows.iter().filter(|w| w.seconds >= MINIMUM_WINDOW_SECONDS);
+    let samples = record.windows.iter().map(|w| w.samples).sum();
+    let seconds: f64 = record.windows.iter().map(|w| w.seconds).sum();
+    windows.map(|w| flops(w.samples) / w.seconds).fold(flops(samples) / seconds, f64::max)
+}

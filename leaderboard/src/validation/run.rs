@@ -1,0 +1,147 @@
+//! What surrounds the workloads: suite, provenance, device, warnings.
+
+use std::collections::BTreeSet;
+
+use results::{Client, ClientKind, Device, DeviceKind, Provenance, RunRecord, SCHEMA_VERSION, Suite, Warning};
+
+use super::bounds::{Checked, Place};
+
+const LABEL: usize = 64;
+const SENTENCE: usize = 300;
+const REPORTED_NAME: usize = 200;
+const CLAIMED_NAME: usize = 100;
+const WORKLOADS: usize = 64;
+const REASONS: usize = 32;
+const WARNINGS: usize = 256;
+/// Beyond the year 5000 a clock is not merely wrong.
+const LATEST_UNIX_SECONDS: f64 = 1e11;
+/// A week: no run of a suite takes longer.
+pub(super) const LONGEST_SECONDS: f64 = 7.0 * 86_400.0;
+
+pub(super) fn check(record: &RunRecord) -> Checked {
+    let root = Place::ROOT;
+    check_schema_version(record.schema_version)?;
+    root.field("run_id").optional_text(record.run_id.as_deref(), LABEL)?;
+    root.field("nonce").optional_text(record.nonce.as_deref(), 2 * LABEL)?;
+    check_suite(&root.field("suite"), &record.suite)?;
+    let reasons = root.field("non_standard");
+    reasons.list(record.non_standard.len(), REASONS)?;
+    for (i, reason) in record.non_standard.iter().enumerate() {
+        reasons.item(i).filled_text(reason, SENTENCE)?;
+    }
+    check_provenance(&root.field("provenance"), &record.provenance)?;
+    check_device(&root.field("device"), &record.device)?;
+    check_workload_names(&root.field("workloads"), record)?;
+    let warnings = root.field("warnings");
+    warnings.list(record.warnings.len(), WARNINGS)?;
+    record.warnings.iter().enumerate().try_for_each(|(i, warning)| check_warning(&warnings.item(i), warning))
+}
+
+/// Refuses layouts that this server does not know.
+pub(crate) fn check_schema_version(version: u32) -> Checked {
+    if version == SCHEMA_VERSION {
+        return Ok(());
+    }
+    Place::ROOT.field("schema_version").refuse(
+        "unknown_schema_version",
+        format!("This leaderboard reads layout {SCHEMA_VERSION} and the record has layout {version}. Use a version that fits."),
+    )
+}
+
+pub(super) fn check_suite(place: &Place<'_>, suite: &Suite) -> Checked {
+    place.field("name").name(&suite.name)?;
+    place.field("version").whole(u64::from(suite.version), 1..=10_000)
+}
+
+pub(super) fn check_engine_version(place: &Place<'_>, version: &str) -> Checked {
+    place.filled_text(version, LABEL)
+}
+
+fn check_provenance(place: &Place<'_>, provenance: &Provenance) -> Checked {
+    check_engine_version(&place.field("engine_version"), &provenance.engine_version)?;
+    place.field("commit").filled_text(&provenance.commit, LABEL)?;
+    place.field("started_unix_seconds").number(provenance.started_unix_seconds, 0.0..=LATEST_UNIX_SECONDS)?;
+    place.field("wall_seconds").number(provenance.wall_seconds, 0.0..=LONGEST_SECONDS)?;
+    check_client(&place.field("client"), &provenance.client)
+}
+
+fn check_client(place: &Place<'_>, client: &Client) -> Checked {
+    place.field("name").filled_text(&client.name, LABEL)?;
+    place.field("version").filled_text(&client.version, LABEL)?;
+    place.field("operating_system").filled_text(&client.operating_system, LABEL)?;
+    let processors = client.logical_processors.map_or(1, u64::from);
+    place.field("logical_processors").whole(processors, 1..=65_536)?;
+    let major_only = client.version == "unknown"
+        || (client.version.len() <= 5 && client.version.bytes().all(|b| b.is_ascii_digit()));
+    if client.kind == ClientKind::Browser && !major_only {
+        return place.field("version").refuse(
+            "too_precise",
+            "A browser gives its major version only, as digits, or `unknown`: more would help to recognise a person.",
+        );
+    }
+    Ok(())
+}
+
+/// Bounds the device, and holds it to the rule that nothing else than what was asked for is used.
+fn check_device(place: &Place<'_>, device: &Device) -> Checked {
+    place.field("requested_adapter").filled_text(&device.requested_adapter, REPORTED_NAME)?;
+    place.field("requested_backend").name(&device.requested_backend)?;
+    place.field("backend").name(&device.backend)?;
+    place.field("claimed_name").optional_text(device.claimed_name.as_deref(), CLAIMED_NAME)?;
+    let adapter = place.field("adapter");
+    for (name, value) in [
+        ("name", &device.adapter.name),
+        ("vendor", &device.adapter.vendor),
+        ("architecture", &device.adapter.architecture),
+        ("api", &device.adapter.api),
+        ("driver", &device.adapter.driver),
+    ] {
+        adapter.field(name).text(value, REPORTED_NAME)?;
+    }
+    place.field("backend").holds(
+        device.requested_backend == device.backend,
+        "Another back end was used than was asked for. That is an error of the run and not a result.",
+    )?;
+    let kinds = [DeviceKind::Discrete, DeviceKind::Integrated, DeviceKind::Virtual, DeviceKind::Cpu];
+    let asked = kinds.into_iter().find(|kind| kind.name() == device.requested_adapter);
+    adapter.field("kind").holds(
+        asked.is_none_or(|kind| kind == device.adapter.kind),
+        "Another kind of adapter was used than was asked for. That is an error of the run and not a result.",
+    )
+}
+
+fn check_workload_names(place: &Place<'_>, record: &RunRecord) -> Checked {
+    place.list(record.workloads.len(), WORKLOADS)?;
+    let mut seen = BTreeSet::new();
+    for (i, workload) in record.workloads.iter().enumerate() {
+        let item = place.item(i);
+        item.field("workload").name(&workload.workload)?;
+        if !seen.insert(&workload.workload) {
+            let message = format!("{} is in this record twice.", workload.workload);
+            return item.field("workload").refuse("duplicate_workload", message);
+        }
+    }
+    Ok(())
+}
+
+fn check_warning(place: &Place<'_>, warning: &Warning) -> Checked {
+    let seconds = 0.0..=LONGEST_SECONDS;
+    match warning {
+        Warning::SoftwareAdapter { name } => place.field("name").text(name, REPORTED_NAME),
+        Warning::NotStabilised { workload, half_width_percent } => {
+            place.field("workload").name(workload)?;
+            place.field("half_width_percent").number(*half_width_percent, 0.0..=1e6)
+        }
+        Warning::TooFewWindows { workload, windows: _ } => place.field("workload").name(workload),
+        Warning::StoppedByBudget { workload, budget_seconds } => {
+            place.field("workload").name(workload)?;
+            place.field("budget_seconds").number(*budget_seconds, seconds)
+        }
+        Warning::TabHidden { seconds: hidden } => place.field("seconds").number(*hidden, seconds),
+        Warning::CoarseTimer { resolution_seconds } => {
+            place.field("resolution_seconds").number(*resolution_seconds, seconds)
+        }
+        Warning::NoWakeLock | Warning::NotIsolated => Ok(()),
+        Warning::Unregistered { reason } => place.field("reason").text(reason, SENTENCE),
+    }
+}

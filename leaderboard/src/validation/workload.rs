@@ -1,0 +1,91 @@
+//! One workload: settings, cold start, evidence, resources. Its training is in `training`.
+
+use results::{ColdStart, Outcome, Resources, Settings, WorkloadRecord};
+
+use super::bounds::{Checked, Place};
+use super::run::LONGEST_SECONDS;
+use super::{correctness, training};
+
+const LARGEST_BATCH: u64 = 65_536;
+const LARGEST_SET: u64 = 100_000_000;
+const MOST_PARAMETERS: u64 = 1_000_000_000_000;
+const MOST_FLOPS_PER_SAMPLE: u64 = 1_000_000_000_000_000;
+/// A pebibyte: no machine's memory is larger.
+const MOST_BYTES: u64 = 1 << 50;
+const LARGEST_LEARNING_RATE: f64 = 1000.0;
+const VARIANTS: usize = 256;
+const VARIANT: usize = 200;
+const FIRST_LOSSES: usize = 1000;
+const WEIGHT_SAMPLES: usize = 4096;
+/// One process on the largest machine there is.
+const MOST_CPU_PERCENT: f64 = 65_536.0 * 100.0;
+
+pub(super) fn check(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
+    check_settings(&place.field("settings"), &record.settings)?;
+    if let Outcome::Diverged { step } = record.outcome {
+        place.field("outcome").field("step").whole(step, 0..=training::MOST_STEPS)?;
+    }
+    check_cold_start(&place.field("cold_start"), &record.cold_start)?;
+    correctness::check(place, record)?;
+    training::check(place, record)?;
+    check_evidence(place, record)?;
+    check_resources(&place.field("resources"), &record.resources)
+}
+
+fn check_settings(place: &Place<'_>, settings: &Settings) -> Checked {
+    let batch_size = place.field("batch_size");
+    batch_size.whole(u64::from(settings.batch_size), 1..=LARGEST_BATCH)?;
+    place.field("training_samples").whole(u64::from(settings.training_samples), 1..=LARGEST_SET)?;
+    place.field("test_samples").whole(u64::from(settings.test_samples), 1..=LARGEST_SET)?;
+    batch_size.holds(
+        settings.batch_size <= settings.training_samples,
+        "The batch is larger than the training set that it is taken from.",
+    )?;
+    place.field("learning_rate").number(settings.learning_rate, f64::MIN_POSITIVE..=LARGEST_LEARNING_RATE)?;
+    place.field("parameters").whole(settings.parameters, 1..=MOST_PARAMETERS)?;
+    place.field("training_flops_per_sample").whole(settings.training_flops_per_sample, 1..=MOST_FLOPS_PER_SAMPLE)?;
+    place.field("device_memory_bytes").whole(settings.device_memory_bytes, 0..=MOST_BYTES)?;
+    let variants = place.field("variants");
+    variants.list(settings.variants.len(), VARIANTS)?;
+    settings.variants.iter().enumerate().try_for_each(|(i, variant)| variants.item(i).filled_text(variant, VARIANT))
+}
+
+fn check_cold_start(place: &Place<'_>, cold_start: &ColdStart) -> Checked {
+    for (name, seconds) in [
+        ("data_seconds", cold_start.data_seconds),
+        ("build_seconds", cold_start.build_seconds),
+        ("tuning_seconds", cold_start.tuning_seconds),
+        ("first_step_seconds", cold_start.first_step_seconds),
+    ] {
+        place.field(name).optional_number(seconds, 0.0..=LONGEST_SECONDS)?;
+    }
+    Ok(())
+}
+
+fn check_evidence(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
+    let losses = place.field("first_losses");
+    losses.list(record.first_losses.len(), FIRST_LOSSES)?;
+    for (i, &loss) in record.first_losses.iter().enumerate() {
+        losses.item(i).finite(f64::from(loss))?;
+    }
+    let steps: u64 = record.windows.iter().map(|w| u64::from(w.steps)).sum();
+    losses.holds(record.first_losses.len() as u64 <= steps, "There are more first losses than steps.")?;
+    let weights = place.field("weight_samples");
+    weights.list(record.weight_samples.len(), WEIGHT_SAMPLES)?;
+    for (i, sample) in record.weight_samples.iter().enumerate() {
+        weights.item(i).field("value").finite(f64::from(sample.value))?;
+    }
+    Ok(())
+}
+
+fn check_resources(place: &Place<'_>, resources: &Resources) -> Checked {
+    place.field("cpu_user_percent").optional_number(resources.cpu_user_percent, 0.0..=MOST_CPU_PERCENT)?;
+    place.field("cpu_system_percent").optional_number(resources.cpu_system_percent, 0.0..=MOST_CPU_PERCENT)?;
+    let (average, maximum) = (resources.resident_memory_average_bytes, resources.resident_memory_maximum_bytes);
+    place.field("resident_memory_average_bytes").whole(average.unwrap_or(0), 0..=MOST_BYTES)?;
+    place.field("resident_memory_maximum_bytes").whole(maximum.unwrap_or(0), 0..=MOST_BYTES)?;
+    place.field("resident_memory_average_bytes").holds(
+        average.zip(maximum).is_none_or(|(average, maximum)| average <= maximum),
+        "The average is larger than the maximum.",
+    )
+}

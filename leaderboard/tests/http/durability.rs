@@ -1,0 +1,123 @@
+//! What was acknowledged stays, whatever ends the server; and what keeps it from starting.
+
+use std::net::TcpListener;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use results::RunRecord;
+use results::api::{AcceptedRun, RunList};
+
+use crate::support::{ServerProcess, TestServer, process, record};
+
+/// A record that fits the moment between announcing and handing in.
+fn short(mut record: RunRecord) -> RunRecord {
+    record::scale_time(&mut record, 0.05);
+    record
+}
+
+#[test]
+fn a_restart_keeps_runs_secrets_and_open_announcements() {
+    let mut server = TestServer::start();
+    let stored = server.accepted(|_| {});
+    let (open, record) = server.honest_run();
+    server.restart();
+    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
+    assert_eq!(server.hand_in(&open.run_id, &record).status, 201);
+    assert_eq!(server.delete(&stored.run_id, &stored.deletion_secret).status, 204);
+}
+
+#[test]
+fn a_killed_server_has_kept_every_run_that_it_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("killed.sqlite");
+    let server = ServerProcess::start(&database);
+    let accepted: Mutex<Vec<AcceptedRun>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            let (client, accepted) = ((*server).clone(), &accepted);
+            scope.spawn(move || hand_in_until_it_fails(&client, accepted));
+        }
+        while accepted.lock().unwrap().len() < 20 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        server.kill();
+    });
+    let accepted = accepted.into_inner().unwrap();
+
+    let server = ServerProcess::start(&database);
+    for run in &accepted {
+        assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200, "{}", run.run_id);
+    }
+    let first = &accepted[0];
+    assert_eq!(server.delete(&first.run_id, &first.deletion_secret).status, 204);
+}
+
+/// Announces and hands in runs until the server no longer answers.
+fn hand_in_until_it_fails(client: &crate::support::Client, accepted: &Mutex<Vec<AcceptedRun>>) {
+    let json = [("content-type", "application/json")];
+    let start = results::api::StartRun {
+        suite: record::suite(),
+        engine_version: record::ENGINE_VERSION.to_owned(),
+    };
+    let start = serde_json::to_vec(&start).unwrap();
+    loop {
+        let Ok(answer) = client.try_send("POST", "/api/v1/runs", &json, &start) else { return };
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        let started: results::api::StartedRun = answer.parse();
+        let body = serde_json::to_vec(&short(record::for_run(&started))).unwrap();
+        let path = format!("/api/v1/runs/{}", started.run_id);
+        let Ok(answer) = client.try_send("PUT", &path, &json, &body) else { return };
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        accepted.lock().unwrap().push(answer.parse());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn asked_to_stop_the_server_stops_cleanly() {
+    for signal in ["INT", "TERM"] {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("stopped.sqlite");
+        let server = ServerProcess::start(&database);
+        assert_eq!(server.import(&record::unregistered(1)).status, 201);
+        // An idle connection must not hold the server up: the client above keeps one.
+        assert!(server.signal(signal).success(), "SIG{signal}");
+        assert!(!folder.path().join("stopped.sqlite-wal").exists(), "the log was written back");
+        let server = ServerProcess::start(&database);
+        assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
+    }
+}
+
+#[test]
+fn what_keeps_the_server_from_starting_is_told_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(folder.path().join("no-database"), "certainly no data base ".repeat(100)).unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let database = path("good.sqlite");
+    let cases: [(&[&str], &str); 8] = [
+        (&["--listen", &address, "--database", &database], "--listen"),
+        (&["--listen", "nowhere", "--database", &database], "--listen"),
+        (&["--listen", "127.0.0.1:0", "--database", &path("no-database")], "no-database"),
+        (&["--listen", "127.0.0.1:0", "--database", &path("missing/x.sqlite")], "missing/x.sqlite"),
+        (&["--listen", "127.0.0.1:0", "--database", &database, "--page", &path("no-page")], "cargo xtask run"),
+        (&["--listen", "127.0.0.1:0", "--database", &database, "--data", &path("no-data")], "cargo xtask data"),
+        (&["--run-lifetime-seconds", "0"], "--run-lifetime-seconds"),
+        (&["--log", "a=b=c"], "--log"),
+    ];
+    for (arguments, told) in cases {
+        let output = process::command().args(arguments).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(errors.contains(told), "{arguments:?}: {errors}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_has_examples() {
+    let output = process::command().arg("--help").output().unwrap();
+    let help = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && help.contains("Examples:") && help.contains("--page dist"), "{help}");
+}

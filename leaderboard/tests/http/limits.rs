@@ -1,0 +1,164 @@
+//! Bodies that are no records, and routes and methods that do not exist.
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, TestServer, record};
+
+const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
+const IMPORT: &str = "/api/v1/runs/import";
+
+fn import_text(server: &TestServer, text: &str) -> Answer {
+    server.send("POST", IMPORT, &JSON, text.as_bytes())
+}
+
+#[test]
+fn malformed_json_is_refused_with_line_and_column() {
+    let server = TestServer::start();
+    for (text, place) in [
+        ("{\n  \"schema_version\": 1,\n  oops\n}", "line 3 column 3"),
+        ("{\"schema_version\": 1", "line 1 column 20"),
+        ("nonsense", "line 1 column 2"),
+        ("{\"schema_version\": 1}}", "line 1"),
+        ("{\"schema_version\": NaN}", "line 1"),
+        ("[[[[", "line 1"),
+    ] {
+        let answer = import_text(&server, text);
+        let body: results::api::ErrorBody = answer.parse();
+        assert_eq!(answer.status, 400, "{text}");
+        assert!(body.message.contains(place), "{text}: {}", body.message);
+    }
+    let deep = "[".repeat(100_000);
+    assert_eq!(import_text(&server, &deep).status, 400, "deep nesting does not overflow the stack");
+    let invalid = server.send("POST", IMPORT, &JSON, b"{\"schema_version\": \"\xff\xfe\"}");
+    assert_eq!(invalid.status, 400);
+}
+
+#[test]
+fn fields_that_are_unknown_missing_or_of_a_wrong_type_are_named() {
+    let server = TestServer::start();
+    let with = |change: fn(&mut Value)| {
+        let mut json = serde_json::to_value(record::unregistered(1)).unwrap();
+        change(&mut json);
+        server.json("POST", IMPORT, &json)
+    };
+    with(|r| r["user_agent"] = json!("Mozilla")).assert_refused(400, "unknown_field", "user_agent");
+    with(|r| r["device"]["adapter"]["limits"] = json!({})).assert_refused(400, "unknown_field", "device.adapter.limits");
+    with(|r| drop(r["device"].as_object_mut().unwrap().remove("backend"))).assert_refused(400, "missing_field", "device");
+    let field = "workloads[0].settings.batch_size";
+    with(|r| r["workloads"][0]["settings"]["batch_size"] = json!("128")).assert_refused(400, "wrong_type", field);
+    with(|r| r["workloads"][0]["settings"]["batch_size"] = json!(1.5)).assert_refused(400, "wrong_type", field);
+    with(|r| r["workloads"][0]["settings"]["batch_size"] = json!(-1)).assert_refused(400, "wrong_type", field);
+    with(|r| r["seed"] = json!(u64::MAX)).assert_refused(400, "wrong_type", "seed");
+    // JSON has no NaN: writers turn it into null.
+    let field = "workloads[0].windows[0].seconds";
+    with(|r| r["workloads"][0]["windows"][0]["seconds"] = Value::Null).assert_refused(400, "wrong_type", field);
+    let text = serde_json::to_string(&record::unregistered(1)).unwrap();
+    let huge = text.replacen("\"wall_seconds\":20.0", "\"wall_seconds\":1e999", 1);
+    assert_ne!(huge, text);
+    import_text(&server, &huge).assert_refused(400, "malformed_json", "provenance.wall_seconds");
+}
+
+#[test]
+fn a_record_of_a_later_layout_is_told_so_even_with_new_fields() {
+    let server = TestServer::start();
+    let later = json!({"schema_version": 99, "something_new": true});
+    let refusal = server.json("POST", IMPORT, &later).assert_refused(422, "unknown_schema_version", "schema_version");
+    assert!(refusal.message.contains("99"), "{}", refusal.message);
+}
+
+#[test]
+fn a_wrong_value_is_not_quoted_at_length() {
+    let server = TestServer::start();
+    let mut json = serde_json::to_value(record::unregistered(1)).unwrap();
+    json["seed"] = json!("x".repeat(100_000));
+    let refusal = server.json("POST", IMPORT, &json).assert_refused(400, "wrong_type", "seed");
+    assert!(refusal.message.len() < 500, "{} bytes", refusal.message.len());
+}
+
+#[test]
+fn the_body_must_be_declared_as_json() {
+    let server = TestServer::start();
+    let body = serde_json::to_vec(&record::unregistered(1)).unwrap();
+    for headers in [vec![], vec![("content-type", "text/plain")], vec![("content-type", "application/x-www-form-urlencoded")]] {
+        server.send("POST", IMPORT, &headers, &body).assert_refused(415, "wrong_content_type", "");
+    }
+    let accepted = server.send("POST", IMPORT, &[("content-type", "Application/JSON; charset=utf-8")], &body);
+    assert_eq!(accepted.status, 201, "{}", accepted.text());
+}
+
+#[test]
+fn a_body_of_more_than_four_mebibytes_is_refused_and_one_below_is_read() {
+    let server = TestServer::start();
+    let spaces = |bytes: usize| " ".repeat(bytes);
+    import_text(&server, &spaces((4 << 20) + 1)).assert_refused(413, "too_large", "");
+    import_text(&server, &spaces(12 << 20)).assert_refused(413, "too_large", "");
+    import_text(&server, &spaces(4 << 20)).assert_refused(400, "malformed_json", "");
+    // Chunked, so that no length announces it.
+    let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, spaces(1 << 20)).repeat(5);
+    let answer = server.raw(&format!(
+        "POST {IMPORT} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         transfer-encoding: chunked\r\n\r\n{chunk}0\r\n\r\n"
+    ));
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+}
+
+#[test]
+fn a_record_as_long_as_real_runs_get_is_checked_in_a_moment() {
+    let server = TestServer::start();
+    let mut record = record::unregistered(1);
+    record.workloads.truncate(1);
+    let workload = &mut record.workloads[0];
+    let window = workload.windows[1];
+    workload.windows = vec![window; 20_000];
+    workload.windows.iter_mut().zip(0_u32..).for_each(|(w, i)| w.seconds += f64::from(i % 97) * 1e-4);
+    workload.evaluations.iter_mut().for_each(|e| e.training_seconds = 0.0);
+    workload.target = None;
+    record.provenance.wall_seconds = 30_000.0;
+    record::summarise(&mut record);
+    let start = std::time::Instant::now();
+    let answer = server.import(&record);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    assert!(start.elapsed().as_secs_f64() < 5.0, "{:?}", start.elapsed());
+}
+
+#[test]
+fn what_the_api_does_not_have_is_told_in_json() {
+    let server = TestServer::start();
+    for path in ["/api", "/api/", "/api/v1", "/api/v2/runs", "/api/v1/runs/", "/api/v1/runs/a/b", "/api/v1/../x"] {
+        server.get(path).assert_refused(404, "unknown_route", "");
+    }
+    for (method, path) in [
+        ("DELETE", "/api/v1/runs"),
+        ("PUT", "/api/v1/runs"),
+        ("PATCH", "/api/v1/runs/0123456789abcdef"),
+        ("POST", "/api/v1/runs/0123456789abcdef"),
+        ("POST", "/api/v1/schema"),
+        ("OPTIONS", "/api/v1/runs"),
+        ("BREW", "/api/v1/runs"),
+    ] {
+        let answer = server.send(method, path, &[], b"");
+        answer.assert_refused(405, "method_not_allowed", "");
+        assert!(answer.header("allow").contains("GET") || answer.header("allow").contains("POST"), "{method} {path}");
+    }
+}
+
+#[test]
+fn results_may_be_read_by_any_site_and_written_by_none() {
+    let server = TestServer::start();
+    let read = server.send("GET", "/api/v1/runs", &[("origin", "https://example.org")], b"");
+    assert_eq!(read.header("access-control-allow-origin"), "*");
+    assert_eq!(read.header("cross-origin-resource-policy"), "cross-origin");
+    let preflight = server.send(
+        "OPTIONS",
+        "/api/v1/runs",
+        &[
+            ("origin", "https://example.org"),
+            ("access-control-request-method", "POST"),
+            ("access-control-request-headers", "content-type"),
+        ],
+        b"",
+    );
+    assert_eq!(preflight.header("access-control-allow-origin"), "");
+    let written = server.send("POST", "/api/v1/runs", &[("origin", "https://example.org")], b"{}");
+    assert_eq!(written.header("access-control-allow-origin"), "");
+}

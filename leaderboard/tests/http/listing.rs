@@ -1,0 +1,120 @@
+//! The table: order, filters, pages, and what takes part in the ranking.
+
+use results::api::{AcceptedRun, RunList, Tier};
+use results::{DeviceKind, RunRecord};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection};
+
+use crate::support::{TestServer, record};
+
+fn faster(factor: u64) -> impl Fn(&mut RunRecord) {
+    move |record| {
+        for window in record.workloads.iter_mut().flat_map(|w| &mut w.windows) {
+            window.steps *= u32::try_from(factor).unwrap();
+            window.samples *= factor;
+        }
+    }
+}
+
+fn list(server: &TestServer, query: &str) -> RunList {
+    let answer = server.get(&format!("/api/v1/runs{query}"));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.parse()
+}
+
+fn ids(list: &RunList) -> Vec<&str> {
+    list.rows.iter().map(|row| row.run_id.as_str()).collect()
+}
+
+#[test]
+fn the_fastest_comes_first_and_a_run_without_a_figure_last() {
+    let server = TestServer::start();
+    let slow = server.accepted(|_| {});
+    let without = server.accepted(|record| record::scale_time(record, 0.1));
+    let fast = server.accepted(faster(10));
+    let middle = server.accepted(faster(3));
+    let list = list(&server, "?workload=caffe-mnist");
+    assert_eq!(ids(&list), [&fast.run_id, &middle.run_id, &slow.run_id, &without.run_id]);
+    assert_eq!(list.rows[3].summary.samples_per_second, None);
+}
+
+#[test]
+fn filters_and_pages_take_their_share() {
+    let server = TestServer::start();
+    let wgsl = server.accepted(|_| {});
+    let burn = server.accepted(|record| {
+        record.device.requested_backend = "burn-wgpu".to_owned();
+        record.device.backend = "burn-wgpu".to_owned();
+    });
+    assert_eq!(list(&server, "").total, 4);
+    assert_eq!(ids(&list(&server, "?backend=burn-wgpu")), [&burn.run_id, &burn.run_id]);
+    assert_eq!(ids(&list(&server, "?backend=wgsl&workload=caffe-mnist")), [&wgsl.run_id]);
+    assert_eq!(list(&server, "?workload=unheard-of").total, 0);
+    let all = list(&server, "");
+    for offset in 0..5 {
+        let page = list(&server, &format!("?limit=1&offset={offset}"));
+        assert_eq!(page.total, 4);
+        assert_eq!(page.rows.first(), all.rows.get(offset));
+    }
+}
+
+#[test]
+fn only_standard_runs_on_hardware_that_were_checked_are_ranked() {
+    let server = TestServer::start();
+    let ranked = server.accepted(|_| {});
+    let software = server.accepted(|record| {
+        record.device.adapter.software = true;
+        record.device.adapter.name = "llvmpipe (LLVM 15)".to_owned();
+        record.device.adapter.kind = DeviceKind::Cpu;
+        record.device.requested_adapter = "cpu".to_owned();
+    });
+    assert_eq!(software.tier, Tier::Checked);
+    server.accepted(|record| record.non_standard.push("batch size 256".to_owned()));
+    let flagged = server.accepted(faster(100_000));
+    assert_eq!(flagged.tier, Tier::Flagged);
+    assert_eq!(server.import(&record::unregistered(1)).status, 201);
+
+    assert_eq!(list(&server, "").total, 10);
+    let ranking = list(&server, "?ranked=true");
+    assert_eq!(ids(&ranking), [&ranked.run_id, &ranked.run_id]);
+    assert!(ranking.rows.iter().all(|row| row.ranked));
+    let marked = list(&server, "").rows.iter().filter(|row| row.ranked).count();
+    assert_eq!(marked, 2, "the mark in a row and the filter agree");
+}
+
+#[test]
+fn a_hidden_run_is_neither_listed_nor_shown_but_its_owner_may_delete_it() {
+    let server = TestServer::start();
+    let run: AcceptedRun = server.accepted(|_| {});
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut connection = SqliteConnectOptions::new().filename(server.database()).connect().await.unwrap();
+        sqlx::query("UPDATE runs SET tier = 'hidden'").execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    });
+    assert_eq!(list(&server, "").total, 0);
+    server.get(&format!("/api/v1/runs/{}", run.run_id)).assert_refused(404, "unknown_run", "");
+    assert_eq!(server.delete(&run.run_id, &run.deletion_secret).status, 204);
+}
+
+#[test]
+fn a_query_that_makes_no_sense_is_refused() {
+    let server = TestServer::start();
+    for (query, field) in [
+        ("?limit=0", "limit"),
+        ("?limit=501", "limit"),
+        ("?limit=-1", ""),
+        ("?limit=ten", ""),
+        ("?limit=99999999999", ""),
+        ("?offset=1000001", "offset"),
+        ("?ranked=perhaps", ""),
+        ("?order=price", ""),
+        ("?workload=a&workload=b", ""),
+        ("?workload=", "workload"),
+        ("?workload=x%27%20OR%201%3D1--", "workload"),
+        ("?backend=%00", "backend"),
+        ("?backend=%F0%9F%9A%80", "backend"),
+    ] {
+        server.get(&format!("/api/v1/runs{query}")).assert_refused(400, "bad_query", field);
+    }
+}

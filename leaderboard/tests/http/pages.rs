@@ -1,0 +1,193 @@
+//! The page and the data sets: files, caching, compression, and headers on everything.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::support::{Answer, TestServer};
+
+const INDEX: &str = "<!doctype html><title>Gradmark</title><script type=\"module\">\nimport init from '/app.js';\n</script>";
+const SCRIPT: &str = "/app-1f0c4be2a9d3e587.js";
+const MODULE: &str = "/app-1f0c4be2a9d3e587_bg.wasm";
+
+/// A page as Trunk builds it and a data set, and beside them a file that nobody may read.
+fn site() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    fs::create_dir(folder.path().join("dist")).unwrap();
+    fs::create_dir(folder.path().join("data")).unwrap();
+    write("secret.txt", b"not for anyone");
+    write("dist/index.html", INDEX.as_bytes());
+    write("dist/app.js", &b"let a = 1; ".repeat(1000));
+    write(&format!("dist{SCRIPT}"), &b"let b = 2; ".repeat(1000));
+    write(&format!("dist{MODULE}"), &b"\0asm wasm ".repeat(1000));
+    write(&format!("dist{MODULE}.br"), b"brotli, as the build made it");
+    write("dist/style.css", b"body { color: black }");
+    write("data/mnist.bin", &[7; 5000]);
+    write("data/mnist.bin.gz", b"gzip, as the conversion made it");
+    folder
+}
+
+fn server() -> TestServer {
+    TestServer::with_folders(site(), Some("dist"), Some("data"))
+}
+
+#[track_caller]
+fn assert_header(answer: &Answer, name: &str, value: &str) {
+    assert_eq!(answer.header(name), value, "{name}");
+}
+
+#[test]
+fn the_index_is_given_for_the_root_and_for_every_place_of_the_page() {
+    let server = server();
+    for path in ["/", "/index.html", "/runs/0123456789abcdef", "/runs/0123456789abcdef/delete", "/about", "/a/b/c?x=1"] {
+        let answer = server.get(path);
+        assert_eq!((answer.status.as_u16(), answer.text().as_str()), (200, INDEX), "{path}");
+        assert_header(&answer, "content-type", "text/html; charset=utf-8");
+        assert_header(&answer, "cache-control", "no-cache");
+    }
+    for path in ["/missing.js", "/runs/missing.wasm", "/data/missing.bin", "/data/missing", "/data/", "/data"] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 404, "{path}");
+        assert_header(&answer, "cache-control", "");
+    }
+    assert_eq!(server.send("POST", "/about", &[], b"x").status, 405);
+}
+
+#[test]
+fn files_have_their_type_and_are_kept_as_long_as_their_name_allows() {
+    let server = server();
+    let for_ever = "public, max-age=31536000, immutable";
+    for (path, kind, caching) in [
+        (SCRIPT, "text/javascript", for_ever),
+        (MODULE, "application/wasm", for_ever),
+        ("/app.js", "text/javascript", "no-cache"),
+        ("/style.css", "text/css", "no-cache"),
+        ("/data/mnist.bin", "application/octet-stream", for_ever),
+    ] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert_header(&answer, "content-type", kind);
+        assert_header(&answer, "cache-control", caching);
+        let head = server.send("HEAD", path, &[], b"");
+        assert_eq!((head.status.as_u16(), head.body.len()), (200, 0), "{path}");
+        let again = server.send("GET", path, &[("if-modified-since", answer.header("last-modified"))], b"");
+        assert_eq!(again.status, 304, "{path}");
+    }
+    let part = server.send("GET", "/data/mnist.bin", &[("range", "bytes=10-19")], b"");
+    assert_eq!((part.status.as_u16(), part.body), (206, vec![7; 10]));
+}
+
+#[test]
+fn what_was_compressed_before_is_sent_so_and_the_rest_on_the_way() {
+    let server = server();
+    let module = server.get_accepting(MODULE, "gzip, br");
+    assert_eq!(module.text(), "brotli, as the build made it");
+    assert_header(&module, "content-encoding", "br");
+    assert_header(&module, "content-type", "application/wasm");
+    assert!(module.header("vary").contains("accept-encoding"), "{}", module.header("vary"));
+
+    for path in [SCRIPT, MODULE, "/"] {
+        let answer = server.get_accepting(path, "gzip");
+        assert_header(&answer, "content-encoding", "gzip");
+        let mut plain = Vec::new();
+        flate2::read::GzDecoder::new(answer.body.as_slice()).read_to_end(&mut plain).unwrap();
+        assert_eq!(plain, server.get(path).body, "{path}");
+    }
+    let list = server.get_accepting("/api/v1/schema", "br");
+    assert_header(&list, "content-encoding", "br");
+
+    let data = server.get_accepting("/data/mnist.bin", "gzip, br");
+    assert_eq!(data.text(), "gzip, as the conversion made it");
+    assert_header(&data, "content-encoding", "gzip");
+    let data = server.get_accepting("/data/mnist.bin", "br");
+    assert_header(&data, "content-encoding", "");
+    assert_eq!(data.body, vec![7; 5000]);
+}
+
+#[test]
+fn every_answer_has_the_security_headers() {
+    let server = server();
+    let answers = [
+        server.get("/"),
+        server.get(MODULE),
+        server.get("/data/mnist.bin"),
+        server.get("/data/missing"),
+        server.get("/missing.js"),
+        server.get("/healthz"),
+        server.get("/api/v1/runs"),
+        server.get("/api/nothing"),
+        server.send("POST", "/api/v1/runs", &[], b"x"),
+        server.send("BREW", "/api/v1/runs", &[], b""),
+    ];
+    for answer in &answers {
+        assert_header(answer, "cross-origin-opener-policy", "same-origin");
+        assert_header(answer, "cross-origin-embedder-policy", "require-corp");
+        assert_header(answer, "x-content-type-options", "nosniff");
+        assert_header(answer, "referrer-policy", "no-referrer");
+        assert!(answer.header("permissions-policy").contains("geolocation=()"));
+        let policy = answer.header("content-security-policy");
+        for part in ["default-src 'none'", "connect-src 'self'", "style-src 'self'", "frame-ancestors 'none'"] {
+            assert!(policy.contains(part), "{policy}");
+        }
+        assert!(!policy.contains("unsafe-inline") && !policy.contains("*"), "{policy}");
+    }
+    assert_header(&answers[0], "cross-origin-resource-policy", "same-origin");
+    assert_header(&answers[1], "cross-origin-resource-policy", "same-origin");
+    assert_header(&answers[6], "cross-origin-resource-policy", "cross-origin");
+}
+
+#[test]
+fn the_policy_follows_the_inline_scripts_of_the_index() {
+    let server = server();
+    let first = server.get("/").header("content-security-policy").to_owned();
+    assert_eq!(first.matches("'sha256-").count(), 1, "{first}");
+    let changed = INDEX.replace("import init", "/* rebuilt */ import init") + "<script>second()</script>";
+    fs::write(server.folder().join("dist/index.html"), &changed).unwrap();
+    let answer = server.get("/");
+    assert_eq!(answer.text(), changed);
+    let second = answer.header("content-security-policy");
+    assert_eq!(second.matches("'sha256-").count(), 2, "{second}");
+    let hash = |policy: &str| policy.split("'sha256-").nth(1).unwrap().split('\'').next().unwrap().to_owned();
+    assert_ne!(hash(&first), hash(second));
+
+    fs::remove_file(server.folder().join("dist/index.html")).unwrap();
+    assert_eq!(server.get("/").status, 503, "a page that is being rebuilt");
+    assert_eq!(server.get("/api/v1/runs").status, 200);
+}
+
+#[test]
+fn no_path_leads_out_of_the_folders() {
+    let server = server();
+    assert!(Path::new(&server.folder().join("secret.txt")).exists());
+    for path in [
+        "/../secret.txt",
+        "/data/../secret.txt",
+        "/data/../../secret.txt",
+        "/..%2fsecret.txt",
+        "/%2e%2e/secret.txt",
+        "/data/%2e%2e/secret.txt",
+        "/data/%2e%2e%2fsecret.txt",
+        "/data/..%5csecret.txt",
+        "/data//etc/passwd",
+        "//etc/passwd",
+        "/data/%00",
+        "/data/mnist.bin%00.html",
+        "/data/mnist.bin/",
+        "/api/v1/runs/..%2f..%2fsecret.txt",
+    ] {
+        let answer = server.raw(&format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 4") || answer.contains("<title>Gradmark"), "{path}: {answer}");
+        assert!(!answer.contains("not for anyone") && !answer.contains("root:"), "{path}: {answer}");
+    }
+}
+
+#[test]
+fn without_a_page_there_is_still_the_api() {
+    let server = TestServer::start();
+    assert_eq!(server.get("/").status, 404);
+    assert_eq!(server.get("/data/mnist.bin").status, 404);
+    assert_eq!(server.get("/api/v1/runs").status, 200);
+}

@@ -1,0 +1,308 @@
+//! Records that are not taken, one row for each rule; and what is taken with a flag.
+
+use results::RunRecord;
+use results::api::{AcceptedRun, StartedRun, Tier};
+use serde_json::{Value, json};
+
+use crate::support::{TestServer, record};
+
+/// One announced run whose honest record is changed in one place at a time.
+struct Bench {
+    server: TestServer,
+    started: StartedRun,
+    record: RunRecord,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let server = TestServer::start();
+        let (started, record) = server.honest_run();
+        Self { server, started, record }
+    }
+
+    /// Puts `value` at the JSON `pointer` and expects a refusal that names `field`.
+    #[track_caller]
+    fn refuses(&self, pointer: &str, value: Value, code: &str, field: &str) {
+        let mut json = serde_json::to_value(&self.record).unwrap();
+        *json.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer} is in the record")) = value;
+        let answer = self.server.json("PUT", &format!("/api/v1/runs/{}", self.started.run_id), &json);
+        answer.assert_refused(422, code, field);
+    }
+
+    /// Changes the record, makes its summaries follow, and expects a refusal.
+    #[track_caller]
+    fn refuses_changed(&self, change: impl FnOnce(&mut RunRecord), code: &str, field: &str) {
+        let mut record = self.record.clone();
+        change(&mut record);
+        record::summarise(&mut record);
+        self.server.hand_in(&self.started.run_id, &record).assert_refused(422, code, field);
+    }
+
+    /// Nothing that was refused has used the run up.
+    #[track_caller]
+    fn still_accepts_the_honest_record(&self) {
+        assert_eq!(self.server.hand_in(&self.started.run_id, &self.record).status, 201);
+    }
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    let bench = Bench::new();
+    let rows = [
+        ("/schema_version", json!(2), "unknown_schema_version", "schema_version"),
+        ("/non_standard", json!(vec!["x"; 33]), "too_many", "non_standard"),
+        ("/non_standard", json!([" "]), "empty", "non_standard[0]"),
+        ("/provenance/wall_seconds", json!(-1), "out_of_range", "provenance.wall_seconds"),
+        ("/provenance/wall_seconds", json!(1e9), "out_of_range", "provenance.wall_seconds"),
+        ("/provenance/started_unix_seconds", json!(1e12), "out_of_range", "provenance.started_unix_seconds"),
+        ("/provenance/commit", json!("c".repeat(65)), "too_long", "provenance.commit"),
+        ("/provenance/client/name", json!(""), "empty", "provenance.client.name"),
+        ("/provenance/client/logical_processors", json!(0), "out_of_range", "provenance.client.logical_processors"),
+        ("/device/backend", json!("WGSL"), "bad_name", "device.backend"),
+        ("/device/backend", json!("reference"), "inconsistent", "device.backend"),
+        ("/device/adapter/kind", json!("cpu"), "inconsistent", "device.adapter.kind"),
+        ("/device/adapter/name", json!("a".repeat(201)), "too_long", "device.adapter.name"),
+        ("/device/adapter/driver", json!("\u{1b}[2J"), "control_character", "device.adapter.driver"),
+        ("/device/claimed_name", json!("abc\u{202e}cba"), "control_character", "device.claimed_name"),
+        ("/workloads", json!([]), "nothing_completed", "workloads"),
+        ("/workloads/0/workload", json!("a' OR '1'='1"), "bad_name", "workloads[0].workload"),
+        ("/workloads/1/workload", json!("keras-mnist-mlp"), "duplicate_workload", "workloads[1].workload"),
+        ("/warnings/0", json!({"kind": "tab_hidden", "seconds": -1}), "out_of_range", "warnings[0].seconds"),
+        (
+            "/warnings/0",
+            json!({"kind": "unregistered", "reason": "r".repeat(301)}),
+            "too_long",
+            "warnings[0].reason",
+        ),
+    ];
+    for (pointer, value, code, field) in rows {
+        bench.refuses(pointer, value, code, field);
+    }
+    bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn settings_out_of_range_are_refused_by_name() {
+    let bench = Bench::new();
+    for (name, value) in [
+        ("batch_size", json!(0)),
+        ("batch_size", json!(65_537)),
+        ("learning_rate", json!(0)),
+        ("learning_rate", json!(-0.1)),
+        ("learning_rate", json!(1000.5)),
+        ("training_samples", json!(0)),
+        ("test_samples", json!(0)),
+        ("parameters", json!(0)),
+        ("training_flops_per_sample", json!(0)),
+        ("training_flops_per_sample", json!(u64::MAX)),
+        ("device_memory_bytes", json!(u64::MAX)),
+    ] {
+        let field = format!("workloads[0].settings.{name}");
+        bench.refuses(&format!("/workloads/0/settings/{name}"), value, "out_of_range", &field);
+    }
+    let larger = json!(60_001);
+    bench.refuses("/workloads/1/settings/batch_size", larger, "inconsistent", "workloads[1].settings.batch_size");
+    let variants = json!(vec!["v"; 257]);
+    bench.refuses("/workloads/1/settings/variants", variants, "too_many", "workloads[1].settings.variants");
+    bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn raw_samples_that_contradict_each_other_are_refused() {
+    let bench = Bench::new();
+    let rows = [
+        ("windows/1/seconds", json!(-1), "out_of_range", "windows[1].seconds"),
+        ("windows/1/samples", json!(128_001), "inconsistent", "windows[1].samples"),
+        ("windows/1/samples", json!(999), "inconsistent", "windows[1].samples"),
+        ("curve/0/accuracy", json!(1.01), "out_of_range", "curve[0].accuracy"),
+        ("curve/0/loss", json!(-1), "out_of_range", "curve[0].loss"),
+        ("curve/1/step", json!(1000), "not_increasing", "curve[1].step"),
+        ("curve/1/step", json!(6001), "inconsistent", "curve[1].step"),
+        ("curve/1/training_seconds", json!(0.5), "not_increasing", "curve[1].training_seconds"),
+        ("curve/1/training_seconds", json!(6.6), "inconsistent", "curve[1].training_seconds"),
+        ("evaluations/0/accuracy", json!(-0.01), "out_of_range", "evaluations[0].accuracy"),
+        ("evaluations/0/seconds", json!(1e300), "out_of_range", "evaluations[0].seconds"),
+        ("evaluations/1/step", json!(2000), "not_increasing", "evaluations[1].step"),
+        ("evaluations/1/step", json!(6001), "inconsistent", "evaluations[1].step"),
+        ("epochs/0/epoch", json!(2), "not_increasing", "epochs[0].epoch"),
+        ("epochs/0/seconds", json!(6.6), "inconsistent", "epochs"),
+        ("target/accuracy", json!(1.5), "out_of_range", "target.accuracy"),
+        ("target/accuracy", json!(0.9), "inconsistent", "target.reached_step"),
+        ("target/reached_step", json!(2000), "inconsistent", "target.reached_step"),
+        ("target/reached_step", Value::Null, "inconsistent", "target.reached_step"),
+        ("target/reached_seconds", json!(2.0), "inconsistent", "target.reached_seconds"),
+        ("first_losses", json!(vec![2.5; 1001]), "too_many", "first_losses"),
+        ("first_losses/0", json!(1e39), "not_finite", "first_losses[0]"),
+        ("weight_samples/0/value", json!(-1e300), "not_finite", "weight_samples[0].value"),
+        ("cold_start/build_seconds", json!(-0.1), "out_of_range", "cold_start.build_seconds"),
+        ("resources/cpu_user_percent", json!(-1), "out_of_range", "resources.cpu_user_percent"),
+        (
+            "resources/resident_memory_average_bytes",
+            json!(130_000_000),
+            "inconsistent",
+            "resources.resident_memory_average_bytes",
+        ),
+    ];
+    for (pointer, value, code, field) in rows {
+        bench.refuses(&format!("/workloads/1/{pointer}"), value.clone(), code, &format!("workloads[1].{field}"))
+    }
+    bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn steps_and_epochs_that_the_windows_do_not_hold_are_refused() {
+    let bench = Bench::new();
+    bench.refuses_changed(|r| r.workloads[0].windows.clear(), "inconsistent", "workloads[0].windows");
+    bench.refuses_changed(
+        |r| r.workloads[0].windows.iter_mut().for_each(|w| w.seconds = 0.0),
+        "inconsistent",
+        "workloads[0].windows",
+    );
+    bench.refuses_changed(
+        |r| {
+            let epoch = r.workloads[0].epochs[0];
+            r.workloads[0].epochs = (1..=13).map(|i| results::Epoch { epoch: i, seconds: 0.1, ..epoch }).collect();
+        },
+        "inconsistent",
+        "workloads[0].epochs",
+    );
+    bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn a_summary_that_does_not_follow_from_the_raw_samples_is_refused() {
+    let bench = Bench::new();
+    let summary = serde_json::to_value(&bench.record.workloads[0].summary).unwrap();
+    let figures = summary.as_object().unwrap();
+    assert_eq!(figures.len(), 17, "every field of the summary is tampered with below");
+    for (name, value) in figures {
+        let wrong = match value {
+            Value::Number(number) if number.is_u64() => json!(number.as_u64().unwrap() + 1),
+            Value::Number(number) => json!(number.as_f64().unwrap() * (1.0 + 1e-8)),
+            Value::Bool(stable) => json!(!stable),
+            other => panic!("{name} is {other}"),
+        };
+        let field = format!("workloads[0].summary.{name}");
+        bench.refuses(&format!("/workloads/0/summary/{name}"), wrong, "summary_mismatch", &field);
+    }
+    let absent = Value::Null;
+    let field = "workloads[0].summary.accuracy";
+    bench.refuses("/workloads/0/summary/accuracy", absent, "summary_mismatch", field);
+    bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn a_comparison_that_does_not_follow_from_its_losses_is_refused() {
+    let bench = Bench::new();
+    let rows = [
+        ("losses/0", json!(2.6), "largest_difference", "inconsistent"),
+        ("largest_difference", json!(0.0005), "largest_difference", "inconsistent"),
+        ("passed", json!(false), "passed", "inconsistent"),
+        ("tolerance", json!(0.2), "tolerance", "out_of_range"),
+        ("losses", json!([]), "reference_losses", "inconsistent"),
+        ("reference_losses", json!([2.5]), "reference_losses", "inconsistent"),
+        ("batch_size", json!(0), "batch_size", "out_of_range"),
+    ];
+    for (pointer, value, field, code) in rows {
+        let field = format!("workloads[0].correctness.{field}");
+        bench.refuses(&format!("/workloads/0/correctness/{pointer}"), value, code, &field);
+    }
+    // Honest about the disagreement, and still called completed.
+    bench.refuses_changed(
+        |r| {
+            let correctness = r.workloads[0].correctness.as_mut().unwrap();
+            correctness.losses[1] = 2.0 * correctness.reference_losses[1];
+            (correctness.largest_difference, correctness.passed) = (1.0, false);
+        },
+        "inconsistent",
+        "workloads[0].correctness.passed",
+    );
+    bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn a_run_of_which_nothing_was_completed_is_refused() {
+    let bench = Bench::new();
+    let cancelled = |r: &mut RunRecord| r.workloads.iter_mut().for_each(|w| w.outcome = results::Outcome::Cancelled);
+    bench.refuses_changed(cancelled, "nothing_completed", "workloads");
+}
+
+#[test]
+fn more_time_than_passed_cannot_be_claimed() {
+    let bench = Bench::new();
+    let field = "provenance.wall_seconds";
+    bench.refuses_changed(|r| r.provenance.wall_seconds = 25.0, "time_does_not_fit", field);
+    bench.refuses_changed(|r| r.provenance.wall_seconds = 10.0, "time_does_not_fit", field);
+    bench.refuses_changed(|r| record::scale_time(r, 2.0), "time_does_not_fit", field);
+    bench.refuses_changed(|r| r.workloads[0].windows[0].seconds = 9.0, "time_does_not_fit", field);
+    bench.still_accepts_the_honest_record();
+
+    let server = TestServer::start();
+    let started = server.begin();
+    server.hand_in(&started.run_id, &record::for_run(&started)).assert_refused(422, "time_does_not_fit", field);
+}
+
+#[test]
+fn a_browsers_version_is_its_major_version() {
+    let server = TestServer::start();
+    let browser = |version: &str| {
+        let mut record = record::unregistered(1);
+        record.provenance.client.kind = results::ClientKind::Browser;
+        record.provenance.client.name = "Chrome".to_owned();
+        record.provenance.client.version = version.to_owned();
+        record
+    };
+    for precise in ["142.0.7444.59", "Mozilla/5.0 (X11; Linux x86_64)", "142 beta"] {
+        server.import(&browser(precise)).assert_refused(422, "too_precise", "provenance.client.version");
+    }
+    assert_eq!(server.import(&browser("142")).status, 201);
+}
+
+#[test]
+fn what_is_implausible_is_flagged_with_the_reason_and_not_refused() {
+    type Change = fn(&mut RunRecord);
+    let cases: [(Change, &str); 6] = [
+        (
+            |r| {
+                for window in &mut r.workloads[0].windows {
+                    (window.steps, window.samples) = (window.steps * 100_000, window.samples * 100_000);
+                }
+            },
+            "FLOP/s",
+        ),
+        (|r| r.workloads[0].settings.training_flops_per_sample = 1_000_000_000_000_000, "FLOP/s"),
+        (|r| r.workloads[0].correctness = None, "compared"),
+        (|r| r.workloads[0].first_losses.clear(), "replayed"),
+        (
+            |r| {
+                r.workloads[0].evaluations.clear();
+                r.workloads[0].target = None;
+            },
+            "tested",
+        ),
+        (|r| r.device.adapter.name = "Google SwiftShader".to_owned(), "swiftshader"),
+    ];
+    let server = TestServer::start();
+    for (change, reason) in cases {
+        let run = server.accepted(change);
+        assert_eq!(run.tier, Tier::Flagged, "{reason}");
+        assert!(run.notes.iter().any(|note| note.contains(reason)), "{reason}: {:?}", run.notes);
+    }
+    let mut imported = record::unregistered(3);
+    imported.workloads[0].first_losses.clear();
+    let run: AcceptedRun = server.import(&imported).parse();
+    assert_eq!((run.tier, run.notes.len()), (Tier::Flagged, 2), "both reasons are told");
+}
+
+#[test]
+fn bad_learning_is_no_reason_to_refuse() {
+    let server = TestServer::start();
+    let run = server.accepted(|record| {
+        let workload = &mut record.workloads[0];
+        workload.curve[1].loss = 2.9;
+        workload.evaluations.iter_mut().for_each(|e| (e.accuracy, e.loss) = (0.08, 3.1));
+        workload.target.as_mut().unwrap().reached_step = None;
+        workload.target.as_mut().unwrap().reached_seconds = None;
+    });
+    assert_eq!(run.tier, Tier::Checked);
+}

@@ -1,0 +1,135 @@
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use results::RunRecord;
+use results::api::{ErrorBody, StartRun, StartedRun};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use ureq::Agent;
+use ureq::http::{HeaderMap, Request, Response, StatusCode};
+
+use super::record;
+
+/// Speaks to one server.
+#[derive(Clone)]
+pub struct Client {
+    agent: Agent,
+    pub address: SocketAddr,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Client {
+    pub fn new(address: SocketAddr) -> Self {
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(60)))
+            // Methods such as OPTIONS or DELETE with an unusual body are part of the tests.
+            .allow_non_standard_methods(true)
+            .build()
+            .into();
+        Self { agent, address }
+    }
+
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        self.try_send(method, path, headers, body).expect("the server answers")
+    }
+
+    pub fn try_send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<Answer, ureq::Error> {
+        let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = if body.is_empty() {
+            self.agent.run(request.body(())?)?
+        } else {
+            self.agent.run(request.body(body)?)?
+        };
+        Answer::read(response)
+    }
+
+    pub fn json(&self, method: &str, path: &str, body: &impl Serialize) -> Answer {
+        self.send(method, path, &[("content-type", "application/json")], &serde_json::to_vec(body).unwrap())
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], b"")
+    }
+
+    pub fn get_accepting(&self, path: &str, encodings: &str) -> Answer {
+        self.send("GET", path, &[("accept-encoding", encodings)], b"")
+    }
+
+    pub fn begin(&self) -> StartedRun {
+        let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
+        let answer = self.json("POST", "/api/v1/runs", &start);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        answer.parse()
+    }
+
+    pub fn hand_in(&self, run_id: &str, record: &RunRecord) -> Answer {
+        self.json("PUT", &format!("/api/v1/runs/{run_id}"), record)
+    }
+
+    pub fn import(&self, record: &RunRecord) -> Answer {
+        self.json("POST", "/api/v1/runs/import", record)
+    }
+
+    pub fn delete(&self, run_id: &str, secret: &str) -> Answer {
+        self.send("DELETE", &format!("/api/v1/runs/{run_id}"), &[("authorization", &format!("Bearer {secret}"))], b"")
+    }
+
+    /// Sends bytes as they are, for what no client library would send, and reads to the end.
+    pub fn raw(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+}
+
+impl Answer {
+    fn read(mut response: Response<ureq::Body>) -> Result<Self, ureq::Error> {
+        let body = response.body_mut().read_to_vec()?;
+        Ok(Self { status: response.status(), headers: response.headers().clone(), body })
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn parse<T: DeserializeOwned>(&self) -> T {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error} in {}", self.text()))
+    }
+
+    /// A header's value, empty when it is absent.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Holds the answer to a status, a code and a field (empty for none).
+    #[track_caller]
+    pub fn assert_refused(&self, status: u16, code: &str, field: &str) -> ErrorBody {
+        assert_eq!(self.status, status, "{}", self.text());
+        assert_eq!(self.header("content-type"), "application/json", "{}", self.text());
+        let body: ErrorBody = self.parse();
+        assert_eq!((body.code.as_str(), body.field.as_deref().unwrap_or_default()), (code, field), "{}", body.message);
+        assert!(body.message.ends_with('.'), "a sentence: {}", body.message);
+        body
+    }
+}

@@ -1,0 +1,62 @@
+use std::io::{BufRead, BufReader};
+use std::ops::Deref;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use super::Client;
+
+/// The real binary as a child process, killed when dropped.
+pub struct ServerProcess {
+    child: Child,
+    client: Client,
+}
+
+impl Deref for ServerProcess {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl ServerProcess {
+    pub fn start(database: &Path) -> Self {
+        let mut child = command()
+            .args(["--listen", "127.0.0.1:0", "--log", "error", "--database"])
+            .arg(database)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim_end().strip_prefix("listening on http://").expect("one line with the address");
+        let client = Client::new(address.parse().unwrap());
+        Self { child, client }
+    }
+
+    /// Ends the process in the middle of whatever it does (SIGKILL on Unix).
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Sends a signal by name and waits for the end.
+    #[cfg(unix)]
+    pub fn signal(mut self, name: &str) -> ExitStatus {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        // Already ended in most tests; an error then says just that.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+pub fn command() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_leaderboard"))
+}

@@ -1,0 +1,127 @@
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use leaderboard::{Clock, Config, Server};
+use results::RunRecord;
+use results::api::{AcceptedRun, StartedRun};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+use super::{Client, record};
+
+/// The moment at which every test begins.
+pub const BEGINNING: f64 = 1_800_000_000.0;
+
+/// The server in a thread of this process, with a clock that stands still until it is moved.
+pub struct TestServer {
+    client: Client,
+    now: Arc<Mutex<f64>>,
+    folder: TempDir,
+    running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+}
+
+impl Deref for TestServer {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl TestServer {
+    pub fn start() -> Self {
+        Self::with_folders(tempfile::tempdir().unwrap(), None, None)
+    }
+
+    /// `folder` holds the data base; `page` and `data` are names of folders inside it.
+    pub fn with_folders(folder: TempDir, page: Option<&str>, data: Option<&str>) -> Self {
+        let inside = |name: &str| folder.path().join(name);
+        let now = Arc::new(Mutex::new(BEGINNING));
+        let (client, running) = launch(&folder, &now, page.map(inside), data.map(inside));
+        Self { client, now, folder, running: Some(running) }
+    }
+
+    /// Stops the server and starts another one on the same data base, at the same moment.
+    pub fn restart(&mut self) {
+        self.stop();
+        let (client, running) = launch(&self.folder, &self.now, None, None);
+        (self.client, self.running) = (client, Some(running));
+    }
+
+    pub fn pass(&self, seconds: f64) {
+        *self.now.lock().unwrap() += seconds;
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn database(&self) -> PathBuf {
+        database(&self.folder)
+    }
+
+    /// An announced run and a record that fits it; the time that it takes has passed.
+    pub fn honest_run(&self) -> (StartedRun, RunRecord) {
+        let started = self.begin();
+        let record = record::for_run(&started);
+        self.pass(record.provenance.wall_seconds);
+        (started, record)
+    }
+
+    /// An honest run, changed by `change` (its summaries follow), handed in and accepted.
+    pub fn accepted(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
+        let (started, mut record) = self.honest_run();
+        change(&mut record);
+        record::summarise(&mut record);
+        let answer = self.hand_in(&started.run_id, &record);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        answer.parse()
+    }
+
+    fn stop(&mut self) {
+        if let Some((stop, thread)) = self.running.take() {
+            stop.send(()).unwrap();
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn database(folder: &TempDir) -> PathBuf {
+    folder.path().join("leaderboard.sqlite")
+}
+
+fn launch(
+    folder: &TempDir,
+    now: &Arc<Mutex<f64>>,
+    page: Option<PathBuf>,
+    data: Option<PathBuf>,
+) -> (Client, (oneshot::Sender<()>, JoinHandle<()>)) {
+    let clock = Arc::clone(now);
+    let config = Config {
+        listen: "127.0.0.1:0".to_owned(),
+        database: database(folder),
+        page,
+        data,
+        run_lifetime_seconds: 6.0 * 3600.0,
+        clock: Clock::from_fn(move || *clock.lock().unwrap()),
+    };
+    let (stop, stopped) = oneshot::channel::<()>();
+    let (tell_address, address) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let server = Server::bind(config).await.unwrap();
+            tell_address.send(server.address()).unwrap();
+            server.run(async { stopped.await.unwrap() }).await;
+        });
+    });
+    (Client::new(address.recv().unwrap()), (stop, thread))
+}

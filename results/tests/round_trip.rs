@@ -1,0 +1,155 @@
+//! A record that is written as JSON and read again is the same record, to the last bit.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use results::{
+    Adapter, Client, ClientKind, ColdStart, Correctness, CurvePoint, Device, DeviceKind, Epoch, Evaluation, Outcome,
+    Precision, Provenance, Resources, RunRecord, Settings, Suite, Target, Warning, WeightSample, Window,
+    WorkloadRecord, summary,
+};
+
+/// Every finite number, the subnormal and the negative zero among them.
+fn number() -> impl Strategy<Value = f64> {
+    any::<f64>().prop_filter("JSON has only finite numbers", |x| x.is_finite())
+}
+
+fn single() -> impl Strategy<Value = f32> {
+    any::<f32>().prop_filter("JSON has only finite numbers", |x| x.is_finite())
+}
+
+fn text() -> impl Strategy<Value = String> {
+    ".{0,12}"
+}
+
+prop_compose! {
+    fn settings()(
+        batch_size in any::<u32>(), learning_rate in number(), double in any::<bool>(), samples in any::<[u32; 2]>(),
+        sizes in any::<[u64; 3]>(), variants in vec(text(), 0..3),
+    ) -> Settings {
+        Settings {
+            batch_size, learning_rate, precision: if double { Precision::F64 } else { Precision::F32 },
+            training_samples: samples[0], test_samples: samples[1], parameters: sizes[0],
+            training_flops_per_sample: sizes[1], device_memory_bytes: sizes[2], variants,
+        }
+    }
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        Just(Outcome::Completed),
+        any::<u64>().prop_map(|step| Outcome::Diverged { step }),
+        Just(Outcome::Incorrect),
+        Just(Outcome::Cancelled),
+    ]
+}
+
+prop_compose! {
+    fn correctness()(
+        losses in vec(number(), 0..4), tolerance in number(), largest_difference in number(), passed in any::<bool>(),
+    ) -> Correctness {
+        Correctness { batch_size: 16, reference_losses: losses.clone(), losses, tolerance, largest_difference, passed }
+    }
+}
+
+prop_compose! {
+    fn curves()(
+        points in vec((any::<u64>(), number(), number(), number(), number()), 0..4),
+        windows in vec((any::<u32>(), 0..1u64 << 32, 0.0..1e6, any::<bool>()), 0..8),
+        weights in vec((any::<u32>(), any::<u32>(), single()), 0..4),
+    ) -> (Vec<CurvePoint>, Vec<Evaluation>, Vec<Epoch>, Vec<Window>, Vec<WeightSample>) {
+        let curve = |&(step, training_seconds, loss, accuracy, _): &_| CurvePoint { step, training_seconds, loss, accuracy };
+        let evaluation = |&(step, training_seconds, loss, accuracy, seconds): &_| {
+            Evaluation { step, training_seconds, seconds, loss, accuracy }
+        };
+        let epoch = |(i, &(_, seconds, loss, accuracy, _)): (u32, &_)| Epoch { epoch: i, seconds, loss, accuracy };
+        (
+            points.iter().map(curve).collect(),
+            points.iter().map(evaluation).collect(),
+            (1..).zip(&points).map(epoch).collect(),
+            windows.into_iter().map(|(steps, samples, seconds, measured)| Window { steps, samples, seconds, measured }).collect(),
+            weights.into_iter().map(|(tensor, index, value)| WeightSample { tensor, index, value }).collect(),
+        )
+    }
+}
+
+prop_compose! {
+    fn workload()(
+        workload in text(), settings in settings(), outcome in outcome(), correctness in option::of(correctness()),
+        cold in option::of(number()), first_losses in vec(single(), 0..5),
+        (curve, evaluations, epochs, windows, weight_samples) in curves(),
+        target in option::of((number(), option::of(number()), option::of(any::<u64>()))),
+        memory in option::of(any::<u64>()),
+    ) -> WorkloadRecord {
+        let mut record = WorkloadRecord {
+            workload, settings, outcome, correctness, first_losses, curve, evaluations, epochs, windows, weight_samples,
+            cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
+            target: target.map(|(accuracy, reached_seconds, reached_step)| Target { accuracy, reached_seconds, reached_step }),
+            resources: Resources { resident_memory_average_bytes: memory, cpu_user_percent: cold, ..Resources::default() },
+            summary: results::Summary::default(),
+        };
+        // A figure that overflows cannot be written; the server refuses such a record.
+        let figures = summary::summarise(&record);
+        if serde_json::to_value(&figures).is_ok_and(|json| serde_json::from_value::<results::Summary>(json).is_ok_and(|s| s == figures)) {
+            record.summary = figures;
+        }
+        record
+    }
+}
+
+fn warning() -> impl Strategy<Value = Warning> {
+    prop_oneof![
+        text().prop_map(|name| Warning::SoftwareAdapter { name }),
+        (text(), number()).prop_map(|(workload, half_width_percent)| Warning::NotStabilised { workload, half_width_percent }),
+        (text(), any::<u32>()).prop_map(|(workload, windows)| Warning::TooFewWindows { workload, windows }),
+        (text(), number()).prop_map(|(workload, budget_seconds)| Warning::StoppedByBudget { workload, budget_seconds }),
+        number().prop_map(|seconds| Warning::TabHidden { seconds }),
+        number().prop_map(|resolution_seconds| Warning::CoarseTimer { resolution_seconds }),
+        Just(Warning::NoWakeLock),
+        Just(Warning::NotIsolated),
+        text().prop_map(|reason| Warning::Unregistered { reason }),
+    ]
+}
+
+fn kind() -> impl Strategy<Value = DeviceKind> {
+    let kinds = [DeviceKind::Discrete, DeviceKind::Integrated, DeviceKind::Virtual, DeviceKind::Cpu, DeviceKind::Unknown];
+    prop::sample::select(kinds.to_vec())
+}
+
+prop_compose! {
+    fn record()(
+        ids in option::of((text(), text())), seed in any::<u32>(), non_standard in vec(text(), 0..3),
+        texts in vec(text(), 14), times in (number(), number()), kind in kind(), software in any::<bool>(),
+        browser in any::<bool>(), logical_processors in option::of(any::<u32>()), claimed_name in option::of(text()),
+        workloads in vec(workload(), 0..3), warnings in vec(warning(), 0..4),
+    ) -> RunRecord {
+        let word = |i: usize| texts[i].clone();
+        RunRecord {
+            schema_version: 1, run_id: ids.clone().map(|i| i.0), nonce: ids.map(|i| i.1), seed,
+            suite: Suite { name: word(0), version: 1 }, non_standard,
+            provenance: Provenance {
+                engine_version: word(1), commit: word(2), started_unix_seconds: times.0, wall_seconds: times.1,
+                client: Client {
+                    kind: if browser { ClientKind::Browser } else { ClientKind::Native },
+                    name: word(3), version: word(4), operating_system: word(5), logical_processors,
+                },
+            },
+            device: Device {
+                requested_adapter: word(6), requested_backend: word(7), backend: word(8), claimed_name,
+                adapter: Adapter {
+                    name: word(9), vendor: word(10), architecture: word(11), kind, api: word(12), driver: word(13), software,
+                },
+            },
+            workloads, warnings,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_record_survives_json(record in record()) {
+        let text = serde_json::to_string(&record).unwrap();
+        let read: RunRecord = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(read, record);
+    }
+}

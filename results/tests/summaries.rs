@@ -1,0 +1,111 @@
+//! Figures are made from raw samples, and only from those that count.
+
+use results::summary::summarise;
+use results::{
+    ColdStart, Epoch, Evaluation, Outcome, Precision, Resources, Settings, Summary, Target, Window, WorkloadRecord,
+};
+
+fn workload(windows: Vec<Window>) -> WorkloadRecord {
+    WorkloadRecord {
+        workload: "example".to_owned(),
+        settings: Settings {
+            batch_size: 100,
+            learning_rate: 0.1,
+            precision: Precision::F32,
+            training_samples: 1000,
+            test_samples: 100,
+            parameters: 10,
+            training_flops_per_sample: 1000,
+            device_memory_bytes: 0,
+            variants: Vec::new(),
+        },
+        outcome: Outcome::Completed,
+        correctness: None,
+        cold_start: ColdStart::default(),
+        first_losses: Vec::new(),
+        curve: Vec::new(),
+        evaluations: Vec::new(),
+        epochs: Vec::new(),
+        windows,
+        target: None,
+        weight_samples: Vec::new(),
+        resources: Resources::default(),
+        summary: Summary::default(),
+    }
+}
+
+/// A window at `rate` samples a second.
+fn window(rate: u32, seconds: f64, measured: bool) -> Window {
+    let samples = f64::from(rate) * seconds;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small whole numbers")]
+    let (steps, samples) = ((samples / 100.0) as u32, samples as u64);
+    Window { steps, samples, seconds, measured }
+}
+
+#[test]
+fn throughput_is_the_median_of_the_windows_that_count() {
+    let summary = summarise(&workload(vec![
+        window(100, 2.0, false),    // warm-up
+        window(90_000, 0.5, true),  // too short
+        window(1000, 2.0, true),
+        window(1100, 2.0, true),
+        window(1300, 2.0, true),
+    ]));
+    assert_eq!(summary.samples_per_second, Some(1100.0));
+    assert_eq!(summary.flops_per_second, Some(1_100_000.0));
+    assert_eq!(summary.measured_windows, 3);
+    assert_eq!(summary.sustained_ratio, Some(1000.0 / 1300.0));
+    assert_eq!(summary.step_seconds_p50, Some(2.0 / 22.0));
+    // Everything that was trained counts as trained.
+    assert_eq!((summary.training_seconds, summary.samples, summary.steps), (8.5, 52_000, 518));
+}
+
+#[test]
+fn a_run_is_stable_with_five_windows_that_agree_and_not_with_fewer_or_others() {
+    let equal = |count| summarise(&workload(vec![window(1000, 1.0, true); count]));
+    assert!(!equal(4).stable);
+    assert!(equal(5).stable);
+    let mut windows = vec![window(1000, 1.0, true); 3];
+    windows.extend([window(1300, 1.0, true), window(1300, 1.0, true)]);
+    assert!(!summarise(&workload(windows)).stable);
+}
+
+#[test]
+fn what_did_not_happen_is_absent() {
+    let summary = summarise(&workload(Vec::new()));
+    assert_eq!(summary, Summary::default());
+}
+
+#[test]
+fn accuracy_and_test_time_are_those_of_the_last_evaluation() {
+    let mut record = workload(vec![window(1000, 1.0, true)]);
+    let evaluation = Evaluation { step: 5, training_seconds: 0.5, seconds: 0.2, loss: 0.9, accuracy: 0.5 };
+    record.evaluations =
+        vec![evaluation, Evaluation { step: 10, training_seconds: 1.0, seconds: 0.3, loss: 0.4, accuracy: 0.8 }];
+    record.epochs = vec![3.0, 1.0, 2.0]
+        .into_iter()
+        .zip(1..)
+        .map(|(seconds, epoch)| Epoch { epoch, seconds, loss: 1.0, accuracy: 0.5 })
+        .collect();
+    record.target = Some(Target { accuracy: 0.7, reached_seconds: Some(1.0), reached_step: Some(10) });
+    let summary = summarise(&record);
+    assert_eq!((summary.accuracy, summary.test_loss, summary.testing_seconds), (Some(0.8), Some(0.4), Some(0.3)));
+    assert_eq!((summary.seconds_per_epoch, summary.seconds_to_target), (Some(2.0), Some(1.0)));
+}
+
+#[test]
+fn a_summary_does_not_depend_on_the_one_that_is_already_there() {
+    let mut record = workload(vec![window(1000, 1.0, true); 5]);
+    let first = summarise(&record);
+    record.summary.samples_per_second = Some(1e12);
+    assert_eq!(summarise(&record), first);
+}
+
+#[test]
+fn thousands_of_windows_have_an_interval_too() {
+    let windows = (0..3000).map(|i| window(1000 + i % 100, 1.0, true)).collect();
+    let summary = summarise(&workload(windows));
+    let (low, high) = (summary.samples_per_second_low.unwrap(), summary.samples_per_second_high.unwrap());
+    assert!(low <= 1049.5 && 1049.5 <= high && high - low < 10.0, "{low} to {high}");
+    assert!(summary.stable);
+}
