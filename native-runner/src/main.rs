@@ -1,1 +1,58 @@
-fn main() {}
+//! Gradmark on the command line: trains real networks on this machine's GPU with the same engine as
+//! the page, and says how fast it learns.
+
+mod cli;
+mod clock;
+mod commands;
+mod data_folder;
+mod failure;
+mod figures;
+mod interrupt;
+mod json_output;
+mod leaderboard;
+mod meter;
+mod progress;
+mod provenance;
+mod report;
+mod screen;
+mod table;
+
+use std::iter;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use failure::Failure;
+use screen::Screen;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        None => commands::benchmark(&cli.benchmark),
+        Some(Command::Adapters(arguments)) => commands::adapters(&arguments),
+        Some(Command::Workloads(arguments)) => commands::workloads(&arguments),
+        Some(Command::Backends(arguments)) => commands::backends(&arguments),
+        Some(Command::Trace(arguments)) => commands::trace(&arguments),
+        Some(Command::Upload(arguments)) => commands::upload(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output has read enough, as `head` does.
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            report(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn report(failure: &Failure) {
+    let screen = Screen::Error;
+    let label = screen.paint(console::Style::new().red().bold(), "error:");
+    let text = failure.to_string();
+    for (first, line) in iter::once(format!("{label} ")).chain(iter::repeat(String::new())).zip(text.lines()) {
+        // With standard error gone as well, the exit status is all that is left to say it with.
+        drop(screen.prose(&first, line, 0));
+    }
+}

@@ -9,9 +9,12 @@ const SAMPLES_PER_TENSOR: u32 = 4;
 
 impl Learning<'_> {
     /// Keeps a few final weights; the seed decides which, so nobody can choose them.
+    ///
+    /// Weights that diverged are left out: JSON has no infinity.
     pub(super) async fn keep_evidence(&mut self, seed: u32) -> Result<(), EngineError> {
         let weights = self.trainer.weights().await?;
         self.record.weight_samples = choose(&weights, seed);
+        self.record.weight_samples.retain(|sample| sample.value.is_finite());
         Ok(())
     }
 }

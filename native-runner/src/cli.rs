@@ -1,0 +1,284 @@
+//! What may be typed. Meaning is given to it in `commands`.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use engine::{AdapterChoice, Limit, Workload};
+
+use crate::failure::Failure;
+use crate::leaderboard::Address;
+
+const EXAMPLES: &str = "\
+Examples:
+  native-runner                                    run the quick suite on the best GPU
+  native-runner --adapter integrated               … on the integrated one
+  native-runner --adapter cpu --workload keras-mnist-mlp --epochs 2
+                                                   … on a software adapter, one workload, two epochs
+  native-runner --json result.json                 keep the record
+  native-runner --upload https://gradmark.example  put the result on a leaderboard, after asking
+  native-runner adapters                           list the devices of this machine
+  native-runner trace --workload keras-mnist-mlp --backend wgsl --seed 4 --batch-size 16 --steps 20
+                                                   show that a device computes the right thing
+
+Exit status:
+  0 done   1 something unexpected   2 wrong usage, or no such adapter, back end or workload
+  3 diverged or wrong results   4 device lost or out of memory   5 upload refused   130 cancelled";
+
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("GRADMARK_COMMIT"), ")");
+
+// No argument has a long help of its own, so `-h` and `--help` print the same compact page.
+const ABOUT: &str = "\
+Gradmark: how fast does this device learn?
+
+Trains real networks on real data with this machine's GPU and reports samples per second,
+accuracy and time to accuracy. Without a subcommand it runs a suite of workloads.";
+
+#[derive(Debug, Parser)]
+#[command(name = "native-runner", version = VERSION, about = ABOUT, after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) benchmark: BenchmarkArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the adapters of this machine
+    Adapters(ListArgs),
+    /// List the workloads and what they train
+    Workloads(ListArgs),
+    /// List the back ends of this program
+    Backends(ListArgs),
+    /// Train a few steps on the first samples and write losses, norms and logits, to compare with a golden trace
+    Trace(TraceArgs),
+    /// Upload a record that was kept in a file
+    Upload(UploadArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where to compute.
+#[derive(Debug, Args)]
+pub(crate) struct DeviceArgs {
+    /// Adapter to use: `any` (the best that is not software), `discrete`, `integrated`, `cpu`, an index, or part of a
+    /// name; `native-runner adapters` lists them
+    #[arg(long, value_name = "ADAPTER", default_value = "any", help_heading = "Device")]
+    pub(crate) adapter: String,
+    /// Back end to compute with; `native-runner backends` lists them
+    #[arg(long, value_name = "NAME", default_value = engine::BACKENDS[0].name, help_heading = "Device")]
+    pub(crate) backend: String,
+}
+
+impl DeviceArgs {
+    pub(crate) fn choice(&self) -> AdapterChoice {
+        self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
+    }
+}
+
+/// Where the data sets are.
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    /// Folder of the data sets [default: the workspace's `data`]
+    #[arg(
+        long = "data",
+        value_name = "DIR",
+        help_heading = "Data and output",
+        env = "GRADMARK_DATA",
+        hide_env_values = true
+    )]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchmarkArgs {
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// Name to show for this device, where the platform does not tell it
+    #[arg(long = "name", value_name = "NAME", help_heading = "Device")]
+    pub(crate) claimed_name: Option<String>,
+    #[command(flatten)]
+    pub(crate) training: TrainingArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Write the record as JSON; `-` is standard output, and all else then goes to standard error
+    #[arg(long, value_name = "FILE", help_heading = "Data and output")]
+    pub(crate) json: Option<JsonTarget>,
+    /// Leaderboard to register the run with and to upload it to, after asking
+    #[arg(long = "upload", value_name = "URL", help_heading = "Upload")]
+    pub(crate) upload_to: Option<Address>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
+}
+
+/// What to train and how; whatever departs from the suite is shown but not ranked.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Training")]
+pub(crate) struct TrainingArgs {
+    /// Workloads to train, separated by commas [default: those of the suite]
+    #[arg(long = "workload", value_name = "A,B", value_delimiter = ',')]
+    pub(crate) workloads: Vec<String>,
+    /// Suite to run
+    #[arg(long, value_name = "NAME", default_value = engine::SUITES[0].name)]
+    pub(crate) suite: String,
+    /// Seed of weights, shuffles and dropout [default: the leaderboard's, or a random one]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u32>,
+    /// Samples in a batch [default: the workload's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) batch_size: Option<u32>,
+    /// Learning rate [default: the workload's]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) learning_rate: Option<f64>,
+    /// Train so many passes over the training set
+    #[arg(long, value_name = "N", group = "limit")]
+    epochs: Option<u32>,
+    /// Train so many steps and measure nothing beyond them
+    #[arg(long, value_name = "N", group = "limit")]
+    steps: Option<u64>,
+    /// Train for so many seconds and measure nothing beyond them
+    #[arg(long, value_name = "X", group = "limit", allow_negative_numbers = true)]
+    seconds: Option<f64>,
+    /// Test accuracy, 0 to 1, to time [default: the workload's]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) target_accuracy: Option<f64>,
+}
+
+impl TrainingArgs {
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        (self.epochs.map(Limit::Epochs)).or(self.steps.map(Limit::Steps)).or(self.seconds.map(Limit::Seconds))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// Workload to trace
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// Seed of weights and dropout
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: u32,
+    /// Samples in a batch
+    #[arg(long, value_name = "N")]
+    pub(crate) batch_size: u32,
+    /// Steps to train
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: u32,
+    /// Whether dropout layers drop
+    #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true)]
+    pub(crate) dropout: Switch,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Where to write the trace; `-` is standard output
+    #[arg(long, value_name = "FILE", default_value = "-", help_heading = "Data and output")]
+    pub(crate) json: JsonTarget,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UploadArgs {
+    /// Record to upload, as `--json` or a failed upload left it
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Leaderboard to upload to
+    #[arg(long = "to", value_name = "URL")]
+    pub(crate) leaderboard: Address,
+    /// Upload as an unverified run even if the record was registered, for instance with another leaderboard
+    #[arg(long)]
+    pub(crate) unverified: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
+}
+
+/// How an upload is agreed to, and how long it may take.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Upload")]
+pub(crate) struct ConsentArgs {
+    /// Upload without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Seconds to wait for each answer of the leaderboard
+    #[arg(long, value_name = "X", default_value_t = 60.0, value_parser = positive_seconds)]
+    pub(crate) upload_timeout: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+/// A file, or standard output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum JsonTarget {
+    StandardOutput,
+    File(PathBuf),
+}
+
+impl FromStr for JsonTarget {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(if text == "-" { Self::StandardOutput } else { Self::File(text.into()) })
+    }
+}
+
+fn positive_seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
+        _ => Err("it must be a number of seconds above 0 and at most a day".to_owned()),
+    }
+}
+
+/// The workloads with these names, each once.
+///
+/// # Errors
+/// A name that is not in the registry; the error lists those that are.
+pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
+    let mut found: Vec<Workload> = Vec::new();
+    for name in names {
+        let workload = engine::workload(name).ok_or_else(|| engine::EngineError::UnknownWorkload {
+            name: name.to_owned(),
+            known: engine::WORKLOADS.iter().map(|make| make().name.to_owned()).collect(),
+        })?;
+        if found.iter().all(|other| other.name != workload.name) {
+            found.push(workload);
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_command_line_holds_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn only_one_limit_may_be_given() {
+        let error = Cli::try_parse_from(["native-runner", "--epochs", "2", "--steps", "5"]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        let parsed = Cli::try_parse_from(["native-runner", "--seconds", "2.5"]).unwrap();
+        assert_eq!(parsed.benchmark.training.limit(), Some(Limit::Seconds(2.5)));
+    }
+
+    #[test]
+    fn a_workload_named_twice_runs_once() {
+        let found = find_workloads(["caffe-mnist", "caffe-mnist"]).unwrap();
+        assert_eq!(found.len(), 1);
+    }
+}

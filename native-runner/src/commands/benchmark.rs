@@ -1,0 +1,184 @@
+use std::rc::Rc;
+
+use console::Style;
+use engine::{Backend, Clock, Edges, EngineError, Registration, RunRequest, SUITES, SuiteDefinition, Workload};
+use results::api::StartRun;
+use results::{Adapter, RunRecord, Warning};
+
+use super::submission::{Submission, keep, refused};
+use crate::cli::{BenchmarkArgs, JsonTarget, find_workloads};
+use crate::clock::MonotonicClock;
+use crate::data_folder::DataFolder;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::json_output::to_json;
+use crate::meter::ProcessMeter;
+use crate::progress::LiveProgress;
+use crate::provenance::provenance;
+use crate::report;
+use crate::screen::Screen;
+
+/// Runs a suite, shows its figures, and keeps and uploads the record as asked.
+///
+/// Whatever can be wrong is found before anything is trained: names, adapter, files, the leaderboard.
+pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
+    let suite = find_suite(&arguments.training.suite)?;
+    let workloads = workloads(arguments, suite)?;
+    let address = arguments.upload_to.as_ref();
+    let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
+    arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    let device = &arguments.device;
+    let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
+    let choice = device.choice();
+    let backend = pollster::block_on(engine::backends::open(&device.backend, &choice, Rc::clone(&clock)))?;
+    let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
+    introduce(suite, backend.as_ref(), &seed)?;
+
+    let interrupt = Interrupt::listen();
+    let mut data = DataFolder::new(arguments.data.folder.as_deref());
+    let request = request(arguments, suite, workloads, &seed);
+    let mut record = run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt)?;
+    // Everything that can be lost is in the record now: Ctrl-C at a question ends the program.
+    interrupt.end_at_once();
+    if submission.is_some() && seed.registration.is_none() {
+        record.warnings.push(Warning::Unregistered { reason: "the seed was given with --seed".to_owned() });
+    }
+    let json = to_json(&record)?;
+    arguments.json.as_ref().map_or(Ok(()), |target| target.write(&json))?;
+    let screen = JsonTarget::screen_beside(arguments.json.as_ref());
+    report::show(&record, screen)?;
+
+    if report::was_cancelled(&record) {
+        return Err(Failure::Cancelled { kept: arguments.json.is_some() });
+    }
+    if let Some(failure) = report::wrong_results(&record) {
+        return Err(failure);
+    }
+    submission.map_or(Ok(()), |submission| upload(&submission, &record, json, arguments, screen))
+}
+
+fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
+    let known = || SUITES.iter().map(|suite| suite.name.to_owned()).collect();
+    engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
+}
+
+fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
+    let asked = &arguments.training.workloads;
+    if asked.is_empty() {
+        find_workloads(suite.workloads.iter().copied())
+    } else {
+        find_workloads(asked.iter().map(|name| name.trim()))
+    }
+}
+
+/// The seed of a run and where it comes from.
+struct Seed {
+    value: u32,
+    /// Present when a leaderboard gave the seed.
+    registration: Option<Registration>,
+    origin: String,
+}
+
+impl Seed {
+    /// The leaderboard's seed, unless another was asked for: such a run can only be uploaded as unverified.
+    fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Submission>) -> Result<Self, Failure> {
+        match (asked, submission) {
+            (Some(value), None) => Ok(Self { value, registration: None, origin: "as asked".to_owned() }),
+            (Some(value), Some(_)) => {
+                let origin = "as asked, so the upload will be unverified; leave --seed out to be ranked".to_owned();
+                Ok(Self { value, registration: None, origin })
+            }
+            (None, Some(submission)) => {
+                let started = submission.leaderboard.start(&StartRun {
+                    suite: results::Suite { name: suite.name.to_owned(), version: suite.version },
+                    engine_version: provenance().engine_version,
+                })?;
+                let registration = Registration { run_id: started.run_id, nonce: started.nonce };
+                let origin = format!("from {}", submission.leaderboard.address());
+                Ok(Self { value: started.seed, registration: Some(registration), origin })
+            }
+            (None, None) => {
+                let value = getrandom::u32().map_err(Failure::NoRandomness)?;
+                Ok(Self { value, registration: None, origin: format!("random; repeat with --seed {value}") })
+            }
+        }
+    }
+}
+
+/// Says what will run, on what, from which seed.
+fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Result<(), Failure> {
+    let screen = Screen::Error;
+    let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
+    let title = screen.paint(Style::new().bold(), "Gradmark");
+    screen.line(&format!("{title} {}, {} suite version {}", env!("CARGO_PKG_VERSION"), suite.name, suite.version))?;
+    screen.prose(&label("device"), &describe(backend.adapter()), 10)?;
+    screen.prose(&label("back end"), backend.name(), 10)?;
+    screen.prose(&label("seed"), &format!("{} ({})", seed.value, seed.origin), 10)?;
+    screen.line("")
+}
+
+fn describe(adapter: &Adapter) -> String {
+    let driver = Some(adapter.driver.as_str()).filter(|driver| !driver.is_empty());
+    let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str()];
+    facts.into_iter().chain(driver).collect::<Vec<_>>().join(" · ")
+}
+
+fn request(
+    arguments: &BenchmarkArgs,
+    suite: &'static SuiteDefinition,
+    workloads: Vec<Workload>,
+    seed: &Seed,
+) -> RunRequest {
+    let training = &arguments.training;
+    RunRequest {
+        suite,
+        workloads,
+        seed: seed.value,
+        batch_size: training.batch_size,
+        learning_rate: training.learning_rate,
+        limit: training.limit(),
+        target_accuracy: training.target_accuracy,
+        registration: seed.registration.clone(),
+        provenance: provenance(),
+        requested_adapter: arguments.device.adapter.clone(),
+        requested_backend: arguments.device.backend.clone(),
+        claimed_name: arguments.claimed_name.clone(),
+    }
+}
+
+fn run(
+    request: &RunRequest,
+    backend: &dyn Backend,
+    data: &mut DataFolder,
+    clock: &dyn Clock,
+    interrupt: &Interrupt,
+) -> Result<RunRecord, EngineError> {
+    let mut progress = LiveProgress::new(interrupt.clone());
+    let mut meter = ProcessMeter::default();
+    let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter };
+    let result = pollster::block_on(engine::run(request, backend, &mut edges));
+    progress.finish();
+    result
+}
+
+fn upload(
+    submission: &Submission,
+    record: &RunRecord,
+    json: String,
+    arguments: &BenchmarkArgs,
+    screen: Screen,
+) -> Result<(), Failure> {
+    if !submission.is_agreed(record, &json)? {
+        return Screen::Error.line("Not uploaded.");
+    }
+    match submission.send(record, json.clone(), screen) {
+        Err(Failure::Upload { error, .. }) => {
+            let file = match &arguments.json {
+                Some(JsonTarget::File(path)) => path.clone(),
+                Some(JsonTarget::StandardOutput) | None => keep(record, &json)?,
+            };
+            Err(refused(error, &file, submission.leaderboard.address()))
+        }
+        result => result,
+    }
+}

@@ -1,0 +1,105 @@
+use console::Style;
+use engine::{AdapterChoice, BACKENDS, WORKLOADS, Workload};
+use results::Adapter;
+use serde::Serialize;
+
+use crate::cli::{JsonTarget, ListArgs};
+use crate::failure::Failure;
+use crate::figures::figure;
+use crate::json_output::to_json;
+use crate::screen::Screen;
+
+const SCREEN: Screen = Screen::Output;
+
+/// Lists the adapters of this machine.
+pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct Listed<'a> {
+        index: usize,
+        /// Whether this one is used when nothing is asked for.
+        default: bool,
+        #[serde(flatten)]
+        adapter: &'a Adapter,
+    }
+
+    let adapters = pollster::block_on(engine::backends::adapters());
+    let default = AdapterChoice::Any.choose(&adapters).ok();
+    if arguments.json {
+        let listed = adapters.iter().enumerate();
+        let listed = listed.map(|(index, adapter)| Listed { index, default: default == Some(index), adapter });
+        return print_json(&listed.collect::<Vec<_>>());
+    }
+    if adapters.is_empty() {
+        let advice = "This machine offers no adapter to this program. Is a GPU driver with Vulkan, Metal or DX12 \
+                      installed? `--backend reference` trains on the processor, slowly.";
+        return SCREEN.prose("", advice, 0);
+    }
+    for (index, adapter) in adapters.iter().enumerate() {
+        SCREEN.prose(&format!("{index:>2}  "), &SCREEN.paint(Style::new().bold(), &adapter.name), 4)?;
+        let mut facts = vec![adapter.kind.name().to_owned(), adapter.api.clone()];
+        facts.extend(Some(format!("driver {}", adapter.driver)).filter(|_| !adapter.driver.is_empty()));
+        if default == Some(index) {
+            facts.push("used by default".to_owned());
+        }
+        if adapter.software {
+            facts.push("software: used only with `--adapter cpu`, never ranked".to_owned());
+        }
+        SCREEN.prose("    ", &facts.join(" · "), 4)?;
+    }
+    Ok(())
+}
+
+/// Lists the workloads of this program.
+pub(crate) fn workloads(arguments: &ListArgs) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct Listed {
+        #[serde(flatten)]
+        workload: Workload,
+        parameters: u64,
+        /// Floating-point operations of one training sample, forward and backward.
+        training_flops_per_sample: u64,
+    }
+
+    let mut listed = Vec::new();
+    for workload in WORKLOADS.iter().map(|make| make()) {
+        let parameters = workload.model.parameters().map_err(engine::EngineError::from)?;
+        let operations = workload.model.operations().map_err(engine::EngineError::from)?;
+        listed.push(Listed { workload, parameters, training_flops_per_sample: operations.training_flops() });
+    }
+    if arguments.json {
+        return print_json(&listed);
+    }
+    for (index, Listed { workload, parameters, .. }) in listed.iter().enumerate() {
+        if index > 0 {
+            SCREEN.line("")?;
+        }
+        let name = SCREEN.paint(Style::new().bold(), workload.name);
+        SCREEN.prose(&format!("{name}  "), workload.title, 2)?;
+        SCREEN.prose("  ", workload.description, 2)?;
+        let accuracy = figure("accuracy", workload.target_accuracy);
+        let facts = format!(
+            "data {} · {parameters} parameters · batch size {} · target accuracy {accuracy} · {} epochs as published",
+            workload.data_set, workload.batch_size, workload.published_epochs
+        );
+        SCREEN.prose("  ", &facts, 2)?;
+    }
+    Ok(())
+}
+
+/// Lists the back ends of this program.
+pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
+    if arguments.json {
+        return print_json(&BACKENDS);
+    }
+    let width = BACKENDS.iter().map(|backend| backend.name.len()).max().unwrap_or(0);
+    for backend in BACKENDS {
+        let name = SCREEN.paint(Style::new().bold(), format!("{:width$}", backend.name));
+        let place = if backend.uses_adapter { "" } else { " Needs no adapter." };
+        SCREEN.prose(&format!("{name}  "), &format!("{}{place}", backend.description), width + 2)?;
+    }
+    Ok(())
+}
+
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    JsonTarget::StandardOutput.write(&to_json(value)?)
+}

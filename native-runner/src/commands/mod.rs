@@ -1,0 +1,12 @@
+//! One function for each thing that the program does.
+
+mod benchmark;
+mod list;
+mod submission;
+mod trace;
+mod upload;
+
+pub(crate) use benchmark::benchmark;
+pub(crate) use list::{adapters, backends, workloads};
+pub(crate) use trace::trace;
+pub(crate) use upload::upload;

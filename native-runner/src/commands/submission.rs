@@ -1,0 +1,116 @@
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use console::Style;
+use results::RunRecord;
+use results::api::AcceptedRun;
+
+use crate::cli::ConsentArgs;
+use crate::failure::Failure;
+use crate::leaderboard::{Address, Leaderboard, LeaderboardError, clean};
+use crate::screen::Screen;
+
+/// An upload that was asked for: where to, and how it is agreed to.
+pub(super) struct Submission {
+    pub(super) leaderboard: Leaderboard,
+    agreed_before: bool,
+}
+
+impl Submission {
+    /// # Errors
+    /// Nobody agreed, and there is no terminal to ask on.
+    pub(super) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self, Failure> {
+        let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
+        if !consent.yes && !can_ask {
+            let text = "nothing is uploaded without agreement, and there is no terminal to ask on; agree with --yes";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        let leaderboard = Leaderboard::new(address.clone(), consent.upload_timeout);
+        Ok(Self { leaderboard, agreed_before: consent.yes })
+    }
+
+    /// Says what would be uploaded and asks, unless that was agreed to on the command line.
+    ///
+    /// # Errors
+    /// The terminal cannot be read or written.
+    pub(super) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool, Failure> {
+        let screen = Screen::Error;
+        let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
+        let text = format!(
+            "To {}: {} bytes of JSON with the device and driver, system, settings, losses and times of {}.",
+            self.leaderboard.address(),
+            json.len(),
+            workloads.join(" and ")
+        );
+        screen.line("")?;
+        screen.prose("", &text, 0)?;
+        if self.agreed_before {
+            return Ok(true);
+        }
+        loop {
+            screen.line("Upload this record? [y]es, [N]o, [s]how it first")?;
+            let mut answer = String::new();
+            let length = io::stdin().read_line(&mut answer);
+            let length = length.map_err(|source| Failure::File { what: "standard input".to_owned(), source })?;
+            match answer.trim().to_lowercase().as_str() {
+                "y" | "yes" => return Ok(true),
+                "s" | "show" => screen.line(json)?,
+                "n" | "no" | "" => return Ok(false),
+                _ if length == 0 => return Ok(false),
+                _ => {}
+            }
+        }
+    }
+
+    /// Sends exactly `json`, the text of `record`, and says what the leaderboard made of it.
+    ///
+    /// # Errors
+    /// The leaderboard cannot be reached or refuses; or the screen cannot be written.
+    pub(super) fn send(&self, record: &RunRecord, json: String, screen: Screen) -> Result<(), Failure> {
+        let accepted = match (&record.run_id, &record.nonce) {
+            (Some(run_id), Some(_)) => self.leaderboard.submit(run_id, json),
+            _ => self.leaderboard.import(json),
+        }?;
+        self.show(&accepted, screen)
+    }
+
+    fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
+        let address = self.leaderboard.address();
+        let bold = |text: &str| screen.paint(Style::new().bold(), text);
+        screen.line("")?;
+        screen.line(&format!("{}       {}", bold("Uploaded"), accepted.tier.name()))?;
+        for note in &accepted.notes {
+            screen.prose("               ", &clean(note), 15)?;
+        }
+        screen.line(&format!("{}      {}", bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
+        screen.line(&format!("{}  {}", bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
+        screen.prose("               ", "Keep it: it is shown only now, and whoever has it can delete the run.", 15)
+    }
+}
+
+/// Writes a record that could not be uploaded to a file of its own and returns where it is.
+///
+/// # Errors
+/// Neither the current folder nor the one for temporary files can be written.
+pub(super) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
+    let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.seed));
+    let name = PathBuf::from(format!("gradmark-{id}.json"));
+    let elsewhere = env::temp_dir().join(&name);
+    fs::write(&name, json).map(|()| name.clone()).or_else(|source| {
+        let failure = crate::json_output::cannot_write(&name, source);
+        fs::write(&elsewhere, json).map(|()| elsewhere).map_err(|_| failure)
+    })
+}
+
+/// The failure of an upload with what became of the record and how to try again.
+pub(super) fn refused(error: LeaderboardError, file: &Path, address: &Address) -> Failure {
+    let hint = match error {
+        LeaderboardError::Refused { .. } => " (with --unverified if the registration is the trouble)",
+        _ => "",
+    };
+    let file = file.display();
+    let advice =
+        format!("The record is kept in {file}. To try again: native-runner upload {file} --to {address}{hint}");
+    Failure::Upload { error, advice: Some(advice) }
+}

@@ -1,0 +1,45 @@
+use std::rc::Rc;
+
+use engine::{DataSource, TraceRequest, data_set};
+
+use crate::cli::{JsonTarget, Switch, TraceArgs, find_workloads};
+use crate::clock::MonotonicClock;
+use crate::data_folder::DataFolder;
+use crate::failure::Failure;
+use crate::json_output::to_json;
+use crate::screen::Screen;
+
+/// Trains on the first samples in file order and writes what the golden traces hold.
+pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
+    let workloads = find_workloads([arguments.workload.as_str()])?;
+    let workload = &workloads[0];
+    arguments.json.check()?;
+    let request = TraceRequest {
+        seed: arguments.seed,
+        batch_size: arguments.batch_size,
+        steps: arguments.steps,
+        dropout: arguments.dropout == Switch::On,
+    };
+    let definition = data_set(workload.data_set).expect("the engine's tests hold every workload to a known data set");
+    let clock = Rc::new(MonotonicClock::start());
+    let trace = pollster::block_on(async {
+        let backend = engine::backends::open(&arguments.device.backend, &arguments.device.choice(), clock).await?;
+        let data = DataFolder::new(arguments.data.folder.as_deref()).load(definition).await?;
+        engine::trace(workload, request, backend.as_ref(), data).await
+    })?;
+    arguments.json.write(&to_json(&trace)?)?;
+
+    if let Some(step) = trace.losses.iter().position(|loss| !loss.is_finite()) {
+        return Err(Failure::WrongResults(format!(
+            "{}: the loss is not a finite number at step {step}",
+            workload.name
+        )));
+    }
+    if let JsonTarget::File(path) = &arguments.json {
+        let (first, last) = (trace.losses.first(), trace.losses.last());
+        let losses = first.zip(last).map_or_else(String::new, |(first, last)| format!("; loss {first:.4} → {last:.4}"));
+        let text = format!("{} steps on {}{losses}; written to {}", trace.steps, trace.adapter.name, path.display());
+        Screen::Error.prose("", &text, 0)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+use std::io;
+
+use engine::EngineError;
+
+use crate::leaderboard::LeaderboardError;
+
+/// Why the program ends without having done what it was asked to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("{0}")]
+    Usage(String),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Reading or writing something that is named here.
+    #[error("{what}: {source}")]
+    File { what: String, source: io::Error },
+    #[error("standard output: {0}")]
+    Output(io::Error),
+    #[error("the operating system gave no random seed ({0}); choose one with --seed")]
+    NoRandomness(getrandom::Error),
+    /// Training diverged, or the back end computed something else than the reference.
+    #[error("{0}")]
+    WrongResults(String),
+    #[error("{error}{}", advice.as_ref().map(|text| format!("\n{text}")).unwrap_or_default())]
+    Upload {
+        error: LeaderboardError,
+        /// What became of the record.
+        advice: Option<String>,
+    },
+    #[error("cancelled; what was measured until then is above{}", if *kept { " and in the JSON" } else { "" })]
+    Cancelled { kept: bool },
+}
+
+impl Failure {
+    /// The exit status that the help text documents.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Engine(error) => engine_exit_code(error),
+            Self::File { .. } | Self::Output(_) | Self::NoRandomness(_) => 1,
+            Self::WrongResults(_) => 3,
+            Self::Upload { .. } => 5,
+            Self::Cancelled { .. } => 130,
+        }
+    }
+
+    /// Whether the reader of our standard output went away.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<LeaderboardError> for Failure {
+    fn from(error: LeaderboardError) -> Self {
+        Self::Upload { error, advice: None }
+    }
+}
+
+fn engine_exit_code(error: &EngineError) -> u8 {
+    match error {
+        EngineError::UnknownWorkload { .. }
+        | EngineError::UnknownSuite { .. }
+        | EngineError::UnknownBackend { .. }
+        | EngineError::NoAdapter { .. }
+        | EngineError::InvalidSetting { .. } => 2,
+        EngineError::OutOfMemory { .. } | EngineError::DeviceLost { .. } => 4,
+        EngineError::Data(_) | EngineError::Model(_) | EngineError::DeviceRefused { .. } => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_device_and_a_full_one_end_with_status_4() {
+        for error in [
+            EngineError::DeviceLost { message: "gone".to_owned() },
+            EngineError::OutOfMemory { message: "full".to_owned() },
+        ] {
+            assert_eq!(Failure::from(error).exit_code(), 4);
+        }
+    }
+
+    #[test]
+    fn a_refused_upload_says_what_became_of_the_record() {
+        let error = LeaderboardError::TimedOut { leaderboard: "http://a".to_owned(), seconds: 2.0 };
+        let failure = Failure::Upload { error, advice: Some("The record is kept.".to_owned()) };
+        assert_eq!(failure.exit_code(), 5);
+        assert!(failure.to_string().ends_with("\nThe record is kept."), "{failure}");
+    }
+}

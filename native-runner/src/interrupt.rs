@@ -1,0 +1,32 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Exit status of a program that Ctrl-C ended, by the shell's custom: 128 and the signal's number.
+const EXIT_STATUS: i32 = 130;
+
+/// Ctrl-C: the first one asks the run to stop after its window, the second one ends the program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Listens from now on. Without a handler Ctrl-C ends the program at once, which is good enough.
+    pub(crate) fn listen() -> Self {
+        let interrupt = Self::default();
+        let asked = interrupt.clone();
+        let _ = ctrlc::set_handler(move || {
+            if asked.0.swap(true, Ordering::SeqCst) {
+                std::process::exit(EXIT_STATUS);
+            }
+        });
+        interrupt
+    }
+
+    /// From now on even the first Ctrl-C ends the program: there is nothing left to save.
+    pub(crate) fn end_at_once(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn asked(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,152 @@
+//! Talks to a leaderboard. Whatever may answer at an address, the user gets one plain sentence.
+
+mod address;
+mod error;
+
+use std::time::Duration;
+
+use results::api::{AcceptedRun, ErrorBody, StartRun, StartedRun};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use ureq::http::{Method, Request, Response, StatusCode, header};
+use ureq::{Agent, Body};
+
+pub(crate) use address::Address;
+pub(crate) use error::{LeaderboardError, clean};
+
+/// No answer of a leaderboard comes near this; anything longer is something else.
+const LONGEST_ANSWER_BYTES: u64 = 1 << 20;
+
+/// One leaderboard, and how long to wait for it.
+pub(crate) struct Leaderboard {
+    address: Address,
+    agent: Agent,
+    timeout_seconds: f64,
+}
+
+impl Leaderboard {
+    /// `timeout_seconds` bounds each call from name look-up to the last byte; it must be a valid duration.
+    pub(crate) fn new(address: Address, timeout_seconds: f64) -> Self {
+        let config = Agent::config_builder()
+            .timeout_global(Some(Duration::from_secs_f64(timeout_seconds)))
+            // A redirect would turn our POST into a GET, or carry the record to another place than was asked for.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
+        // A proxy cannot reach this machine's own addresses.
+        let config = if address.is_loopback() { config.proxy(None) } else { config };
+        Self { address, agent: config.build().new_agent(), timeout_seconds }
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Registers a run before it starts.
+    ///
+    /// # Errors
+    /// No leaderboard answers there, or it refuses.
+    pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {
+        let started: StartedRun = self.call(Method::POST, "/api/v1/runs", to_body(request))?;
+        // The id becomes a part of an address and of a file name.
+        let id_is_plain = !started.run_id.is_empty()
+            && started.run_id.len() <= 64
+            && started.run_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("a run id that is not one".to_owned())) }
+    }
+
+    /// Submits the record of a registered run, exactly as it was shown.
+    ///
+    /// # Errors
+    /// No leaderboard answers there, or it refuses.
+    pub(crate) fn submit(&self, run_id: &str, json: String) -> Result<AcceptedRun, LeaderboardError> {
+        self.call(Method::PUT, &format!("/api/v1/runs/{run_id}"), json)
+    }
+
+    /// Submits a record that no leaderboard gave a seed for; it will be marked unverified.
+    ///
+    /// # Errors
+    /// No leaderboard answers there, or it refuses.
+    pub(crate) fn import(&self, json: String) -> Result<AcceptedRun, LeaderboardError> {
+        self.call(Method::POST, "/api/v1/runs/import", json)
+    }
+
+    fn call<T: DeserializeOwned>(&self, method: Method, path: &str, json: String) -> Result<T, LeaderboardError> {
+        let request = Request::builder()
+            .method(method)
+            .uri(self.address.join(path))
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::ACCEPT, "application/json")
+            .body(json)
+            .map_err(|error| self.unreachable(&error.to_string()))?;
+        let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
+        let text = response.body_mut().with_config().limit(LONGEST_ANSWER_BYTES).read_to_string();
+        let text = text.map_err(|error| match error {
+            ureq::Error::BodyExceedsLimit(_) => self.not_a_leaderboard("an answer that does not end".to_owned()),
+            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                self.not_a_leaderboard("an answer that is not text".to_owned())
+            }
+            error => self.no_answer(error),
+        })?;
+        self.read_answer(&response, &text)
+    }
+
+    fn read_answer<T: DeserializeOwned>(&self, response: &Response<Body>, text: &str) -> Result<T, LeaderboardError> {
+        let status = response.status();
+        if status.is_success() {
+            return serde_json::from_str(text).map_err(|error| {
+                self.not_a_leaderboard(if looks_like_html(text) {
+                    format!("status {} and a web page", status.as_u16())
+                } else {
+                    format!("status {} and something that is not the expected JSON ({error})", status.as_u16())
+                })
+            });
+        }
+        if status.is_redirection() {
+            let to = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
+            let to = clean(to.unwrap_or("an address that it does not give"));
+            return Err(LeaderboardError::Redirected { leaderboard: self.address.to_string(), to });
+        }
+        if let Ok(body) = serde_json::from_str::<ErrorBody>(text) {
+            return Err(LeaderboardError::refused(&body, status.as_u16()));
+        }
+        Err(match status {
+            status if status.is_server_error() => {
+                LeaderboardError::Broken { leaderboard: self.address.to_string(), status: status.as_u16() }
+            }
+            StatusCode::PAYLOAD_TOO_LARGE => LeaderboardError::TooLarge { leaderboard: self.address.to_string() },
+            status => self.not_a_leaderboard(format!("status {}", status.as_u16())),
+        })
+    }
+
+    /// The call ended without an answer that could be read.
+    fn no_answer(&self, error: ureq::Error) -> LeaderboardError {
+        match error {
+            ureq::Error::Timeout(_) => {
+                LeaderboardError::TimedOut { leaderboard: self.address.to_string(), seconds: self.timeout_seconds }
+            }
+            ureq::Error::Protocol(_) => self.not_a_leaderboard("something that is not HTTP".to_owned()),
+            ureq::Error::HostNotFound => self.unreachable("no machine with this name was found"),
+            ureq::Error::Io(error) => self.unreachable(&error.to_string()),
+            error => self.unreachable(&error.to_string()),
+        }
+    }
+
+    fn unreachable(&self, reason: &str) -> LeaderboardError {
+        LeaderboardError::Unreachable { leaderboard: self.address.to_string(), reason: clean(reason) }
+    }
+
+    fn not_a_leaderboard(&self, found: String) -> LeaderboardError {
+        LeaderboardError::NotALeaderboard { leaderboard: self.address.to_string(), found: clean(&found) }
+    }
+}
+
+fn to_body(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("text and numbers are always JSON")
+}
+
+fn looks_like_html(text: &str) -> bool {
+    let start: String = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
+    start.starts_with("<!doctype html") || start.starts_with("<html")
+}

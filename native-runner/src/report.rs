@@ -1,0 +1,243 @@
+//! The end of a run as a person reads it: figures, warnings, verdict.
+
+use console::Style;
+use results::{METRICS, Outcome, RunRecord, WorkloadRecord};
+
+use crate::failure::Failure;
+use crate::figures::figure;
+use crate::screen::Screen;
+use crate::table::{Column, Table};
+
+/// Shows every figure of the record, its warnings and a verdict.
+///
+/// # Errors
+/// The screen cannot be written to.
+pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
+    screen.line("")?;
+    for line in figures(record).lines(screen, screen.width()) {
+        screen.line(&line)?;
+    }
+    if !record.warnings.is_empty() {
+        Screen::Error.line("")?;
+    }
+    for warning in &record.warnings {
+        let mark = Screen::Error.paint(Style::new().yellow().bold(), "!");
+        Screen::Error.prose(&format!("{mark} "), &warning.to_string(), 2)?;
+    }
+    screen.line("")?;
+    let title = screen.paint(Style::new().bold(), "Verdict");
+    screen.prose(&format!("{title}  "), &verdict(record), 9)
+}
+
+/// What went wrong in training, for the exit status.
+pub(crate) fn wrong_results(record: &RunRecord) -> Option<Failure> {
+    let sentences: Vec<String> = record.workloads.iter().filter_map(wrong).collect();
+    (!sentences.is_empty()).then(|| Failure::WrongResults(sentences.join("; ")))
+}
+
+pub(crate) fn was_cancelled(record: &RunRecord) -> bool {
+    record.workloads.iter().any(|workload| workload.outcome == Outcome::Cancelled)
+}
+
+fn wrong(record: &WorkloadRecord) -> Option<String> {
+    let workload = &record.workload;
+    match &record.outcome {
+        Outcome::Completed | Outcome::Cancelled => None,
+        Outcome::Diverged { step } => Some(format!(
+            "{workload} diverged: the loss was not a finite number at step {step}; try a smaller --learning-rate than {:?}",
+            record.settings.learning_rate
+        )),
+        Outcome::Incorrect => {
+            let difference = record.correctness.as_ref().map_or_else(String::new, |c| {
+                format!(
+                    " (its first losses differ by up to {:.2e}, allowed are {:.0e})",
+                    c.largest_difference, c.tolerance
+                )
+            });
+            Some(format!(
+                "{workload}: this back end does not compute what the reference computes{difference}, so nothing was \
+                 timed; a newer GPU driver may help"
+            ))
+        }
+    }
+}
+
+fn figures(record: &RunRecord) -> Table {
+    let column = |workload: &WorkloadRecord| Column {
+        name: workload.workload.clone(),
+        cells: METRICS.iter().map(|metric| metric.text_of(&workload.summary)).collect(),
+    };
+    Table {
+        titles: METRICS.iter().map(|metric| metric.title).collect(),
+        columns: record.workloads.iter().map(column).collect(),
+    }
+}
+
+/// Device, back end, the headline of each workload, and whether a leaderboard may rank it.
+fn verdict(record: &RunRecord) -> String {
+    let adapter = &record.device.adapter.name;
+    let device = match &record.device.claimed_name {
+        Some(name) => format!("{name} (reported as {adapter})"),
+        None => adapter.clone(),
+    };
+    let workloads: Vec<String> = record.workloads.iter().map(headline).collect();
+    let reasons = unranked_because(record);
+    let rank =
+        if reasons.is_empty() { "can be ranked".to_owned() } else { format!("not ranked: {}", reasons.join(", ")) };
+    format!("{device} · {} · {} · {rank}", record.device.backend, workloads.join(" · "))
+}
+
+fn headline(record: &WorkloadRecord) -> String {
+    let name = &record.workload;
+    match record.outcome {
+        Outcome::Completed => {}
+        Outcome::Diverged { .. } => return format!("{name} diverged"),
+        Outcome::Incorrect => return format!("{name} computed wrongly"),
+        Outcome::Cancelled => return format!("{name} cancelled"),
+    }
+    let summary = &record.summary;
+    let mut facts = Vec::new();
+    facts.extend(summary.samples_per_second.map(|rate| figure("samples_per_second", rate)));
+    facts.extend(summary.accuracy.map(|share| format!("{} accuracy", figure("accuracy", share))));
+    facts.extend(record.target.map(|target| {
+        let reached = if target.reached_step.is_some() { "reached" } else { "not reached" };
+        format!("target {} {reached}", figure("accuracy", target.accuracy))
+    }));
+    format!("{name} {}", facts.join(", "))
+}
+
+/// Why the record cannot take part in the default ranking; empty when it can.
+fn unranked_because(record: &RunRecord) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if record.device.adapter.software {
+        reasons.push("software adapter".to_owned());
+    }
+    reasons.extend(record.non_standard.iter().cloned());
+    if record.workloads.iter().any(|workload| workload.outcome != Outcome::Completed) {
+        reasons.push("not completed".to_owned());
+    }
+    if record.run_id.is_none() {
+        reasons.push("no leaderboard gave the seed".to_owned());
+    }
+    reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{
+        Adapter, Client, ClientKind, ColdStart, Correctness, Device, DeviceKind, Precision, Provenance, Resources,
+        SCHEMA_VERSION, Settings, Suite, Summary, Target,
+    };
+
+    use super::*;
+
+    fn workload(outcome: Outcome) -> WorkloadRecord {
+        WorkloadRecord {
+            workload: "caffe-mnist".to_owned(),
+            settings: Settings {
+                batch_size: 64,
+                learning_rate: 0.01,
+                precision: Precision::F32,
+                training_samples: 60_000,
+                test_samples: 10_000,
+                parameters: 431_080,
+                training_flops_per_sample: 1,
+                device_memory_bytes: 1,
+                variants: Vec::new(),
+            },
+            outcome,
+            correctness: Some(Correctness {
+                batch_size: 16,
+                losses: vec![2.5],
+                reference_losses: vec![2.3],
+                tolerance: 1e-3,
+                largest_difference: 0.087,
+                passed: false,
+            }),
+            cold_start: ColdStart::default(),
+            first_losses: Vec::new(),
+            curve: Vec::new(),
+            evaluations: Vec::new(),
+            epochs: Vec::new(),
+            windows: Vec::new(),
+            target: Some(Target { accuracy: 0.98, reached_seconds: Some(12.5), reached_step: Some(938) }),
+            weight_samples: Vec::new(),
+            resources: Resources::default(),
+            summary: Summary { samples_per_second: Some(41_234.0), accuracy: Some(0.9861), ..Summary::default() },
+        }
+    }
+
+    fn record(outcome: Outcome) -> RunRecord {
+        RunRecord {
+            schema_version: SCHEMA_VERSION,
+            run_id: Some("r1".to_owned()),
+            nonce: Some("n1".to_owned()),
+            seed: 1,
+            suite: Suite { name: "quick".to_owned(), version: 1 },
+            non_standard: Vec::new(),
+            provenance: Provenance {
+                engine_version: "0.1.0".to_owned(),
+                commit: "unknown".to_owned(),
+                started_unix_seconds: 0.0,
+                wall_seconds: 1.0,
+                client: Client {
+                    kind: ClientKind::Native,
+                    name: "native-runner".to_owned(),
+                    version: "0.1.0".to_owned(),
+                    operating_system: "Linux".to_owned(),
+                    logical_processors: Some(2),
+                },
+            },
+            device: Device {
+                requested_adapter: "any".to_owned(),
+                requested_backend: "wgsl".to_owned(),
+                backend: "wgsl".to_owned(),
+                adapter: Adapter {
+                    name: "Some GPU".to_owned(),
+                    vendor: String::new(),
+                    architecture: String::new(),
+                    kind: DeviceKind::Discrete,
+                    api: "Vulkan".to_owned(),
+                    driver: String::new(),
+                    software: false,
+                },
+                claimed_name: None,
+            },
+            workloads: vec![workload(outcome)],
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_verdict_of_a_standard_run_says_that_it_can_be_ranked() {
+        assert_eq!(
+            verdict(&record(Outcome::Completed)),
+            "Some GPU · wgsl · caffe-mnist 41.23 k samples/s, 98.61 % accuracy, target 98.00 % reached · can be ranked"
+        );
+    }
+
+    #[test]
+    fn the_verdict_gives_every_reason_against_a_rank() {
+        let mut record = record(Outcome::Completed);
+        record.device.adapter.software = true;
+        record.non_standard = vec!["2 epochs".to_owned()];
+        record.run_id = None;
+        let verdict = verdict(&record);
+        assert!(verdict.ends_with("not ranked: software adapter, 2 epochs, no leaderboard gave the seed"), "{verdict}");
+    }
+
+    #[test]
+    fn wrong_results_end_with_status_3_and_name_the_difference() {
+        let failure = wrong_results(&record(Outcome::Incorrect)).unwrap();
+        assert_eq!(failure.exit_code(), 3);
+        assert!(failure.to_string().contains("8.70e-2, allowed are 1e-3"), "{failure}");
+        assert!(wrong_results(&record(Outcome::Completed)).is_none());
+    }
+
+    #[test]
+    fn a_diverged_run_names_its_step() {
+        let failure = wrong_results(&record(Outcome::Diverged { step: 7 })).unwrap();
+        assert_eq!(failure.exit_code(), 3);
+        assert!(failure.to_string().contains("at step 7"), "{failure}");
+    }
+}

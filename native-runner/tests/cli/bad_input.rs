@@ -1,0 +1,131 @@
+use results::{DeviceKind, Outcome, RunRecord};
+
+use crate::support::{Runner, adapters, any_adapter, damaged_data};
+
+/// Small, on the processor, and over in a moment.
+const SMALL: &str = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --seed 1";
+const SMALL_TRACE: &str = "trace --backend reference --workload keras-mnist-mlp --steps 1 --batch-size 2 --seed 1";
+
+#[test]
+fn an_unknown_workload_is_answered_with_those_there_are() {
+    for line in ["--workload no-such-net", "trace --workload no-such-net --seed 1 --batch-size 1 --steps 1"] {
+        let finished = Runner::new(line).run().expect_status(2);
+        finished.expect_errors(&["no-such-net", "keras-mnist-mlp", "caffe-mnist"]);
+    }
+}
+
+#[test]
+fn an_unknown_back_end_is_answered_with_those_there_are() {
+    Runner::new("--backend abacus").run().expect_status(2).expect_errors(&["abacus", "wgsl", "reference"]);
+}
+
+#[test]
+fn an_unknown_suite_is_answered_with_those_there_are() {
+    Runner::new("--suite slow").run().expect_status(2).expect_errors(&["slow", "quick"]);
+}
+
+#[test]
+fn an_unknown_adapter_is_answered_with_those_there_are() {
+    let names: Vec<String> = adapters().into_iter().map(|listed| listed.adapter.name).collect();
+    let mut parts: Vec<&str> = names.iter().map(String::as_str).collect();
+    parts.push("no such gpu");
+    let finished = Runner::new("--backend wgsl --adapter").arg("no such gpu").run();
+    assert_eq!(finished.stdout, "");
+    finished.expect_status(2).expect_errors(&parts);
+}
+
+#[test]
+fn a_discrete_gpu_is_not_replaced_by_another_adapter() {
+    let adapters = adapters();
+    if adapters.iter().any(|listed| listed.adapter.kind == DeviceKind::Discrete && !listed.adapter.software) {
+        eprintln!("SKIPPED a_discrete_gpu_is_not_replaced_by_another_adapter: this machine has a discrete GPU");
+        return;
+    }
+    let mut parts: Vec<&str> = adapters.iter().map(|listed| listed.adapter.name.as_str()).collect();
+    parts.push("discrete");
+    Runner::new("--backend wgsl --adapter discrete").run().expect_status(2).expect_errors(&parts);
+}
+
+#[test]
+fn a_truncated_file_is_named_with_the_command_that_fetches_it() {
+    let folder = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
+    let path = folder.path().join("mnist-train.bin").display().to_string();
+    for line in [SMALL, SMALL_TRACE] {
+        let finished = Runner::new(line).arg("--data").arg(folder.path()).run().expect_status(1);
+        finished.expect_errors(&[&path, "1000 bytes", "cargo xtask data"]);
+    }
+}
+
+#[test]
+fn an_altered_file_is_named_with_the_command_that_fetches_it() {
+    let folder = damaged_data("mnist-test.bin", |bytes| bytes[5000] ^= 1);
+    let path = folder.path().join("mnist-test.bin").display().to_string();
+    let finished = Runner::new(SMALL_TRACE).env("GRADMARK_DATA", folder.path()).run().expect_status(1);
+    finished.expect_errors(&[&path, "SHA-256", "cargo xtask data"]);
+}
+
+#[test]
+fn missing_data_is_named_with_the_command_that_fetches_it() {
+    let empty = tempfile::tempdir().unwrap();
+    let path = empty.path().display().to_string();
+    let finished = Runner::new(SMALL).arg("--data").arg(empty.path()).run().expect_status(1);
+    finished.expect_errors(&["mnist-train.bin", &path, "cargo xtask data"]);
+}
+
+#[test]
+fn a_learning_rate_that_diverges_ends_the_run_at_its_step() {
+    let on_processor = Some("--backend reference".to_owned());
+    let on_adapter = any_adapter("a_learning_rate_that_diverges_ends_the_run_at_its_step");
+    for device in [on_processor, on_adapter].into_iter().flatten() {
+        let line =
+            format!("{device} --workload keras-mnist-mlp --steps 5 --batch-size 16 --seed 1 --learning-rate 1e30");
+        let finished = Runner::new(&line).arg("--json").arg("-").run().expect_status(3);
+        let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
+        let Outcome::Diverged { step } = record.workloads[0].outcome else {
+            panic!("{:?}", record.workloads[0].outcome)
+        };
+        finished.expect_errors(&["keras-mnist-mlp diverged", &format!("at step {step}"), "--learning-rate"]);
+    }
+}
+
+#[test]
+fn impossible_settings_are_refused_with_what_is_allowed() {
+    let cases = [
+        ("--batch-size 0", ["batch size", "from 1 to 60000"]),
+        ("--batch-size 60001", ["batch size", "from 1 to 60000"]),
+        ("--batch-size -1", ["--batch-size", "-1"]),
+        ("--learning-rate 0", ["learning rate", "above 0"]),
+        ("--learning-rate -0.1", ["learning rate", "above 0"]),
+        ("--learning-rate nan", ["learning rate", "above 0"]),
+        ("--target-accuracy 97", ["target accuracy", "from 0 to 1"]),
+        ("--epochs 0", ["epochs", "at least 1"]),
+        ("--steps 0", ["steps", "at least 1"]),
+        ("--seconds 0", ["seconds", "above 0"]),
+        ("--epochs 1 --steps 1", ["--epochs", "--steps"]),
+        ("--seed 4294967296", ["--seed", "4294967296"]),
+        ("--upload localhost:8080", ["--upload", "http://"]),
+        ("--upload-timeout 0", ["--upload-timeout", "above 0"]),
+        ("--dropout on", ["--dropout", "unexpected"]),
+    ];
+    for (arguments, parts) in cases {
+        let line = format!("--backend reference --workload keras-mnist-mlp {arguments}");
+        let finished = Runner::new(&line).run().expect_status(2);
+        assert_eq!(finished.stdout, "", "{arguments}");
+        finished.expect_errors(&parts);
+    }
+    for (arguments, parts) in [
+        ("--batch-size 0 --steps 1", ["batch size", "from 1 to 60000"]),
+        ("--batch-size 60001 --steps 1", ["batch size", "from 1 to 60000"]),
+        ("--batch-size 1 --steps 0", ["steps", "at least 1"]),
+    ] {
+        let line = format!("trace --backend reference --workload keras-mnist-mlp --seed 1 {arguments}");
+        Runner::new(&line).run().expect_status(2).expect_errors(&parts);
+    }
+}
+
+#[test]
+fn a_json_file_that_cannot_be_written_is_found_out_before_training() {
+    let finished = Runner::new(SMALL).arg("--json").arg("no-such-folder/result.json").run().expect_status(1);
+    assert!(!finished.stderr.contains("keras-mnist-mlp (1 of 1)"), "{}", finished.stderr);
+    finished.expect_errors(&["cannot write no-such-folder/result.json"]);
+}

@@ -1,0 +1,9 @@
+//! The program as a person or a script meets it: the real binary, its output and its exit status.
+
+mod bad_input;
+mod benchmark;
+mod lists;
+mod screen;
+mod support;
+mod trace;
+mod upload;

@@ -1,0 +1,225 @@
+//! Running the binary, and a server that answers whatever a test wants.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use std::{env, fs, thread};
+
+use results::Adapter;
+use serde::Deserialize;
+use tempfile::TempDir;
+
+/// A call of the binary in an empty folder of its own.
+pub(crate) struct Runner {
+    command: Command,
+    pub(crate) folder: TempDir,
+}
+
+pub(crate) struct Finished {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// What the program may have left behind.
+    pub(crate) folder: TempDir,
+}
+
+impl Runner {
+    /// The arguments are the words of `line`.
+    pub(crate) fn new(line: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_native-runner"));
+        command.current_dir(&folder).env_remove("NO_COLOR").env("GRADMARK_DATA", data_folder());
+        command.args(line.split_whitespace()).stdin(Stdio::null());
+        Self { command, folder }
+    }
+
+    pub(crate) fn arg(mut self, argument: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.arg(argument);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn command(&mut self) -> &mut Command {
+        &mut self.command
+    }
+
+    pub(crate) fn run(mut self) -> Finished {
+        let output = self.command.output().unwrap();
+        Finished {
+            status: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            folder: self.folder,
+        }
+    }
+}
+
+impl Finished {
+    /// Fails with everything that was printed unless the program ended with `status`.
+    #[track_caller]
+    pub(crate) fn expect_status(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "standard output:\n{}\nstandard error:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Fails unless standard error holds every one of these, regardless of line breaks.
+    #[track_caller]
+    pub(crate) fn expect_errors(self, parts: &[&str]) -> Self {
+        let text = one_line(&self.stderr);
+        for part in parts {
+            assert!(text.contains(part), "`{part}` is missing in:\n{}", self.stderr);
+        }
+        self
+    }
+}
+
+/// The text with every run of spaces and line breaks as one space, because prose is wrapped.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Where `cargo xtask data` put the data sets.
+pub(crate) fn data_folder() -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let folder = env::var_os("GRADMARK_DATA").map_or_else(|| workspace.join("data"), |folder| workspace.join(folder));
+    assert!(folder.join("mnist-train.bin").exists(), "no data in {}: run `cargo xtask data`", folder.display());
+    folder
+}
+
+/// A copy of the MNIST files whose `file` was changed by `change`.
+pub(crate) fn damaged_data(file: &str, change: impl FnOnce(&mut Vec<u8>)) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["mnist-train.bin", "mnist-test.bin"] {
+        fs::copy(data_folder().join(name), folder.path().join(name)).unwrap();
+    }
+    let path = folder.path().join(file);
+    let mut bytes = fs::read(&path).unwrap();
+    change(&mut bytes);
+    fs::write(&path, bytes).unwrap();
+    folder
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ListedAdapter {
+    pub(crate) index: usize,
+    pub(crate) default: bool,
+    #[serde(flatten)]
+    pub(crate) adapter: Adapter,
+}
+
+/// The adapters of this machine, as the binary lists them.
+pub(crate) fn adapters() -> Vec<ListedAdapter> {
+    let finished = Runner::new("adapters --json").run().expect_status(0);
+    serde_json::from_str(&finished.stdout).unwrap()
+}
+
+/// The arguments that choose an adapter to test on: a software one if there is one, because every run of the tests
+/// should meet the same device. `None`, with a report, where the machine has no adapter at all; with `REQUIRE_GPU=1`
+/// that is a failure.
+pub(crate) fn any_adapter(test: &str) -> Option<String> {
+    let adapters = adapters();
+    let choice = adapters.iter().find(|listed| listed.adapter.software).or(adapters.first());
+    if choice.is_none() {
+        let required = env::var_os("REQUIRE_GPU").is_some_and(|value| value == "1");
+        assert!(!required, "{test}: REQUIRE_GPU=1, but this machine offers no adapter");
+        eprintln!("SKIPPED {test}: this machine offers no adapter");
+    }
+    choice.map(|listed| format!("--backend wgsl --adapter {}", listed.index))
+}
+
+/// A request as it came in.
+#[derive(Clone, Debug)]
+pub(crate) struct Received {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) body: String,
+}
+
+pub(crate) enum Answer {
+    /// Status, headers, body.
+    Http(u16, &'static [(&'static str, &'static str)], String),
+    /// These bytes, whatever they are.
+    Raw(&'static [u8]),
+    /// The connection stays open and nothing comes.
+    Silence,
+}
+
+impl Answer {
+    pub(crate) fn json(status: u16, value: &impl serde::Serialize) -> Self {
+        Self::Http(status, &[("content-type", "application/json")], serde_json::to_string(value).unwrap())
+    }
+}
+
+/// A server on a free port of this machine; it ends with the test program.
+pub(crate) struct FakeServer {
+    pub(crate) url: String,
+    received: Arc<Mutex<Vec<Received>>>,
+}
+
+impl FakeServer {
+    pub(crate) fn start(answer: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let (log, answer) = (Arc::clone(&received), Arc::new(answer));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (log, answer) = (Arc::clone(&log), Arc::clone(&answer));
+                thread::spawn(move || serve(stream, &log, answer.as_ref()));
+            }
+        });
+        Self { url, received }
+    }
+
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.received.lock().unwrap().clone()
+    }
+}
+
+fn serve(mut stream: TcpStream, log: &Mutex<Vec<Received>>, answer: &dyn Fn(&Received) -> Answer) {
+    let request = read_request(&stream);
+    log.lock().unwrap().push(request.clone());
+    match answer(&request) {
+        Answer::Http(status, headers, body) => {
+            let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+            let length = body.len();
+            let head =
+                format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n");
+            // The program may have gone away, which is its right.
+            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+        }
+        Answer::Raw(bytes) => drop(stream.write_all(bytes)),
+        Answer::Silence => thread::sleep(Duration::from_secs(600)),
+    }
+}
+
+fn read_request(stream: &TcpStream) -> Received {
+    let mut reader = BufReader::new(stream);
+    let mut line = || {
+        let mut text = String::new();
+        reader.read_line(&mut text).unwrap();
+        text.trim_end().to_owned()
+    };
+    let first = line();
+    let mut length = 0;
+    loop {
+        let header = line().to_lowercase();
+        if header.is_empty() {
+            break;
+        }
+        if let Some(value) = header.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let mut words = first.split(' ').map(str::to_owned);
+    Received { method: words.next().unwrap(), path: words.next().unwrap(), body: String::from_utf8(body).unwrap() }
+}

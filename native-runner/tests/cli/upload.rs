@@ -1,0 +1,205 @@
+use std::fs;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use results::RunRecord;
+use results::api::{AcceptedRun, ErrorBody, StartRun, StartedRun, Tier};
+
+use crate::support::{Answer, FakeServer, Finished, Received, Runner, any_adapter};
+
+/// Would train on the processor if the leaderboard let it.
+const RUN: &str = "--backend reference --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes";
+
+fn run_against(url: &str) -> Finished {
+    Runner::new(RUN).arg("--upload").arg(url).run()
+}
+
+/// The failure is told at once: no workload has begun.
+#[track_caller]
+fn expect_refusal_before_training(finished: Finished, parts: &[&str]) {
+    assert!(!finished.stderr.contains("(1 of 1)"), "training began:\n{}", finished.stderr);
+    assert_eq!(finished.stdout, "");
+    finished.expect_status(5).expect_errors(parts);
+}
+
+fn refusal(code: &str, message: &str) -> ErrorBody {
+    ErrorBody { code: code.to_owned(), message: message.to_owned(), field: Some("suite.version".to_owned()) }
+}
+
+#[test]
+fn a_server_that_is_down_is_found_out_before_training() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    expect_refusal_before_training(run_against(&url), &[&url, "cannot be reached", "is it running"]);
+}
+
+#[test]
+fn a_host_that_does_not_exist_is_found_out_before_training() {
+    let finished = run_against("http://leaderboard.invalid");
+    expect_refusal_before_training(finished, &["http://leaderboard.invalid", "cannot be reached"]);
+}
+
+#[test]
+fn a_server_that_refuses_is_quoted() {
+    let body = refusal("suite_unknown", "This leaderboard does not know version 1 of the suite.");
+    let server = FakeServer::start(move |_| Answer::json(403, &body));
+    let parts = ["This leaderboard does not know version 1 of the suite", "suite_unknown in suite.version", "403"];
+    expect_refusal_before_training(run_against(&server.url), &parts);
+}
+
+#[test]
+fn what_is_not_a_leaderboard_is_said_to_be_none() {
+    let html = || Answer::Http(200, &[("content-type", "text/html")], "<!DOCTYPE html><title>Hello</title>".to_owned());
+    let text = |status| Answer::Http(status, &[], "{\"run_id\": 5}".to_owned());
+    let path_in_id = || StartedRun {
+        run_id: "../../etc/passwd".to_owned(),
+        nonce: "n".to_owned(),
+        seed: 1,
+        expires_unix_seconds: 4e9,
+    };
+    let cases: [(&str, Box<dyn Fn() -> Answer + Send + Sync>, &str); 6] = [
+        ("a web page", Box::new(html), "a web page"),
+        ("other JSON", Box::new(move || text(200)), "not the expected JSON"),
+        ("not found", Box::new(move || text(404)), "status 404"),
+        ("no HTTP", Box::new(|| Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n")), "not HTTP"),
+        ("no text", Box::new(|| Answer::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n\xff\xfe")), "not"),
+        ("a path as id", Box::new(move || Answer::json(200, &path_in_id())), "a run id that is not one"),
+    ];
+    for (name, answer, part) in cases {
+        let server = FakeServer::start(move |_| answer());
+        eprintln!("{name}");
+        let parts = [server.url.as_str(), "does not answer like a Gradmark leaderboard", part];
+        expect_refusal_before_training(run_against(&server.url), &parts);
+    }
+}
+
+#[test]
+fn a_server_that_breaks_is_said_to_be_broken() {
+    let server = FakeServer::start(|_| Answer::Http(500, &[], "<html>Internal error</html>".to_owned()));
+    expect_refusal_before_training(run_against(&server.url), &["failed with status 500", "try again later"]);
+}
+
+#[test]
+fn a_redirect_is_shown_and_not_followed() {
+    let other = FakeServer::start(|_| Answer::Silence);
+    let server = FakeServer::start(|_| Answer::Http(301, &[("location", "https://elsewhere.example/")], String::new()));
+    expect_refusal_before_training(run_against(&server.url), &["sends its visitors on to https://elsewhere.example/"]);
+    assert!(other.received().is_empty());
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let server = FakeServer::start(|_| Answer::Silence);
+    let start = Instant::now();
+    let finished = Runner::new(RUN).arg("--upload").arg(&server.url).arg("--upload-timeout").arg("0.5").run();
+    expect_refusal_before_training(finished, &["did not answer within 0.5 s", "--upload-timeout"]);
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[test]
+fn nothing_is_uploaded_without_agreement() {
+    let server = FakeServer::start(|_| Answer::Silence);
+    let finished = Runner::new("--backend reference --steps 2 --upload").arg(&server.url).run().expect_status(2);
+    finished.expect_errors(&["without agreement", "--yes"]);
+    assert!(server.received().is_empty());
+}
+
+/// A leaderboard that accepts everything.
+fn leaderboard() -> FakeServer {
+    FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
+        ("POST", "/api/v1/runs") => Answer::json(
+            201,
+            &StartedRun {
+                run_id: "run-1".to_owned(),
+                nonce: "once".to_owned(),
+                seed: 987_654_321,
+                expires_unix_seconds: 4e9,
+            },
+        ),
+        ("PUT", "/api/v1/runs/run-1") => Answer::json(200, &accepted("run-1", Tier::Checked)),
+        ("POST", "/api/v1/runs/import") => Answer::json(201, &accepted("run-2", Tier::Unverified)),
+        _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
+    })
+}
+
+fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
+    AcceptedRun {
+        run_id: run_id.to_owned(),
+        tier,
+        notes: vec!["Nobody has looked at it yet.".to_owned()],
+        permalink: format!("/runs/{run_id}"),
+        deletion_secret: "secret".to_owned(),
+        deletion_link: format!("/runs/{run_id}/delete#secret"),
+    }
+}
+
+fn paths(received: &[Received]) -> Vec<String> {
+    received.iter().map(|request| format!("{} {}", request.method, request.path)).collect()
+}
+
+#[test]
+fn a_registered_run_uses_the_servers_seed_and_uploads_the_record_that_was_kept() {
+    let test = "a_registered_run_uses_the_servers_seed_and_uploads_the_record_that_was_kept";
+    let Some(adapter) = any_adapter(test) else { return };
+    let server = leaderboard();
+    let line =
+        format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --json kept.json --yes --upload");
+    let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
+
+    let received = server.received();
+    assert_eq!(paths(&received), ["POST /api/v1/runs", "PUT /api/v1/runs/run-1"]);
+    let start: StartRun = serde_json::from_str(&received[0].body).unwrap();
+    assert_eq!((start.suite.name.as_str(), start.suite.version), ("quick", 1));
+    let record: RunRecord = serde_json::from_str(&received[1].body).unwrap();
+    assert_eq!(record.run_id.as_deref(), Some("run-1"));
+    assert_eq!(record.nonce.as_deref(), Some("once"));
+    assert_eq!(record.seed, 987_654_321);
+    assert_eq!(record.workloads.len(), 1);
+    let kept = fs::read_to_string(finished.folder.path().join("kept.json")).unwrap();
+    assert_eq!(kept.trim_end(), received[1].body, "what is kept is what was uploaded");
+
+    let url = &server.url;
+    for part in
+        ["checked", "Nobody has looked", &format!("{url}/runs/run-1"), &format!("{url}/runs/run-1/delete#secret")]
+    {
+        assert!(finished.stdout.contains(part), "{part} is missing in:\n{}", finished.stdout);
+    }
+}
+
+#[test]
+fn a_refused_record_is_kept_and_can_be_uploaded_later_as_unverified() {
+    let test = "a_refused_record_is_kept_and_can_be_uploaded_later_as_unverified";
+    let Some(adapter) = any_adapter(test) else { return };
+    let closing = FakeServer::start(|_| Answer::json(503, &refusal("closed", "The leaderboard is closed today.")));
+    let line = format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --seed 5 --yes --upload");
+    let finished = Runner::new(&line).arg(&closing.url).run().expect_status(5);
+    assert_eq!(paths(&closing.received()), ["POST /api/v1/runs/import"], "a seed of one's own is not registered");
+    assert!(finished.stdout.contains("Verdict"), "the figures are shown all the same:\n{}", finished.stdout);
+    let command = format!("native-runner upload gradmark-seed-5.json --to {}", closing.url);
+    let finished =
+        finished.expect_errors(&["The leaderboard is closed today", &command, "the upload will be unverified"]);
+
+    let server = leaderboard();
+    let file = finished.folder.path().join("gradmark-seed-5.json");
+    let second = Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(0);
+    let received = server.received();
+    assert_eq!(paths(&received), ["POST /api/v1/runs/import"]);
+    let record: RunRecord = serde_json::from_str(&received[0].body).unwrap();
+    assert_eq!((record.seed, record.run_id), (5, None));
+    assert!(record.warnings.iter().any(|warning| matches!(warning, results::Warning::Unregistered { .. })));
+    assert!(second.stdout.contains("unverified") && second.stdout.contains("/runs/run-2"), "{}", second.stdout);
+}
+
+#[test]
+fn a_file_that_is_no_record_is_not_uploaded() {
+    let server = leaderboard();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("some.json");
+    fs::write(&file, "{\"schema_version\": 1}").unwrap();
+    let finished = Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(2);
+    finished.expect_errors(&["some.json is not a record", "missing field"]);
+    let missing = Runner::new("upload --yes missing.json --to").arg(&server.url).run().expect_status(1);
+    missing.expect_errors(&["cannot read missing.json"]);
+    assert!(server.received().is_empty());
+}
