@@ -144,14 +144,14 @@ pub(super) fn lines_with(code: &str, words: &str) -> Vec<usize> {
     let is_word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
     let begins_with_word = is_word(words.chars().next());
     let ends_with_word = is_word(words.chars().next_back());
+    let is_whole = |line: &str, at: usize| {
+        let goes_on_before = begins_with_word && is_word(line[..at].chars().next_back());
+        let goes_on_after = ends_with_word && is_word(line[at + words.len()..].chars().next());
+        !goes_on_before && !goes_on_after
+    };
     code.lines()
         .enumerate()
-        .filter(|(_, line)| {
-            line.match_indices(words).any(|(at, _)| {
-                !(begins_with_word && is_word(line[..at].chars().next_back()))
-                    && !(ends_with_word && is_word(line[at + words.len()..].chars().next()))
-            })
-        })
+        .filter(|(_, line)| line.match_indices(words).any(|(at, _)| is_whole(line, at)))
         .map(|(number, _)| number + 1)
         .collect()
 }

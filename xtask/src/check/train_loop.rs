@@ -4,6 +4,8 @@ use super::rust::{code, lines_with};
 use super::{Check, Tree, Violation};
 use anyhow::Result;
 
+const LOOP: &str = "engine/src/train.rs";
+
 pub(super) static CHECK: Check = Check {
     name: "one training loop",
     promise: "The training loop has no `cfg(target_arch)`: the browser and the command line run the same one.",
@@ -11,14 +13,11 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn find(tree: &Tree) -> Result<Vec<Violation>> {
-    // One file, or one folder once it has grown.
-    let mut files = tree.files("engine/src/training", &["rs"])?;
-    for file in ["engine/src/train.rs", "engine/src/training.rs"] {
-        files.extend(tree.exists(file).then(|| file.into()));
-    }
+    // One file, and a folder for its parts.
+    let mut files = tree.files("engine/src/train", &["rs"])?;
+    files.extend(tree.exists(LOOP).then(|| LOOP.into()));
     if files.is_empty() {
-        let what = "neither this nor engine/src/training/ exists: tell this check where the training loop went";
-        return Ok(vec![Violation::of("engine/src/train.rs", what)]);
+        return Ok(vec![Violation::of(LOOP, "does not exist: tell this check where the training loop went")]);
     }
     let mut violations = Vec::new();
     for file in files {
@@ -31,18 +30,18 @@ fn find(tree: &Tree) -> Result<Vec<Violation>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::found;
+    use super::super::testing::{NOTHING, found};
     use super::CHECK;
 
     #[test]
     fn a_loop_that_depends_on_the_target_is_found() {
         let files = [
             ("engine/src/clock.rs", "#[cfg(target_arch = \"wasm32\")]\nfn now() {}\n"),
-            ("engine/src/training/mod.rs", "fn train() {}\n"),
-            ("engine/src/training/window.rs", "fn a() {}\n#[cfg(not(target_arch = \"wasm32\"))]\nfn b() {}\n"),
+            ("engine/src/train.rs", "fn train() {}\n"),
+            ("engine/src/train/window.rs", "fn a() {}\n#[cfg(not(target_arch = \"wasm32\"))]\nfn b() {}\n"),
         ];
-        assert_eq!(found(&CHECK, &files), ["engine/src/training/window.rs:2: depends on the target"]);
-        assert_eq!(found(&CHECK, &[("engine/src/train.rs", "fn train() {}\n")]), [String::new(); 0]);
+        assert_eq!(found(&CHECK, &files), ["engine/src/train/window.rs:2: depends on the target"]);
+        assert_eq!(found(&CHECK, &[("engine/src/train.rs", "fn train() {}\n")]), NOTHING);
     }
 
     #[test]
