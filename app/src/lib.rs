@@ -1,1 +1,25 @@
+//! The Gradmark page.
+//!
+//! Whatever can be decided without a browser is in ordinary modules, tested on the host: what a
+//! user-agent string and a query string mean ([`browser`], [`wishes`]), what to do without WebGPU
+//! ([`advice`]), the state that a run's events add up to ([`live`]), the geometry of charts
+//! ([`geometry`]) and every sentence made from numbers ([`text`]). The rest touches the browser and is built
+//! for wasm only: `platform` wraps what the browser offers, `benchmark` drives a run, `page` is what
+//! one sees.
 
+pub mod advice;
+#[cfg(target_arch = "wasm32")]
+mod benchmark;
+pub mod browser;
+pub mod geometry;
+pub mod live;
+#[cfg(target_arch = "wasm32")]
+mod page;
+#[cfg(target_arch = "wasm32")]
+mod platform;
+pub mod route;
+pub mod text;
+pub mod wishes;
+
+#[cfg(target_arch = "wasm32")]
+pub use page::mount;

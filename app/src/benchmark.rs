@@ -1,0 +1,268 @@
+//! A run as the page drives it: registers it, starts the worker, collects what it says, completes its record.
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::IntervalHandle;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use results::{Outcome, RunRecord, Suite, Warning};
+use training_worker::{FromWorker, Limit, Order, Registration};
+
+use crate::live::Live;
+use crate::platform::{self, HiddenTimer, TrainingWorker, WakeLock};
+use crate::wishes::Wishes;
+
+/// Charts that are drawn more often would compete with the training for the GPU.
+const DRAW_EVERY: Duration = Duration::from_millis(250);
+/// A worker that has not stopped by then is stopped by force.
+const CANCEL_PATIENCE: Duration = Duration::from_secs(3);
+/// A worker whose module has not started by then will not.
+const START_PATIENCE: Duration = Duration::from_secs(60);
+/// A page hidden for less than this was merely glanced away from.
+const HIDDEN_SECONDS: f64 = 0.5;
+
+/// Where the page is with its run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Ready,
+    Running,
+    Cancelling,
+    Cancelled,
+    Finished,
+    /// With a sentence that says why.
+    Failed(String),
+}
+
+/// What kind of run it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// On the GPU; may be uploaded.
+    Benchmark,
+    /// On the processor, a few steps, for whoever has no WebGPU; stays here.
+    Demonstration,
+}
+
+/// A run that came to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Finished {
+    pub(crate) record: RunRecord,
+    pub(crate) kind: Kind,
+}
+
+/// The page's one run at a time.
+#[derive(Clone, Copy)]
+pub(crate) struct Benchmark {
+    pub(crate) stage: RwSignal<Stage>,
+    /// What is drawn; follows the events at most four times a second.
+    pub(crate) live: RwSignal<Live>,
+    pub(crate) finished: RwSignal<Option<Finished>>,
+    /// The events' sum as of now.
+    latest: StoredValue<Live>,
+    session: StoredValue<Option<Session>, LocalStorage>,
+    /// Counts runs, so that late answers of an earlier one are told apart.
+    attempt: StoredValue<u32>,
+}
+
+/// What a run holds while it goes on; all of it ends when this is dropped.
+struct Session {
+    worker: TrainingWorker,
+    kind: Kind,
+    hidden: HiddenTimer,
+    wake_lock: Option<WakeLock>,
+    /// Why the leaderboard does not know this run.
+    unregistered: Option<String>,
+    _drawing: Ticker,
+}
+
+struct Ticker(IntervalHandle);
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Benchmark {
+    pub(crate) fn new() -> Self {
+        Self {
+            stage: RwSignal::new(Stage::Ready),
+            live: RwSignal::new(Live::default()),
+            finished: RwSignal::new(None),
+            latest: StoredValue::new(Live::default()),
+            session: StoredValue::new_local(None),
+            attempt: StoredValue::new(0),
+        }
+    }
+
+    pub(crate) fn is_running(self) -> bool {
+        matches!(self.stage.get(), Stage::Running | Stage::Cancelling)
+    }
+
+    /// Starts a run. Nothing happens while one is running.
+    pub(crate) fn start(self, kind: Kind, wishes: Wishes) {
+        if matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling) {
+            return;
+        }
+        self.attempt.update_value(|attempt| *attempt += 1);
+        let attempt = self.attempt.get_value();
+        self.latest.set_value(Live::default());
+        self.live.set(Live::default());
+        self.finished.set(None);
+        self.stage.set(Stage::Running);
+        spawn_local(async move {
+            let order = order(kind, wishes).await;
+            if self.goes_on(attempt)
+                && let Err(reason) = self.open(attempt, kind, order).await
+            {
+                self.end(Stage::Failed(format!("The training worker could not be started: {reason}.")));
+            }
+        });
+    }
+
+    /// Asks the worker to stop, and makes it stop if it does not.
+    pub(crate) fn cancel(self) {
+        self.stage.set(Stage::Cancelling);
+        let asked = self.session.with_value(|session| session.as_ref().map(|s| s.worker.cancel()));
+        if asked.is_none() {
+            return self.end(Stage::Cancelled);
+        }
+        let attempt = self.attempt.get_value();
+        let stop = move || {
+            if self.goes_on(attempt) && self.stage.get_untracked() == Stage::Cancelling {
+                self.end(Stage::Cancelled);
+            }
+        };
+        set_timeout(stop, CANCEL_PATIENCE);
+    }
+
+    async fn open(self, attempt: u32, kind: Kind, order: Ordered) -> Result<(), String> {
+        let wake_lock = WakeLock::request().await;
+        if !self.goes_on(attempt) {
+            return Ok(());
+        }
+        let worker = TrainingWorker::start(order.order, move |message| {
+            if self.goes_on(attempt) {
+                self.receive(message);
+            }
+        })?;
+        let drawing = set_interval_with_handle(move || self.draw(), DRAW_EVERY).map_err(|_| "no timer".to_owned())?;
+        self.session.set_value(Some(Session {
+            worker,
+            kind,
+            hidden: HiddenTimer::start(),
+            wake_lock,
+            unregistered: order.unregistered,
+            _drawing: Ticker(drawing),
+        }));
+        let give_up = move || {
+            let silent = self.latest.with_value(|live| live.adapter.is_none());
+            if self.goes_on(attempt) && silent {
+                self.end(Stage::Failed("The training worker did not start. Reload the page and try again.".to_owned()));
+            }
+        };
+        set_timeout(give_up, START_PATIENCE);
+        Ok(())
+    }
+
+    /// Whether run number `attempt` is the present one and has not ended.
+    fn goes_on(self, attempt: u32) -> bool {
+        self.attempt.get_value() == attempt && matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling)
+    }
+
+    fn receive(self, message: FromWorker) {
+        match message {
+            FromWorker::Ready => {}
+            FromWorker::Loading { loaded_bytes, total_bytes, .. } => {
+                self.latest.update_value(|live| live.loading(loaded_bytes, total_bytes));
+            }
+            FromWorker::Event(event) => self.latest.update_value(|live| live.event(&event)),
+            FromWorker::Finished(record) => self.finish(*record),
+            FromWorker::Failed(sentence) => self.end(Stage::Failed(format!("The benchmark failed: {sentence}."))),
+            FromWorker::Crashed(sentence) => {
+                let advice = "Reload the page and try again; if it happens again, please report it.";
+                self.end(Stage::Failed(format!("The training worker stopped working: {sentence}. {advice}")));
+            }
+        }
+    }
+
+    fn draw(self) {
+        let latest = self.latest.get_value();
+        if self.live.with_untracked(|shown| *shown != latest) {
+            self.live.set(latest);
+        }
+    }
+
+    fn finish(self, mut record: RunRecord) {
+        if record.workloads.iter().any(|workload| workload.outcome == Outcome::Cancelled) {
+            return self.end(Stage::Cancelled);
+        }
+        let kind = self.session.with_value(|session| {
+            session.as_ref().map(|session| {
+                record.warnings.extend(session.warnings());
+                session.kind
+            })
+        });
+        self.latest.update_value(Live::finish);
+        self.finished.set(kind.map(|kind| Finished { record, kind }));
+        self.end(Stage::Finished);
+    }
+
+    fn end(self, stage: Stage) {
+        self.draw();
+        let stage = if self.stage.get_untracked() == Stage::Cancelling { Stage::Cancelled } else { stage };
+        self.stage.set(stage);
+        // The worker's own callback may be running, so it is dropped after it has returned.
+        let session = self.session.try_update_value(Option::take).flatten();
+        set_timeout(move || drop(session), Duration::ZERO);
+    }
+}
+
+impl Session {
+    /// What only the page can know about a run.
+    fn warnings(&self) -> Vec<Warning> {
+        let seconds = self.hidden.seconds();
+        let hidden = (seconds >= HIDDEN_SECONDS).then_some(Warning::TabHidden { seconds });
+        let isolated = (!platform::is_isolated()).then_some(Warning::NotIsolated);
+        let dimmed = self.wake_lock.is_none().then_some(Warning::NoWakeLock);
+        let unregistered = self.unregistered.clone().map(|reason| Warning::Unregistered { reason });
+        [hidden, isolated, dimmed, unregistered].into_iter().flatten().collect()
+    }
+}
+
+/// An order, and why the leaderboard does not know it.
+struct Ordered {
+    order: Order,
+    unregistered: Option<String>,
+}
+
+async fn order(kind: Kind, wishes: Wishes) -> Ordered {
+    let suite = engine::SUITES[0];
+    let started_unix_seconds = platform::unix_seconds();
+    let mut order = Order {
+        backend: "wgsl".to_owned(),
+        suite: suite.name.to_owned(),
+        workloads: wishes.workloads,
+        seed: platform::random_seed(),
+        batch_size: wishes.batch_size,
+        limit: wishes.limit,
+        registration: None,
+        started_unix_seconds,
+        client: platform::browser().client(platform::logical_processors()),
+        claimed_name: None,
+    };
+    if kind == Kind::Demonstration {
+        order.backend = engine::backends::REFERENCE.to_owned();
+        order.workloads = vec!["keras-mnist-mlp".to_owned()];
+        order.batch_size = order.batch_size.or(Some(16));
+        order.limit = order.limit.or(Some(Limit::Seconds(10.0)));
+        return Ordered { order, unregistered: None };
+    }
+    match platform::register(Suite { name: suite.name.to_owned(), version: suite.version }).await {
+        Ok(started) => {
+            order.seed = started.seed;
+            order.registration = Some(Registration { run_id: started.run_id, nonce: started.nonce });
+            Ordered { order, unregistered: None }
+        }
+        Err(refusal) => Ordered { order, unregistered: Some(refusal.to_string()) },
+    }
+}

@@ -1,0 +1,123 @@
+//! Scales, ticks and paths of the charts, as plain numbers.
+
+/// A range of values with round marks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    pub low: f64,
+    pub high: f64,
+    pub ticks: Vec<f64>,
+    /// Digits after the point that tell the ticks apart.
+    pub decimals: usize,
+}
+
+impl Axis {
+    /// From `low` to the first round value at or above `high`, with about `count` marks.
+    ///
+    /// Steps are 1, 2 or 5 times a power of ten: Heckbert, "Nice numbers for graph labels" (Graphics Gems, 1990).
+    pub fn covering(low: f64, high: f64, count: u32) -> Self {
+        let span = if high > low { high - low } else { 1.0 };
+        let rough = span / f64::from(count.max(1));
+        let power = 10f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|f| f * power).into_iter().find(|step| *step >= rough * 0.999);
+        let step = step.unwrap_or(10.0 * power);
+        let high = low + (span / step - 1e-9).ceil() * step;
+        let ticks = (0..=2 * count + 2).map(|i| low + f64::from(i) * step).take_while(|t| *t <= high + step * 0.01);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful of digits")]
+        let decimals = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
+        Self { low, high, ticks: ticks.collect(), decimals }
+    }
+
+    /// Place of `value` between the ends, 0 to 1.
+    fn share(&self, value: f64) -> f64 {
+        ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+}
+
+/// The area between the axes, in pixels from the top left corner of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+}
+
+impl Frame {
+    pub fn x(&self, axis: &Axis, value: f64) -> f64 {
+        self.left + axis.share(value) * (self.right - self.left)
+    }
+
+    pub fn y(&self, axis: &Axis, value: f64) -> f64 {
+        self.bottom - axis.share(value) * (self.bottom - self.top)
+    }
+
+    /// An SVG path through `points`, to a tenth of a pixel.
+    pub fn path(&self, points: &[(f64, f64)], x: &Axis, y: &Axis) -> String {
+        let mut path = String::new();
+        for (i, &(px, py)) in points.iter().enumerate() {
+            let command = if i == 0 { 'M' } else { 'L' };
+            path.push_str(&format!("{command}{:.1} {:.1}", self.x(x, px), self.y(y, py)));
+        }
+        path
+    }
+}
+
+/// Moves label positions apart (they must be at least `gap` from each other) and keeps them within the ends.
+pub fn spread(positions: &mut [f64], gap: f64, top: f64, bottom: f64) {
+    let mut order: Vec<usize> = (0..positions.len()).collect();
+    order.sort_by(|&a, &b| positions[a].total_cmp(&positions[b]));
+    let mut least = top;
+    for &i in &order {
+        positions[i] = positions[i].max(least);
+        least = positions[i] + gap;
+    }
+    let mut most = bottom;
+    for &i in order.iter().rev() {
+        positions[i] = positions[i].min(most);
+        most = positions[i] - gap;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_reach_over_the_largest_value() {
+        let check = |high: f64, ticks: &[f64], decimals: usize| {
+            let axis = Axis::covering(0.0, high, 4);
+            assert!(axis.ticks.iter().zip(ticks).all(|(a, b)| (a - b).abs() < 1e-9), "{high}: {:?}", axis.ticks);
+            assert_eq!((axis.ticks.len(), axis.decimals), (ticks.len(), decimals), "{high}: {:?}", axis.ticks);
+            assert!(axis.high >= high);
+        };
+        check(2.3, &[0.0, 1.0, 2.0, 3.0], 0);
+        check(0.37, &[0.0, 0.1, 0.2, 0.3, 0.4], 1);
+        check(100.0, &[0.0, 50.0, 100.0], 0);
+        check(30.0, &[0.0, 10.0, 20.0, 30.0], 0);
+        check(0.8, &[0.0, 0.2, 0.4, 0.6, 0.8], 1);
+    }
+
+    #[test]
+    fn nothing_to_show_is_still_an_axis() {
+        let axis = Axis::covering(0.0, 0.0, 4);
+        assert!(axis.high > axis.low && axis.ticks.len() >= 2);
+    }
+
+    #[test]
+    fn a_path_runs_from_the_lower_left_to_the_upper_right() {
+        let frame = Frame { left: 10.0, right: 110.0, top: 0.0, bottom: 50.0 };
+        let axis = Axis::covering(0.0, 100.0, 2);
+        assert_eq!(
+            frame.path(&[(0.0, 0.0), (50.0, 25.0), (100.0, 100.0)], &axis, &axis),
+            "M10.0 50.0L60.0 37.5L110.0 0.0"
+        );
+        assert_eq!(frame.path(&[], &axis, &axis), "");
+    }
+
+    #[test]
+    fn labels_that_would_overlap_move_apart_and_stay_inside() {
+        let mut positions = [95.0, 96.0, 20.0];
+        spread(&mut positions, 14.0, 8.0, 100.0);
+        assert_eq!(positions, [86.0, 100.0, 20.0]);
+    }
+}

@@ -1,0 +1,217 @@
+//! What a run's events add up to while it goes on.
+
+use engine::{Event, Phase};
+use results::{Adapter, CurvePoint, Evaluation, Warning};
+
+/// Share of the progress bar that fetching the data fills; the engine counts the rest.
+const DATA_SHARE: f64 = 0.05;
+/// Points kept for drawing. When there are more, every other one is left out.
+const MAXIMUM_POINTS: usize = 600;
+
+/// A run so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Live {
+    pub adapter: Option<Adapter>,
+    pub phase: Option<Phase>,
+    pub warnings: Vec<Warning>,
+    /// The workload that is running.
+    pub workload: Option<LiveWorkload>,
+    data_fraction: f64,
+    run_fraction: f64,
+    finished: bool,
+}
+
+/// A workload so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveWorkload {
+    pub name: String,
+    pub title: String,
+    /// From 0, of `count`.
+    pub index: u32,
+    pub count: u32,
+    pub target_accuracy: f64,
+    pub step: u64,
+    /// Passes over the training set.
+    pub epochs: f64,
+    pub samples_per_second: Option<f64>,
+    pub training: Vec<CurvePoint>,
+    pub tests: Vec<Evaluation>,
+}
+
+impl LiveWorkload {
+    /// Mean loss of the latest window.
+    pub fn loss(&self) -> Option<f64> {
+        self.training.last().map(|point| point.loss)
+    }
+
+    pub fn training_accuracy(&self) -> Option<f64> {
+        self.training.last().map(|point| point.accuracy)
+    }
+
+    pub fn test_accuracy(&self) -> Option<f64> {
+        self.tests.last().map(|test| test.accuracy)
+    }
+}
+
+impl Live {
+    /// Share of the whole that is done, 0 to 1; it never falls.
+    pub fn fraction(&self) -> f64 {
+        if self.finished { 1.0 } else { DATA_SHARE * self.data_fraction + (1.0 - DATA_SHARE) * self.run_fraction }
+    }
+
+    /// A data file is on its way.
+    pub fn loading(&mut self, loaded_bytes: u64, total_bytes: u64) {
+        let fraction = loaded_bytes as f64 / total_bytes.max(1) as f64;
+        self.data_fraction = self.data_fraction.max(fraction.min(1.0));
+    }
+
+    /// The run came to its end.
+    pub fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// Takes in what the engine announced.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted { adapter, .. } => self.adapter = Some(adapter.clone()),
+            Event::WorkloadStarted { workload, index, count, target_accuracy, .. } => {
+                self.workload = Some(LiveWorkload {
+                    name: workload.clone(),
+                    title: crate::text::workload_title(workload),
+                    index: *index,
+                    count: *count,
+                    target_accuracy: *target_accuracy,
+                    ..LiveWorkload::default()
+                });
+            }
+            Event::PhaseStarted { phase, .. } => self.phase = Some(*phase),
+            Event::Progress { run_fraction, .. } => {
+                // Whatever trains has its data, wherever the browser found it.
+                self.data_fraction = 1.0;
+                self.run_fraction = self.run_fraction.max(*run_fraction);
+                self.progress(event);
+            }
+            Event::Evaluated { evaluation, .. } => {
+                if let Some(workload) = &mut self.workload {
+                    workload.tests.push(*evaluation);
+                }
+            }
+            Event::Warned { warning } => self.warnings.push(warning.clone()),
+            Event::WorkloadFinished { .. } => {}
+        }
+    }
+
+    fn progress(&mut self, event: &Event) {
+        let (
+            Some(workload),
+            &Event::Progress { step, epochs, training_seconds, loss, training_accuracy, samples_per_second, .. },
+        ) = (&mut self.workload, event)
+        else {
+            return;
+        };
+        workload.step = step;
+        workload.epochs = epochs;
+        workload.samples_per_second = Some(samples_per_second);
+        workload.training.push(CurvePoint { step, training_seconds, loss, accuracy: training_accuracy });
+        if workload.training.len() > MAXIMUM_POINTS {
+            let mut even = false;
+            workload.training.retain(|_| {
+                even = !even;
+                even
+            });
+        }
+    }
+
+    /// Where the run is, for the status region: changes with the phase only, so that it is not read out all the time.
+    pub fn status(&self) -> String {
+        let Some(workload) = &self.workload else { return "Starting the training worker".to_owned() };
+        let phase = self.phase.map_or("starting", Phase::title);
+        let place = if workload.count > 1 {
+            format!("Network {} of {}: ", workload.index + 1, workload.count)
+        } else {
+            String::new()
+        };
+        format!("{place}{} – {phase}", workload.title)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn started() -> Live {
+        let mut live = Live::default();
+        live.event(&Event::WorkloadStarted {
+            workload: "caffe-mnist".to_owned(),
+            index: 1,
+            count: 2,
+            steps_per_epoch: 938,
+            target_accuracy: 0.98,
+        });
+        live
+    }
+
+    fn progress(step: u64, run_fraction: f64) -> Event {
+        Event::Progress {
+            workload: "caffe-mnist".to_owned(),
+            run_fraction,
+            step,
+            epochs: step as f64 / 938.0,
+            training_seconds: step as f64,
+            loss: 2.3 - step as f64 / 1000.0,
+            training_accuracy: 0.1,
+            samples_per_second: 64.0,
+        }
+    }
+
+    #[test]
+    fn the_progress_bar_never_falls_and_ends_full() {
+        let mut live = started();
+        let mut last = 0.0;
+        let mut check = |live: &Live| {
+            assert!(live.fraction() >= last, "{} after {last}", live.fraction());
+            last = live.fraction();
+        };
+        live.loading(50, 100);
+        check(&live);
+        live.loading(100, 100);
+        check(&live);
+        live.event(&progress(1, 0.0));
+        check(&live);
+        live.event(&progress(9, 0.6));
+        check(&live);
+        live.event(&progress(10, 0.5));
+        check(&live);
+        live.finish();
+        check(&live);
+        assert_eq!(live.fraction(), 1.0);
+    }
+
+    #[test]
+    fn data_that_the_browser_had_already_counts_as_loaded() {
+        let mut live = started();
+        live.event(&progress(1, 0.0));
+        assert_eq!(live.fraction(), DATA_SHARE);
+    }
+
+    #[test]
+    fn the_status_names_the_network_and_the_phase() {
+        let mut live = started();
+        live.event(&Event::PhaseStarted { workload: "caffe-mnist".to_owned(), phase: Phase::Training });
+        assert_eq!(live.status(), "Network 2 of 2: MNIST, LeNet (Caffe) – training");
+    }
+
+    #[test]
+    fn a_long_run_is_thinned_and_keeps_its_ends() {
+        let mut live = started();
+        for step in 0..2000 {
+            live.event(&progress(step, 0.0));
+        }
+        let workload = live.workload.unwrap();
+        assert!(workload.training.len() <= MAXIMUM_POINTS);
+        assert_eq!(workload.training[0].step, 0);
+        assert!(workload.training.windows(2).all(|pair| pair[0].step < pair[1].step));
+        assert_eq!(workload.step, 1999);
+        assert_eq!(workload.training.last().unwrap().step, 1999);
+    }
+}

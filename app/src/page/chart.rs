@@ -1,0 +1,200 @@
+//! Curves as SVG, drawn to the size that they have on the screen so that their words stay legible.
+
+use leptos::html;
+use leptos::prelude::*;
+use results::{CurvePoint, Evaluation};
+use wasm_bindgen::prelude::*;
+use web_sys::{ResizeObserver, ResizeObserverEntry};
+
+use crate::geometry::{Axis, Frame, spread};
+
+const HEIGHT: f64 = 220.0;
+/// Width before the first measurement.
+const FIRST_WIDTH: f64 = 480.0;
+
+/// A curve with its label beside its end.
+struct Curve {
+    /// `training` or `test`; the style sheet colours by it.
+    class: &'static str,
+    label: String,
+    points: Vec<(f64, f64)>,
+    /// Single sightings are drawn as dots on their line.
+    dots: bool,
+}
+
+/// A chart's content at one moment.
+struct Drawing {
+    y: Axis,
+    /// Text of a mark on the vertical axis.
+    mark: fn(&Axis, f64) -> String,
+    curves: Vec<Curve>,
+    /// A value to be reached.
+    target: Option<f64>,
+    /// What a person who does not see the drawing is told.
+    description: String,
+}
+
+#[component]
+pub(super) fn LossChart(#[prop(into)] training: Signal<Vec<CurvePoint>>) -> impl IntoView {
+    let drawing = move || {
+        let points: Vec<(f64, f64)> = training.with(|t| t.iter().map(|p| (p.training_seconds, p.loss)).collect());
+        let highest = points.iter().map(|p| p.1).fold(0.0, f64::max);
+        let label = points.last().map(|p| format!("{:.3}", p.1)).unwrap_or_default();
+        let description = match (points.first(), points.last()) {
+            (Some(first), Some(last)) => {
+                format!("The training loss went from {:.3} to {:.3} in {:.1} s of training.", first.1, last.1, last.0)
+            }
+            _ => "No training yet.".to_owned(),
+        };
+        Drawing {
+            y: Axis::covering(0.0, highest, 4),
+            mark: |axis, value| format!("{value:.*}", axis.decimals),
+            curves: vec![Curve { class: "training", label, points, dots: false }],
+            target: None,
+            description,
+        }
+    };
+    view! { <Chart title="Training loss" drawing /> }
+}
+
+#[component]
+pub(super) fn AccuracyChart(
+    #[prop(into)] training: Signal<Vec<CurvePoint>>,
+    #[prop(into)] tests: Signal<Vec<Evaluation>>,
+    #[prop(into)] target: Signal<Option<f64>>,
+) -> impl IntoView {
+    let drawing = move || {
+        let points: Vec<_> = training.with(|t| t.iter().map(|p| (p.training_seconds, p.accuracy)).collect());
+        let seen: Vec<_> = tests.with(|t| t.iter().map(|e| (e.training_seconds, e.accuracy)).collect());
+        let last = |points: &[(f64, f64)]| points.last().map(|p| format!("{:.1} %", p.1 * 100.0));
+        let (training_text, test_text) = (last(&points), last(&seen));
+        let description = match (&training_text, &test_text) {
+            (Some(training), Some(test)) => format!("Training accuracy {training}, test accuracy {test}."),
+            (Some(training), None) => format!("Training accuracy {training}; not tested yet."),
+            _ => "No training yet.".to_owned(),
+        };
+        let label = |name: &str, text: Option<String>| text.map(|text| format!("{name} {text}")).unwrap_or_default();
+        Drawing {
+            y: Axis::covering(0.0, 1.0, 4),
+            mark: |_, value| format!("{:.0} %", value * 100.0),
+            curves: vec![
+                Curve { class: "training", label: label("train", training_text), points, dots: false },
+                Curve { class: "test", label: label("test", test_text), points: seen, dots: true },
+            ],
+            target: target.get(),
+            description,
+        }
+    };
+    view! { <Chart title="Accuracy" drawing /> }
+}
+
+#[component]
+fn Chart(title: &'static str, drawing: impl Fn() -> Drawing + Send + 'static) -> impl IntoView {
+    let place = NodeRef::<html::Div>::new();
+    let width = measured_width(place);
+    view! {
+        <figure class="chart">
+            <figcaption>{title}</figcaption>
+            <div node_ref=place>{move || draw(title, &drawing(), width.get())}</div>
+        </figure>
+    }
+}
+
+fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + use<> {
+    let frame = Frame { left: 44.0, right: (width - 92.0).max(80.0), top: 14.0, bottom: HEIGHT - 34.0 };
+    let seconds = drawing.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)).fold(0.0, f64::max);
+    let x = Axis::covering(0.0, seconds, if width < 420.0 { 3 } else { 5 });
+    let y = &drawing.y;
+    let marks = y.ticks.iter().map(|&value| {
+        let place = frame.y(y, value);
+        view! {
+            <line class="grid" x1=frame.left x2=frame.right y1=place y2=place />
+            <text class="mark-text" x=frame.left - 8.0 y=place + 4.0 text-anchor="end">{(drawing.mark)(y, value)}</text>
+        }
+    });
+    let times = x.ticks.iter().map(|&value| {
+        let text = format!("{value:.*}", x.decimals);
+        view! { <text class="mark-text" x=frame.x(&x, value) y=frame.bottom + 18.0 text-anchor="middle">{text}</text> }
+    });
+    let target = drawing.target.map(|value| {
+        let place = frame.y(y, value);
+        let text = format!("target {:.0} %", value * 100.0);
+        view! {
+            <line class="target" x1=frame.left x2=frame.right y1=place y2=place />
+            <text class="mark-text" x=frame.left + 6.0 y=place + 14.0>{text}</text>
+        }
+    });
+    let curves = drawing.curves.iter().map(|curve| view! { <g class=curve.class>{lines(curve, &frame, &x, y)}</g> });
+    view! {
+        <svg
+            role="img"
+            aria-label=format!("{title}. {}", drawing.description)
+            width=width
+            height=HEIGHT
+            viewBox=format!("0 0 {width} {HEIGHT}")
+        >
+            <desc>{drawing.description.clone()}</desc>
+            {marks.collect_view()}
+            {times.collect_view()}
+            <text class="mark-text" x=frame.right + 8.0 y=frame.bottom + 18.0>"s of training"</text>
+            {target}
+            {curves.collect_view()}
+            {labels(drawing, &frame, &x)}
+        </svg>
+    }
+}
+
+fn lines(curve: &Curve, frame: &Frame, x: &Axis, y: &Axis) -> impl IntoView + use<> {
+    let dot = |&(px, py): &(f64, f64)| view! { <circle cx=frame.x(x, px) cy=frame.y(y, py) r="4" /> };
+    let shown = if curve.dots { &curve.points[..] } else { &curve.points[curve.points.len().saturating_sub(1)..] };
+    view! {
+        <path d=frame.path(&curve.points, x, y) />
+        {shown.iter().map(dot).collect_view()}
+    }
+}
+
+/// Each curve's name and latest value beside its end.
+fn labels(drawing: &Drawing, frame: &Frame, x: &Axis) -> impl IntoView + use<> {
+    let ends: Vec<_> =
+        drawing.curves.iter().filter_map(|c| Some((c.class, c.label.clone(), *c.points.last()?))).collect();
+    let mut heights: Vec<f64> = ends.iter().map(|(_, _, end)| frame.y(&drawing.y, end.1) + 4.0).collect();
+    spread(&mut heights, 16.0, frame.top, frame.bottom);
+    // Beside the furthest end, so that no label lies on a curve.
+    let place = ends.iter().map(|(_, _, end)| frame.x(x, end.0)).fold(frame.left, f64::max) + 10.0;
+    ends.into_iter()
+        .zip(heights)
+        .map(|((class, label, _), height)| view! { <text class=format!("label {class}") x=place y=height>{label}</text> })
+        .collect_view()
+}
+
+/// Watches an element's width until it leaves the page.
+struct Watch {
+    observer: ResizeObserver,
+    _callback: Closure<dyn FnMut(js_sys::Array)>,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.observer.disconnect();
+    }
+}
+
+fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
+    let (width, set_width) = signal(FIRST_WIDTH);
+    let watch = StoredValue::new_local(None::<Watch>);
+    Effect::new(move |_| {
+        let Some(element) = place.get() else { return };
+        let callback = Closure::<dyn FnMut(js_sys::Array)>::new(move |entries: js_sys::Array| {
+            let entry: ResizeObserverEntry = entries.get(0).unchecked_into();
+            let now = entry.content_rect().width().floor();
+            if now > 0.0 && width.try_get_untracked().is_some_and(|before| before != now) {
+                set_width.set(now);
+            }
+        });
+        if let Ok(observer) = ResizeObserver::new(callback.as_ref().unchecked_ref()) {
+            observer.observe(&element);
+            watch.set_value(Some(Watch { observer, _callback: callback }));
+        }
+    });
+    width
+}

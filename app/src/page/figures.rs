@@ -1,0 +1,93 @@
+//! The figures of a record: the large ones, and the table of all.
+
+use leptos::prelude::*;
+use results::{METRICS, Metric, Outcome, RunRecord, WorkloadRecord, metric};
+
+use crate::text;
+
+/// What a person looks for first, for each workload.
+#[component]
+pub(super) fn Cards(record: RunRecord) -> impl IntoView {
+    let cards = record.workloads.into_iter().map(|workload| {
+        let title = text::workload_title(&workload.workload);
+        let body = if workload.outcome == Outcome::Completed {
+            view! {
+                <dl>
+                    <Large id="samples_per_second" workload=workload.clone() />
+                    <Large id="accuracy" workload=workload.clone() />
+                    <Large id="seconds_to_target" workload=workload.clone() />
+                </dl>
+            }
+            .into_any()
+        } else {
+            view! { <p>{capitalised(&text::outcome(&workload.outcome))}</p> }.into_any()
+        };
+        view! { <article class="card"><h3>{title}</h3>{body}</article> }
+    });
+    view! { <div class="cards">{cards.collect_view()}</div> }
+}
+
+#[component]
+fn Large(id: &'static str, workload: WorkloadRecord) -> impl IntoView {
+    let metric = metric(id)?;
+    let text = metric.text_of(&workload.summary);
+    let (number, unit) = text.rsplit_once(' ').unwrap_or((&text, ""));
+    let title = match (id, workload.target) {
+        ("seconds_to_target", Some(target)) => format!("Time to {:.0} %", target.accuracy * 100.0),
+        _ => metric.title.to_owned(),
+    };
+    Some(view! {
+        <div>
+            <dt>{title}</dt>
+            <dd>{number.to_owned()}<small>{format!(" {unit}")}</small></dd>
+        </div>
+    })
+}
+
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Every metric of every workload.
+#[component]
+pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
+    let titles: Vec<String> = record.workloads.iter().map(|w| text::workload_title(&w.workload)).collect();
+    let rows = METRICS.iter().map(|metric| {
+        let cells = record.workloads.iter().map(|workload| view! { <Cell metric workload=workload.clone() /> });
+        view! {
+            <tr data-metric=metric.id>
+                <th scope="row">
+                    {metric.title}
+                    <span class="explain">{metric.description}</span>
+                </th>
+                {cells.collect_view()}
+            </tr>
+        }
+    });
+    view! {
+        <div class="scroll" role="region" aria-label="Results, scrollable" tabindex="0">
+            <table class="results" aria-label="Results">
+                <thead>
+                    <tr>
+                        <th scope="col">"Figure"</th>
+                        {titles.into_iter().map(|title| view! { <th scope="col">{title}</th> }).collect_view()}
+                    </tr>
+                </thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn Cell(metric: &'static Metric, workload: WorkloadRecord) -> impl IntoView {
+    let summary = workload.summary;
+    let half_width = (metric.id == "samples_per_second").then(|| summary.relative_half_width()).flatten();
+    view! {
+        <td data-workload=workload.workload>
+            {metric.text_of(&summary)}
+            {half_width.map(|share| view! { <span class="explain">{format!("± {:.1} %", share * 100.0)}</span> })}
+        </td>
+    }
+}

@@ -1,0 +1,83 @@
+//! What one sees.
+#![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
+
+mod chart;
+mod delete;
+mod figures;
+mod finished;
+mod json;
+mod leaderboard;
+mod report;
+mod result;
+mod running;
+mod start;
+mod upload;
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+use crate::platform;
+use crate::route::{Route, route};
+
+/// Shows the page in place of the words that the plain document begins with.
+pub fn mount() {
+    console_error_panic_hook::set_once();
+    let document = platform::window().document().expect("a window has a document");
+    let root = document.get_element_by_id("page").expect("index.html has the page's place");
+    root.set_text_content(None);
+    mount_to(root.unchecked_into(), Page).forget();
+}
+
+#[component]
+fn Page() -> impl IntoView {
+    let view = match route(&platform::path()) {
+        Route::Start => start::Start().into_any(),
+        Route::Result { run_id } => view! { <result::ResultPage run_id /> }.into_any(),
+        Route::Delete { run_id } => view! { <delete::DeletePage run_id /> }.into_any(),
+        Route::Unknown => view! { <Unknown /> }.into_any(),
+    };
+    view! {
+        <a class="skip" href="#main">"Skip to the content"</a>
+        <header class="top">
+            <a class="brand" href="/" aria-label="Gradmark, start page">
+                <Mark />
+                <span>"Gradmark"</span>
+            </a>
+            <nav aria-label="Pages">
+                <a href="/">"Start"</a>
+                <a href="/#leaderboard">"Table"</a>
+            </nav>
+        </header>
+        <main id="main" tabindex="-1">{view}</main>
+        <footer class="bottom">
+            <p>
+                "Nothing is uploaded without a click, after the exact data was offered to you. No address and no \
+                 user-agent string is stored, and whoever uploads a result can delete it."
+            </p>
+            <p>{format!("Gradmark {}", env!("CARGO_PKG_VERSION"))}</p>
+        </footer>
+    }
+}
+
+/// The sign of the product: a loss that falls.
+#[component]
+fn Mark() -> impl IntoView {
+    view! {
+        <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+            <rect class="mark-ground" width="32" height="32" rx="8" />
+            <path class="mark-line" d="M7 7.5C9.5 20.5 14 23 25 24" />
+            <circle class="mark-point" cx="25" cy="24" r="2.6" />
+        </svg>
+    }
+}
+
+#[component]
+fn Unknown() -> impl IntoView {
+    view! {
+        <section class="sheet narrow">
+            <h1>"There is nothing here"</h1>
+            <p>"The address may be mistyped, or the result was deleted."</p>
+            <p><a class="button quiet" href="/">"Go to the start page"</a></p>
+        </section>
+    }
+}

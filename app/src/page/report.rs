@@ -1,0 +1,116 @@
+//! A record as a person reads it: figures, curves, what was not ideal, what it was made with.
+
+use leptos::prelude::*;
+use results::{RunRecord, WorkloadRecord};
+
+use super::chart::{AccuracyChart, LossChart};
+use super::figures::{Cards, ResultsTable};
+use super::json::ExactJson;
+use crate::text;
+
+#[component]
+pub(super) fn Report(record: RunRecord, json: Signal<String>) -> impl IntoView {
+    let file = format!("gradmark-{}.json", record.run_id.as_deref().unwrap_or("run"));
+    view! {
+        <Cards record=record.clone() />
+        <Caveats record=record.clone() />
+        <h3>"All figures"</h3>
+        <ResultsTable record=record.clone() />
+        {record.workloads.iter().cloned().map(|workload| view! { <Curves workload /> }).collect_view()}
+        <h3>"How it was made"</h3>
+        <Facts record=record.clone() />
+        <ExactJson json file />
+    }
+}
+
+/// Why the run is not ranked, and what was not ideal.
+#[component]
+fn Caveats(record: RunRecord) -> impl IntoView {
+    let standard = record.is_standard();
+    let reasons = record.non_standard.join(", ");
+    let warnings = record.warnings;
+    let count = warnings.len() + usize::from(!standard);
+    (count > 0).then(|| view! {
+        <section class="caveats" aria-labelledby="caveats-title">
+            <h3 id="caveats-title">"Worth knowing"</h3>
+            <ul class="plain">
+                {(!standard).then(|| view! { <li>{format!("Non-standard, so shown but never ranked: {reasons}.")}</li> })}
+                {warnings.into_iter().map(|warning| view! { <li>{warning.to_string()}</li> }).collect_view()}
+            </ul>
+        </section>
+    })
+}
+
+#[component]
+fn Curves(workload: WorkloadRecord) -> impl IntoView {
+    if workload.curve.is_empty() {
+        return None;
+    }
+    let training = Signal::stored(workload.curve);
+    let tests = Signal::stored(workload.evaluations);
+    let target = Signal::stored(workload.target.map(|target| target.accuracy));
+    Some(view! {
+        <h3>{text::workload_title(&workload.workload)}</h3>
+        <div class="charts">
+            <LossChart training />
+            <AccuracyChart training tests target />
+        </div>
+    })
+}
+
+/// Device, software and evidence.
+#[component]
+fn Facts(record: RunRecord) -> impl IntoView {
+    let adapter = &record.device.adapter;
+    let client = &record.provenance.client;
+    let mut facts = vec![
+        ("Device, as reported", text::device_name(adapter, None)),
+        ("Interface", [adapter.api.as_str(), adapter.driver.as_str()].join(" ").trim().to_owned()),
+        ("Kernels", format!("back end {}", record.device.backend)),
+        ("Program", format!("{} {} on {}", client.name, client.version, client.operating_system)),
+        ("Gradmark", format!("{}, commit {}", record.provenance.engine_version, record.provenance.commit)),
+        ("Suite", format!("{} {}", record.suite.name, record.suite.version)),
+        ("Started", text::day(record.provenance.started_unix_seconds)),
+        ("Seed", record.seed.to_string()),
+    ];
+    if let Some(claimed) = record.device.claimed_name.clone() {
+        facts.insert(0, ("Device, as claimed", claimed));
+    }
+    for workload in &record.workloads {
+        facts.push(("Training", training(workload)));
+        facts.extend(evidence(workload).map(|sentence| ("Evidence", sentence)));
+    }
+    view! {
+        <dl class="facts">
+            {facts.into_iter().map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }).collect_view()}
+        </dl>
+    }
+}
+
+fn training(workload: &WorkloadRecord) -> String {
+    let (settings, summary) = (&workload.settings, &workload.summary);
+    format!(
+        "{}: {} steps of batch size {}, learning rate {}, {} samples, {} windows counted",
+        workload.workload,
+        text::count(summary.steps),
+        settings.batch_size,
+        settings.learning_rate,
+        text::count(summary.samples),
+        summary.measured_windows
+    )
+}
+
+/// What shows that the training happened and was right.
+fn evidence(workload: &WorkloadRecord) -> Option<String> {
+    let check = workload.correctness.as_ref()?;
+    let verdict = if check.passed { "agrees" } else { "disagrees" };
+    Some(format!(
+        "{}: {verdict} with the reference back end (largest relative difference of a loss {:.1e}, allowed {:.0e}); the \
+         losses of the first {} steps and {} final weights are kept",
+        workload.workload,
+        check.largest_difference,
+        check.tolerance,
+        workload.first_losses.len(),
+        workload.weight_samples.len()
+    ))
+}

@@ -1,0 +1,66 @@
+//! The page of one stored result.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use results::api::StoredRun;
+
+use super::report::Report;
+use crate::platform::{self, Refusal};
+use crate::text;
+
+#[component]
+pub(super) fn ResultPage(run_id: String) -> impl IntoView {
+    let loaded = RwSignal::new(None::<Result<StoredRun, Refusal>>);
+    let own = platform::kept_secret(&run_id);
+    let id = run_id.clone();
+    spawn_local(async move { loaded.set(Some(platform::stored(&id).await)) });
+    move || match loaded.get() {
+        None => view! { <p class="note">"Loading …"</p> }.into_any(),
+        Some(Err(refusal)) => view! {
+            <section class="sheet narrow">
+                <h1>"This result cannot be shown"</h1>
+                <p>{format!("{refusal}")}</p>
+                <p><a class="button quiet" href="/">"Go to the start page"</a></p>
+            </section>
+        }
+        .into_any(),
+        Some(Ok(run)) => {
+            let deletion = own.as_ref().map(|secret| format!("/runs/{run_id}/delete#{secret}"));
+            view! { <Stored run deletion /> }.into_any()
+        }
+    }
+}
+
+#[component]
+fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
+    let record = run.record;
+    let name = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
+    let client = &record.provenance.client;
+    let json = serde_json::to_string_pretty(&record).expect("every record can be written as JSON");
+    let software = record.device.adapter.software.then_some(" A software adapter: shown, not ranked.");
+    view! {
+        <section class="sheet">
+            <h1>{name}</h1>
+            <p class="lead small">
+                {format!(
+                    "{} {} on {}, uploaded on {}.",
+                    client.name, client.version, client.operating_system, text::day(run.submitted_unix_seconds)
+                )}
+                {software}
+            </p>
+            <p>
+                <span class="tier" data-tier=run.tier.name()>{run.tier.name()}</span>
+                " "
+                {text::tier_meaning(run.tier)}
+            </p>
+            {(!run.notes.is_empty()).then(|| view! {
+                <ul class="plain">{run.notes.into_iter().map(|note| view! { <li>{note}</li> }).collect_view()}</ul>
+            })}
+            <Report record json=Signal::stored(json) />
+            <div class="row">
+                <a class="button quiet" href="/#leaderboard">"All results"</a>
+                {deletion.map(|address| view! { <a class="button quiet" href=address>"Delete this result"</a> })}
+            </div>
+        </section>
+    }
+}

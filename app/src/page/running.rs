@@ -1,0 +1,101 @@
+//! A run while it goes on.
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::chart::{AccuracyChart, LossChart};
+use crate::benchmark::{Benchmark, Stage};
+use crate::live::LiveWorkload;
+use crate::text;
+
+#[component]
+pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
+    let live = benchmark.live;
+    let cancel = NodeRef::<html::Button>::new();
+    // The button that started the run is gone; the keyboard goes to the one that took its place.
+    Effect::new(move |_| {
+        if let Some(cancel) = cancel.get() {
+            drop(cancel.focus());
+        }
+    });
+    let percent = Memo::new(move |_| live.with(|live| (live.fraction() * 1000.0).floor() / 10.0));
+    let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
+    let title = move || workload.get().map_or_else(|| "Getting ready".to_owned(), |workload| workload.title);
+    let training = Signal::derive(move || workload.get().map(|w| w.training).unwrap_or_default());
+    let tests = Signal::derive(move || workload.get().map(|w| w.tests).unwrap_or_default());
+    let target = Signal::derive(move || workload.get().map(|w| w.target_accuracy));
+    view! {
+        <section class="sheet run" aria-label="Benchmark in progress">
+            <div class="run-head">
+                <div>
+                    <h2>{title}</h2>
+                    <p class="phase">{move || live.with(|live| live.phase.map(|phase| phase.title()))}</p>
+                </div>
+                <button
+                    class="button quiet"
+                    type="button"
+                    node_ref=cancel
+                    disabled=move || benchmark.stage.get() == Stage::Cancelling
+                    on:click=move |_| benchmark.cancel()
+                >
+                    "Cancel"
+                </button>
+            </div>
+            <div class="bar-line">
+                <div
+                    class="bar"
+                    role="progressbar"
+                    aria-label="Progress of the benchmark"
+                    aria-valuemin="0"
+                    aria-valuemax="100"
+                    aria-valuenow=move || percent.get().to_string()
+                >
+                    <div class="bar-fill" style:width=move || format!("{}%", percent.get())></div>
+                </div>
+                <span class="bar-text" aria-hidden="true">{move || format!("{:.0} %", percent.get())}</span>
+            </div>
+            <dl class="figures">
+                <Figure name="samples-per-second" title="Samples per second" value=move || {
+                    workload.with(|w| w.as_ref().and_then(|w| w.samples_per_second))
+                } text=|rate| text::rate(rate) />
+                <Figure name="loss" title="Loss" value=move || {
+                    workload.with(|w| w.as_ref().and_then(LiveWorkload::loss))
+                } text=|loss| format!("{loss:.4}") />
+                <Figure name="training-accuracy" title="Training accuracy" value=move || {
+                    workload.with(|w| w.as_ref().and_then(LiveWorkload::training_accuracy))
+                } text=text::percent />
+                <Figure name="test-accuracy" title="Test accuracy" value=move || {
+                    workload.with(|w| w.as_ref().and_then(LiveWorkload::test_accuracy))
+                } text=text::percent />
+                <Figure name="step" title="Step" value=move || {
+                    workload.with(|w| w.as_ref().filter(|w| w.step > 0).map(|w| w.step as f64))
+                } text=|step| format!("{step:.0}") />
+                <Figure name="epochs" title="Passes over the data" value=move || {
+                    workload.with(|w| w.as_ref().filter(|w| w.step > 0).map(|w| w.epochs))
+                } text=|epochs| format!("{epochs:.2}") />
+            </dl>
+            <div class="charts">
+                <LossChart training />
+                <AccuracyChart training tests target />
+            </div>
+        </section>
+    }
+}
+
+/// One number that changes while the run goes on; `data-value` has it unrounded.
+#[component]
+fn Figure(
+    name: &'static str,
+    title: &'static str,
+    value: impl Fn() -> Option<f64> + Send + Sync + Copy + 'static,
+    text: impl Fn(f64) -> String + Send + Sync + Copy + 'static,
+) -> impl IntoView {
+    view! {
+        <div class="figure">
+            <dt>{title}</dt>
+            <dd data-figure=name data-value=move || value().map(|value| value.to_string())>
+                {move || value().map_or_else(|| "–".to_owned(), text)}
+            </dd>
+        </div>
+    }
+}

@@ -1,0 +1,221 @@
+//! The start page: what this is, the button, the run, the leaderboard.
+
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::finished::FinishedRun;
+use super::leaderboard::Leaderboard;
+use super::running::Running;
+use crate::advice::{Obstacle, advice};
+use crate::benchmark::{Benchmark, Kind, Stage};
+use crate::platform::{self, Gpu};
+use crate::text;
+use crate::wishes::Wishes;
+
+/// What the parts of the start page share.
+#[derive(Clone, Copy)]
+pub(super) struct StartState {
+    pub(super) benchmark: Benchmark,
+    pub(super) gpu: RwSignal<Gpu>,
+    /// What the person says the GPU is.
+    pub(super) claimed: RwSignal<String>,
+    /// Settings in the address, or what is wrong with them.
+    pub(super) wishes: StoredValue<Result<Wishes, String>>,
+    /// Set to the id of an uploaded run, so that the leaderboard loads again and shows it.
+    pub(super) uploaded: RwSignal<Option<String>>,
+}
+
+#[component]
+pub(super) fn Start() -> impl IntoView {
+    let state = StartState {
+        benchmark: Benchmark::new(),
+        gpu: RwSignal::new(Gpu::Asking),
+        claimed: RwSignal::new(String::new()),
+        wishes: StoredValue::new(platform::wishes()),
+        uploaded: RwSignal::new(None),
+    };
+    spawn_local(async move { state.gpu.set(platform::probe().await) });
+    let stage = state.benchmark.stage;
+    let at_rest = Memo::new(move |_| !state.benchmark.is_running());
+    view! {
+        <section class="hero" class:compact=move || stage.get() != Stage::Ready>
+            <div class="hero-words">
+                <h1>"How fast does your GPU learn?"</h1>
+                <p class="lead">
+                    "One click trains real neural networks on real data, on your own GPU, in this tab – and \
+                     shows how fast and how well they learn."
+                </p>
+            </div>
+            <Device state />
+            <div class="controls">
+                <Show when=move || at_rest.get()>
+                    <StartControls state />
+                </Show>
+                <p class="status" role="status" aria-live="polite">{move || status(state)}</p>
+            </div>
+        </section>
+        {move || match state.gpu.get() {
+            Gpu::Missing(obstacle) => Some(view! { <NoGpu state obstacle /> }),
+            _ => None,
+        }}
+        <Show when=move || !at_rest.get()>
+            <Running benchmark=state.benchmark />
+        </Show>
+        <FinishedRun state />
+        <Leaderboard uploaded=state.uploaded />
+    }
+}
+
+/// The sentence of the status region.
+fn status(state: StartState) -> String {
+    match state.benchmark.stage.get() {
+        Stage::Ready => String::new(),
+        Stage::Running => state.benchmark.live.with(crate::live::Live::status),
+        Stage::Cancelling => "Cancelling …".to_owned(),
+        Stage::Cancelled => "Cancelled. Nothing was kept and nothing was uploaded.".to_owned(),
+        Stage::Failed(sentence) => sentence,
+        Stage::Finished => state
+            .benchmark
+            .finished
+            .with(|finished| finished.as_ref().map(|f| text::headline(&f.record)).unwrap_or_default()),
+    }
+}
+
+/// The button, why it may not be pressed, and what the address asks for.
+#[component]
+fn StartControls(state: StartState) -> impl IntoView {
+    let button = NodeRef::<html::Button>::new();
+    let stage = state.benchmark.stage;
+    // The button comes back after a run was cancelled; the keyboard should be where it was.
+    Effect::new(move |_| {
+        if let (Some(button), Stage::Cancelled | Stage::Failed(_)) = (button.get(), stage.get_untracked()) {
+            drop(button.focus());
+        }
+    });
+    let reason = move || match (state.wishes.get_value(), state.gpu.get()) {
+        (Err(sentence), _) => Some(sentence),
+        (_, Gpu::Missing(obstacle)) => Some(obstacle.sentence().to_owned()),
+        _ => None,
+    };
+    let start = move |_| {
+        if let Ok(wishes) = state.wishes.get_value() {
+            state.benchmark.start(Kind::Benchmark, wishes);
+        }
+    };
+    let wishes = state.wishes.get_value().unwrap_or_default();
+    view! {
+        <div class="go">
+            <button
+                class="button main"
+                type="button"
+                node_ref=button
+                disabled=move || reason().is_some()
+                aria-describedby="benchmark-note"
+                on:click=start
+            >
+                "Benchmark"
+            </button>
+            <p class="note" id="benchmark-note">
+                {move || reason().unwrap_or_else(|| {
+                    "About a minute; fetches 12 MB of handwritten digits the first time.".to_owned()
+                })}
+            </p>
+        </div>
+        {(wishes.non_standard() || !wishes.workloads.is_empty()).then(|| view! { <Asked wishes /> })}
+    }
+}
+
+/// What the page's address asks for.
+#[component]
+fn Asked(wishes: Wishes) -> impl IntoView {
+    use training_worker::Limit;
+    let mut parts = Vec::new();
+    if !wishes.workloads.is_empty() {
+        parts.push(format!("only {}", wishes.workloads.join(", ")));
+    }
+    parts.extend(wishes.batch_size.map(|size| format!("batch size {size}")));
+    parts.extend(wishes.limit.map(|limit| match limit {
+        Limit::Epochs(epochs) => format!("{epochs} epochs"),
+        Limit::Steps(steps) => format!("{steps} steps"),
+        Limit::Seconds(seconds) => format!("{seconds} s of training"),
+    }));
+    let consequence =
+        if wishes.non_standard() { " This makes the run non-standard: it is shown, but never ranked." } else { "" };
+    view! { <p class="callout">{format!("The address asks for {}.{consequence}", parts.join(", "))}</p> }
+}
+
+/// The GPU and the browser, as far as they are known.
+#[component]
+fn Device(state: StartState) -> impl IntoView {
+    let gpu = move || match state.gpu.get() {
+        Gpu::Asking => "Asking the browser …".to_owned(),
+        Gpu::Missing(_) => "Not available to this page".to_owned(),
+        Gpu::Found { name, .. } => name,
+    };
+    let software = move || matches!(state.gpu.get(), Gpu::Found { software: true, .. });
+    let found = Memo::new(move |_| matches!(state.gpu.get(), Gpu::Found { .. }));
+    view! {
+        <div class="device">
+            <h2>"Your device"</h2>
+            <dl>
+                <div><dt>"GPU"</dt><dd data-figure="gpu">{gpu}</dd></div>
+                <div><dt>"Browser"</dt><dd data-figure="browser">{platform::browser().title()}</dd></div>
+            </dl>
+            {move || software().then(|| view! {
+                <p class="callout">
+                    "This is a software adapter: your processor pretends to be a GPU. It trains correctly but \
+                     slowly, and its result is shown but not ranked."
+                </p>
+            })}
+            <Show when=move || found.get()>
+                <ClaimedName claimed=state.claimed />
+            </Show>
+        </div>
+    }
+}
+
+/// Browsers mask the GPU's name, so its owner may say it.
+#[component]
+pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
+    view! {
+        <label class="claim">
+            <span>"Your GPU, if you know it"</span>
+            <input
+                type="text"
+                maxlength="80"
+                autocomplete="off"
+                spellcheck="false"
+                placeholder="such as GeForce RTX 4070"
+                prop:value=move || claimed.get()
+                on:input=move |event| claimed.set(event_target_value(&event))
+            />
+        </label>
+    }
+}
+
+/// What to do without WebGPU, and what can be seen all the same.
+#[component]
+fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
+    let browser = platform::browser();
+    let steps = advice(&browser, obstacle);
+    let demonstrate = move |_| state.benchmark.start(Kind::Demonstration, Wishes::default());
+    view! {
+        <section class="sheet" aria-labelledby="no-gpu">
+            <h2 id="no-gpu">"WebGPU is missing"</h2>
+            <p>{format!("You are using {}. {}", browser.title(), obstacle.sentence())}</p>
+            <ol class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ol>
+            <Show when=move || !state.benchmark.is_running()>
+                <div class="go">
+                    <button class="button quiet" type="button" on:click=demonstrate>
+                        "Demonstrate on the processor"
+                    </button>
+                    <p class="note">
+                        "Trains the same network with plain loops on one processor core for some seconds. It is not \
+                         a benchmark and is not uploaded."
+                    </p>
+                </div>
+            </Show>
+        </section>
+    }
+}

@@ -1,0 +1,132 @@
+//! The way of a result to the leaderboard.
+
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use results::RunRecord;
+use results::api::AcceptedRun;
+
+use super::start::{ClaimedName, StartState};
+use crate::platform;
+use crate::text;
+
+#[derive(Clone, PartialEq)]
+enum Sending {
+    No,
+    Now,
+    Done(AcceptedRun),
+    Refused(String),
+}
+
+#[component]
+pub(super) fn Upload(state: StartState, record: Memo<RunRecord>, json: Memo<String>) -> impl IntoView {
+    let sending = RwSignal::new(Sending::No);
+    let run_id = record.with_untracked(|record| record.run_id.clone());
+    move || {
+        match (sending.get(), run_id.clone()) {
+        (Sending::Done(accepted), _) => view! { <Accepted accepted /> }.into_any(),
+        (_, None) => view! {
+            <section class="upload" aria-labelledby="upload-title">
+                <h3 id="upload-title">"Upload"</h3>
+                <div class="go">
+                    <button class="button main" type="button" disabled aria-describedby="upload-note">"Upload"</button>
+                    <p class="note" id="upload-note">
+                        "The leaderboard could not be reached when this run began, so it gave no seed, and it takes only \
+                         runs that it gave a seed. Save the exact JSON if you want to keep the result, and run again \
+                         later to upload."
+                    </p>
+                </div>
+            </section>
+        }
+        .into_any(),
+        (now, Some(run_id)) => view! { <Offer state run_id json sending now /> }.into_any(),
+    }
+    }
+}
+
+#[component]
+fn Offer(
+    state: StartState,
+    run_id: String,
+    json: Memo<String>,
+    sending: RwSignal<Sending>,
+    now: Sending,
+) -> impl IntoView {
+    let busy = now == Sending::Now;
+    let refusal = if let Sending::Refused(sentence) = now { Some(sentence) } else { None };
+    let send = move |_| {
+        let run_id = run_id.clone();
+        sending.set(Sending::Now);
+        spawn_local(async move {
+            sending.set(match platform::upload(&run_id, &json.get_untracked()).await {
+                Ok(accepted) => {
+                    platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
+                    state.uploaded.set(Some(accepted.run_id.clone()));
+                    Sending::Done(accepted)
+                }
+                Err(refusal) => Sending::Refused(refusal.to_string()),
+            });
+        });
+    };
+    view! {
+        <section class="upload" aria-labelledby="upload-title">
+            <h3 id="upload-title">"Put it on the leaderboard"</h3>
+            <ClaimedName claimed=state.claimed />
+            <div class="go">
+                <button class="button main" type="button" disabled=busy aria-describedby="upload-note" on:click=send>
+                    "Upload"
+                </button>
+                <p class="note" id="upload-note">
+                    {if busy { "Uploading …" } else { "Sends the exact JSON above and nothing else. You get a link that deletes it." }}
+                </p>
+            </div>
+            <p class="refusal" role="alert">
+                {refusal.map(|sentence| format!("Not uploaded: {sentence}"))}
+            </p>
+        </section>
+    }
+}
+
+#[component]
+fn Accepted(accepted: AcceptedRun) -> impl IntoView {
+    let heading = NodeRef::<html::H3>::new();
+    Effect::new(move |_| {
+        if let Some(heading) = heading.get() {
+            drop(heading.focus());
+        }
+    });
+    let deletion = accepted.deletion_link.clone();
+    let whole_link = format!("{}{deletion}", platform::origin());
+    let said = RwSignal::new(String::new());
+    let copy = move |_| {
+        let link = whole_link.clone();
+        spawn_local(async move {
+            said.set(match platform::copy(&link).await {
+                Ok(()) => "Copied.".to_owned(),
+                Err(reason) => format!("Not copied: {reason}."),
+            });
+        });
+    };
+    view! {
+        <section class="upload" aria-labelledby="upload-title">
+            <h3 id="upload-title" tabindex="-1" node_ref=heading>"Uploaded"</h3>
+            <p>
+                <span class="tier" data-tier=accepted.tier.name()>{accepted.tier.name()}</span>
+                " "
+                {text::tier_meaning(accepted.tier)}
+            </p>
+            {(!accepted.notes.is_empty()).then(|| view! {
+                <ul class="plain">{accepted.notes.iter().map(|note| view! { <li>{note.clone()}</li> }).collect_view()}</ul>
+            })}
+            <div class="row">
+                <a class="button main" href=accepted.permalink>"Permalink"</a>
+                <a class="button quiet" href=deletion>"Deletion link"</a>
+                <button class="button small" type="button" on:click=copy>"Copy the deletion link"</button>
+                <span class="note" aria-live="polite">{said}</span>
+            </div>
+            <p class="note">
+                "Whoever has the deletion link can delete this result. It is shown only here, and remembered in this browser."
+            </p>
+        </section>
+    }
+}

@@ -1,0 +1,67 @@
+//! Clipboard, downloads, and the little that the page keeps in this browser.
+
+use js_sys::Array;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Storage, Url};
+
+use super::{describe, property, window};
+
+/// Copies `text` to the clipboard.
+///
+/// # Errors
+/// What the browser said; some allow it on secure pages only.
+pub(crate) async fn copy(text: &str) -> Result<(), String> {
+    let navigator = window().navigator();
+    if property(&navigator, "clipboard").is_undefined() {
+        return Err("this browser has no clipboard for this page".to_owned());
+    }
+    JsFuture::from(navigator.clipboard().write_text(text)).await.map(drop).map_err(|error| describe(&error))
+}
+
+/// Offers `text` as a file.
+///
+/// # Errors
+/// What the browser said.
+pub(crate) fn download(file: &str, text: &str) -> Result<(), String> {
+    let save = || -> Result<(), JsValue> {
+        let options = BlobPropertyBag::new();
+        options.set_type("application/json");
+        let blob = Blob::new_with_str_sequence_and_options(&Array::of1(&JsValue::from_str(text)), &options)?;
+        let address = Url::create_object_url_with_blob(&blob)?;
+        let document = window().document().expect("a window has a document");
+        let link: HtmlAnchorElement = document.create_element("a")?.unchecked_into();
+        link.set_href(&address);
+        link.set_download(file);
+        link.click();
+        Url::revoke_object_url(&address)
+    };
+    save().map_err(|error| describe(&error))
+}
+
+/// Remembers in this browser how a result can be deleted. A browser that keeps nothing is no error:
+/// the page shows the deletion link as well.
+pub(crate) fn keep_secret(run_id: &str, secret: &str) {
+    if let Some(storage) = storage() {
+        drop(storage.set_item(&key(run_id), secret));
+    }
+}
+
+/// The deletion secret of a result that was uploaded from this browser.
+pub(crate) fn kept_secret(run_id: &str) -> Option<String> {
+    storage()?.get_item(&key(run_id)).ok()?
+}
+
+pub(crate) fn forget_secret(run_id: &str) {
+    if let Some(storage) = storage() {
+        drop(storage.remove_item(&key(run_id)));
+    }
+}
+
+fn storage() -> Option<Storage> {
+    window().local_storage().ok()?
+}
+
+fn key(run_id: &str) -> String {
+    format!("gradmark.deletion.{run_id}")
+}

@@ -1,0 +1,45 @@
+use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::JsFuture;
+
+use super::{promise_of, property, window};
+use crate::advice::Obstacle;
+use crate::text;
+
+/// Whether the browser has a GPU for us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Gpu {
+    /// Not asked yet.
+    Asking,
+    Missing(Obstacle),
+    Found {
+        /// As far as the browser says.
+        name: String,
+        /// A program that pretends to be a GPU.
+        software: bool,
+    },
+}
+
+/// Asks the browser for a GPU, as the worker will.
+pub(crate) async fn probe() -> Gpu {
+    let gpu = property(&window().navigator(), "gpu");
+    if gpu.is_undefined() || gpu.is_null() {
+        let secure = window().is_secure_context();
+        return Gpu::Missing(if secure { Obstacle::NoInterface } else { Obstacle::InsecurePage });
+    }
+    let Some(promise) = promise_of(&gpu, "requestAdapter") else { return Gpu::Missing(Obstacle::NoInterface) };
+    let adapter = match JsFuture::from(promise).await {
+        Ok(adapter) if adapter.is_object() => adapter,
+        _ => return Gpu::Missing(Obstacle::NoAdapter),
+    };
+    let info = property(&adapter, "info");
+    let word = |name: &str| property(&info, name).as_string().unwrap_or_default();
+    let (vendor, architecture) = (word("vendor"), word("architecture"));
+    Gpu::Found {
+        name: text::gpu_name(&vendor, &architecture, &word("description")),
+        software: is_true(&info, "isFallbackAdapter") || is_true(&adapter, "isFallbackAdapter"),
+    }
+}
+
+fn is_true(object: &JsValue, name: &str) -> bool {
+    property(object, name).is_truthy()
+}

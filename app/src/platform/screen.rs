@@ -1,0 +1,84 @@
+//! Keeping the screen on, and noticing when nobody looks.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Document, VisibilityState};
+
+use super::{promise_of, property, unix_seconds, window};
+
+/// Keeps the screen on until it is dropped.
+pub(crate) struct WakeLock(JsValue);
+
+impl WakeLock {
+    /// `None` where the browser does not want to.
+    pub(crate) async fn request() -> Option<Self> {
+        let wake_lock = property(&window().navigator(), "wakeLock");
+        let sentinel = JsFuture::from(promise_of(&wake_lock, "request")?).await.ok()?;
+        Some(Self(sentinel))
+    }
+}
+
+impl Drop for WakeLock {
+    fn drop(&mut self) {
+        // Nothing depends on the answer: a browser that hides the page has released the lock already.
+        drop(promise_of(&self.0, "release"));
+    }
+}
+
+/// Counts the seconds during which the page is hidden.
+pub(crate) struct HiddenTimer {
+    state: Rc<Hidden>,
+    listener: Closure<dyn FnMut()>,
+}
+
+#[derive(Default)]
+struct Hidden {
+    seconds: Cell<f64>,
+    since: Cell<Option<f64>>,
+}
+
+impl Hidden {
+    fn note(&self) {
+        let now = unix_seconds();
+        if let Some(since) = self.since.take() {
+            self.seconds.set(self.seconds.get() + (now - since).max(0.0));
+        }
+        if document().visibility_state() == VisibilityState::Hidden {
+            self.since.set(Some(now));
+        }
+    }
+}
+
+fn document() -> Document {
+    window().document().expect("a window has a document")
+}
+
+impl HiddenTimer {
+    pub(crate) fn start() -> Self {
+        let state = Rc::new(Hidden::default());
+        state.note();
+        let noting = state.clone();
+        let listener = Closure::<dyn FnMut()>::new(move || noting.note());
+        let listening =
+            document().add_event_listener_with_callback("visibilitychange", listener.as_ref().unchecked_ref());
+        listening.expect("every document can be listened to");
+        Self { state, listener }
+    }
+
+    /// Seconds so far.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.state.note();
+        self.state.seconds.get()
+    }
+}
+
+impl Drop for HiddenTimer {
+    fn drop(&mut self) {
+        let listener = self.listener.as_ref().unchecked_ref();
+        let removed = document().remove_event_listener_with_callback("visibilitychange", listener);
+        removed.expect("what was added can be removed");
+    }
+}

@@ -1,0 +1,68 @@
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use training_worker::{FromWorker, Order, ToWorker};
+use wasm_bindgen::prelude::*;
+use web_sys::{ErrorEvent, MessageEvent, Worker};
+
+use super::describe;
+
+/// Trunk writes this file; it loads the worker's wasm module.
+const LOADER: &str = "/worker_loader.js";
+
+/// A worker that trains. It is stopped by force when this is dropped.
+pub(crate) struct TrainingWorker {
+    worker: Worker,
+    _message: Closure<dyn FnMut(MessageEvent)>,
+    _error: Closure<dyn FnMut(ErrorEvent)>,
+}
+
+impl TrainingWorker {
+    /// Starts a worker, gives it `order` as soon as it listens, and calls `handle` with whatever it says.
+    ///
+    /// # Errors
+    /// The browser does not start workers at all.
+    pub(crate) fn start(order: Order, handle: impl FnMut(FromWorker) + 'static) -> Result<Self, String> {
+        let worker = Worker::new(LOADER).map_err(|error| describe(&error))?;
+        let handle = Rc::new(RefCell::new(handle));
+        let mut order = Some(Box::new(order));
+        let (port, handle_message) = (worker.clone(), handle.clone());
+        let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+            let text = event.data().as_string().unwrap_or_default();
+            let message = serde_json::from_str(&text).unwrap_or_else(|error| {
+                FromWorker::Crashed(format!("it sent a message that this page does not know ({error})"))
+            });
+            if let (FromWorker::Ready, Some(order)) = (&message, order.take()) {
+                post(&port, &ToWorker::Run(order));
+            }
+            (handle_message.borrow_mut())(message);
+        });
+        let error = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
+            // A script that cannot be loaded gives an event without a message.
+            let text = js_sys::Reflect::get(&event, &JsValue::from_str("message")).ok().and_then(|m| m.as_string());
+            let text = text.unwrap_or_else(|| format!("{LOADER} could not be loaded"));
+            (handle.borrow_mut())(FromWorker::Crashed(text));
+        });
+        worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(error.as_ref().unchecked_ref()));
+        Ok(Self { worker, _message: message, _error: error })
+    }
+
+    /// Asks it to stop at the end of the current window.
+    pub(crate) fn cancel(&self) {
+        post(&self.worker, &ToWorker::Cancel);
+    }
+}
+
+impl Drop for TrainingWorker {
+    fn drop(&mut self) {
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.terminate();
+    }
+}
+
+fn post(worker: &Worker, message: &ToWorker) {
+    let text = serde_json::to_string(message).expect("every message can be written as JSON");
+    worker.post_message(&JsValue::from_str(&text)).expect("a string can always be posted");
+}

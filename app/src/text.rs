@@ -1,0 +1,162 @@
+//! Sentences and words made from numbers.
+
+use results::{Adapter, Outcome, RunRecord, WorkloadRecord, api::Tier, metric};
+
+/// The title of a workload, or its name where this build does not know it.
+pub fn workload_title(name: &str) -> String {
+    engine::workload(name).map_or_else(|| name.to_owned(), |workload| workload.title.to_owned())
+}
+
+/// What a run came to, in one sentence for the status region.
+pub fn headline(record: &RunRecord) -> String {
+    let parts: Vec<String> = record.workloads.iter().map(workload_headline).collect();
+    if parts.is_empty() { "The run trained nothing.".to_owned() } else { format!("Done. {}", parts.join(" ")) }
+}
+
+fn workload_headline(record: &WorkloadRecord) -> String {
+    let title = workload_title(&record.workload);
+    match &record.outcome {
+        Outcome::Completed => {
+            let figure = |id: &str| {
+                let metric = metric(id)?;
+                (metric.value)(&record.summary).map(|value| metric.text(value))
+            };
+            let accuracy = figure("accuracy").map(|text| format!("{text} test accuracy"));
+            let throughput = figure("samples_per_second");
+            let figures: Vec<String> = throughput.into_iter().chain(accuracy).collect();
+            format!("{title}: {}.", figures.join(", "))
+        }
+        other => format!("{title}: {}", outcome(other)),
+    }
+}
+
+/// How a workload ended, as a sentence.
+pub fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Completed => "completed.".to_owned(),
+        Outcome::Diverged { step } => format!("the loss became infinite at step {step}; there is no figure."),
+        Outcome::Incorrect => {
+            "this device computed something else than the reference, so nothing was timed. A newer browser or graphics \
+             driver may help."
+                .to_owned()
+        }
+        Outcome::Cancelled => "cancelled.".to_owned(),
+    }
+}
+
+/// How a device is called: as claimed by its owner, else as far as the platform says.
+pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
+    match claimed.map(str::trim).filter(|name| !name.is_empty()) {
+        Some(name) => name.to_owned(),
+        None if adapter.name.is_empty() => gpu_name(&adapter.vendor, &adapter.architecture, ""),
+        None => adapter.name.clone(),
+    }
+}
+
+/// What WebGPU says of a GPU, put into words: `NVIDIA, ampere`.
+pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
+    if !description.is_empty() {
+        return description.to_owned();
+    }
+    let vendor = match vendor {
+        "" => return "A GPU whose name the browser keeps to itself".to_owned(),
+        "amd" => "AMD",
+        "apple" => "Apple",
+        "arm" => "Arm",
+        "google" => "Google",
+        "img-tec" => "Imagination",
+        "intel" => "Intel",
+        "mesa" => "Mesa",
+        "microsoft" => "Microsoft",
+        "nvidia" => "NVIDIA",
+        "qualcomm" => "Qualcomm",
+        "samsung" => "Samsung",
+        other => other,
+    };
+    if architecture.is_empty() { format!("{vendor} GPU") } else { format!("{vendor}, {architecture}") }
+}
+
+/// What a tier means for whoever looks at a result.
+pub fn tier_meaning(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Replayed => "The leaderboard trained the first steps itself and saw the same losses.",
+        Tier::Checked => "All bounds, summaries and times hold.",
+        Tier::Unverified => "The leaderboard gave this run no seed, so it cannot be checked.",
+        Tier::Flagged => "Something is implausible; a person will look at it.",
+        Tier::Hidden => "This result is not shown in the table.",
+    }
+}
+
+/// A throughput without its unit, as the results write it.
+pub fn rate(samples_per_second: f64) -> String {
+    let text = metric("samples_per_second").map(|metric| metric.text(samples_per_second)).unwrap_or_default();
+    text.trim_end_matches(" samples/s").to_owned()
+}
+
+/// A share from 0 to 1 as `97.85 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+/// A count in groups of three digits, such as `60,000`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A day such as `21 Nov 2026`, in UTC.
+pub fn day(unix_seconds: f64) -> String {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    #[expect(clippy::cast_possible_truncation, reason = "a number of days; out of range it saturates")]
+    let days = (unix_seconds / 86_400.0).floor() as i64;
+    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years begin in March.
+    let shifted = days.clamp(-1_000_000_000, 1_000_000_000) + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = (shifted_month + 2) % 12;
+    let year = era * 400 + year_of_era + i64::from(month < 2);
+    format!("{day} {} {year}", MONTHS[usize::try_from(month).unwrap_or(0)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        assert_eq!(day(0.0), "1 Jan 1970");
+        assert_eq!(day(951_782_400.0), "29 Feb 2000");
+        assert_eq!(day(1_795_219_199.0), "20 Nov 2026");
+        assert_eq!(day(1_795_219_200.0), "21 Nov 2026");
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_masked_gpu_is_described_as_far_as_it_is_known() {
+        assert_eq!(gpu_name("nvidia", "ampere", ""), "NVIDIA, ampere");
+        assert_eq!(gpu_name("apple", "", ""), "Apple GPU");
+        assert_eq!(gpu_name("nvidia", "ampere", "NVIDIA GeForce RTX 3080"), "NVIDIA GeForce RTX 3080");
+        assert!(gpu_name("", "", "").contains("keeps to itself"));
+    }
+
+    #[test]
+    fn an_unfinished_workload_says_why_in_place_of_figures() {
+        assert!(outcome(&Outcome::Diverged { step: 12 }).contains("step 12"));
+        assert!(outcome(&Outcome::Incorrect).contains("nothing was timed"));
+    }
+}

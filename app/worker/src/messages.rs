@@ -1,0 +1,99 @@
+use engine::Event;
+use results::{Client, RunRecord};
+use serde::{Deserialize, Serialize};
+
+/// What the page tells the worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ToWorker {
+    /// Train; sent once in a worker's life.
+    Run(Box<Order>),
+    /// Stop at the end of the current window.
+    Cancel,
+}
+
+/// What the worker tells the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum FromWorker {
+    /// The module is compiled and listens.
+    Ready,
+    /// A data file is on its way.
+    Loading {
+        file: String,
+        loaded_bytes: u64,
+        total_bytes: u64,
+    },
+    Event(Event),
+    /// The run came to its end, whatever its outcome.
+    Finished(Box<RunRecord>),
+    /// The run could not be made; a sentence for people.
+    Failed(String),
+    /// The worker itself is broken.
+    Crashed(String),
+}
+
+/// Everything that the page decides about a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// Name of a back end in [`engine::BACKENDS`].
+    pub backend: String,
+    /// Name of a suite in [`engine::SUITES`].
+    pub suite: String,
+    /// Names of workloads; empty for all of the suite.
+    pub workloads: Vec<String>,
+    /// Seed of weights, shuffles and dropout.
+    pub seed: u32,
+    pub batch_size: Option<u32>,
+    pub limit: Option<Limit>,
+    pub registration: Option<Registration>,
+    /// Start of the run, seconds since 1970 UTC.
+    pub started_unix_seconds: f64,
+    pub client: Client,
+    pub claimed_name: Option<String>,
+}
+
+/// How long to train, where the suite's own length is not wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Limit {
+    Epochs(u32),
+    Steps(u64),
+    Seconds(f64),
+}
+
+impl From<Limit> for engine::Limit {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Epochs(epochs) => Self::Epochs(epochs),
+            Limit::Steps(steps) => Self::Steps(steps),
+            Limit::Seconds(seconds) => Self::Seconds(seconds),
+        }
+    }
+}
+
+/// What the leaderboard gave a run that it knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Registration {
+    pub run_id: String,
+    pub nonce: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_of_the_engine_arrives_as_it_was_sent() {
+        let event = Event::Progress {
+            workload: "keras-mnist-mlp".to_owned(),
+            run_fraction: 0.1,
+            step: 7,
+            epochs: 0.015,
+            training_seconds: 1.0 / 3.0,
+            loss: 2.302_585_092_994_046,
+            training_accuracy: 0.1,
+            samples_per_second: 1234.5,
+        };
+        let message = FromWorker::Event(event);
+        let text = serde_json::to_string(&message).unwrap();
+        assert_eq!(serde_json::from_str::<FromWorker>(&text).unwrap(), message);
+    }
+}

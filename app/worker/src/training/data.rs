@@ -1,0 +1,82 @@
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use async_trait::async_trait;
+use engine::{DataError, DataFile, DataSet, DataSetDefinition, DataSource};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{ReadableStreamDefaultReader, Response};
+
+use super::port;
+use crate::messages::FromWorker;
+
+/// The data sets as the server of this page hands them out. A set is fetched once in a run.
+#[derive(Default)]
+pub(super) struct ServedData {
+    loaded: HashMap<&'static str, Rc<DataSet>>,
+}
+
+#[async_trait(?Send)]
+impl DataSource for ServedData {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError> {
+        if let Some(set) = self.loaded.get(definition.name.as_str()) {
+            return Ok(set.clone());
+        }
+        let mut progress = Download { loaded: 0, total: definition.train.bytes + definition.test.bytes };
+        let train = fetch(&definition.train, &mut progress).await?;
+        let test = fetch(&definition.test, &mut progress).await?;
+        let set = Rc::new(DataSet::from_files(definition, &train, &test)?);
+        self.loaded.insert(&definition.name, set.clone());
+        Ok(set)
+    }
+}
+
+/// Bytes of a data set so far; both of its files together.
+struct Download {
+    loaded: u64,
+    total: u64,
+}
+
+impl Download {
+    fn advance(&mut self, file: &DataFile, bytes: u64) {
+        // One message for each hundredth is plenty for a progress bar.
+        let hundredth = |bytes: u64| bytes * 100 / self.total.max(1);
+        let (before, after) = (hundredth(self.loaded), hundredth(self.loaded + bytes));
+        self.loaded += bytes;
+        if after > before {
+            let (loaded_bytes, total_bytes) = (self.loaded, self.total);
+            port::post(&FromWorker::Loading { file: file.file.clone(), loaded_bytes, total_bytes });
+        }
+    }
+}
+
+/// The whole of a file. Its SHA-256 is in the address, so that a browser may keep it for ever.
+async fn fetch(file: &DataFile, progress: &mut Download) -> Result<Vec<u8>, DataError> {
+    let unreadable = |reason: String| DataError::Unreadable { file: file.file.clone(), reason };
+    let broken = |error: JsValue| unreadable(port::describe(&error));
+    let address = format!("/data/{}?v={}", file.file, &file.sha256[..16]);
+    let response: Response =
+        JsFuture::from(port::scope().fetch_with_str(&address)).await.map_err(broken)?.unchecked_into();
+    match response.status() {
+        200 => {}
+        404 => {
+            return Err(DataError::Missing { file: file.file.clone(), place: "the server's data folder".to_owned() });
+        }
+        status => return Err(unreadable(format!("the server answered with status {status}"))),
+    }
+    let stream = response.body().ok_or_else(|| unreadable("the server's answer is empty".to_owned()))?;
+    let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+    let mut bytes = Vec::with_capacity(usize::try_from(file.bytes).unwrap_or(0));
+    loop {
+        let part = JsFuture::from(reader.read()).await.map_err(broken)?;
+        let field = |name: &str| js_sys::Reflect::get(&part, &JsValue::from_str(name)).map_err(broken);
+        if field("done")?.is_truthy() {
+            return Ok(bytes);
+        }
+        let chunk: js_sys::Uint8Array = field("value")?.unchecked_into();
+        let start = bytes.len();
+        bytes.resize(start + chunk.length() as usize, 0);
+        chunk.copy_to(&mut bytes[start..]);
+        progress.advance(file, u64::from(chunk.length()));
+    }
+}

@@ -1,0 +1,106 @@
+//! The worker's side: brings the engine its data, clock and observer, and runs it.
+
+mod clock;
+mod data;
+mod port;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use engine::{AdapterChoice, Edges, EngineError, Event, NoMeter, Observer, RunRequest};
+use results::{Provenance, RunRecord, Warning};
+use wasm_bindgen_futures::spawn_local;
+
+use crate::messages::{FromWorker, Order, ToWorker};
+use clock::WorkerClock;
+use data::ServedData;
+
+/// A clock that moves in steps of more than a thousandth of the shortest window is worth a warning.
+const COARSE_SECONDS: f64 = results::summary::MINIMUM_WINDOW_SECONDS / 1000.0;
+
+/// Listens to the page. This is all that the worker's `main` does.
+pub fn start() {
+    port::report_crashes();
+    let cancelled = Rc::new(Cell::new(false));
+    port::listen(move |message| match message {
+        ToWorker::Run(order) => {
+            let cancelled = cancelled.clone();
+            spawn_local(async move {
+                let message = match train(&order, cancelled).await {
+                    Ok(record) => FromWorker::Finished(Box::new(record)),
+                    Err(error) => FromWorker::Failed(error.to_string()),
+                };
+                port::post(&message);
+            });
+        }
+        ToWorker::Cancel => cancelled.set(true),
+    });
+    port::post(&FromWorker::Ready);
+}
+
+async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<RunRecord, EngineError> {
+    let clock = Rc::new(WorkerClock::new());
+    let resolution_seconds = clock.resolution_seconds();
+    let backend = engine::backends::open(&order.backend, &AdapterChoice::Browser, clock.clone()).await?;
+    let request = request(order)?;
+    let mut edges = Edges {
+        data: &mut ServedData::default(),
+        observer: &mut Reporter { cancelled },
+        clock: clock.as_ref(),
+        meter: &mut NoMeter,
+    };
+    let mut record = engine::run(&request, backend.as_ref(), &mut edges).await?;
+    if resolution_seconds > COARSE_SECONDS {
+        record.warnings.push(Warning::CoarseTimer { resolution_seconds });
+    }
+    Ok(record)
+}
+
+fn request(order: &Order) -> Result<RunRequest, EngineError> {
+    let suite = engine::suite(&order.suite).ok_or_else(|| EngineError::UnknownSuite {
+        name: order.suite.clone(),
+        known: engine::SUITES.iter().map(|suite| suite.name.to_owned()).collect(),
+    })?;
+    let all = || suite.workloads.iter().map(|&name| name.to_owned()).collect();
+    let names: Vec<String> = if order.workloads.is_empty() { all() } else { order.workloads.clone() };
+    let known = || engine::WORKLOADS.iter().map(|make| make().name.to_owned()).collect();
+    let workload = |name: &String| {
+        engine::workload(name).ok_or(EngineError::UnknownWorkload { name: name.clone(), known: known() })
+    };
+    Ok(RunRequest {
+        suite,
+        workloads: names.iter().map(workload).collect::<Result<_, _>>()?,
+        seed: order.seed,
+        batch_size: order.batch_size,
+        learning_rate: None,
+        limit: order.limit.map(Into::into),
+        target_accuracy: None,
+        registration: order.registration.clone().map(|r| engine::Registration { run_id: r.run_id, nonce: r.nonce }),
+        provenance: Provenance {
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: option_env!("GRADMARK_COMMIT").unwrap_or("unknown").to_owned(),
+            started_unix_seconds: order.started_unix_seconds,
+            wall_seconds: 0.0,
+            client: order.client.clone(),
+        },
+        requested_adapter: AdapterChoice::Browser.to_string(),
+        requested_backend: order.backend.clone(),
+        claimed_name: order.claimed_name.clone(),
+    })
+}
+
+/// Posts what the engine announces to the page.
+struct Reporter {
+    /// Set by a message, which arrives whenever the engine waits for the device.
+    cancelled: Rc<Cell<bool>>,
+}
+
+impl Observer for Reporter {
+    fn event(&mut self, event: &Event) {
+        port::post(&FromWorker::Event(event.clone()));
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancelled.get()
+    }
+}
