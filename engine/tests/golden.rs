@@ -79,7 +79,13 @@ fn compare(golden: &Golden, trace: &Trace, strict: f64) {
         let expected = golden.numbers(&format!("/{list}s"));
         for (tensor, tolerance) in tolerances.iter().enumerate() {
             let what = format!("{name}: {list} of {}", names[tensor]);
-            assert_close(&what, &found[tensor..=tensor], &expected[tensor..=tensor], 1e-12, tolerance.min(strict.max(1e-6)));
+            assert_close(
+                &what,
+                &found[tensor..=tensor],
+                &expected[tensor..=tensor],
+                1e-12,
+                tolerance.min(strict.max(1e-6)),
+            );
         }
     }
     let final_norms = golden.numbers("/final_norms");

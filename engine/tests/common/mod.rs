@@ -1,5 +1,4 @@
 //! What the engine's tests share: real data, a real adapter, a real clock, and one way to compare.
-#![expect(dead_code, reason = "each test file uses its own part")]
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -8,7 +7,7 @@ use std::time::Instant;
 use engine::backends;
 use engine::{AdapterChoice, Backend, DataSet, data_set};
 
-pub struct Clock(Instant);
+pub(crate) struct Clock(Instant);
 
 impl Default for Clock {
     fn default() -> Self {
@@ -23,7 +22,7 @@ impl engine::Clock for Clock {
 }
 
 /// MNIST from `GRADMARK_DATA` or the workspace's data folder.
-pub fn mnist() -> Rc<DataSet> {
+pub(crate) fn mnist() -> Rc<DataSet> {
     let folder = std::env::var_os("GRADMARK_DATA")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
     let definition = data_set("mnist").unwrap();
@@ -36,7 +35,7 @@ pub fn mnist() -> Rc<DataSet> {
 
 /// The `wgsl` back end on the best adapter, or on a software one. Without any, the test is skipped and says so,
 /// or fails when `REQUIRE_GPU` is 1.
-pub fn gpu() -> Option<Box<dyn Backend>> {
+pub(crate) fn gpu() -> Option<Box<dyn Backend>> {
     for choice in [AdapterChoice::Any, AdapterChoice::Cpu] {
         if let Ok(backend) = pollster::block_on(backends::open("wgsl", &choice, Rc::new(Clock::default()))) {
             return Some(backend);
@@ -48,7 +47,7 @@ pub fn gpu() -> Option<Box<dyn Backend>> {
 }
 
 /// Every `|found - expected|` is at most `absolute + relative·|expected|`; otherwise the first mismatches are shown.
-pub fn assert_close(what: &str, found: &[f64], expected: &[f64], absolute: f64, relative: f64) {
+pub(crate) fn assert_close(what: &str, found: &[f64], expected: &[f64], absolute: f64, relative: f64) {
     assert_eq!(found.len(), expected.len(), "{what}: lengths differ");
     let wrong: Vec<String> = found
         .iter()

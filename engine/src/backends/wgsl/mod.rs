@@ -6,6 +6,8 @@
 mod buffer;
 mod device;
 mod executor;
+#[cfg(test)]
+mod kernel_tests;
 mod layout;
 mod pace;
 mod plan;

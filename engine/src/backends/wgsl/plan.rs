@@ -275,7 +275,7 @@ fn arenas(job: &TrainingJob, layouts: &[TensorLayout], builder: &mut Builder) ->
 }
 
 /// Tiles of 8 × 8 that cover a matrix; each is one invocation's work.
-fn tiles(rows: u32, columns: u32) -> u64 {
+pub(super) fn tiles(rows: u32, columns: u32) -> u64 {
     u64::from(rows.div_ceil(8)) * u64::from(columns.div_ceil(8))
 }
 

@@ -1,0 +1,136 @@
+use proptest::prelude::*;
+use shaders::params::{Conv2d, Epilogue};
+use shaders::reference as twin;
+
+use super::super::plan::tiles;
+use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
+
+const RELU: Epilogue = Epilogue { relu: 1, dropout_stream: 0, dropout_rate: 0.0, reserved: 0 };
+
+/// Rows, height, width, channels, filters in fours, side, padding: padded and not, narrower than a tile and wider.
+fn shapes(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d> {
+    let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..4, 1u32..4, 0u32..2);
+    extents.prop_map(|(rows, height, width, input_channels, filters, side, padding)| {
+        let output_channels = 4 * filters;
+        let kernel = side * side * input_channels * output_channels;
+        Conv2d {
+            rows,
+            input_height: height,
+            input_width: width,
+            input_channels,
+            output_height: height + 2 * padding + 1 - side,
+            output_width: width + 2 * padding + 1 - side,
+            output_channels,
+            side,
+            padding,
+            pixels_per_part: 23,
+            part_stride: kernel.next_multiple_of(4) + 4 + output_channels,
+            bias_offset: kernel.next_multiple_of(4) + 4,
+            epilogue: RELU,
+        }
+    })
+}
+
+fn wide() -> impl Strategy<Value = Conv2d> {
+    shapes((1u32..5).prop_map(|fours| 4 * fours))
+}
+
+fn narrow() -> impl Strategy<Value = Conv2d> {
+    shapes(prop_oneof![Just(1u32), Just(2), Just(3), Just(5)])
+}
+
+struct Sizes {
+    inputs: u32,
+    kernel: u32,
+    output_pixels: u32,
+}
+
+fn sizes(params: &Conv2d) -> Sizes {
+    Sizes {
+        inputs: params.rows * params.input_height * params.input_width * params.input_channels,
+        kernel: params.side * params.side * params.input_channels * params.output_channels,
+        output_pixels: params.rows * params.output_height * params.output_width,
+    }
+}
+
+fn check_forward(kernel: &str, shapes: impl Strategy<Value = Conv2d>) {
+    with_device(|device| {
+        let check = |params: Conv2d| {
+            let sizes = sizes(&params);
+            let (x, weights) = (numbers(sizes.inputs, 1), numbers(sizes.kernel, 2));
+            let bias = numbers(params.output_channels, 3);
+            let y = vec![0.0f32; (sizes.output_pixels * params.output_channels) as usize];
+            let buffers = [bytes(&x), bytes(&weights), bytes(&bias), bytes(&y)];
+            let tiles = tiles(sizes.output_pixels, params.output_channels);
+            let step = step(params.rows);
+            let found = launch(device, kernel, &params, &step, &buffers, tiles);
+            let mut expected = double(&y);
+            twin::conv2d_forward(&params, &step, &double(&x), &double(&weights), &double(&bias), &mut expected);
+            assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
+            Ok(())
+        };
+        runner().run(&shapes, check).unwrap();
+    });
+}
+
+fn check_weight_gradient(kernel: &str, shapes: impl Strategy<Value = Conv2d>) {
+    with_device(|device| {
+        let check = |params: Conv2d| {
+            let sizes = sizes(&params);
+            let x = numbers(sizes.inputs, 1);
+            let dy = numbers(sizes.output_pixels * params.output_channels, 2);
+            let parts = sizes.output_pixels.div_ceil(params.pixels_per_part);
+            let gradient = vec![0.0f32; (parts * params.part_stride) as usize];
+            let rows = params.side * params.side * params.input_channels;
+            let invocations = u64::from(parts) * tiles(rows, params.output_channels);
+            let buffers = [bytes(&x), bytes(&dy), bytes(&gradient)];
+            let found = launch(device, kernel, &params, &step(params.rows), &buffers, invocations);
+            let mut expected = double(&gradient);
+            twin::conv2d_weight_gradient(&params, &double(&x), &double(&dy), &mut expected);
+            assert_close(&format!("{params:?}"), &floats(&found[2]), &expected, 1e-5);
+            Ok(())
+        };
+        runner().run(&shapes, check).unwrap();
+    });
+}
+
+#[test]
+fn conv2d_forward_equals_its_twin() {
+    check_forward("conv2d_forward", wide());
+}
+
+#[test]
+fn conv2d_forward_narrow_equals_its_twin() {
+    check_forward("conv2d_forward_narrow", narrow());
+}
+
+#[test]
+fn conv2d_weight_gradient_equals_its_twin_part_by_part() {
+    check_weight_gradient("conv2d_weight_gradient", wide());
+}
+
+#[test]
+fn conv2d_weight_gradient_narrow_equals_its_twin_part_by_part() {
+    check_weight_gradient("conv2d_weight_gradient_narrow", narrow());
+}
+
+#[test]
+fn conv2d_input_gradient_equals_its_twin() {
+    with_device(|device| {
+        let check = |params: Conv2d| {
+            let sizes = sizes(&params);
+            let dy = numbers(sizes.output_pixels * params.output_channels, 1);
+            let (weights, x) = (numbers(sizes.kernel, 2), numbers(sizes.inputs, 3));
+            let dx = vec![0.0f32; x.len()];
+            let buffers = [bytes(&dy), bytes(&weights), bytes(&x), bytes(&dx)];
+            let pixels = params.rows * params.input_height * params.input_width;
+            let tiles = tiles(pixels, params.input_channels);
+            let found = launch(device, "conv2d_input_gradient", &params, &step(params.rows), &buffers, tiles);
+            let mut expected = double(&dx);
+            twin::conv2d_input_gradient(&params, &double(&dy), &double(&weights), &double(&x), &mut expected);
+            assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
+            Ok(())
+        };
+        runner().run(&wide(), check).unwrap();
+    });
+}

@@ -1,0 +1,106 @@
+use shaders::params::{Dense, Epilogue};
+use shaders::reference as twin;
+
+use super::super::plan::tiles;
+use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
+
+/// Rows, inputs and outputs: odd sizes, edges of tiles, and single rows.
+fn shapes() -> (std::ops::Range<u32>, std::ops::Range<u32>, std::ops::Range<u32>) {
+    (1..40, 1..20, 1..20)
+}
+
+fn params(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {
+    Dense {
+        rows,
+        inputs,
+        outputs,
+        units: outputs - 1,
+        rows_per_part: 7,
+        part_stride: inputs * outputs + outputs + 8,
+        bias_offset: inputs * outputs + 4,
+        reserved: 0,
+        epilogue,
+    }
+}
+
+const RELU_AND_DROPOUT: Epilogue = Epilogue { relu: 1, dropout_stream: 1000, dropout_rate: 0.2, reserved: 0 };
+
+#[test]
+fn dense_forward_equals_its_twin() {
+    with_device(|device| {
+        let check = |(rows, inputs, outputs): (u32, u32, u32)| {
+            let params = params(rows, 4 * inputs, 4 * outputs, RELU_AND_DROPOUT);
+            let x = numbers(rows * params.inputs, 1);
+            let (weights, bias) = (numbers(params.inputs * params.outputs, 2), numbers(params.outputs, 3));
+            let y = vec![0.0f32; (rows * params.outputs) as usize];
+            let buffers = [bytes(&x), bytes(&weights), bytes(&bias), bytes(&y)];
+            let tiles = tiles(rows, params.outputs);
+            let found = launch(device, "dense_forward", &params, &step(rows), &buffers, tiles);
+            let mut expected = double(&y);
+            twin::dense_forward(&params, &step(rows), &double(&x), &double(&weights), &double(&bias), &mut expected);
+            assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
+            Ok(())
+        };
+        runner().run(&shapes(), check).unwrap();
+    });
+}
+
+#[test]
+fn dense_input_gradient_equals_its_twin() {
+    with_device(|device| {
+        let check = |(rows, inputs, outputs): (u32, u32, u32)| {
+            let params = params(rows, 4 * inputs, 4 * outputs, RELU_AND_DROPOUT);
+            let (dy, x) = (numbers(rows * params.outputs, 1), numbers(rows * params.inputs, 2));
+            let weights = numbers(params.inputs * params.outputs, 3);
+            let dx = vec![0.0f32; x.len()];
+            let buffers = [bytes(&dy), bytes(&weights), bytes(&x), bytes(&dx)];
+            let tiles = tiles(rows, params.inputs);
+            let found = launch(device, "dense_input_gradient", &params, &step(rows), &buffers, tiles);
+            let mut expected = double(&dx);
+            twin::dense_input_gradient(&params, &double(&dy), &double(&weights), &double(&x), &mut expected);
+            assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
+            Ok(())
+        };
+        runner().run(&shapes(), check).unwrap();
+    });
+}
+
+#[test]
+fn dense_weight_gradient_equals_its_twin_part_by_part() {
+    with_device(|device| {
+        let check = |(rows, inputs, outputs): (u32, u32, u32)| {
+            let params = params(rows, 4 * inputs, 4 * outputs, Epilogue::default());
+            let (x, dy) = (numbers(rows * params.inputs, 1), numbers(rows * params.outputs, 2));
+            let parts = rows.div_ceil(params.rows_per_part);
+            let gradient = vec![0.0f32; (parts * params.part_stride) as usize];
+            let invocations = u64::from(parts) * tiles(params.inputs, params.outputs);
+            let buffers = [bytes(&x), bytes(&dy), bytes(&gradient)];
+            let found = launch(device, "dense_weight_gradient", &params, &step(rows), &buffers, invocations);
+            let mut expected = double(&gradient);
+            twin::dense_weight_gradient(&params, &double(&x), &double(&dy), &mut expected);
+            assert_close(&format!("{params:?}"), &floats(&found[2]), &expected, 1e-5);
+            Ok(())
+        };
+        runner().run(&shapes(), check).unwrap();
+    });
+}
+
+#[test]
+fn dropout_drops_what_the_generator_says_and_only_in_training() {
+    with_device(|device| {
+        let params = params(3, 4, 8, RELU_AND_DROPOUT);
+        let buffers = [vec![1.0f32; 12], vec![1.0f32; 32], vec![0.0; 8], vec![0.0; 24]];
+        let run = |training: u32| {
+            let step = shaders::params::Step { training, ..step(3) };
+            let buffers: Vec<&[u8]> = buffers.iter().map(|b| bytes(b)).collect();
+            floats(&launch(device, "dense_forward", &params, &step, &buffers, tiles(3, 8))[3])
+        };
+        assert!(run(0).iter().all(|&y| y == 4.0));
+        let dropped = run(1);
+        for (i, &y) in dropped.iter().enumerate() {
+            let (row, unit) = (i as u32 / 8, i as u32 % 8);
+            let number = twin::pcg4d::uniform(row * params.units + unit, 1000, 3, 11);
+            assert_eq!(y == 0.0, number < 0.2, "row {row}, unit {unit}");
+        }
+    });
+}

@@ -1,0 +1,69 @@
+use proptest::prelude::*;
+use shaders::params::{Epilogue, Pool};
+use shaders::reference as twin;
+
+use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
+
+/// Windows that overlap, touch, and leave pixels out.
+fn shapes() -> impl Strategy<Value = Pool> {
+    let extents = (1u32..4, 3u32..9, 3u32..9, 1u32..4, 1u32..4, 1u32..4);
+    extents.prop_map(|(rows, input_height, input_width, fours, side, stride)| Pool {
+        rows,
+        input_height,
+        input_width,
+        channels: 4 * fours,
+        output_height: (input_height - side) / stride + 1,
+        output_width: (input_width - side) / stride + 1,
+        side,
+        stride,
+        epilogue: Epilogue { relu: 1, ..Epilogue::default() },
+    })
+}
+
+fn inputs(params: &Pool) -> u32 {
+    params.rows * params.input_height * params.input_width * params.channels
+}
+
+fn outputs(params: &Pool) -> u32 {
+    params.rows * params.output_height * params.output_width * params.channels
+}
+
+#[test]
+fn max_pool_forward_equals_its_twin() {
+    with_device(|device| {
+        let check = |params: Pool| {
+            // Few different values, so that ties happen.
+            let x: Vec<f32> = numbers(inputs(&params), 1).iter().map(|v| (v * 3.0).round()).collect();
+            let (y, taps) = (vec![0.0f32; outputs(&params) as usize], vec![0u32; outputs(&params) as usize]);
+            let buffers = [bytes(&x), bytes(&y), bytes(&taps)];
+            let invocations = u64::from(outputs(&params) / 4);
+            let found = launch(device, "max_pool_forward", &params, &step(params.rows), &buffers, invocations);
+            let (mut expected, mut expected_taps) = (double(&y), taps);
+            twin::max_pool_forward(&params, &double(&x), &mut expected, &mut expected_taps);
+            assert_close(&format!("{params:?}"), &floats(&found[1]), &expected, 0.0);
+            prop_assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&found[2]), expected_taps);
+            Ok(())
+        };
+        runner().run(&shapes(), check).unwrap();
+    });
+}
+
+#[test]
+fn max_pool_backward_equals_its_twin() {
+    with_device(|device| {
+        let check = |params: Pool| {
+            let (dy, x) = (numbers(outputs(&params), 1), numbers(inputs(&params), 2));
+            let (mut y, mut taps) = (double(&dy), vec![0; dy.len()]);
+            twin::max_pool_forward(&params, &double(&x), &mut y, &mut taps);
+            let dx = vec![0.0f32; x.len()];
+            let buffers = [bytes(&dy), bytes(&taps), bytes(&x), bytes(&dx)];
+            let invocations = u64::from(inputs(&params) / 4);
+            let found = launch(device, "max_pool_backward", &params, &step(params.rows), &buffers, invocations);
+            let mut expected = double(&dx);
+            twin::max_pool_backward(&params, &double(&dy), &taps, &double(&x), &mut expected);
+            assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-6);
+            Ok(())
+        };
+        runner().run(&shapes(), check).unwrap();
+    });
+}
