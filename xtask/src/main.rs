@@ -17,6 +17,7 @@ mod workspace;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(
@@ -58,8 +59,17 @@ enum Task {
     },
 }
 
-fn main() -> Result<()> {
-    let task = Arguments::parse().command;
+fn main() -> ExitCode {
+    match perform(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say::error(format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(task: Task) -> Result<()> {
     let top = workspace::top()?;
     match task {
         Task::Run(options) => run::run(&top, &options),

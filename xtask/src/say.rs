@@ -2,25 +2,31 @@
 
 use std::io::IsTerminal;
 
+const GREEN: u8 = 32;
+const YELLOW: u8 = 33;
+const RED: u8 = 31;
+
 /// Says what is being done: a right-aligned verb, then the rest of the sentence.
-#[expect(clippy::print_stderr, reason = "this is the one place where progress is written")]
 pub(crate) fn step(verb: &str, what: impl AsRef<str>) {
-    let what = what.as_ref();
-    if colours_wanted() {
-        eprintln!("\x1b[1;32m{verb:>12}\x1b[0m {what}");
-    } else {
-        eprintln!("{verb:>12} {what}");
-    }
+    line(GREEN, verb, what.as_ref());
 }
 
 /// Says something that a person should read although the work goes on.
-#[expect(clippy::print_stderr, reason = "this is the one place where warnings are written")]
 pub(crate) fn warn(what: impl AsRef<str>) {
-    let what = what.as_ref();
+    line(YELLOW, "Note", what.as_ref());
+}
+
+/// Says why the work ends, and what to do about it.
+pub(crate) fn error(what: impl AsRef<str>) {
+    line(RED, "Error", what.as_ref());
+}
+
+#[expect(clippy::print_stderr, reason = "this is the one place where progress is written")]
+fn line(colour: u8, verb: &str, what: &str) {
     if colours_wanted() {
-        eprintln!("\x1b[1;33m{:>12}\x1b[0m {what}", "Note");
+        eprintln!("\x1b[1;{colour}m{verb:>12}\x1b[0m {what}");
     } else {
-        eprintln!("{:>12} {what}", "Note");
+        eprintln!("{verb:>12} {what}");
     }
 }
 

@@ -17,7 +17,7 @@ const FORBIDDEN: [(&str, &str); 12] = [
     ("File::open", "opens files"),
     ("File::create", "opens files"),
     ("std::net", "uses the network"),
-    ("std::env", "reads the environment"),
+    ("env::var", "reads the environment"),
     ("std::process", "starts or ends processes"),
     ("block_on", "blocks"),
     ("thread::sleep", "blocks"),
