@@ -5,10 +5,13 @@ mod evidence;
 mod learning;
 mod measuring;
 mod progress;
+mod settings;
+#[cfg(test)]
+mod tests;
 
 use results::{
-    ColdStart, Device, Outcome, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning,
-    WorkloadRecord, summary,
+    ColdStart, Device, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target,
+    Warning, WorkloadRecord, summary,
 };
 
 use crate::clock::Clock;
@@ -17,10 +20,10 @@ use crate::error::EngineError;
 use crate::observer::{Event, Observer, Phase, ResourceMeter};
 use crate::random::{Generator, stream};
 use crate::trainer::{Backend, TrainingJob};
-use crate::training::BatchPlan;
 use crate::workload::{SuiteDefinition, Workload};
 use learning::Learning;
 use progress::Progress;
+use settings::{Limits, job_settings, non_standard, validate};
 
 /// What to run. Everything that is `None` is the suite's or the workload's own.
 pub struct RunRequest {
@@ -153,37 +156,13 @@ async fn run_workload(
     let mut trainer = backend.build(&job).await?;
     let built = edges.clock.now_seconds();
 
-    let mut record = WorkloadRecord {
-        workload: workload.name.to_owned(),
-        settings: Settings {
-            batch_size: job.batches.batch_size,
-            learning_rate: job.optimizer.learning_rate(),
-            precision: backend.precision(),
-            training_samples,
-            test_samples: definition.test.samples,
-            parameters: job.model.parameters()?,
-            training_flops_per_sample: job.model.operations()?.training_flops(),
-            device_memory_bytes: trainer.device_memory_bytes(),
-            variants: trainer.variants(),
-        },
-        outcome: Outcome::Completed,
-        correctness: None,
-        cold_start: ColdStart {
-            data_seconds: Some(build_start - load_start),
-            build_seconds: Some(built - build_start),
-            tuning_seconds: None,
-            first_step_seconds: None,
-        },
-        first_losses: Vec::new(),
-        curve: Vec::new(),
-        evaluations: Vec::new(),
-        epochs: Vec::new(),
-        windows: Vec::new(),
-        target: Some(Target { accuracy: job_settings.target_accuracy, reached_seconds: None, reached_step: None }),
-        weight_samples: Vec::new(),
-        resources: Resources::default(),
-        summary: results::Summary::default(),
-    };
+    let mut record = empty_record(workload.name, &job)?;
+    record.settings.precision = backend.precision();
+    record.settings.device_memory_bytes = trainer.device_memory_bytes();
+    record.settings.variants = trainer.variants();
+    record.cold_start.data_seconds = Some(build_start - load_start);
+    record.cold_start.build_seconds = Some(built - build_start);
+    record.target = Some(Target { accuracy: job_settings.target_accuracy, reached_seconds: None, reached_step: None });
 
     progress.phase(edges, Phase::Checking);
     let correctness = check::against_reference(workload, &job, backend).await?;
@@ -206,77 +185,34 @@ async fn run_workload(
     Ok(record)
 }
 
-/// What to train with and for how long, after the request's own wishes.
-struct JobSettings {
-    optimizer: crate::training::Optimizer,
-    batches: BatchPlan,
-    target_accuracy: f64,
-    limits: Limits,
-    /// Whether more windows may follow the training until the figure has settled.
-    measure_further: bool,
-}
-
-/// Training ends at whichever comes first.
-struct Limits {
-    steps: u64,
-    seconds: f64,
-    /// Whether the seconds are the suite's budget, so that reaching them deserves a warning.
-    seconds_are_budget: bool,
-}
-
-fn job_settings(request: &RunRequest, workload: &Workload, samples: u32) -> Result<JobSettings, EngineError> {
-    let batch_size = request.batch_size.unwrap_or(workload.batch_size);
-    if batch_size == 0 || batch_size > samples {
-        return Err(EngineError::InvalidSetting {
-            what: "the batch size",
-            allowed: format!("from 1 to {samples}, the size of {}", workload.data_set),
-            value: batch_size.to_string(),
-        });
-    }
-    let batches =
-        BatchPlan { samples, batch_size, order: workload.order, batching: workload.batching, seed: request.seed };
-    let limits = match request.limit {
-        None => Limits {
-            steps: batches.steps_of_epochs(request.suite.epochs),
-            seconds: request.suite.training_seconds,
-            seconds_are_budget: true,
+/// The record of a workload that has not trained yet.
+fn empty_record(workload: &str, job: &TrainingJob) -> Result<WorkloadRecord, EngineError> {
+    Ok(WorkloadRecord {
+        workload: workload.to_owned(),
+        settings: Settings {
+            batch_size: job.batches.batch_size,
+            learning_rate: job.optimizer.learning_rate(),
+            precision: Precision::F32,
+            training_samples: job.batches.samples,
+            test_samples: job.data.test.samples(),
+            parameters: job.model.parameters()?,
+            training_flops_per_sample: job.model.operations()?.training_flops(),
+            device_memory_bytes: 0,
+            variants: Vec::new(),
         },
-        Some(Limit::Epochs(epochs)) => {
-            Limits { steps: batches.steps_of_epochs(epochs), seconds: f64::INFINITY, seconds_are_budget: false }
-        }
-        Some(Limit::Steps(steps)) => Limits { steps, seconds: f64::INFINITY, seconds_are_budget: false },
-        Some(Limit::Seconds(seconds)) => Limits { steps: u64::MAX, seconds, seconds_are_budget: false },
-    };
-    Ok(JobSettings {
-        optimizer: match request.learning_rate {
-            Some(rate) => workload.optimizer.clone().with_learning_rate(rate),
-            None => workload.optimizer.clone(),
-        },
-        batches,
-        target_accuracy: request.target_accuracy.unwrap_or(workload.target_accuracy),
-        limits,
-        measure_further: matches!(request.limit, None | Some(Limit::Epochs(_))),
+        outcome: Outcome::Completed,
+        correctness: None,
+        cold_start: ColdStart::default(),
+        first_losses: Vec::new(),
+        curve: Vec::new(),
+        evaluations: Vec::new(),
+        epochs: Vec::new(),
+        windows: Vec::new(),
+        target: None,
+        weight_samples: Vec::new(),
+        resources: Resources::default(),
+        summary: results::Summary::default(),
     })
-}
-
-fn validate(request: &RunRequest) -> Result<(), EngineError> {
-    let wrong = |what, allowed: &str, value: String| {
-        Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
-    };
-    if let Some(rate) = request.learning_rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
-        return wrong("the learning rate", "a number above 0", rate.to_string());
-    }
-    if let Some(target) = request.target_accuracy.filter(|target| !(0.0..=1.0).contains(target)) {
-        return wrong("the target accuracy", "a share from 0 to 1", target.to_string());
-    }
-    match request.limit {
-        Some(Limit::Epochs(0)) => wrong("the number of epochs", "at least 1", "0".to_owned()),
-        Some(Limit::Steps(0)) => wrong("the number of steps", "at least 1", "0".to_owned()),
-        Some(Limit::Seconds(seconds)) if !(seconds.is_finite() && seconds > 0.0) => {
-            wrong("the training time", "a number of seconds above 0", seconds.to_string())
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Random order, by the seed, so that no workload always finds the device cool.
@@ -287,30 +223,6 @@ fn in_random_order(request: &RunRequest) -> Vec<&Workload> {
         .into_iter()
         .map(|i| &request.workloads[i as usize])
         .collect()
-}
-
-/// Every way in which the run departs from the suite.
-fn non_standard(request: &RunRequest, backend: &dyn Backend) -> Vec<String> {
-    let mut reasons = Vec::new();
-    if let Some(batch_size) = request.batch_size {
-        reasons.push(format!("batch size {batch_size}"));
-    }
-    if let Some(rate) = request.learning_rate {
-        reasons.push(format!("learning rate {rate}"));
-    }
-    match request.limit {
-        Some(Limit::Epochs(epochs)) => reasons.push(format!("{epochs} epochs")),
-        Some(Limit::Steps(steps)) => reasons.push(format!("{steps} steps")),
-        Some(Limit::Seconds(seconds)) => reasons.push(format!("{seconds} s of training")),
-        None => {}
-    }
-    if let Some(target) = request.target_accuracy {
-        reasons.push(format!("target accuracy {target}"));
-    }
-    if backend.name() == crate::backends::REFERENCE {
-        reasons.push("the reference back end judges and does not compete".to_owned());
-    }
-    reasons
 }
 
 fn warn(warnings: &mut Vec<Warning>, edges: &mut Edges<'_>, warning: Warning) {

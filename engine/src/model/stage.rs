@@ -162,8 +162,6 @@ impl Stage {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn dropout_joins_the_dense_layer_before_it() {
         let stages = crate::workload("keras-mnist-mlp").unwrap().model.stages(true).unwrap();

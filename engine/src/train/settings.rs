@@ -1,0 +1,108 @@
+//! What a request asks for, checked and put together with the workload's own recipe.
+
+use super::{Limit, RunRequest};
+use crate::error::EngineError;
+use crate::trainer::Backend;
+use crate::training::{BatchPlan, Optimizer};
+use crate::workload::Workload;
+
+/// What to train with and for how long, after the request's own wishes.
+pub(super) struct JobSettings {
+    pub(super) optimizer: Optimizer,
+    pub(super) batches: BatchPlan,
+    pub(super) target_accuracy: f64,
+    pub(super) limits: Limits,
+    /// Whether more windows may follow the training until the figure has settled.
+    pub(super) measure_further: bool,
+}
+
+/// Training ends at whichever comes first.
+pub(super) struct Limits {
+    pub(super) steps: u64,
+    pub(super) seconds: f64,
+    /// Whether the seconds are the suite's budget, so that reaching them deserves a warning.
+    pub(super) seconds_are_budget: bool,
+}
+
+pub(super) fn job_settings(
+    request: &RunRequest,
+    workload: &Workload,
+    samples: u32,
+) -> Result<JobSettings, EngineError> {
+    let batch_size = request.batch_size.unwrap_or(workload.batch_size);
+    if batch_size == 0 || batch_size > samples {
+        return Err(EngineError::InvalidSetting {
+            what: "the batch size",
+            allowed: format!("from 1 to {samples}, the size of {}", workload.data_set),
+            value: batch_size.to_string(),
+        });
+    }
+    let batches =
+        BatchPlan { samples, batch_size, order: workload.order, batching: workload.batching, seed: request.seed };
+    let limits = match request.limit {
+        None => Limits {
+            steps: batches.steps_of_epochs(request.suite.epochs),
+            seconds: request.suite.training_seconds,
+            seconds_are_budget: true,
+        },
+        Some(Limit::Epochs(epochs)) => {
+            Limits { steps: batches.steps_of_epochs(epochs), seconds: f64::INFINITY, seconds_are_budget: false }
+        }
+        Some(Limit::Steps(steps)) => Limits { steps, seconds: f64::INFINITY, seconds_are_budget: false },
+        Some(Limit::Seconds(seconds)) => Limits { steps: u64::MAX, seconds, seconds_are_budget: false },
+    };
+    Ok(JobSettings {
+        optimizer: match request.learning_rate {
+            Some(rate) => workload.optimizer.clone().with_learning_rate(rate),
+            None => workload.optimizer.clone(),
+        },
+        batches,
+        target_accuracy: request.target_accuracy.unwrap_or(workload.target_accuracy),
+        limits,
+        measure_further: matches!(request.limit, None | Some(Limit::Epochs(_))),
+    })
+}
+
+pub(super) fn validate(request: &RunRequest) -> Result<(), EngineError> {
+    let wrong = |what, allowed: &str, value: String| {
+        Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
+    };
+    if let Some(rate) = request.learning_rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+        return wrong("the learning rate", "a number above 0", rate.to_string());
+    }
+    if let Some(target) = request.target_accuracy.filter(|target| !(0.0..=1.0).contains(target)) {
+        return wrong("the target accuracy", "a share from 0 to 1", target.to_string());
+    }
+    match request.limit {
+        Some(Limit::Epochs(0)) => wrong("the number of epochs", "at least 1", "0".to_owned()),
+        Some(Limit::Steps(0)) => wrong("the number of steps", "at least 1", "0".to_owned()),
+        Some(Limit::Seconds(seconds)) if !(seconds.is_finite() && seconds > 0.0) => {
+            wrong("the training time", "a number of seconds above 0", seconds.to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Every way in which the run departs from the suite.
+pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if let Some(batch_size) = request.batch_size {
+        reasons.push(format!("batch size {batch_size}"));
+    }
+    if let Some(rate) = request.learning_rate {
+        reasons.push(format!("learning rate {rate}"));
+    }
+    match request.limit {
+        Some(Limit::Epochs(epochs)) => reasons.push(format!("{epochs} epochs")),
+        Some(Limit::Steps(steps)) => reasons.push(format!("{steps} steps")),
+        Some(Limit::Seconds(seconds)) => reasons.push(format!("{seconds} s of training")),
+        None => {}
+    }
+    if let Some(target) = request.target_accuracy {
+        reasons.push(format!("target accuracy {target}"));
+    }
+    if backend.name() == crate::backends::REFERENCE {
+        reasons.push("the reference back end judges and does not compete".to_owned());
+    }
+    reasons
+}

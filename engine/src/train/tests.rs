@@ -1,0 +1,254 @@
+//! The training loop with a trainer and a clock that only pretend.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use async_trait::async_trait;
+use results::{Outcome, Target, WorkloadRecord};
+
+use super::learning::Learning;
+use super::progress::Progress;
+use super::settings::Limits;
+use super::{Edges, empty_record};
+use crate::clock::Clock;
+use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
+use crate::error::EngineError;
+use crate::observer::{Event, NoMeter, Observer};
+use crate::trainer::{StepReport, TestReport, Trainer, TrainingJob};
+use crate::training::{BatchPlan, Batching, SampleOrder};
+
+/// A network that takes exactly as long as it is told and learns what it is told.
+struct FakeTrainer {
+    now: Rc<Cell<f64>>,
+    step_seconds: f64,
+    evaluation_seconds: f64,
+    diverges_at: Option<u64>,
+    accuracies: Vec<f64>,
+    step: u64,
+}
+
+#[async_trait(?Send)]
+impl Trainer for FakeTrainer {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        self.now.set(self.now.get() + f64::from(steps) * self.step_seconds);
+        let losses = (self.step..self.step + u64::from(steps))
+            .map(|step| if self.diverges_at == Some(step) { f64::NAN } else { 1.0 / (step + 1) as f64 })
+            .collect();
+        self.step += u64::from(steps);
+        Ok(StepReport { losses, correct: u64::from(steps), samples: 10 * u64::from(steps) })
+    }
+
+    async fn evaluate(&mut self, samples: u32) -> Result<TestReport, EngineError> {
+        self.now.set(self.now.get() + self.evaluation_seconds);
+        let accuracy = if self.accuracies.is_empty() { 0.5 } else { self.accuracies.remove(0) };
+        let samples = u64::from(samples);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small number")]
+        let correct = (accuracy * samples as f64) as u64;
+        Ok(TestReport { loss: 1.0, correct, samples })
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    async fn logits(&mut self, _rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        0
+    }
+}
+
+struct FakeClock(Rc<Cell<f64>>);
+
+impl Clock for FakeClock {
+    fn now_seconds(&self) -> f64 {
+        self.0.get()
+    }
+}
+
+/// Keeps events, and cancels after so many windows.
+#[derive(Default)]
+struct Recorder {
+    fractions: Vec<f64>,
+    cancel_after: Option<usize>,
+}
+
+impl Observer for Recorder {
+    fn event(&mut self, event: &Event) {
+        if let Event::Progress { run_fraction, .. } = event {
+            self.fractions.push(*run_fraction);
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel_after.is_some_and(|windows| self.fractions.len() >= windows)
+    }
+}
+
+struct NoData;
+
+#[async_trait(?Send)]
+impl DataSource for NoData {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError> {
+        Err(DataError::Missing { file: definition.name.clone(), place: "a test".to_owned() })
+    }
+}
+
+/// A set of 1,000 samples in batches of 10: 100 steps an epoch.
+struct TrainingTest {
+    step_seconds: f64,
+    limits: Limits,
+    measure: bool,
+    diverges_at: Option<u64>,
+    accuracies: Vec<f64>,
+    cancel_after: Option<usize>,
+}
+
+impl TrainingTest {
+    fn new(step_seconds: f64) -> Self {
+        Self {
+            step_seconds,
+            limits: Limits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false },
+            measure: false,
+            diverges_at: None,
+            accuracies: Vec::new(),
+            cancel_after: None,
+        }
+    }
+
+    fn run(self) -> (WorkloadRecord, Recorder) {
+        let workload = crate::workload("keras-mnist-mlp").unwrap();
+        let split = |samples| Split { images: Vec::new(), labels: vec![0; samples] };
+        let job = TrainingJob {
+            model: workload.model.clone(),
+            data: Rc::new(DataSet { definition: data_set("mnist").unwrap(), train: split(1000), test: split(100) }),
+            input_scale: workload.input_scale,
+            optimizer: workload.optimizer.clone(),
+            batches: BatchPlan {
+                samples: 1000,
+                batch_size: 10,
+                order: SampleOrder::File,
+                batching: Batching::ShortLast,
+                seed: 1,
+            },
+            seed: 1,
+            dropout: true,
+        };
+        let now = Rc::new(Cell::new(0.0));
+        let mut trainer = FakeTrainer {
+            now: Rc::clone(&now),
+            step_seconds: self.step_seconds,
+            evaluation_seconds: 100.0,
+            diverges_at: self.diverges_at,
+            accuracies: self.accuracies,
+            step: 0,
+        };
+        let mut record = empty_record(workload.name, &job).unwrap();
+        record.target = Some(Target { accuracy: 0.9, reached_seconds: None, reached_step: None });
+        let mut observer = Recorder { cancel_after: self.cancel_after, ..Recorder::default() };
+        let mut edges =
+            Edges { data: &mut NoData, observer: &mut observer, clock: &FakeClock(now), meter: &mut NoMeter };
+        pollster::block_on(async {
+            let progress = Progress::new(workload.name, 0, 1);
+            let mut learning = Learning::new(&mut record, &job, &mut trainer, progress);
+            learning.train(&self.limits, 2, &mut edges).await.unwrap();
+            if self.measure {
+                learning.measure(&mut edges).await.unwrap();
+            }
+        });
+        record.summary = results::summary::summarise(&record);
+        (record, observer)
+    }
+}
+
+#[test]
+fn the_test_set_is_looked_at_twice_an_epoch_outside_every_window() {
+    let (record, _) = TrainingTest::new(0.1).run();
+    assert_eq!(record.evaluations.iter().map(|e| e.step).collect::<Vec<_>>(), [50, 100, 150, 200]);
+    assert!(record.evaluations.iter().all(|e| (e.seconds - 100.0).abs() < 1e-9));
+    assert!((record.summary.training_seconds - 20.0).abs() < 1e-9, "{}", record.summary.training_seconds);
+}
+
+#[test]
+fn epochs_are_timed_without_their_evaluations() {
+    let (record, _) = TrainingTest::new(0.1).run();
+    assert_eq!(record.epochs.iter().map(|e| e.epoch).collect::<Vec<_>>(), [1, 2]);
+    assert!(record.epochs.iter().all(|e| (e.seconds - 10.0).abs() < 1e-9), "{:?}", record.epochs);
+}
+
+#[test]
+fn windows_count_from_one_second_on_and_after_the_warm_up() {
+    let (record, _) = TrainingTest::new(0.1).run();
+    assert_eq!(record.windows[0].steps, 1);
+    let mut before = 0.0;
+    for window in &record.windows {
+        assert_eq!(window.measured, window.seconds >= 1.0 && before >= 1.0, "{window:?} after {before} s");
+        before += window.seconds;
+    }
+    assert!(record.summary.stable, "{:?}", record.summary);
+}
+
+#[test]
+fn a_fast_device_trains_on_until_five_windows_are_filled() {
+    let test = TrainingTest { measure: true, ..TrainingTest::new(0.000_1) };
+    let (record, _) = test.run();
+    assert_eq!(record.evaluations.last().unwrap().step, 200);
+    assert_eq!(record.summary.measured_windows, 5);
+    assert!((record.summary.samples_per_second.unwrap() - 100_000.0).abs() < 1.0);
+}
+
+#[test]
+fn the_losses_of_the_first_steps_are_kept_one_by_one() {
+    let (record, _) = TrainingTest::new(0.1).run();
+    let expected: Vec<f32> = (1..=20u8).map(|step| 1.0 / f32::from(step)).collect();
+    assert_eq!(record.first_losses, expected);
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_ends_the_run_with_its_step() {
+    let test = TrainingTest { diverges_at: Some(7), measure: true, ..TrainingTest::new(0.1) };
+    let (record, _) = test.run();
+    assert_eq!(record.outcome, Outcome::Diverged { step: 7 });
+    assert_eq!(record.first_losses.len(), 7);
+    assert!(record.evaluations.is_empty());
+}
+
+#[test]
+fn the_target_is_reached_when_it_is_first_seen() {
+    let test = TrainingTest { accuracies: vec![0.5, 0.91, 0.8, 0.95], ..TrainingTest::new(0.1) };
+    let target = test.run().0.target.unwrap();
+    assert_eq!(target.reached_step, Some(100));
+    assert!((target.reached_seconds.unwrap() - 10.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_budget_of_seconds_ends_training_with_a_last_look_at_the_test_set() {
+    let limits = Limits { steps: 200, seconds: 4.0, seconds_are_budget: true };
+    let (record, _) = TrainingTest { limits, ..TrainingTest::new(0.1) }.run();
+    let last = record.evaluations.last().unwrap();
+    assert!((4.0..4.2).contains(&last.training_seconds), "{last:?}");
+    assert_eq!(last.step, record.summary.steps);
+}
+
+#[test]
+fn cancelling_ends_the_run_after_the_window_and_keeps_what_was_measured() {
+    let test = TrainingTest { cancel_after: Some(3), measure: true, ..TrainingTest::new(0.1) };
+    let (record, _) = test.run();
+    assert_eq!(record.outcome, Outcome::Cancelled);
+    assert_eq!(record.windows.len(), 3);
+}
+
+#[test]
+fn progress_never_falls_and_stays_within_the_run() {
+    let test = TrainingTest { measure: true, ..TrainingTest::new(0.001) };
+    let (_, observer) = test.run();
+    assert!(observer.fractions.len() > 5);
+    assert!(observer.fractions.is_sorted(), "{:?}", observer.fractions);
+    assert!(observer.fractions.iter().all(|f| (0.0..=1.0).contains(f)));
+}
