@@ -3,7 +3,7 @@ use std::any::Any;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{any, get};
 use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -22,6 +22,8 @@ pub(crate) fn router(board: Leaderboard, pages: Pages) -> Router {
     let compressed = Router::new()
         .route("/healthz", get(api::health))
         .nest("/api", api::routes())
+        // A nested router does not see its own prefix with a slash.
+        .route("/api/", any(async || ApiError::unknown_route()))
         .with_state(board)
         .fallback_service(pages::page(pages.clone()))
         .layer(CompressionLayer::new().quality(COMPRESSION));

@@ -58,7 +58,9 @@ prop_compose! {
         windows in vec((any::<u32>(), 0..1u64 << 32, 0.0..1e6, any::<bool>()), 0..8),
         weights in vec((any::<u32>(), any::<u32>(), single()), 0..4),
     ) -> (Vec<CurvePoint>, Vec<Evaluation>, Vec<Epoch>, Vec<Window>, Vec<WeightSample>) {
-        let curve = |&(step, training_seconds, loss, accuracy, _): &_| CurvePoint { step, training_seconds, loss, accuracy };
+        let curve = |&(step, training_seconds, loss, accuracy, _): &_| {
+            CurvePoint { step, training_seconds, loss, accuracy }
+        };
         let evaluation = |&(step, training_seconds, loss, accuracy, seconds): &_| {
             Evaluation { step, training_seconds, seconds, loss, accuracy }
         };
@@ -67,7 +69,10 @@ prop_compose! {
             points.iter().map(curve).collect(),
             points.iter().map(evaluation).collect(),
             (1..).zip(&points).map(epoch).collect(),
-            windows.into_iter().map(|(steps, samples, seconds, measured)| Window { steps, samples, seconds, measured }).collect(),
+            windows
+                .into_iter()
+                .map(|(steps, samples, seconds, measured)| Window { steps, samples, seconds, measured })
+                .collect(),
             weights.into_iter().map(|(tensor, index, value)| WeightSample { tensor, index, value }).collect(),
         )
     }
@@ -84,13 +89,18 @@ prop_compose! {
         let mut record = WorkloadRecord {
             workload, settings, outcome, correctness, first_losses, curve, evaluations, epochs, windows, weight_samples,
             cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
-            target: target.map(|(accuracy, reached_seconds, reached_step)| Target { accuracy, reached_seconds, reached_step }),
-            resources: Resources { resident_memory_average_bytes: memory, cpu_user_percent: cold, ..Resources::default() },
+            target: target.map(|(accuracy, reached_seconds, reached_step)| {
+                Target { accuracy, reached_seconds, reached_step }
+            }),
+            resources: Resources {
+                resident_memory_average_bytes: memory, cpu_user_percent: cold, ..Resources::default()
+            },
             summary: results::Summary::default(),
         };
         // A figure that overflows cannot be written; the server refuses such a record.
         let figures = summary::summarise(&record);
-        if serde_json::to_value(&figures).is_ok_and(|json| serde_json::from_value::<results::Summary>(json).is_ok_and(|s| s == figures)) {
+        let written = serde_json::to_value(&figures).unwrap();
+        if serde_json::from_value::<results::Summary>(written).is_ok_and(|read| read == figures) {
             record.summary = figures;
         }
         record
@@ -100,7 +110,8 @@ prop_compose! {
 fn warning() -> impl Strategy<Value = Warning> {
     prop_oneof![
         text().prop_map(|name| Warning::SoftwareAdapter { name }),
-        (text(), number()).prop_map(|(workload, half_width_percent)| Warning::NotStabilised { workload, half_width_percent }),
+        (text(), number())
+            .prop_map(|(workload, half_width_percent)| Warning::NotStabilised { workload, half_width_percent }),
         (text(), any::<u32>()).prop_map(|(workload, windows)| Warning::TooFewWindows { workload, windows }),
         (text(), number()).prop_map(|(workload, budget_seconds)| Warning::StoppedByBudget { workload, budget_seconds }),
         number().prop_map(|seconds| Warning::TabHidden { seconds }),
@@ -112,7 +123,8 @@ fn warning() -> impl Strategy<Value = Warning> {
 }
 
 fn kind() -> impl Strategy<Value = DeviceKind> {
-    let kinds = [DeviceKind::Discrete, DeviceKind::Integrated, DeviceKind::Virtual, DeviceKind::Cpu, DeviceKind::Unknown];
+    let kinds =
+        [DeviceKind::Discrete, DeviceKind::Integrated, DeviceKind::Virtual, DeviceKind::Cpu, DeviceKind::Unknown];
     prop::sample::select(kinds.to_vec())
 }
 
@@ -137,7 +149,8 @@ prop_compose! {
             device: Device {
                 requested_adapter: word(6), requested_backend: word(7), backend: word(8), claimed_name,
                 adapter: Adapter {
-                    name: word(9), vendor: word(10), architecture: word(11), kind, api: word(12), driver: word(13), software,
+                    name: word(9), vendor: word(10), architecture: word(11), kind, api: word(12), driver: word(13),
+                    software,
                 },
             },
             workloads, warnings,

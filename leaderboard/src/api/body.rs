@@ -83,6 +83,7 @@ fn refusal(error: &serde_json::Error) -> ApiError {
     // The text of the error is the only place where serde says which of these it is.
     let text = error.to_string();
     let code = match error.classify() {
+        Category::Syntax if text.starts_with("number out of range") => "out_of_range",
         Category::Data if text.starts_with("unknown field") => "unknown_field",
         Category::Data if text.starts_with("missing field") => "missing_field",
         Category::Data => "wrong_type",

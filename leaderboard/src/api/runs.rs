@@ -1,5 +1,7 @@
 //! Reading and deleting what was handed in.
 
+use std::error::Error;
+
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -20,7 +22,10 @@ pub(crate) async fn list(
     State(board): State<Leaderboard>,
     query: Result<Query<ListRuns>, QueryRejection>,
 ) -> Result<Json<RunList>, ApiError> {
-    let Query(query) = query.map_err(|rejection| bad_query(rejection.body_text()))?;
+    let Query(query) = query.map_err(|rejection| {
+        let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
+        bad_query(format!("The query cannot be read: {cause}."))
+    })?;
     check(&query).map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
     Ok(Json(board.storage.list(&query).await?))
 }

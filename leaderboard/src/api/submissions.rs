@@ -90,9 +90,11 @@ fn read_record(body: &JsonBytes) -> Result<RunRecord, ApiError> {
     struct Layout {
         schema_version: u32,
     }
-    body.parse().map_err(|error| match body.parse::<Layout>().map(|l| validation::check_schema_version(l.schema_version)) {
-        Ok(Err(refusal)) => refusal.into(),
-        Ok(Ok(())) | Err(_) => error,
+    body.parse().map_err(|error| {
+        match body.parse::<Layout>().map(|l| validation::check_schema_version(l.schema_version)) {
+            Ok(Err(refusal)) => refusal.into(),
+            Ok(Ok(())) | Err(_) => error,
+        }
     })
 }
 
@@ -104,7 +106,12 @@ fn belongs_to(record: &RunRecord, started: &Started) -> Result<(), ApiError> {
         return wrong(UNPROCESSABLE, "wrong_run_id", "run_id", "The record names another run than the address does.");
     }
     if !record.nonce.as_deref().is_some_and(|nonce| secrets::same(nonce, &started.nonce)) {
-        return wrong(StatusCode::FORBIDDEN, "wrong_nonce", "nonce", "This is not the nonce that was given to this run.");
+        return wrong(
+            StatusCode::FORBIDDEN,
+            "wrong_nonce",
+            "nonce",
+            "This is not the nonce that was given to this run.",
+        );
     }
     if record.seed != started.seed {
         return wrong(UNPROCESSABLE, "wrong_seed", "seed", "The run must use the seed that the leaderboard gave it.");

@@ -36,9 +36,10 @@ pub(crate) struct Pages {
 impl Pages {
     /// Reads the page's index, so that a missing folder is told when the server starts.
     pub(crate) async fn open(page: Option<PathBuf>, data: Option<PathBuf>) -> Result<Self, StartError> {
-        if let Some(folder) = &data {
-            let listed = tokio::fs::read_dir(folder).await;
-            listed.map_err(|cause| StartError::Data { folder: folder.clone(), cause })?;
+        if let Some(folder) = &data
+            && let Err(cause) = tokio::fs::read_dir(folder).await
+        {
+            return Err(StartError::Data { folder: folder.clone(), cause });
         }
         let Some(folder) = page else { return Ok(Self { index: None, files: None, data }) };
         let index = IndexFile::new(folder.join("index.html"));

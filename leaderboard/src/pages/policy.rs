@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 pub(super) fn header(script_hashes: &[String]) -> HeaderValue {
     let hashes: String = script_hashes.iter().map(|hash| format!(" 'sha256-{hash}'")).collect();
     let policy = format!(
-        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{hashes}; worker-src 'self' blob:; connect-src 'self'; \
-         style-src 'self'; img-src 'self' data:; font-src 'self'; manifest-src 'self'; base-uri 'none'; \
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{hashes}; worker-src 'self' blob:; \
+         connect-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; manifest-src 'self'; base-uri 'none'; \
          form-action 'none'; frame-ancestors 'none'"
     );
     HeaderValue::from_str(&policy).expect("base64 and the words above are visible ASCII")

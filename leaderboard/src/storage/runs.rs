@@ -75,11 +75,10 @@ impl Storage {
     }
 
     pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>, StorageError> {
-        let row =
-            sqlx::query("SELECT tier, notes, submitted_unix_seconds, fingerprint FROM runs WHERE run_id = $1")
-                .bind(run_id)
-                .fetch_optional(&self.pool)
-                .await?;
+        let row = sqlx::query("SELECT tier, notes, submitted_unix_seconds, fingerprint FROM runs WHERE run_id = $1")
+            .bind(run_id)
+            .fetch_optional(&self.pool)
+            .await?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some(StoredRow {
             tier: tier(&row)?,

@@ -20,8 +20,8 @@ pub(crate) type Checked = Result<(), Refusal>;
 #[derive(Clone, Copy)]
 pub(crate) enum Place<'a> {
     Root,
-    Field(&'a Place<'a>, &'static str),
-    Item(&'a Place<'a>, usize),
+    Field(&'a Self, &'static str),
+    Item(&'a Self, usize),
 }
 
 impl fmt::Display for Place<'_> {
@@ -137,7 +137,8 @@ impl Place<'_> {
 /// Control characters, line separators, and the marks that turn the direction of writing, with
 /// which one text can be made to look like another.
 fn controls(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
+    c.is_control()
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
 }
 
 #[cfg(test)]
@@ -152,13 +153,17 @@ mod tests {
     fn a_place_is_written_as_a_path() {
         let place = Place::ROOT;
         let workloads = place.field("workloads");
-        assert_eq!(workloads.item(3).field("settings").field("batch_size").to_string(), "workloads[3].settings.batch_size");
+        assert_eq!(
+            workloads.item(3).field("settings").field("batch_size").to_string(),
+            "workloads[3].settings.batch_size"
+        );
     }
 
     #[test]
     fn texts_of_every_script_pass_and_texts_that_play_tricks_do_not() {
         let place = Place::ROOT;
-        for good in ["GeForce RTX 4090", "显卡", "Графика", "🚀", "", "Robert'); DROP TABLE runs;--", "<b>&amp;"] {
+        for good in ["GeForce RTX 4090", "显卡", "Графика", "🚀", "", "Robert'); DROP TABLE runs;--", "<b>&amp;"]
+        {
             assert_eq!(code(place.text(good, 40)), None, "{good}");
         }
         for bad in ["a\0b", "a\nb", "\u{1b}[31mred", "abc\u{202e}cba", "\u{2066}x", "a\u{2028}b", "\u{7f}"] {

@@ -23,7 +23,9 @@ pub(crate) use run::check_schema_version;
 /// How a record came here.
 pub(crate) enum Origin {
     /// The server gave it a seed so many seconds ago.
-    Announced { seconds_ago: f64 },
+    Announced {
+        seconds_ago: f64,
+    },
     Imported,
 }
 

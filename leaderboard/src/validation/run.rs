@@ -44,7 +44,10 @@ pub(crate) fn check_schema_version(version: u32) -> Checked {
     }
     Place::ROOT.field("schema_version").refuse(
         "unknown_schema_version",
-        format!("This leaderboard reads layout {SCHEMA_VERSION} and the record has layout {version}. Use a version that fits."),
+        format!(
+            "This leaderboard reads layout {SCHEMA_VERSION} and the record has layout {version}. Use a client of \
+             the leaderboard's own version."
+        ),
     )
 }
 

@@ -14,8 +14,7 @@ pub(super) fn check(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
     for ((name, claimed), (_, own)) in figures(claimed).into_iter().zip(figures(&own)) {
         if !agree(claimed, own) {
             let text = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
-            let message =
-                format!("The raw samples give {} where the summary says {}.", text(own), text(claimed));
+            let message = format!("The raw samples give {} where the summary says {}.", text(own), text(claimed));
             return place.field(name).refuse("summary_mismatch", message);
         }
     }

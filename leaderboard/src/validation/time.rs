@@ -16,14 +16,12 @@ pub(super) fn check(record: &RunRecord, origin: &Origin) -> Checked {
     let place = place.field("wall_seconds");
     let worked: f64 = record.workloads.iter().map(worked_seconds).sum();
     if !fits(worked, wall_seconds) {
-        let message =
-            format!("The workloads took {worked:.1} s together and the whole run only {wall_seconds:.1} s.");
+        let message = format!("The workloads took {worked:.1} s together and the whole run only {wall_seconds:.1} s.");
         return place.refuse("time_does_not_fit", message);
     }
     let Origin::Announced { seconds_ago } = origin else { return Ok(()) };
     if !fits(wall_seconds, *seconds_ago) {
-        let message =
-            format!("The run claims {wall_seconds:.1} s, but it was announced only {seconds_ago:.1} s ago.");
+        let message = format!("The run claims {wall_seconds:.1} s, but it was announced only {seconds_ago:.1} s ago.");
         return place.refuse("time_does_not_fit", message);
     }
     Ok(())

@@ -55,10 +55,7 @@ fn a_killed_server_has_kept_every_run_that_it_accepted() {
 /// Announces and hands in runs until the server no longer answers.
 fn hand_in_until_it_fails(client: &crate::support::Client, accepted: &Mutex<Vec<AcceptedRun>>) {
     let json = [("content-type", "application/json")];
-    let start = results::api::StartRun {
-        suite: record::suite(),
-        engine_version: record::ENGINE_VERSION.to_owned(),
-    };
+    let start = results::api::StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
     let start = serde_json::to_vec(&start).unwrap();
     loop {
         let Ok(answer) = client.try_send("POST", "/api/v1/runs", &json, &start) else { return };

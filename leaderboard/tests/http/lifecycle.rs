@@ -131,7 +131,15 @@ fn a_workload_that_failed_is_kept_with_the_record_and_makes_no_row() {
 #[test]
 fn words_of_any_language_and_words_of_sql_are_stored_as_they_are() {
     let server = TestServer::start();
-    for name in ["显卡 “九千”", "Графика", "🚀 GPU", "x'); DROP TABLE runs; --", "\" OR 1=1 --", "<script>alert(1)</script>", "%s%n\\"] {
+    for name in [
+        "显卡 “九千”",
+        "Графика",
+        "🚀 GPU",
+        "x'); DROP TABLE runs; --",
+        "\" OR 1=1 --",
+        "<script>alert(1)</script>",
+        "%s%n\\",
+    ] {
         let run = server.accepted(|record| {
             record.device.adapter.name = name.to_owned();
             record.device.claimed_name = Some(name.to_owned());

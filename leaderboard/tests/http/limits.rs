@@ -42,8 +42,16 @@ fn fields_that_are_unknown_missing_or_of_a_wrong_type_are_named() {
         server.json("POST", IMPORT, &json)
     };
     with(|r| r["user_agent"] = json!("Mozilla")).assert_refused(400, "unknown_field", "user_agent");
-    with(|r| r["device"]["adapter"]["limits"] = json!({})).assert_refused(400, "unknown_field", "device.adapter.limits");
-    with(|r| drop(r["device"].as_object_mut().unwrap().remove("backend"))).assert_refused(400, "missing_field", "device");
+    with(|r| r["device"]["adapter"]["limits"] = json!({})).assert_refused(
+        400,
+        "unknown_field",
+        "device.adapter.limits",
+    );
+    with(|r| drop(r["device"].as_object_mut().unwrap().remove("backend"))).assert_refused(
+        400,
+        "missing_field",
+        "device",
+    );
     let field = "workloads[0].settings.batch_size";
     with(|r| r["workloads"][0]["settings"]["batch_size"] = json!("128")).assert_refused(400, "wrong_type", field);
     with(|r| r["workloads"][0]["settings"]["batch_size"] = json!(1.5)).assert_refused(400, "wrong_type", field);
@@ -52,10 +60,21 @@ fn fields_that_are_unknown_missing_or_of_a_wrong_type_are_named() {
     // JSON has no NaN: writers turn it into null.
     let field = "workloads[0].windows[0].seconds";
     with(|r| r["workloads"][0]["windows"][0]["seconds"] = Value::Null).assert_refused(400, "wrong_type", field);
+}
+
+#[test]
+fn numbers_that_no_format_holds_are_out_of_range() {
+    let server = TestServer::start();
     let text = serde_json::to_string(&record::unregistered(1)).unwrap();
-    let huge = text.replacen("\"wall_seconds\":20.0", "\"wall_seconds\":1e999", 1);
-    assert_ne!(huge, text);
-    import_text(&server, &huge).assert_refused(400, "malformed_json", "provenance.wall_seconds");
+    for (was, huge, field) in [
+        ("\"wall_seconds\":20.0", "\"wall_seconds\":1e999", "provenance.wall_seconds"),
+        ("\"first_losses\":[2.5,", "\"first_losses\":[1e39,", "workloads[0].first_losses[0]"),
+        ("\"value\":0.125", "\"value\":-1e300", "workloads[0].weight_samples[0].value"),
+    ] {
+        let changed = text.replacen(was, huge, 1);
+        assert_ne!(changed, text);
+        import_text(&server, &changed).assert_refused(400, "out_of_range", field);
+    }
 }
 
 #[test]
@@ -79,7 +98,9 @@ fn a_wrong_value_is_not_quoted_at_length() {
 fn the_body_must_be_declared_as_json() {
     let server = TestServer::start();
     let body = serde_json::to_vec(&record::unregistered(1)).unwrap();
-    for headers in [vec![], vec![("content-type", "text/plain")], vec![("content-type", "application/x-www-form-urlencoded")]] {
+    for headers in
+        [vec![], vec![("content-type", "text/plain")], vec![("content-type", "application/x-www-form-urlencoded")]]
+    {
         server.send("POST", IMPORT, &headers, &body).assert_refused(415, "wrong_content_type", "");
     }
     let accepted = server.send("POST", IMPORT, &[("content-type", "Application/JSON; charset=utf-8")], &body);

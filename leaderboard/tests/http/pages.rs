@@ -8,7 +8,8 @@ use tempfile::TempDir;
 
 use crate::support::{Answer, TestServer};
 
-const INDEX: &str = "<!doctype html><title>Gradmark</title><script type=\"module\">\nimport init from '/app.js';\n</script>";
+const INDEX: &str =
+    "<!doctype html><title>Gradmark</title><script type=\"module\">\nimport init from '/app.js';\n</script>";
 const SCRIPT: &str = "/app-1f0c4be2a9d3e587.js";
 const MODULE: &str = "/app-1f0c4be2a9d3e587_bg.wasm";
 
@@ -42,7 +43,8 @@ fn assert_header(answer: &Answer, name: &str, value: &str) {
 #[test]
 fn the_index_is_given_for_the_root_and_for_every_place_of_the_page() {
     let server = server();
-    for path in ["/", "/index.html", "/runs/0123456789abcdef", "/runs/0123456789abcdef/delete", "/about", "/a/b/c?x=1"] {
+    for path in ["/", "/index.html", "/runs/0123456789abcdef", "/runs/0123456789abcdef/delete", "/about", "/a/b/c?x=1"]
+    {
         let answer = server.get(path);
         assert_eq!((answer.status.as_u16(), answer.text().as_str()), (200, INDEX), "{path}");
         assert_header(&answer, "content-type", "text/html; charset=utf-8");

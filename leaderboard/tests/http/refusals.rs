@@ -68,12 +68,7 @@ fn values_out_of_range_are_refused_by_name() {
         ("/workloads/0/workload", json!("a' OR '1'='1"), "bad_name", "workloads[0].workload"),
         ("/workloads/1/workload", json!("keras-mnist-mlp"), "duplicate_workload", "workloads[1].workload"),
         ("/warnings/0", json!({"kind": "tab_hidden", "seconds": -1}), "out_of_range", "warnings[0].seconds"),
-        (
-            "/warnings/0",
-            json!({"kind": "unregistered", "reason": "r".repeat(301)}),
-            "too_long",
-            "warnings[0].reason",
-        ),
+        ("/warnings/0", json!({"kind": "unregistered", "reason": "r".repeat(301)}), "too_long", "warnings[0].reason"),
     ];
     for (pointer, value, code, field) in rows {
         bench.refuses(pointer, value, code, field);
@@ -132,8 +127,6 @@ fn raw_samples_that_contradict_each_other_are_refused() {
         ("target/reached_step", Value::Null, "inconsistent", "target.reached_step"),
         ("target/reached_seconds", json!(2.0), "inconsistent", "target.reached_seconds"),
         ("first_losses", json!(vec![2.5; 1001]), "too_many", "first_losses"),
-        ("first_losses/0", json!(1e39), "not_finite", "first_losses[0]"),
-        ("weight_samples/0/value", json!(-1e300), "not_finite", "weight_samples[0].value"),
         ("cold_start/build_seconds", json!(-0.1), "out_of_range", "cold_start.build_seconds"),
         ("resources/cpu_user_percent", json!(-1), "out_of_range", "resources.cpu_user_percent"),
         (

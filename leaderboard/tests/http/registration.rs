@@ -1,8 +1,8 @@
 //! A record must belong to the run that was announced, in time, and only once.
 
 use results::RunRecord;
-use results::api::{AcceptedRun, RunList, StartRun, StoredRun};
 use results::Suite;
+use results::api::{AcceptedRun, RunList, StartRun, StoredRun};
 
 use crate::support::{TestServer, record};
 
@@ -20,7 +20,12 @@ fn a_record_of_another_run_is_refused() {
         (|r| r.seed ^= 1, 422, "wrong_seed", "seed"),
         (|r| r.suite.version += 1, 422, "wrong_suite", "suite"),
         (|r| r.suite.name = "other".to_owned(), 422, "wrong_suite", "suite"),
-        (|r| r.provenance.engine_version = "0.0.9".to_owned(), 422, "wrong_engine_version", "provenance.engine_version"),
+        (
+            |r| r.provenance.engine_version = "0.0.9".to_owned(),
+            422,
+            "wrong_engine_version",
+            "provenance.engine_version",
+        ),
     ];
     for (change, status, code, field) in cases {
         let mut wrong = record.clone();
@@ -39,7 +44,9 @@ fn a_record_of_another_run_is_refused() {
 fn ids_that_were_never_given_are_unknown() {
     let server = TestServer::start();
     let record = record::unregistered(1);
-    for id in ["0123456789abcdef", "0123456789ABCDEF", "x", "..%2f..", "%00", "%ff", "'%20OR%201=1--", "0123456789abcdef0"] {
+    for id in
+        ["0123456789abcdef", "0123456789ABCDEF", "x", "..%2f..", "%00", "%ff", "'%20OR%201=1--", "0123456789abcdef0"]
+    {
         let path = format!("/api/v1/runs/{id}");
         server.json("PUT", &path, &record).assert_refused(404, "unknown_run", "");
         server.get(&path).assert_refused(404, "unknown_run", "");

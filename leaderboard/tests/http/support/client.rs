@@ -13,21 +13,21 @@ use super::record;
 
 /// Speaks to one server.
 #[derive(Clone)]
-pub struct Client {
+pub(crate) struct Client {
     agent: Agent,
-    pub address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 /// What came back.
 #[derive(Debug)]
-pub struct Answer {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Client {
-    pub fn new(address: SocketAddr) -> Self {
+    pub(crate) fn new(address: SocketAddr) -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(60)))
@@ -38,11 +38,11 @@ impl Client {
         Self { agent, address }
     }
 
-    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         self.try_send(method, path, headers, body).expect("the server answers")
     }
 
-    pub fn try_send(
+    pub(crate) fn try_send(
         &self,
         method: &str,
         path: &str,
@@ -53,47 +53,44 @@ impl Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = if body.is_empty() {
-            self.agent.run(request.body(())?)?
-        } else {
-            self.agent.run(request.body(body)?)?
-        };
+        let response =
+            if body.is_empty() { self.agent.run(request.body(())?)? } else { self.agent.run(request.body(body)?)? };
         Answer::read(response)
     }
 
-    pub fn json(&self, method: &str, path: &str, body: &impl Serialize) -> Answer {
+    pub(crate) fn json(&self, method: &str, path: &str, body: &impl Serialize) -> Answer {
         self.send(method, path, &[("content-type", "application/json")], &serde_json::to_vec(body).unwrap())
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.send("GET", path, &[], b"")
     }
 
-    pub fn get_accepting(&self, path: &str, encodings: &str) -> Answer {
+    pub(crate) fn get_accepting(&self, path: &str, encodings: &str) -> Answer {
         self.send("GET", path, &[("accept-encoding", encodings)], b"")
     }
 
-    pub fn begin(&self) -> StartedRun {
+    pub(crate) fn begin(&self) -> StartedRun {
         let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
         let answer = self.json("POST", "/api/v1/runs", &start);
         assert_eq!(answer.status, 201, "{}", answer.text());
         answer.parse()
     }
 
-    pub fn hand_in(&self, run_id: &str, record: &RunRecord) -> Answer {
+    pub(crate) fn hand_in(&self, run_id: &str, record: &RunRecord) -> Answer {
         self.json("PUT", &format!("/api/v1/runs/{run_id}"), record)
     }
 
-    pub fn import(&self, record: &RunRecord) -> Answer {
+    pub(crate) fn import(&self, record: &RunRecord) -> Answer {
         self.json("POST", "/api/v1/runs/import", record)
     }
 
-    pub fn delete(&self, run_id: &str, secret: &str) -> Answer {
+    pub(crate) fn delete(&self, run_id: &str, secret: &str) -> Answer {
         self.send("DELETE", &format!("/api/v1/runs/{run_id}"), &[("authorization", &format!("Bearer {secret}"))], b"")
     }
 
     /// Sends bytes as they are, for what no client library would send, and reads to the end.
-    pub fn raw(&self, request: &str) -> String {
+    pub(crate) fn raw(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
@@ -109,22 +106,22 @@ impl Answer {
         Ok(Self { status: response.status(), headers: response.headers().clone(), body })
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    pub fn parse<T: DeserializeOwned>(&self) -> T {
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> T {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error} in {}", self.text()))
     }
 
     /// A header's value, empty when it is absent.
-    pub fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
     /// Holds the answer to a status, a code and a field (empty for none).
     #[track_caller]
-    pub fn assert_refused(&self, status: u16, code: &str, field: &str) -> ErrorBody {
+    pub(crate) fn assert_refused(&self, status: u16, code: &str, field: &str) -> ErrorBody {
         assert_eq!(self.status, status, "{}", self.text());
         assert_eq!(self.header("content-type"), "application/json", "{}", self.text());
         let body: ErrorBody = self.parse();

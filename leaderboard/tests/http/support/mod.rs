@@ -1,8 +1,8 @@
-pub mod client;
-pub mod process;
-pub mod record;
-pub mod server;
+pub(crate) mod client;
+pub(crate) mod process;
+pub(crate) mod record;
+pub(crate) mod server;
 
-pub use client::{Answer, Client};
-pub use process::ServerProcess;
-pub use server::TestServer;
+pub(crate) use client::{Answer, Client};
+pub(crate) use process::ServerProcess;
+pub(crate) use server::TestServer;

@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use super::Client;
 
 /// The real binary as a child process, killed when dropped.
-pub struct ServerProcess {
+pub(crate) struct ServerProcess {
     child: Child,
     client: Client,
 }
@@ -20,7 +20,7 @@ impl Deref for ServerProcess {
 }
 
 impl ServerProcess {
-    pub fn start(database: &Path) -> Self {
+    pub(crate) fn start(database: &Path) -> Self {
         let mut child = command()
             .args(["--listen", "127.0.0.1:0", "--log", "error", "--database"])
             .arg(database)
@@ -35,14 +35,14 @@ impl ServerProcess {
     }
 
     /// Ends the process in the middle of whatever it does (SIGKILL on Unix).
-    pub fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// Sends a signal by name and waits for the end.
     #[cfg(unix)]
-    pub fn signal(mut self, name: &str) -> ExitStatus {
+    pub(crate) fn signal(mut self, name: &str) -> ExitStatus {
         let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         self.child.wait().unwrap()
@@ -57,6 +57,6 @@ impl Drop for ServerProcess {
     }
 }
 
-pub fn command() -> Command {
+pub(crate) fn command() -> Command {
     Command::new(env!("CARGO_BIN_EXE_leaderboard"))
 }

@@ -7,14 +7,14 @@ use results::{
     WeightSample, Window, WorkloadRecord, summary,
 };
 
-pub const ENGINE_VERSION: &str = "0.1.0";
+pub(crate) const ENGINE_VERSION: &str = "0.1.0";
 
-pub fn suite() -> Suite {
+pub(crate) fn suite() -> Suite {
     Suite { name: "quick".to_owned(), version: 1 }
 }
 
 /// An honest record of an announced run.
-pub fn for_run(started: &StartedRun) -> RunRecord {
+pub(crate) fn for_run(started: &StartedRun) -> RunRecord {
     RunRecord {
         run_id: Some(started.run_id.clone()),
         nonce: Some(started.nonce.clone()),
@@ -24,7 +24,7 @@ pub fn for_run(started: &StartedRun) -> RunRecord {
 }
 
 /// The same of a run that no leaderboard knows.
-pub fn unregistered(seed: u32) -> RunRecord {
+pub(crate) fn unregistered(seed: u32) -> RunRecord {
     let mut record = RunRecord {
         schema_version: SCHEMA_VERSION,
         run_id: None,
@@ -129,14 +129,14 @@ fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> Work
 }
 
 /// Makes the summaries those of the raw samples.
-pub fn summarise(record: &mut RunRecord) {
+pub(crate) fn summarise(record: &mut RunRecord) {
     for workload in &mut record.workloads {
         workload.summary = summary::summarise(workload);
     }
 }
 
 /// A shorter run: every second of it becomes `factor` seconds.
-pub fn scale_time(record: &mut RunRecord, factor: f64) {
+pub(crate) fn scale_time(record: &mut RunRecord, factor: f64) {
     record.provenance.wall_seconds *= factor;
     for workload in &mut record.workloads {
         let cold = &mut workload.cold_start;

@@ -12,10 +12,10 @@ use tokio::sync::oneshot;
 use super::{Client, record};
 
 /// The moment at which every test begins.
-pub const BEGINNING: f64 = 1_800_000_000.0;
+pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
 
 /// The server in a thread of this process, with a clock that stands still until it is moved.
-pub struct TestServer {
+pub(crate) struct TestServer {
     client: Client,
     now: Arc<Mutex<f64>>,
     folder: TempDir,
@@ -31,12 +31,12 @@ impl Deref for TestServer {
 }
 
 impl TestServer {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::with_folders(tempfile::tempdir().unwrap(), None, None)
     }
 
     /// `folder` holds the data base; `page` and `data` are names of folders inside it.
-    pub fn with_folders(folder: TempDir, page: Option<&str>, data: Option<&str>) -> Self {
+    pub(crate) fn with_folders(folder: TempDir, page: Option<&str>, data: Option<&str>) -> Self {
         let inside = |name: &str| folder.path().join(name);
         let now = Arc::new(Mutex::new(BEGINNING));
         let (client, running) = launch(&folder, &now, page.map(inside), data.map(inside));
@@ -44,26 +44,26 @@ impl TestServer {
     }
 
     /// Stops the server and starts another one on the same data base, at the same moment.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.stop();
         let (client, running) = launch(&self.folder, &self.now, None, None);
         (self.client, self.running) = (client, Some(running));
     }
 
-    pub fn pass(&self, seconds: f64) {
+    pub(crate) fn pass(&self, seconds: f64) {
         *self.now.lock().unwrap() += seconds;
     }
 
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    pub fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         database(&self.folder)
     }
 
     /// An announced run and a record that fits it; the time that it takes has passed.
-    pub fn honest_run(&self) -> (StartedRun, RunRecord) {
+    pub(crate) fn honest_run(&self) -> (StartedRun, RunRecord) {
         let started = self.begin();
         let record = record::for_run(&started);
         self.pass(record.provenance.wall_seconds);
@@ -71,7 +71,7 @@ impl TestServer {
     }
 
     /// An honest run, changed by `change` (its summaries follow), handed in and accepted.
-    pub fn accepted(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
+    pub(crate) fn accepted(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
         let (started, mut record) = self.honest_run();
         change(&mut record);
         record::summarise(&mut record);
