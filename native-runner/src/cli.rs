@@ -71,7 +71,7 @@ pub(crate) struct ListArgs {
 pub(crate) struct DeviceArgs {
     /// Adapter to use: `any` (the best that is not software), `discrete`, `integrated`, `cpu`, an index, or part of a
     /// name; `native-runner adapters` lists them
-    #[arg(long, value_name = "ADAPTER", default_value = "any", help_heading = "Device")]
+    #[arg(long, value_name = "ADAPTER", default_value = "any", help_heading = "Device", value_parser = short_text)]
     pub(crate) adapter: String,
     /// Back end to compute with; `native-runner backends` lists them
     #[arg(long, value_name = "NAME", default_value = engine::BACKENDS[0].name, help_heading = "Device")]
@@ -103,7 +103,7 @@ pub(crate) struct BenchmarkArgs {
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
     /// Name to show for this device, where the platform does not tell it
-    #[arg(long = "name", value_name = "NAME", help_heading = "Device")]
+    #[arg(long = "name", value_name = "NAME", help_heading = "Device", value_parser = short_text)]
     pub(crate) claimed_name: Option<String>,
     #[command(flatten)]
     pub(crate) training: TrainingArgs,
@@ -230,6 +230,15 @@ impl FromStr for JsonTarget {
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(if text == "-" { Self::StandardOutput } else { Self::File(text.into()) })
     }
+}
+
+/// A name of a device. An empty one would be a part of every name.
+fn short_text(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().count() > 100 || text.chars().any(char::is_control) {
+        return Err("it must be 1 to 100 visible characters".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn positive_seconds(text: &str) -> Result<f64, String> {

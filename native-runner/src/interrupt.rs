@@ -9,16 +9,18 @@ const EXIT_STATUS: i32 = 130;
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Listens from now on. Without a handler Ctrl-C ends the program at once, which is good enough.
-    pub(crate) fn listen() -> Self {
-        let interrupt = Self::default();
-        let asked = interrupt.clone();
-        let _ = ctrlc::set_handler(move || {
+    /// Listens from now on; `notice` tells the person that the first Ctrl-C was heard.
+    ///
+    /// Without a handler Ctrl-C ends the program at once, which is good enough to go on without one.
+    pub(crate) fn listen(&self, notice: impl Fn() + Send + 'static) {
+        let asked = self.clone();
+        let handler = move || {
             if asked.0.swap(true, Ordering::SeqCst) {
                 std::process::exit(EXIT_STATUS);
             }
-        });
-        interrupt
+            notice();
+        };
+        drop(ctrlc::set_handler(handler));
     }
 
     /// From now on even the first Ctrl-C ends the program: there is nothing left to save.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use console::Style;
 use engine::{Event, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use results::{Evaluation, Outcome, WorkloadRecord};
+use results::{Evaluation, Outcome, Summary, WorkloadRecord};
 
 use crate::figures::figure;
 use crate::interrupt::Interrupt;
@@ -56,20 +56,21 @@ impl LiveProgress {
         }
     }
 
+    /// Says, from any thread, that the run will stop.
+    pub(crate) fn stop_notice(&self) -> impl Fn() + Send + 'static {
+        let bar = self.bar.clone();
+        move || say_beside(bar.as_ref(), "Stopping after this window; press Ctrl-C again to end at once.")
+    }
+
     fn say(&mut self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(line),
-            // Progress that cannot be shown is no reason to end a run.
-            None => drop(Screen::Error.line(line)),
-        }
+        say_beside(self.bar.as_ref(), line);
         self.last_line = Instant::now();
     }
 
     fn show_phase(&self, phase: &str) {
         if let Some(bar) = &self.bar {
-            let stopping = if self.interrupt.asked() { "; stopping" } else { "" };
             let title = Screen::Error.paint(Style::new().bold(), &self.place.title);
-            bar.set_prefix(format!("{title}  {phase}{stopping}"));
+            bar.set_prefix(format!("{title}  {phase}"));
             bar.set_message("");
         }
     }
@@ -124,6 +125,15 @@ impl Observer for LiveProgress {
     }
 }
 
+/// Prints a line that stays, above the bar if there is one.
+fn say_beside(bar: Option<&ProgressBar>, line: &str) {
+    match bar {
+        Some(bar) => bar.println(line),
+        // Progress that cannot be shown is no reason to end a run.
+        None => drop(Screen::Error.line(line)),
+    }
+}
+
 fn evaluated(workload: &str, epochs: f64, evaluation: &Evaluation) -> String {
     format!(
         "  {workload}: epoch {epochs:.2}, test accuracy {}, loss {:.4}, after {} of training",
@@ -138,11 +148,19 @@ fn finished(record: &WorkloadRecord) -> String {
     let good = Style::new().green().bold();
     let bad = Style::new().red().bold();
     let (mark, text) = match &record.outcome {
-        Outcome::Completed => (Screen::Error.paint(good, "✓"), "done".to_owned()),
+        Outcome::Completed => (Screen::Error.paint(good, "✓"), headline(&record.summary)),
         Outcome::Diverged { step } => (Screen::Error.paint(bad, "✗"), format!("diverged at step {step}")),
         Outcome::Incorrect => (Screen::Error.paint(bad, "✗"), "disagrees with the reference, so not timed".to_owned()),
         Outcome::Cancelled => (Screen::Error.paint(bad, "✗"), "cancelled".to_owned()),
     };
     let name = Screen::Error.paint(Style::new().bold(), &record.workload);
     format!("{mark} {name}  {text}")
+}
+
+/// Throughput and accuracy, as far as the run has them.
+fn headline(summary: &Summary) -> String {
+    let rate = summary.samples_per_second.map(|rate| figure("samples_per_second", rate));
+    let accuracy = summary.accuracy.map(|share| format!("test accuracy {}", figure("accuracy", share)));
+    let facts: Vec<String> = rate.into_iter().chain(accuracy).collect();
+    if facts.is_empty() { "done".to_owned() } else { facts.join(" · ") }
 }

@@ -76,8 +76,8 @@ fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();
     let mut column = console::measure_text_width(first);
     let mut line_is_empty = true;
-    for word in text.split(' ') {
-        let length = console::measure_text_width(word);
+    for word in words(text) {
+        let length = console::measure_text_width(&word);
         if !line_is_empty && column + 1 + length > width {
             lines.push('\n');
             lines.push_str(&" ".repeat(indent));
@@ -88,11 +88,28 @@ fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
             lines.push(' ');
             column += 1;
         }
-        lines.push_str(word);
+        lines.push_str(&word);
         column += length;
         line_is_empty = false;
     }
     lines
+}
+
+/// The words of `text`; a number keeps the unit behind it, such as `97 %` or `30 s`.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let unit = word.trim_end_matches([',', '.', ';', ')']);
+        let after_number = words.last().is_some_and(|last| last.ends_with(|c: char| c.is_ascii_digit()));
+        match words.last_mut() {
+            Some(last) if after_number && ["%", "s", "ms", "µs", "min", "samples/s"].contains(&unit) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 #[cfg(test)]
@@ -103,5 +120,6 @@ mod tests {
     fn prose_is_wrapped_at_words_and_indented() {
         assert_eq!(wrap("! ", "one two three four", 2, 10), "! one two\n  three\n  four");
         assert_eq!(wrap("", "unbreakable", 0, 4), "unbreakable");
+        assert_eq!(wrap("", "about 97.5 %, or so", 0, 10), "about\n97.5 %, or\nso");
     }
 }

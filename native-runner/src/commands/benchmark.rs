@@ -34,7 +34,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
     introduce(suite, backend.as_ref(), &seed)?;
 
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::default();
     let mut data = DataFolder::new(arguments.data.folder.as_deref());
     let request = request(arguments, suite, workloads, &seed);
     let mut record = run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt)?;
@@ -154,6 +154,7 @@ fn run(
     interrupt: &Interrupt,
 ) -> Result<RunRecord, EngineError> {
     let mut progress = LiveProgress::new(interrupt.clone());
+    interrupt.listen(progress.stop_notice());
     let mut meter = ProcessMeter::default();
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter };
     let result = pollster::block_on(engine::run(request, backend, &mut edges));

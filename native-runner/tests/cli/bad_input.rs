@@ -106,6 +106,8 @@ fn impossible_settings_are_refused_with_what_is_allowed() {
         ("--upload localhost:8080", ["--upload", "http://"]),
         ("--upload-timeout 0", ["--upload-timeout", "above 0"]),
         ("--dropout on", ["--dropout", "unexpected"]),
+        ("--adapter=", ["--adapter", "1 to 100"]),
+        ("--name=", ["--name", "1 to 100"]),
     ];
     for (arguments, parts) in cases {
         let line = format!("--backend reference --workload keras-mnist-mlp {arguments}");

@@ -1,7 +1,9 @@
 //! The program as a person or a script meets it: the real binary, its output and its exit status.
 
+mod agreement;
 mod bad_input;
 mod benchmark;
+mod leaderboard;
 mod lists;
 mod screen;
 mod support;

@@ -1,24 +1,7 @@
-//! Colours and bars, on a real pseudo-terminal from util-linux' `script`.
+//! Colours and bars, on a real pseudo-terminal.
 #![cfg(target_os = "linux")]
 
-use std::process::{Command, Stdio};
-
-use crate::support::{Runner, data_folder};
-
-/// What the binary writes when its output is a terminal of this many columns; `None` where there is no `script`.
-fn on_a_terminal(arguments: &str, columns: u16, environment: &[(&str, &str)]) -> Option<String> {
-    let line = format!("stty rows 24 cols {columns}; {} {arguments}", env!("CARGO_BIN_EXE_native-runner"));
-    let mut command = Command::new("script");
-    command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null());
-    command.env("TERM", "xterm").env_remove("NO_COLOR").env("GRADMARK_DATA", data_folder());
-    match command.envs(environment.iter().copied()).output() {
-        Ok(output) => Some(String::from_utf8(output.stdout).unwrap()),
-        Err(error) => {
-            eprintln!("SKIPPED: `script` cannot be started ({error})");
-            None
-        }
-    }
-}
+use crate::support::{Runner, on_a_terminal};
 
 /// Whether the text holds a command that sets colours or weights.
 fn has_colours(text: &str) -> bool {
@@ -29,9 +12,9 @@ fn has_colours(text: &str) -> bool {
 
 #[test]
 fn colours_are_for_terminals_and_no_color_turns_them_off() {
-    let Some(coloured) = on_a_terminal("workloads", 80, &[]) else { return };
+    let Some(coloured) = on_a_terminal("workloads", 80, &[], "") else { return };
     assert!(has_colours(&coloured), "{coloured:?}");
-    let plain = on_a_terminal("workloads", 80, &[("NO_COLOR", "1")]).unwrap();
+    let plain = on_a_terminal("workloads", 80, &[("NO_COLOR", "1")], "").unwrap();
     assert!(!has_colours(&plain), "{plain:?}");
     let piped = Runner::new("workloads").run().expect_status(0).stdout;
     assert!(!piped.contains('\u{1b}'), "{piped:?}");
@@ -39,7 +22,7 @@ fn colours_are_for_terminals_and_no_color_turns_them_off() {
 
 #[test]
 fn a_narrow_terminal_gets_narrow_lines() {
-    let Some(text) = on_a_terminal("workloads", 50, &[("NO_COLOR", "1")]) else { return };
+    let Some(text) = on_a_terminal("workloads", 50, &[("NO_COLOR", "1")], "") else { return };
     let widest = text.lines().map(|line| line.trim_end().chars().count()).max().unwrap();
     assert!(widest <= 50, "{widest} columns:\n{text}");
 }
@@ -47,7 +30,7 @@ fn a_narrow_terminal_gets_narrow_lines() {
 #[test]
 fn a_bar_is_drawn_on_a_terminal_and_nowhere_else() {
     let run = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --learning-rate 1e30";
-    let Some(text) = on_a_terminal(run, 80, &[("NO_COLOR", "1")]) else { return };
+    let Some(text) = on_a_terminal(run, 80, &[("NO_COLOR", "1")], "") else { return };
     assert!(text.contains('━') || text.contains('─'), "{text:?}");
     assert!(text.contains("checking results"), "{text:?}");
     assert!(!has_colours(&text), "{text:?}");

@@ -9,6 +9,7 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 use results::Adapter;
+use results::api::{AcceptedRun, ErrorBody, StartedRun, Tier};
 use serde::Deserialize;
 use tempfile::TempDir;
 
@@ -134,6 +135,29 @@ pub(crate) fn any_adapter(test: &str) -> Option<String> {
     choice.map(|listed| format!("--backend wgsl --adapter {}", listed.index))
 }
 
+/// What the binary writes on a pseudo-terminal of this many columns, made by util-linux' `script`, when `typed` is
+/// typed there. `None`, with a report, where there is no `script`.
+pub(crate) fn on_a_terminal(
+    arguments: &str,
+    columns: u16,
+    environment: &[(&str, &str)],
+    typed: &str,
+) -> Option<String> {
+    let line = format!("stty rows 24 cols {columns}; {} {arguments}", env!("CARGO_BIN_EXE_native-runner"));
+    let mut command = Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.env("TERM", "xterm").env_remove("NO_COLOR").env("GRADMARK_DATA", data_folder());
+    let mut child = match command.envs(environment.iter().copied()).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            eprintln!("SKIPPED: `script` cannot be started ({error})");
+            return None;
+        }
+    };
+    child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    Some(String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap())
+}
+
 /// A request as it came in.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
@@ -222,4 +246,41 @@ fn read_request(stream: &TcpStream) -> Received {
     reader.read_exact(&mut body).unwrap();
     let mut words = first.split(' ').map(str::to_owned);
     Received { method: words.next().unwrap(), path: words.next().unwrap(), body: String::from_utf8(body).unwrap() }
+}
+
+pub(crate) fn refusal(code: &str, message: &str) -> ErrorBody {
+    ErrorBody { code: code.to_owned(), message: message.to_owned(), field: Some("suite.version".to_owned()) }
+}
+
+/// A leaderboard that accepts everything.
+pub(crate) fn leaderboard() -> FakeServer {
+    FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
+        ("POST", "/api/v1/runs") => Answer::json(
+            201,
+            &StartedRun {
+                run_id: "run-1".to_owned(),
+                nonce: "once".to_owned(),
+                seed: 987_654_321,
+                expires_unix_seconds: 4e9,
+            },
+        ),
+        ("PUT", "/api/v1/runs/run-1") => Answer::json(200, &accepted("run-1", Tier::Checked)),
+        ("POST", "/api/v1/runs/import") => Answer::json(201, &accepted("run-2", Tier::Unverified)),
+        _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
+    })
+}
+
+fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
+    AcceptedRun {
+        run_id: run_id.to_owned(),
+        tier,
+        notes: vec!["Nobody has looked at it yet.".to_owned()],
+        permalink: format!("/runs/{run_id}"),
+        deletion_secret: "secret".to_owned(),
+        deletion_link: format!("/runs/{run_id}/delete#secret"),
+    }
+}
+
+pub(crate) fn paths(received: &[Received]) -> Vec<String> {
+    received.iter().map(|request| format!("{} {}", request.method, request.path)).collect()
 }

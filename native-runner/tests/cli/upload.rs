@@ -3,9 +3,9 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use results::RunRecord;
-use results::api::{AcceptedRun, ErrorBody, StartRun, StartedRun, Tier};
+use results::api::{StartRun, StartedRun};
 
-use crate::support::{Answer, FakeServer, Finished, Received, Runner, any_adapter};
+use crate::support::{Answer, FakeServer, Finished, Runner, any_adapter, leaderboard, paths, refusal};
 
 /// Would train on the processor if the leaderboard let it.
 const RUN: &str = "--backend reference --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes";
@@ -20,10 +20,6 @@ fn expect_refusal_before_training(finished: Finished, parts: &[&str]) {
     assert!(!finished.stderr.contains("(1 of 1)"), "training began:\n{}", finished.stderr);
     assert_eq!(finished.stdout, "");
     finished.expect_status(5).expect_errors(parts);
-}
-
-fn refusal(code: &str, message: &str) -> ErrorBody {
-    ErrorBody { code: code.to_owned(), message: message.to_owned(), field: Some("suite.version".to_owned()) }
 }
 
 #[test]
@@ -105,39 +101,6 @@ fn nothing_is_uploaded_without_agreement() {
     assert!(server.received().is_empty());
 }
 
-/// A leaderboard that accepts everything.
-fn leaderboard() -> FakeServer {
-    FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
-        ("POST", "/api/v1/runs") => Answer::json(
-            201,
-            &StartedRun {
-                run_id: "run-1".to_owned(),
-                nonce: "once".to_owned(),
-                seed: 987_654_321,
-                expires_unix_seconds: 4e9,
-            },
-        ),
-        ("PUT", "/api/v1/runs/run-1") => Answer::json(200, &accepted("run-1", Tier::Checked)),
-        ("POST", "/api/v1/runs/import") => Answer::json(201, &accepted("run-2", Tier::Unverified)),
-        _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
-    })
-}
-
-fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
-    AcceptedRun {
-        run_id: run_id.to_owned(),
-        tier,
-        notes: vec!["Nobody has looked at it yet.".to_owned()],
-        permalink: format!("/runs/{run_id}"),
-        deletion_secret: "secret".to_owned(),
-        deletion_link: format!("/runs/{run_id}/delete#secret"),
-    }
-}
-
-fn paths(received: &[Received]) -> Vec<String> {
-    received.iter().map(|request| format!("{} {}", request.method, request.path)).collect()
-}
-
 #[test]
 fn a_registered_run_uses_the_servers_seed_and_uploads_the_record_that_was_kept() {
     let test = "a_registered_run_uses_the_servers_seed_and_uploads_the_record_that_was_kept";
@@ -202,4 +165,12 @@ fn a_file_that_is_no_record_is_not_uploaded() {
     let missing = Runner::new("upload --yes missing.json --to").arg(&server.url).run().expect_status(1);
     missing.expect_errors(&["cannot read missing.json"]);
     assert!(server.received().is_empty());
+}
+
+#[test]
+fn a_run_that_diverged_is_not_uploaded() {
+    let server = leaderboard();
+    let finished = Runner::new(RUN).arg("--learning-rate").arg("1e30").arg("--upload").arg(&server.url).run();
+    assert_eq!(paths(&server.received()), ["POST /api/v1/runs"]);
+    finished.expect_status(3).expect_errors(&["diverged"]);
 }

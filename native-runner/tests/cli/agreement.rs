@@ -1,0 +1,45 @@
+//! The question before an upload, on a real pseudo-terminal.
+#![cfg(target_os = "linux")]
+
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use crate::support::{Runner, leaderboard, on_a_terminal, paths};
+
+/// A record in a file; that its run diverged does not matter here and makes it quick.
+fn record() -> (TempDir, PathBuf) {
+    let line =
+        "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --learning-rate 1e30 --json r.json";
+    let finished = Runner::new(line).run().expect_status(3);
+    let path = finished.folder.path().join("r.json");
+    (finished.folder, path)
+}
+
+#[test]
+fn the_record_is_shown_when_asked_for_and_uploaded_after_a_yes() {
+    let (_folder, path) = record();
+    let server = leaderboard();
+    let arguments = format!("upload {} --to {}", path.display(), server.url);
+    let Some(text) = on_a_terminal(&arguments, 100, &[], "s\ny\n") else { return };
+    let question = "Upload this record? [y]es, [N]o, [s]how it first";
+    assert_eq!(text.matches(question).count(), 2, "{text}");
+    assert!(text.contains("\"schema_version\": 1"), "{text}");
+    assert!(text.contains("/runs/run-2"), "{text}");
+    let received = server.received();
+    assert_eq!(paths(&received), ["POST /api/v1/runs/import"]);
+    let shown = text.replace('\r', "");
+    assert!(shown.contains(&received[0].body), "what was shown is not what was sent:\n{shown}");
+}
+
+#[test]
+fn no_answer_and_a_no_upload_nothing() {
+    let (_folder, path) = record();
+    let server = leaderboard();
+    let arguments = format!("upload {} --to {}", path.display(), server.url);
+    for typed in ["\n", "n\n", "what?\nno\n"] {
+        let Some(text) = on_a_terminal(&arguments, 100, &[], typed) else { return };
+        assert!(text.contains("Not uploaded."), "{typed:?}: {text}");
+    }
+    assert!(server.received().is_empty());
+}
