@@ -29,7 +29,8 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 /// write: a preflight finds no permission, and a body that needs none is not JSON and is refused.
 /// Programs other than browsers are not concerned by any of this.
 pub(crate) async fn security(State(pages): State<Pages>, request: Request, next: Next) -> Response {
-    let open = request.uri().path().starts_with("/api/") && matches!(*request.method(), Method::GET | Method::HEAD);
+    let api = request.uri().path().starts_with("/api/");
+    let open = api && matches!(*request.method(), Method::GET | Method::HEAD);
     let mut response = next.run(request).await;
     let policy = pages.content_security_policy().await;
     let headers: &mut HeaderMap = response.headers_mut();
@@ -38,6 +39,10 @@ pub(crate) async fn security(State(pages): State<Pages>, request: Request, next:
     }
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static(if open { "cross-origin" } else { "same-origin" }));
+    if api {
+        // Lists change, and the answer to an upload holds a secret.
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     if open {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     }

@@ -1,3 +1,5 @@
+use std::io::IsTerminal;
+
 use anyhow::Context;
 use clap::Parser;
 use leaderboard::{Arguments, Server};
@@ -8,7 +10,8 @@ async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let filter = EnvFilter::try_new(&arguments.log)
         .with_context(|| format!("--log {} is not a level such as info, nor a filter", arguments.log))?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).init();
 
     let server = Server::bind(arguments.into()).await?;
     println!("listening on http://{}", server.address());

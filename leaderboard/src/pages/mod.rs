@@ -114,6 +114,9 @@ async fn serve_index(index: &IndexFile) -> Response {
 }
 
 async fn from_folder(files: ServeDir, request: Request) -> Response {
+    if names_a_hidden_file(request.uri().path()) {
+        return not_found();
+    }
     let served: Result<_, Infallible> = files.oneshot(request).await;
     let response = match served {
         Ok(response) => response.map(Body::new),
@@ -128,6 +131,11 @@ fn not_found() -> Response {
 
 fn is_content(status: StatusCode) -> bool {
     matches!(status, StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED)
+}
+
+/// Notes of tools, such as the list of verified files, are not for serving.
+fn names_a_hidden_file(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with('.') || part.to_ascii_lowercase().starts_with("%2e"))
 }
 
 fn names_a_file(path: &str) -> bool {

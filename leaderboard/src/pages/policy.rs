@@ -7,14 +7,14 @@ use sha2::{Digest, Sha256};
 
 /// The policy for a page with inline scripts of these hashes.
 ///
-/// Everything comes from this server; WebAssembly may be compiled; a worker may also start from a
-/// blob that the page made, because gloo's spawner wraps the worker's script in one.
+/// Everything comes from this server, and WebAssembly may be compiled. A worker starts from a file
+/// (Trunk's loader), not from a blob.
 pub(super) fn header(script_hashes: &[String]) -> HeaderValue {
     let hashes: String = script_hashes.iter().map(|hash| format!(" 'sha256-{hash}'")).collect();
     let policy = format!(
-        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{hashes}; worker-src 'self' blob:; \
-         connect-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; manifest-src 'self'; base-uri 'none'; \
-         form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{hashes}; worker-src 'self'; \
+         connect-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; manifest-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
     HeaderValue::from_str(&policy).expect("base64 and the words above are visible ASCII")
 }

@@ -26,6 +26,7 @@ fn site() -> TempDir {
     write(&format!("dist{MODULE}"), &b"\0asm wasm ".repeat(1000));
     write(&format!("dist{MODULE}.br"), b"brotli, as the build made it");
     write("dist/style.css", b"body { color: black }");
+    write("data/.verified.json", b"not for anyone");
     write("data/mnist.bin", &[7; 5000]);
     write("data/mnist.bin.gz", b"gzip, as the conversion made it");
     folder
@@ -175,6 +176,8 @@ fn no_path_leads_out_of_the_folders() {
         "/data/..%5csecret.txt",
         "/data//etc/passwd",
         "//etc/passwd",
+        "/data/.verified.json",
+        "/data/%2Everified.json",
         "/data/%00",
         "/data/mnist.bin%00.html",
         "/data/mnist.bin/",
