@@ -48,3 +48,26 @@ pub(crate) async fn guard(State(places): State<Places>, request: Request, next: 
     tracing::info!(%method, path, status, seconds, "request");
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn status_with_places(places: usize) -> StatusCode {
+        let places = Places(Arc::new(Semaphore::new(places)));
+        let router = Router::new().route("/", get(async || "hello")).layer(from_fn_with_state(places, guard));
+        router.oneshot(Request::new(Body::empty())).await.unwrap().status()
+    }
+
+    #[tokio::test]
+    async fn a_request_without_a_place_is_told_to_come_back() {
+        assert_eq!(status_with_places(0).await, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(status_with_places(1).await, StatusCode::OK);
+    }
+}

@@ -40,3 +40,25 @@ fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!(said, "a handler panicked");
     ApiError::failed_inside().into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::extract::Request;
+    use axum::http::StatusCode;
+    use http_body_util::BodyExt;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_answered_and_tells_nothing() {
+        let handler = async || -> &'static str { panic!("the password is 1234") };
+        let router: Router = Router::new().route("/", get(handler)).layer(CatchPanicLayer::custom(panicked));
+        let response = router.oneshot(Request::new(Body::empty())).await.unwrap();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let text = String::from_utf8_lossy(&body);
+        assert!(text.contains("\"internal\"") && !text.contains("1234"), "{text}");
+    }
+}
