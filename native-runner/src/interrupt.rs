@@ -1,6 +1,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::screen::Screen;
+
 /// Exit status of a program that Ctrl-C ended, by the shell's custom: 128 and the signal's number.
 const EXIT_STATUS: i32 = 130;
 
@@ -16,6 +18,8 @@ impl Interrupt {
         let asked = self.clone();
         let handler = move || {
             if asked.0.swap(true, Ordering::SeqCst) {
+                // The shell's prompt belongs on a line of its own.
+                drop(Screen::Error.line(""));
                 std::process::exit(EXIT_STATUS);
             }
             notice();

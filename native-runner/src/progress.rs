@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use console::Style;
+use console::{Style, Term};
 use engine::{Event, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use results::{Evaluation, Outcome, Summary, WorkloadRecord};
@@ -25,14 +25,7 @@ pub(crate) struct LiveProgress {
     bar: Option<ProgressBar>,
     interrupt: Interrupt,
     last_line: Instant,
-    place: Place,
-}
-
-/// The workload that is running.
-#[derive(Default)]
-struct Place {
-    /// Such as `caffe-mnist (2 of 2)`.
-    title: String,
+    /// Of the workload that is running.
     steps_per_epoch: u32,
 }
 
@@ -46,7 +39,7 @@ impl LiveProgress {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        Self { bar, interrupt, last_line: Instant::now(), place: Place::default() }
+        Self { bar, interrupt, last_line: Instant::now(), steps_per_epoch: 1 }
     }
 
     /// Takes the bar away; the lines above it stay.
@@ -59,7 +52,14 @@ impl LiveProgress {
     /// Says, from any thread, that the run will stop.
     pub(crate) fn stop_notice(&self) -> impl Fn() + Send + 'static {
         let bar = self.bar.clone();
-        move || say_beside(bar.as_ref(), "Stopping after this window; press Ctrl-C again to end at once.")
+        move || {
+            if bar.is_some() {
+                // The bar ends at the right edge, so the `^C` that the terminal wrote stands on a line of its own, and
+                // the bar would be wiped away one line too low. A cursor that cannot be moved leaves only a blemish.
+                drop(Term::stderr().move_cursor_up(1));
+            }
+            say_beside(bar.as_ref(), "Stopping after this window; press Ctrl-C again to end at once.");
+        }
     }
 
     fn say(&mut self, line: &str) {
@@ -67,10 +67,9 @@ impl LiveProgress {
         self.last_line = Instant::now();
     }
 
-    fn show_phase(&self, phase: &str) {
+    fn show_phase(&self, phase: &'static str) {
         if let Some(bar) = &self.bar {
-            let title = Screen::Error.paint(Style::new().bold(), &self.place.title);
-            bar.set_prefix(format!("{title}  {phase}"));
+            bar.set_prefix(phase);
             bar.set_message("");
         }
     }
@@ -85,10 +84,6 @@ impl LiveProgress {
             self.say(&format!("  {:3} %  {text}", position * 100 / BAR_PARTS));
         }
     }
-
-    fn epochs(&self, step: u64) -> f64 {
-        step as f64 / f64::from(self.place.steps_per_epoch.max(1))
-    }
 }
 
 impl Observer for LiveProgress {
@@ -97,11 +92,9 @@ impl Observer for LiveProgress {
             // The warnings stand under the figures, where nobody overlooks them.
             Event::RunStarted { .. } | Event::Warned { .. } => {}
             Event::WorkloadStarted { workload, index, count, steps_per_epoch, .. } => {
-                let title = format!("{workload} ({} of {count})", index + 1);
-                if self.bar.is_none() {
-                    self.say(&title);
-                }
-                self.place = Place { title, steps_per_epoch: *steps_per_epoch };
+                let name = Screen::Error.paint(Style::new().bold(), workload);
+                self.say(&format!("{name} ({} of {count})", index + 1));
+                self.steps_per_epoch = *steps_per_epoch;
             }
             Event::PhaseStarted { phase, .. } => self.show_phase(phase.title()),
             Event::Progress { run_fraction, epochs, loss, training_accuracy, samples_per_second, .. } => {
@@ -112,9 +105,9 @@ impl Observer for LiveProgress {
                 );
                 self.show_progress(*run_fraction, text);
             }
-            Event::Evaluated { workload, evaluation } => {
-                let line = evaluated(workload, self.epochs(evaluation.step), evaluation);
-                self.say(&line);
+            Event::Evaluated { evaluation, .. } => {
+                let epochs = evaluation.step as f64 / f64::from(self.steps_per_epoch.max(1));
+                self.say(&evaluated(epochs, evaluation));
             }
             Event::WorkloadFinished { record } => self.say(&finished(record)),
         }
@@ -134,27 +127,30 @@ fn say_beside(bar: Option<&ProgressBar>, line: &str) {
     }
 }
 
-fn evaluated(workload: &str, epochs: f64, evaluation: &Evaluation) -> String {
-    format!(
-        "  {workload}: epoch {epochs:.2}, test accuracy {}, loss {:.4}, after {} of training",
+fn evaluated(epochs: f64, evaluation: &Evaluation) -> String {
+    let text = format!(
+        "epoch {epochs:.2} · test accuracy {} · loss {:.4} · {} of training",
         figure("accuracy", evaluation.accuracy),
         evaluation.loss,
         figure("training_seconds", evaluation.training_seconds)
-    )
+    );
+    Screen::Error.wrapped("  ", &text, 2)
 }
 
-/// One line for a workload that has ended.
+/// How a workload has ended.
 fn finished(record: &WorkloadRecord) -> String {
-    let good = Style::new().green().bold();
-    let bad = Style::new().red().bold();
-    let (mark, text) = match &record.outcome {
-        Outcome::Completed => (Screen::Error.paint(good, "✓"), headline(&record.summary)),
-        Outcome::Diverged { step } => (Screen::Error.paint(bad, "✗"), format!("diverged at step {step}")),
-        Outcome::Incorrect => (Screen::Error.paint(bad, "✗"), "disagrees with the reference, so not timed".to_owned()),
-        Outcome::Cancelled => (Screen::Error.paint(bad, "✗"), "cancelled".to_owned()),
+    let (good, text) = match &record.outcome {
+        Outcome::Completed => (true, headline(&record.summary)),
+        Outcome::Diverged { step } => (false, format!("diverged at step {step}")),
+        Outcome::Incorrect => (false, "disagrees with the reference, so it was not timed".to_owned()),
+        Outcome::Cancelled => (false, "cancelled".to_owned()),
     };
-    let name = Screen::Error.paint(Style::new().bold(), &record.workload);
-    format!("{mark} {name}  {text}")
+    let mark = if good {
+        Screen::Error.paint(Style::new().green().bold(), "✓")
+    } else {
+        Screen::Error.paint(Style::new().red().bold(), "✗")
+    };
+    Screen::Error.wrapped(&format!("  {mark} "), &text, 4)
 }
 
 /// Throughput and accuracy, as far as the run has them.

@@ -56,11 +56,16 @@ impl Screen {
     /// # Errors
     /// As [`Screen::line`].
     pub(crate) fn prose(self, first: &str, text: &str, indent: usize) -> Result<(), Failure> {
+        self.line(&self.wrapped(first, text, indent))
+    }
+
+    /// The lines of [`Screen::prose`].
+    pub(crate) fn wrapped(self, first: &str, text: &str, indent: usize) -> String {
         let width = match self.width() {
             usize::MAX => usize::MAX,
             columns => columns.min(PROSE_WIDTH),
         };
-        self.line(&wrap(first, text, indent, width))
+        wrap(first, text, indent, width)
     }
 
     fn term(self) -> Term {

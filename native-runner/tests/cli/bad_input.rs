@@ -1,6 +1,6 @@
 use results::{DeviceKind, Outcome, RunRecord};
 
-use crate::support::{Runner, adapters, any_adapter, damaged_data};
+use crate::support::{Runner, adapters, any_adapter, damaged_data, skipped};
 
 /// Small, on the processor, and over in a moment.
 const SMALL: &str = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --seed 1";
@@ -38,7 +38,7 @@ fn an_unknown_adapter_is_answered_with_those_there_are() {
 fn a_discrete_gpu_is_not_replaced_by_another_adapter() {
     let adapters = adapters();
     if adapters.iter().any(|listed| listed.adapter.kind == DeviceKind::Discrete && !listed.adapter.software) {
-        eprintln!("SKIPPED a_discrete_gpu_is_not_replaced_by_another_adapter: this machine has a discrete GPU");
+        skipped("a_discrete_gpu_is_not_replaced_by_another_adapter", "this machine has a discrete GPU");
         return;
     }
     let mut parts: Vec<&str> = adapters.iter().map(|listed| listed.adapter.name.as_str()).collect();

@@ -6,7 +6,9 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::support::{Runner, any_adapter, one_line};
+use crate::support::{Runner, any_adapter, one_line, skipped};
+
+const TEST: &str = "a_run_reaches_the_real_leaderboard_and_counts_once";
 
 /// The server on a free port with a data base of its own; it ends with the test.
 struct RealLeaderboard {
@@ -19,7 +21,7 @@ impl RealLeaderboard {
     /// `None`, with a report, where no program is named.
     fn start() -> Option<Self> {
         let Some(program) = env::var_os("GRADMARK_LEADERBOARD") else {
-            eprintln!("SKIPPED: GRADMARK_LEADERBOARD names no leaderboard; `cargo xtask test` does");
+            skipped(TEST, "GRADMARK_LEADERBOARD names no leaderboard; `cargo xtask test` does");
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
@@ -45,8 +47,7 @@ impl Drop for RealLeaderboard {
 
 #[test]
 fn a_run_reaches_the_real_leaderboard_and_counts_once() {
-    let test = "a_run_reaches_the_real_leaderboard_and_counts_once";
-    let (Some(server), Some(adapter)) = (RealLeaderboard::start(), any_adapter(test)) else { return };
+    let (Some(server), Some(adapter)) = (RealLeaderboard::start(), any_adapter(TEST)) else { return };
     let line =
         format!("{adapter} --workload keras-mnist-mlp --steps 3 --batch-size 16 --json kept.json --yes --upload");
     let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);

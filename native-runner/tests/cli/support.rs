@@ -130,9 +130,14 @@ pub(crate) fn any_adapter(test: &str) -> Option<String> {
     if choice.is_none() {
         let required = env::var_os("REQUIRE_GPU").is_some_and(|value| value == "1");
         assert!(!required, "{test}: REQUIRE_GPU=1, but this machine offers no adapter");
-        eprintln!("SKIPPED {test}: this machine offers no adapter");
+        skipped(test, "this machine offers no adapter");
     }
     choice.map(|listed| format!("--backend wgsl --adapter {}", listed.index))
+}
+
+/// Reports a test that could not be made here, past the test harness, which swallows what passing tests print.
+pub(crate) fn skipped(test: &str, why: &str) {
+    std::io::stderr().write_all(format!("SKIPPED {test}: {why}\n").as_bytes()).unwrap();
 }
 
 /// What the binary writes on a pseudo-terminal of this many columns, made by util-linux' `script`, when `typed` is
@@ -150,7 +155,7 @@ pub(crate) fn on_a_terminal(
     let mut child = match command.envs(environment.iter().copied()).spawn() {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("SKIPPED: `script` cannot be started ({error})");
+            skipped(arguments, &format!("`script` cannot be started ({error})"));
             return None;
         }
     };

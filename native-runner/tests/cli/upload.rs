@@ -44,30 +44,34 @@ fn a_server_that_refuses_is_quoted() {
     expect_refusal_before_training(run_against(&server.url), &parts);
 }
 
+#[track_caller]
+fn expect_no_leaderboard(answer: impl Fn() -> Answer + Send + Sync + 'static, found: &str) {
+    let server = FakeServer::start(move |_| answer());
+    let parts = [server.url.as_str(), "does not answer like a Gradmark leaderboard", found];
+    expect_refusal_before_training(run_against(&server.url), &parts);
+}
+
 #[test]
 fn what_is_not_a_leaderboard_is_said_to_be_none() {
-    let html = || Answer::Http(200, &[("content-type", "text/html")], "<!DOCTYPE html><title>Hello</title>".to_owned());
-    let text = |status| Answer::Http(status, &[], "{\"run_id\": 5}".to_owned());
-    let path_in_id = || StartedRun {
+    let page = "<!DOCTYPE html><title>Hello</title>";
+    let other_json = "{\"run_id\": 5}";
+    expect_no_leaderboard(|| Answer::Http(200, &[("content-type", "text/html")], page.to_owned()), "a web page");
+    expect_no_leaderboard(|| Answer::Http(200, &[], other_json.to_owned()), "not the expected JSON");
+    expect_no_leaderboard(|| Answer::Http(404, &[], other_json.to_owned()), "status 404");
+    expect_no_leaderboard(|| Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n"), "not HTTP");
+    let no_text = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n\xff\xfe";
+    expect_no_leaderboard(|| Answer::Raw(no_text), "not");
+}
+
+#[test]
+fn a_run_id_that_is_a_path_is_not_believed() {
+    let started = || StartedRun {
         run_id: "../../etc/passwd".to_owned(),
-        nonce: "n".to_owned(),
+        nonce: "once".to_owned(),
         seed: 1,
         expires_unix_seconds: 4e9,
     };
-    let cases: [(&str, Box<dyn Fn() -> Answer + Send + Sync>, &str); 6] = [
-        ("a web page", Box::new(html), "a web page"),
-        ("other JSON", Box::new(move || text(200)), "not the expected JSON"),
-        ("not found", Box::new(move || text(404)), "status 404"),
-        ("no HTTP", Box::new(|| Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n")), "not HTTP"),
-        ("no text", Box::new(|| Answer::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n\xff\xfe")), "not"),
-        ("a path as id", Box::new(move || Answer::json(200, &path_in_id())), "a run id that is not one"),
-    ];
-    for (name, answer, part) in cases {
-        let server = FakeServer::start(move |_| answer());
-        eprintln!("{name}");
-        let parts = [server.url.as_str(), "does not answer like a Gradmark leaderboard", part];
-        expect_refusal_before_training(run_against(&server.url), &parts);
-    }
+    expect_no_leaderboard(move || Answer::json(201, &started()), "a run id that is not one");
 }
 
 #[test]
