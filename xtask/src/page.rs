@@ -51,20 +51,39 @@ pub(crate) fn build(top: &Path) -> Result<()> {
     }
     let tools = setup::page_tools(top)?;
     say::step("Building", "the page with Trunk (minutes the first time)");
-    trunk(top, &tools)?;
-    compress(&dist)?;
+    // Built and compressed aside and then put in place, so that nobody is ever served half a page and two builds at a
+    // time do not write into each other's folder.
+    let aside = top.join(format!(".cache/page-{}", std::process::id()));
+    let built = trunk(top, &tools, &aside).and_then(|()| compress(&aside)).and_then(|()| put_in_place(&aside, &dist));
+    // What stays behind is only in the way when it can be removed later.
+    let _ = fs::remove_dir_all(&aside);
+    built?;
     let note = serde_json::to_vec_pretty(&Note { sources, built: sizes_below(&dist)? })?;
     write_whole(&note_path, |out| Ok(out.write_all(&note)?))
 }
 
-fn trunk(top: &Path, tools: &Tools) -> Result<()> {
+/// Replaces a folder by another one.
+fn put_in_place(new: &Path, place: &Path) -> Result<()> {
+    let old = new.with_extension("old");
+    if place.exists() {
+        fs::rename(place, &old).with_context(|| format!("cannot move {} away", place.display()))?;
+    }
+    fs::rename(new, place).with_context(|| format!("cannot put the page into {}", place.display()))?;
+    if old.exists() {
+        fs::remove_dir_all(&old).with_context(|| format!("cannot remove {}", old.display()))?;
+    }
+    Ok(())
+}
+
+fn trunk(top: &Path, tools: &Tools, dist: &Path) -> Result<()> {
     // Trunk's `--offline` is passed on to cargo, so everything has to be on the disk before.
     run(
         cargo(top).args(["fetch", "--locked", "--quiet", "--target", "wasm32-unknown-unknown"]),
         "fetching the page's dependencies",
     )?;
     let mut command = Command::new(&tools.trunk);
-    command.args(["build", "--release", "--offline"]).current_dir(top).env("PATH", &tools.path);
+    fs::create_dir_all(dist).with_context(|| format!("cannot make the folder {}", dist.display()))?;
+    command.args(["build", "--release", "--offline", "--dist"]).arg(dist).current_dir(top).env("PATH", &tools.path);
     // Every record says which commit made it; the page has no build script that could find out.
     if let Some(commit) = commit(top) {
         command.env("GRADMARK_COMMIT", commit);
@@ -178,6 +197,18 @@ mod tests {
         fs::remove_file(top.path().join("index.html")).unwrap();
         let error = format!("{:#}", digest_of_sources(top.path()).unwrap_err());
         assert!(error.contains("index.html is needed to build the page"), "{error}");
+    }
+
+    #[test]
+    fn a_new_page_takes_the_place_of_the_old_one_with_nothing_left_of_it() {
+        let top = tempfile::tempdir().unwrap();
+        let (new, place) = (top.path().join("page-1"), top.path().join("dist"));
+        for text in ["first", "second"] {
+            fs::create_dir(&new).unwrap();
+            fs::write(new.join(text), text).unwrap();
+            put_in_place(&new, &place).unwrap();
+            assert_eq!(files_below(top.path()).unwrap(), [place.join(text)]);
+        }
     }
 
     #[test]
