@@ -100,7 +100,11 @@ fn headline(record: &WorkloadRecord) -> String {
     facts.extend(summary.samples_per_second.map(|rate| figure("samples_per_second", rate)));
     facts.extend(summary.accuracy.map(|share| format!("{} accuracy", figure("accuracy", share))));
     facts.extend(record.target.map(|target| {
-        let reached = if target.reached_step.is_some() { "reached" } else { "not reached" };
+        // The last accuracy may be below a target that was reached on the way.
+        let reached = target.reached_seconds.map_or_else(
+            || "not reached".to_owned(),
+            |seconds| format!("reached after {}", figure("seconds_to_target", seconds)),
+        );
         format!("target {} {reached}", figure("accuracy", target.accuracy))
     }));
     format!("{name} {}", facts.join(", "))
@@ -212,7 +216,8 @@ mod tests {
     fn the_verdict_of_a_standard_run_says_that_it_can_be_ranked() {
         assert_eq!(
             verdict(&record(Outcome::Completed)),
-            "Some GPU · wgsl · caffe-mnist 41.23 k samples/s, 98.61 % accuracy, target 98.00 % reached · can be ranked"
+            "Some GPU · wgsl · caffe-mnist 41.23 k samples/s, 98.61 % accuracy, \
+             target 98.00 % reached after 12.50 s · can be ranked"
         );
     }
 
