@@ -27,6 +27,16 @@ impl Axis {
         Self { low, high, ticks: ticks.collect(), decimals }
     }
 
+    /// From `low` to exactly `high`, with about `count` round marks between.
+    pub fn spanning(low: f64, high: f64, count: u32) -> Self {
+        let mut axis = Self::covering(low, high, count);
+        if high > low {
+            axis.high = high;
+            axis.ticks.retain(|tick| *tick <= high);
+        }
+        axis
+    }
+
     /// Place of `value` between the ends, 0 to 1.
     fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
@@ -95,6 +105,13 @@ mod tests {
         check(100.0, &[0.0, 50.0, 100.0], 0);
         check(30.0, &[0.0, 10.0, 20.0, 30.0], 0);
         check(0.8, &[0.0, 0.2, 0.4, 0.6, 0.8], 1);
+    }
+
+    #[test]
+    fn an_axis_of_time_ends_where_the_time_ends() {
+        let axis = Axis::spanning(0.0, 25.2, 3);
+        assert_eq!((axis.high, axis.ticks), (25.2, vec![0.0, 10.0, 20.0]));
+        assert!(Axis::spanning(0.0, 0.0, 3).high > 0.0);
     }
 
     #[test]

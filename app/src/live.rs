@@ -126,12 +126,8 @@ impl Live {
     pub fn status(&self) -> String {
         let Some(workload) = &self.workload else { return "Starting the training worker".to_owned() };
         let phase = self.phase.map_or("starting", Phase::title);
-        let place = if workload.count > 1 {
-            format!("Network {} of {}: ", workload.index + 1, workload.count)
-        } else {
-            String::new()
-        };
-        format!("{place}{} – {phase}", workload.title)
+        // The network's own name stands right below, in the heading.
+        format!("Network {} of {}: {phase}", workload.index + 1, workload.count)
     }
 }
 
@@ -195,10 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn the_status_names_the_network_and_the_phase() {
+    fn the_status_tells_how_far_the_run_is_and_changes_with_the_phase_only() {
         let mut live = started();
         live.event(&Event::PhaseStarted { workload: "caffe-mnist".to_owned(), phase: Phase::Training });
-        assert_eq!(live.status(), "Network 2 of 2: MNIST, LeNet (Caffe) – training");
+        assert_eq!(live.status(), "Network 2 of 2: training");
+        live.event(&progress(1, 0.5));
+        assert_eq!(live.status(), "Network 2 of 2: training");
+        assert_eq!(live.workload.unwrap().title, "MNIST, LeNet (Caffe)");
     }
 
     #[test]

@@ -48,7 +48,10 @@ pub fn outcome(outcome: &Outcome) -> String {
 pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
     match claimed.map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => name.to_owned(),
-        None if adapter.name.is_empty() => gpu_name(&adapter.vendor, &adapter.architecture, ""),
+        // A browser's name is no more than these two words, unless it describes the GPU.
+        None if adapter.name.is_empty() || adapter.name == format!("{} {}", adapter.vendor, adapter.architecture) => {
+            gpu_name(&adapter.vendor, &adapter.architecture, "")
+        }
         None => adapter.name.clone(),
     }
 }
@@ -57,6 +60,9 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
 pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
     if !description.is_empty() {
         return description.to_owned();
+    }
+    if architecture == "swiftshader" {
+        return "SwiftShader".to_owned();
     }
     let vendor = match vendor {
         "" => return "A GPU whose name the browser keeps to itself".to_owned(),

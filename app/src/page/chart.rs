@@ -75,7 +75,7 @@ pub(super) fn AccuracyChart(
         };
         let label = |name: &str, text: Option<String>| text.map(|text| format!("{name} {text}")).unwrap_or_default();
         Drawing {
-            y: Axis::covering(0.0, 1.0, 4),
+            y: Axis::covering(0.0, 1.0, 5),
             mark: |_, value| format!("{:.0} %", value * 100.0),
             curves: vec![
                 Curve { class: "training", label: label("train", training_text), points, dots: false },
@@ -94,7 +94,7 @@ fn Chart(title: &'static str, drawing: impl Fn() -> Drawing + Send + 'static) ->
     let width = measured_width(place);
     view! {
         <figure class="chart">
-            <figcaption>{title}</figcaption>
+            <figcaption>{title}" "<small>"over seconds of training"</small></figcaption>
             <div node_ref=place>{move || draw(title, &drawing(), width.get())}</div>
         </figure>
     }
@@ -103,7 +103,7 @@ fn Chart(title: &'static str, drawing: impl Fn() -> Drawing + Send + 'static) ->
 fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + use<> {
     let frame = Frame { left: 44.0, right: (width - 92.0).max(80.0), top: 14.0, bottom: HEIGHT - 34.0 };
     let seconds = drawing.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)).fold(0.0, f64::max);
-    let x = Axis::covering(0.0, seconds, if width < 420.0 { 3 } else { 5 });
+    let x = Axis::spanning(0.0, seconds, if width < 420.0 { 3 } else { 5 });
     let y = &drawing.y;
     let marks = y.ticks.iter().map(|&value| {
         let place = frame.y(y, value);
@@ -118,11 +118,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
     });
     let target = drawing.target.map(|value| {
         let place = frame.y(y, value);
-        let text = format!("target {:.0} %", value * 100.0);
-        view! {
-            <line class="target" x1=frame.left x2=frame.right y1=place y2=place />
-            <text class="mark-text" x=frame.left + 6.0 y=place + 14.0>{text}</text>
-        }
+        view! { <line class="target" x1=frame.left x2=frame.right y1=place y2=place /> }
     });
     let curves = drawing.curves.iter().map(|curve| view! { <g class=curve.class>{lines(curve, &frame, &x, y)}</g> });
     view! {
@@ -136,10 +132,9 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
             <desc>{drawing.description.clone()}</desc>
             {marks.collect_view()}
             {times.collect_view()}
-            <text class="mark-text" x=frame.right + 8.0 y=frame.bottom + 18.0>"s of training"</text>
             {target}
             {curves.collect_view()}
-            {labels(drawing, &frame, &x)}
+            {labels(drawing, &frame)}
         </svg>
     }
 }
@@ -153,15 +148,17 @@ fn lines(curve: &Curve, frame: &Frame, x: &Axis, y: &Axis) -> impl IntoView + us
     }
 }
 
-/// Each curve's name and latest value beside its end.
-fn labels(drawing: &Drawing, frame: &Frame, x: &Axis) -> impl IntoView + use<> {
-    let ends: Vec<_> =
-        drawing.curves.iter().filter_map(|c| Some((c.class, c.label.clone(), *c.points.last()?))).collect();
-    let mut heights: Vec<f64> = ends.iter().map(|(_, _, end)| frame.y(&drawing.y, end.1) + 4.0).collect();
+/// Each curve's name and latest value, and the target's, right of the drawing.
+fn labels(drawing: &Drawing, frame: &Frame) -> impl IntoView + use<> {
+    let ends =
+        drawing.curves.iter().filter_map(|curve| Some((curve.class, curve.label.clone(), curve.points.last()?.1)));
+    let target = drawing.target.map(|value| ("goal", format!("target {:.0} %", value * 100.0), value));
+    let labels: Vec<_> = target.into_iter().chain(ends).collect();
+    let mut heights: Vec<f64> = labels.iter().map(|(_, _, value)| frame.y(&drawing.y, *value) + 4.0).collect();
     spread(&mut heights, 16.0, frame.top, frame.bottom);
-    // Beside the furthest end, so that no label lies on a curve.
-    let place = ends.iter().map(|(_, _, end)| frame.x(x, end.0)).fold(frame.left, f64::max) + 10.0;
-    ends.into_iter()
+    let place = frame.right + 10.0;
+    labels
+        .into_iter()
         .zip(heights)
         .map(|((class, label, _), height)| view! { <text class=format!("label {class}") x=place y=height>{label}</text> })
         .collect_view()

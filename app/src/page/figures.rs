@@ -59,7 +59,7 @@ pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
             <tr data-metric=metric.id>
                 <th scope="row">
                     {metric.title}
-                    <span class="explain">{metric.description}</span>
+                    <span class="explain long">{metric.description}</span>
                 </th>
                 {cells.collect_view()}
             </tr>

@@ -4,7 +4,8 @@ use leptos::html;
 use leptos::prelude::*;
 use results::RunRecord;
 
-use super::report::Report;
+use super::json::ExactJson;
+use super::report::{Overview, Particulars};
 use super::start::StartState;
 use super::upload::Upload;
 use crate::benchmark::{Finished, Kind};
@@ -25,23 +26,27 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
     });
     let Finished { record, kind } = finished;
     let shown = record.clone();
+    let run_id = record.run_id.clone();
+    let file = format!("gradmark-{}.json", run_id.as_deref().unwrap_or("run"));
     // What is shown as the exact JSON is what is sent, the claimed name included.
-    let record = Memo::new(move |_| RunRecord { device: claimed(&record, &state.claimed.get()), ..record.clone() });
     let json = Memo::new(move |_| {
-        record.with(|record| serde_json::to_string_pretty(record).expect("every record can be written as JSON"))
+        let record = RunRecord { device: claimed(&record, &state.claimed.get()), ..record.clone() };
+        serde_json::to_string_pretty(&record).expect("every record can be written as JSON")
     });
     view! {
         <section class="sheet" aria-labelledby="result-title">
             <h2 id="result-title" tabindex="-1" node_ref=heading>
                 {if kind == Kind::Demonstration { "Demonstration on the processor" } else { "Your result" }}
             </h2>
-            <Report record=shown json=json.into() />
+            <Overview record=shown.clone() />
             {match kind {
-                Kind::Benchmark => view! { <Upload state record json /> }.into_any(),
+                Kind::Benchmark => view! { <Upload state run_id json /> }.into_any(),
                 Kind::Demonstration => {
                     view! { <p class="callout">"A demonstration stays on this page; it is not uploaded."</p> }.into_any()
                 }
             }}
+            <ExactJson json=json.into() file />
+            <Particulars record=shown />
         </section>
     }
 }

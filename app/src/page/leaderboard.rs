@@ -211,7 +211,7 @@ fn Row(row: RunRow, place: usize, own: bool) -> impl IntoView {
                 {(!notes.is_empty()).then(|| view! { <span class="explain">{notes.join("; ")}</span> })}
             </th>
             {figures.collect_view()}
-            <td>
+            <td class="program">
                 {row.client.clone()}
                 <span class="explain">{format!("{}, {}", row.operating_system, row.backend)}</span>
             </td>

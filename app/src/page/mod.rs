@@ -44,8 +44,7 @@ fn Page() -> impl IntoView {
                 <span>"Gradmark"</span>
             </a>
             <nav aria-label="Pages">
-                <a href="/">"Start"</a>
-                <a href="/#leaderboard">"Table"</a>
+                <a href="/#leaderboard">"Leaderboard"</a>
             </nav>
         </header>
         <main id="main" tabindex="-1">{view}</main>

@@ -5,21 +5,26 @@ use results::{RunRecord, WorkloadRecord};
 
 use super::chart::{AccuracyChart, LossChart};
 use super::figures::{Cards, ResultsTable};
-use super::json::ExactJson;
 use crate::text;
 
+/// What a person wants to know at once.
 #[component]
-pub(super) fn Report(record: RunRecord, json: Signal<String>) -> impl IntoView {
-    let file = format!("gradmark-{}.json", record.run_id.as_deref().unwrap_or("run"));
+pub(super) fn Overview(record: RunRecord) -> impl IntoView {
     view! {
         <Cards record=record.clone() />
-        <Caveats record=record.clone() />
+        <Caveats record />
+    }
+}
+
+/// Everything else.
+#[component]
+pub(super) fn Particulars(record: RunRecord) -> impl IntoView {
+    view! {
         <h3>"All figures"</h3>
         <ResultsTable record=record.clone() />
         {record.workloads.iter().cloned().map(|workload| view! { <Curves workload /> }).collect_view()}
         <h3>"How it was made"</h3>
-        <Facts record=record.clone() />
-        <ExactJson json file />
+        <Facts record />
     }
 }
 

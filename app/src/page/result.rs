@@ -4,7 +4,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::StoredRun;
 
-use super::report::Report;
+use super::json::ExactJson;
+use super::report::{Overview, Particulars};
 use crate::platform::{self, Refusal};
 use crate::text;
 
@@ -56,7 +57,9 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             {(!run.notes.is_empty()).then(|| view! {
                 <ul class="plain">{run.notes.into_iter().map(|note| view! { <li>{note}</li> }).collect_view()}</ul>
             })}
-            <Report record json=Signal::stored(json) />
+            <Overview record=record.clone() />
+            <Particulars record />
+            <ExactJson json=Signal::stored(json) file=format!("gradmark-{}.json", run.run_id) />
             <div class="row">
                 <a class="button quiet" href="/#leaderboard">"All results"</a>
                 {deletion.map(|address| view! { <a class="button quiet" href=address>"Delete this result"</a> })}

@@ -27,10 +27,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     view! {
         <section class="sheet run" aria-label="Benchmark in progress">
             <div class="run-head">
-                <div>
-                    <h2>{title}</h2>
-                    <p class="phase">{move || live.with(|live| live.phase.map(|phase| phase.title()))}</p>
-                </div>
+                <h2>{title}</h2>
                 <button
                     class="button quiet"
                     type="button"

@@ -39,7 +39,7 @@ pub(super) fn Start() -> impl IntoView {
     let stage = state.benchmark.stage;
     let at_rest = Memo::new(move |_| !state.benchmark.is_running());
     view! {
-        <section class="hero" class:compact=move || stage.get() != Stage::Ready>
+        <section class="hero" class:compact=move || matches!(stage.get(), Stage::Running | Stage::Cancelling | Stage::Finished)>
             <div class="hero-words">
                 <h1>"How fast does your GPU learn?"</h1>
                 <p class="lead">
@@ -118,7 +118,7 @@ fn StartControls(state: StartState) -> impl IntoView {
             </button>
             <p class="note" id="benchmark-note">
                 {move || reason().unwrap_or_else(|| {
-                    "About a minute; fetches 12 MB of handwritten digits the first time.".to_owned()
+                    "About a minute; fetches 11 MB of handwritten digits the first time.".to_owned()
                 })}
             </p>
         </div>

@@ -3,7 +3,6 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::RunRecord;
 use results::api::AcceptedRun;
 
 use super::start::{ClaimedName, StartState};
@@ -19,46 +18,33 @@ enum Sending {
 }
 
 #[component]
-pub(super) fn Upload(state: StartState, record: Memo<RunRecord>, json: Memo<String>) -> impl IntoView {
+pub(super) fn Upload(state: StartState, run_id: Option<String>, json: Memo<String>) -> impl IntoView {
     let sending = RwSignal::new(Sending::No);
-    let run_id = record.with_untracked(|record| record.run_id.clone());
-    move || {
-        match (sending.get(), run_id.clone()) {
-        (Sending::Done(accepted), _) => view! { <Accepted accepted /> }.into_any(),
-        (_, None) => view! {
-            <section class="upload" aria-labelledby="upload-title">
-                <h3 id="upload-title">"Upload"</h3>
-                <div class="go">
-                    <button class="button main" type="button" disabled aria-describedby="upload-note">"Upload"</button>
-                    <p class="note" id="upload-note">
-                        "The leaderboard could not be reached when this run began, so it gave no seed, and it takes only \
-                         runs that it gave a seed. Save the exact JSON if you want to keep the result, and run again \
-                         later to upload."
-                    </p>
-                </div>
-            </section>
-        }
-        .into_any(),
-        (now, Some(run_id)) => view! { <Offer state run_id json sending now /> }.into_any(),
-    }
+    move || match sending.get() {
+        Sending::Done(accepted) => view! { <Accepted accepted /> }.into_any(),
+        now => view! { <Offer state run_id=run_id.clone() json sending now /> }.into_any(),
     }
 }
 
 #[component]
 fn Offer(
     state: StartState,
-    run_id: String,
+    run_id: Option<String>,
     json: Memo<String>,
     sending: RwSignal<Sending>,
     now: Sending,
 ) -> impl IntoView {
     let busy = now == Sending::Now;
+    let unregistered = run_id.is_none().then_some(
+        "The leaderboard could not be reached when this run began, so it gave no seed. Uploaded now, the result is shown \
+         as unverified and not ranked; run again to be ranked.",
+    );
     let refusal = if let Sending::Refused(sentence) = now { Some(sentence) } else { None };
     let send = move |_| {
         let run_id = run_id.clone();
         sending.set(Sending::Now);
         spawn_local(async move {
-            sending.set(match platform::upload(&run_id, &json.get_untracked()).await {
+            sending.set(match platform::upload(run_id.as_deref(), &json.get_untracked()).await {
                 Ok(accepted) => {
                     platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
                     state.uploaded.set(Some(accepted.run_id.clone()));
@@ -71,13 +57,14 @@ fn Offer(
     view! {
         <section class="upload" aria-labelledby="upload-title">
             <h3 id="upload-title">"Put it on the leaderboard"</h3>
+            {unregistered.map(|sentence| view! { <p class="callout">{sentence}</p> })}
             <ClaimedName claimed=state.claimed />
             <div class="go">
                 <button class="button main" type="button" disabled=busy aria-describedby="upload-note" on:click=send>
                     "Upload"
                 </button>
                 <p class="note" id="upload-note">
-                    {if busy { "Uploading …" } else { "Sends the exact JSON above and nothing else. You get a link that deletes it." }}
+                    {if busy { "Uploading …" } else { "Sends the exact JSON below and nothing else. You get a link that deletes it." }}
                 </p>
             </div>
             <p class="refusal" role="alert">

@@ -7,8 +7,8 @@ use web_sys::{ErrorEvent, MessageEvent, Worker};
 
 use super::describe;
 
-/// Trunk writes this file; it loads the worker's wasm module.
-const LOADER: &str = "/worker_loader.js";
+/// Loads the worker's wasm module.
+const LOADER: &str = "/worker/loader.js";
 
 /// A worker that trains. It is stopped by force when this is dropped.
 pub(crate) struct TrainingWorker {

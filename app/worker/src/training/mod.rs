@@ -1,5 +1,6 @@
 //! The worker's side: brings the engine its data, clock and observer, and runs it.
 
+mod adapter;
 mod clock;
 mod data;
 mod port;
@@ -50,6 +51,7 @@ async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<RunRecord, En
         meter: &mut NoMeter,
     };
     let mut record = engine::run(&request, backend.as_ref(), &mut edges).await?;
+    adapter::complete(&mut record).await;
     if resolution_seconds > COARSE_SECONDS {
         record.warnings.push(Warning::CoarseTimer { resolution_seconds });
     }

@@ -1,0 +1,53 @@
+//! Saves pictures of the page: `cargo run --release -p browser-tests --example screenshots -- FOLDER`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use browser_tests::{Browser, Look, drive};
+
+const PATIENCE: Duration = Duration::from_secs(300);
+
+fn main() {
+    let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("screenshots"), PathBuf::from);
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    drive(Look::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=25").await;
+        page.wait_for("button", "Benchmark", PATIENCE).await;
+        take(page, &folder, "start", true).await;
+        page.click("button", "Benchmark").await;
+        while page.number("[data-figure=step]", "data-value").await.is_none_or(|step| step < 12.0) {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        take(page, &folder, "running", true).await;
+        page.wait_for("table", "Results", PATIENCE).await;
+        take(page, &folder, "finished", true).await;
+        page.click("button", "Upload").await;
+        page.wait_for("link", "Permalink", PATIENCE).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        take(page, &folder, "uploaded", true).await;
+        page.click("link", "Permalink").await;
+        page.wait_for("table", "Results", PATIENCE).await;
+        take(page, &folder, "result", true).await;
+        page.click("link", "Delete this result").await;
+        page.wait_for("button", "Delete this result", PATIENCE).await;
+        take(page, &folder, "delete", true).await;
+    });
+    drive(Look { webgpu: false, ..Look::default() }, async |page| {
+        page.open("/").await;
+        page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
+        take(page, &folder, "no-webgpu", false).await;
+    });
+}
+
+/// Wide and phone, light and dark.
+async fn take(page: &Browser, folder: &Path, name: &str, webgpu: bool) {
+    for (kind, size, scale) in [("wide", (1280, 900), 1), ("phone", (360, 740), 2)] {
+        for (scheme, dark) in [("light", false), ("dark", true)] {
+            page.set_look(Look { webgpu, dark, size, scale }).await.expect("the look changes");
+            tokio::time::sleep(Duration::from_millis(400)).await;
+            let picture = page.screenshot().await.expect("a picture");
+            std::fs::write(folder.join(format!("{name}-{kind}-{scheme}.png")), picture).expect("it can be saved");
+        }
+    }
+    page.set_look(Look { webgpu, ..Look::default() }).await.expect("the look changes");
+}

@@ -1,0 +1,310 @@
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command as Program, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use base64::Engine;
+use fantoccini::elements::Element;
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::Server;
+use crate::commands::Command;
+
+/// How the browser is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Whether it offers WebGPU, emulated by SwiftShader.
+    pub webgpu: bool,
+    /// Whether its owner likes dark pages.
+    pub dark: bool,
+    /// Width and height of the page, CSS pixels.
+    pub size: (u32, u32),
+    /// Device pixels for a CSS pixel.
+    pub scale: u32,
+    /// Requests that fail on their way, as patterns such as `*/api/v1/runs`. The console may complain of them.
+    pub blocked: &'static [&'static str],
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { webgpu: true, dark: false, size: (1280, 900), scale: 1, blocked: &[] }
+    }
+}
+
+/// A browser with one tab on a server's page.
+pub struct Browser {
+    client: Client,
+    driver: Child,
+    origin: String,
+    look: Look,
+    /// Network events so far; chromedriver hands out each of them once.
+    network: Mutex<Vec<Value>>,
+    _profile: TempDir,
+}
+
+/// chromedriver, where it is on the PATH.
+pub(crate) fn find_driver() -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join("chromedriver")).find(|program| program.is_file())
+}
+
+/// What a headless Chromium needs to stay on this machine, and to offer WebGPU without a GPU.
+fn flags(look: Look, profile: &Path) -> Vec<String> {
+    let mut flags = vec![
+        "--headless=new".to_owned(),
+        "--no-sandbox".to_owned(),
+        "--no-first-run".to_owned(),
+        "--disable-background-networking".to_owned(),
+        "--disable-component-update".to_owned(),
+        "--disable-sync".to_owned(),
+        "--disable-quic".to_owned(),
+        "--disable-dev-shm-usage".to_owned(),
+        "--hide-scrollbars".to_owned(),
+        format!("--user-data-dir={}", profile.display()),
+        format!("--window-size={},{}", look.size.0, look.size.1),
+    ];
+    if look.webgpu {
+        flags.extend(["--enable-unsafe-webgpu".to_owned(), "--use-webgpu-adapter=swiftshader".to_owned()]);
+    } else {
+        flags.push("--disable-features=WebGPU".to_owned());
+    }
+    flags
+}
+
+impl Browser {
+    /// Starts a browser of its own profile, through a chromedriver of its own.
+    ///
+    /// # Errors
+    /// chromedriver or the browser does not start.
+    pub async fn start(chromedriver: &Path, server: &Server, look: Look) -> Result<Self> {
+        let profile = tempfile::tempdir()?;
+        let mut driver = Program::new(chromedriver)
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("chromedriver cannot be started")?;
+        let mut lines = BufReader::new(driver.stdout.take().context("stdout is piped")?).lines();
+        let port = lines.find_map(|line| Some(line.ok()?.split_once("successfully on port ")?.1.to_owned()));
+        let Some(port) = port else { bail!("chromedriver ended before it listened") };
+        let capabilities = json!({
+            "goog:chromeOptions": { "args": flags(look, profile.path()) },
+            "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
+        });
+        let address = format!("http://127.0.0.1:{}", port.trim_end_matches('.').trim());
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities.as_object().cloned().unwrap_or_default())
+            .connect(&address)
+            .await;
+        let client = match client {
+            Ok(client) => client,
+            Err(error) => {
+                drop(driver.kill());
+                drop(driver.wait());
+                return Err(error).context("the browser cannot be started");
+            }
+        };
+        let origin = server.address().to_owned();
+        let browser = Self { client, driver, origin, look, network: Mutex::default(), _profile: profile };
+        browser.set_look(look).await?;
+        if !look.blocked.is_empty() {
+            browser.client.issue_cmd(Command::DevTools("Network.enable", json!({}))).await?;
+            let blocked = json!({ "urls": look.blocked });
+            browser.client.issue_cmd(Command::DevTools("Network.setBlockedURLs", blocked)).await?;
+        }
+        Ok(browser)
+    }
+
+    /// Size and colour scheme of the page.
+    ///
+    /// # Errors
+    /// The browser refuses.
+    pub async fn set_look(&self, look: Look) -> Result<()> {
+        let scheme = if look.dark { "dark" } else { "light" };
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.client.issue_cmd(Command::DevTools("Emulation.setEmulatedMedia", media)).await?;
+        let metrics = json!({
+            "width": look.size.0, "height": look.size.1, "deviceScaleFactor": look.scale, "mobile": look.size.0 < 600,
+        });
+        self.client.issue_cmd(Command::DevTools("Emulation.setDeviceMetricsOverride", metrics)).await?;
+        Ok(())
+    }
+
+    /// The driver's own view, for what this type does not offer.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Opens a path of the server, such as `/?steps=5`.
+    pub async fn open(&self, path: &str) {
+        self.client.goto(&format!("{}{path}", self.origin)).await.expect("the page opens");
+    }
+
+    /// The visible element with this role and accessible name; any name when empty.
+    pub async fn by_role(&self, role: &str, name: &str) -> Option<Element> {
+        for element in self.client.find_all(Locator::Css(selector(role))).await.ok()? {
+            let asked = |command: Command| async { self.client.issue_cmd(command).await.ok() };
+            let is = async |command, expected: &str| {
+                expected.is_empty() || asked(command).await.is_some_and(|value| value.as_str() == Some(expected))
+            };
+            if element.is_displayed().await.unwrap_or(false)
+                && is(Command::ComputedRole(element.element_id()), role).await
+                && is(Command::ComputedLabel(element.element_id()), name).await
+            {
+                return Some(element);
+            }
+        }
+        None
+    }
+
+    /// Waits for such an element.
+    ///
+    /// # Panics
+    /// It does not appear in time.
+    pub async fn wait_for(&self, role: &str, name: &str, patience: Duration) -> Element {
+        let start = Instant::now();
+        loop {
+            if let Some(element) = self.by_role(role, name).await {
+                return element;
+            }
+            assert!(start.elapsed() < patience, "no {role} “{name}” within {patience:?}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Waits until the status region's text fulfils `expected`, and gives it.
+    ///
+    /// # Panics
+    /// It does not in time.
+    pub async fn wait_for_status(&self, patience: Duration, expected: impl Fn(&str) -> bool) -> String {
+        let start = Instant::now();
+        loop {
+            let text = self.text("[role=status]").await.unwrap_or_default();
+            if expected(&text) {
+                return text;
+            }
+            assert!(start.elapsed() < patience, "the status is still “{text}” after {patience:?}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Text of the first element that fits a CSS selector, hidden parts included.
+    pub async fn text(&self, css: &str) -> Option<String> {
+        let element = self.client.find(Locator::Css(css)).await.ok()?;
+        element.prop("textContent").await.ok()?
+    }
+
+    /// The number in the attribute of the first element that fits a CSS selector.
+    pub async fn number(&self, css: &str, attribute: &str) -> Option<f64> {
+        let element = self.client.find(Locator::Css(css)).await.ok()?;
+        element.attr(attribute).await.ok()??.parse().ok()
+    }
+
+    /// Clicks a button or follows a link as soon as it is there.
+    pub async fn click(&self, role: &str, name: &str) {
+        self.wait_for(role, name, Duration::from_secs(20)).await.click().await.expect("it can be clicked");
+    }
+
+    /// The bodies of all requests that the page sent with `method` so far.
+    pub async fn sent_bodies(&self, method: &str) -> Vec<String> {
+        self.collect_network_events().await;
+        let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = events.iter().map(|event| &event["params"]["request"]);
+        requests
+            .filter(|request| request["method"] == method)
+            .filter_map(|request| request["postData"].as_str().map(str::to_owned))
+            .collect()
+    }
+
+    /// The whole page as PNG, as far as it can be scrolled.
+    ///
+    /// # Errors
+    /// The browser refuses.
+    pub async fn screenshot(&self) -> Result<Vec<u8>> {
+        let parameters = json!({ "format": "png", "captureBeyondViewport": true });
+        let answer = self.client.issue_cmd(Command::DevTools("Page.captureScreenshot", parameters)).await?;
+        let text = answer["data"].as_str().context("an image")?;
+        Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
+    }
+
+    /// # Panics
+    /// The console has an error or tells of a broken content security policy; the page asked another server.
+    pub(crate) async fn assert_well_behaved(&self) {
+        let mut console = self.console().await;
+        if !self.look.blocked.is_empty() {
+            console.retain(|line| !line.contains("net::ERR_BLOCKED_BY_CLIENT"));
+        }
+        let bad: Vec<&String> = console
+            .iter()
+            .filter(|line| line.starts_with("SEVERE") || line.contains("Content Security Policy"))
+            .collect();
+        assert!(bad.is_empty(), "the console says: {bad:#?}");
+        let foreign = self.foreign_requests().await;
+        assert!(foreign.is_empty(), "the page asked other servers: {foreign:#?}");
+    }
+
+    /// What the page logged since the last time, one line each.
+    async fn console(&self) -> Vec<String> {
+        let entries = self.client.issue_cmd(Command::Log("browser")).await.unwrap_or_default();
+        let line = |entry: &Value| {
+            format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["message"].as_str().unwrap_or_default())
+        };
+        entries.as_array().map(|entries| entries.iter().map(line).collect()).unwrap_or_default()
+    }
+
+    async fn foreign_requests(&self) -> Vec<String> {
+        self.collect_network_events().await;
+        let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
+        let addresses = events.iter().filter_map(|event| event["params"]["request"]["url"].as_str());
+        addresses
+            .filter(|address| address.starts_with("http") && !address.starts_with(&self.origin))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    async fn collect_network_events(&self) {
+        let entries = self.client.issue_cmd(Command::Log("performance")).await.expect("the network's log");
+        let message = |entry: &Value| -> Option<Value> {
+            let mut message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
+            (message["message"]["method"] == "Network.requestWillBeSent").then(|| message["message"].take())
+        };
+        let new = entries.as_array().into_iter().flatten().filter_map(message);
+        self.network.lock().unwrap_or_else(PoisonError::into_inner).extend(new);
+    }
+
+    /// What a person would look at after a failure.
+    pub(crate) async fn describe(&self) -> String {
+        let text = self.text("body").await.unwrap_or_default();
+        format!("--- the page says:\n{text}\n--- the console says:\n{}", self.console().await.join("\n"))
+    }
+
+    /// Ends the browser and its driver.
+    pub async fn close(mut self) {
+        // A browser that has crashed cannot be closed; its driver is ended all the same.
+        drop(self.client.clone().close().await);
+        drop(self.driver.kill());
+        drop(self.driver.wait());
+    }
+}
+
+/// Elements that may have a role; the browser is asked which of them do.
+fn selector(role: &str) -> &'static str {
+    match role {
+        "button" => "button, [role=button], summary",
+        "link" => "a[href]",
+        "table" => "table",
+        "progressbar" => "progress, [role=progressbar]",
+        "status" => "output, [role=status]",
+        "radio" => "input[type=radio]",
+        "textbox" => "input, textarea",
+        "heading" => "h1, h2, h3",
+        other => panic!("say here which elements may be a {other}"),
+    }
+}

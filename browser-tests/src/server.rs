@@ -1,0 +1,69 @@
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
+
+/// The real leaderboard on a free port, with a data base of its own.
+pub struct Server {
+    process: Child,
+    address: String,
+    _folder: TempDir,
+}
+
+impl Server {
+    /// Starts the server with the built page and the data sets.
+    ///
+    /// # Errors
+    /// The binary or the page is missing, or the server ends without listening.
+    pub fn start() -> Result<Self> {
+        let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the crate lies in a workspace")?;
+        let place = |variable: &str, default: PathBuf| env::var_os(variable).map_or(default, PathBuf::from);
+        let binary = place("GRADMARK_LEADERBOARD", beside_the_tests()?.join("leaderboard"));
+        let page = place("GRADMARK_PAGE", top.join("dist"));
+        let data = place("GRADMARK_DATA", top.join("data"));
+        if !page.join("index.html").is_file() {
+            bail!("{} holds no page; `cargo xtask test` builds it", page.display());
+        }
+        let folder = tempfile::tempdir()?;
+        let mut process = Command::new(&binary)
+            .args(["--listen", "127.0.0.1:0", "--database"])
+            .arg(folder.path().join("db.sqlite"))
+            .arg("--page")
+            .arg(page)
+            .arg("--data")
+            .arg(data)
+            .args(["--log", "warn"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("{} cannot be started; `cargo xtask test` builds it", binary.display()))?;
+        let mut lines = BufReader::new(process.stdout.take().context("stdout is piped")?).lines();
+        let address = lines.find_map(|line| Some(line.ok()?.strip_prefix("listening on ")?.trim().to_owned()));
+        let Some(address) = address else {
+            bail!("{} ended with {} before it listened", binary.display(), process.wait()?);
+        };
+        Ok(Self { process, address, _folder: folder })
+    }
+
+    /// Such as `http://127.0.0.1:40123`.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A server that has ended already is what is wanted.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+/// Cargo's folder of binaries; tests lie in `deps` and examples in `examples` below it.
+fn beside_the_tests() -> Result<PathBuf> {
+    let here = env::current_exe()?;
+    here.ancestors().nth(2).map(Path::to_path_buf).context("a test lies two folders deep in the target folder")
+}

@@ -1,0 +1,239 @@
+//! A stranger in front of the page: everything is found by role and accessible name.
+
+use std::time::{Duration, Instant};
+
+use browser_tests::{Browser, Look, drive};
+use fantoccini::Locator;
+use fantoccini::actions::{InputSource, KeyAction, KeyActions};
+use fantoccini::key::Key;
+use serde_json::Value;
+
+/// SwiftShader needs about a second for three steps of this size.
+const SMALL_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=40";
+const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
+const PATIENCE: Duration = Duration::from_secs(20);
+const RUN_PATIENCE: Duration = Duration::from_secs(180);
+
+/// What was seen on the way of a run.
+#[derive(Debug, Default)]
+struct Seen {
+    progress: Vec<f64>,
+    losses: Vec<f64>,
+}
+
+impl Seen {
+    fn note(list: &mut Vec<f64>, value: Option<f64>) {
+        if let Some(value) = value.filter(|value| list.last() != Some(value)) {
+            list.push(value);
+        }
+    }
+}
+
+/// Watches a run until its results are there.
+async fn watch_to_the_end(page: &Browser) -> Seen {
+    let start = Instant::now();
+    let mut seen = Seen::default();
+    while page.by_role("table", "Results").await.is_none() {
+        Seen::note(&mut seen.progress, page.number("[role=progressbar]", "aria-valuenow").await);
+        Seen::note(&mut seen.losses, page.number("[data-figure=loss]", "data-value").await);
+        let status = page.text("[role=status]").await.unwrap_or_default();
+        assert!(start.elapsed() < RUN_PATIENCE, "no results after {RUN_PATIENCE:?}; the status is “{status}”");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    seen
+}
+
+#[test]
+fn one_click_trains_and_the_result_is_uploaded_found_and_deleted() {
+    drive(Look::default(), async |page| {
+        page.open(SMALL_RUN).await;
+        page.click("button", "Benchmark").await;
+        page.wait_for("progressbar", "Progress of the benchmark", PATIENCE).await;
+        let seen = watch_to_the_end(page).await;
+        assert!(seen.progress.len() >= 3 && seen.progress.is_sorted(), "{seen:?}");
+        assert!(seen.losses.len() >= 2, "{seen:?}");
+        assert!(seen.losses.last() < seen.losses.first(), "the loss falls: {seen:?}");
+
+        let headline = page.text("[role=status]").await.unwrap();
+        assert!(headline.contains("test accuracy"), "{headline}");
+        let table = page.by_role("table", "Results").await.unwrap().text().await.unwrap();
+        assert!(table.contains("Test accuracy") && table.contains('%'), "{table}");
+
+        let json = page.text("details pre").await.unwrap();
+        let record: Value = serde_json::from_str(&json).unwrap();
+        let workload = &record["workloads"][0];
+        assert_eq!(workload["outcome"]["kind"], "completed");
+        assert_eq!(workload["correctness"]["passed"], true);
+        // Forty steps of 32 samples are enough to do better than one in ten by far.
+        assert!(workload["evaluations"][0]["accuracy"].as_f64().unwrap() > 0.3, "{json}");
+        assert_eq!(record["device"]["adapter"]["software"], true);
+
+        page.click("button", "Upload").await;
+        page.wait_for("link", "Permalink", PATIENCE).await;
+        assert_eq!(page.sent_bodies("PUT").await, [json], "what was shown is what was sent");
+        let run_id = record["run_id"].as_str().unwrap();
+        find_in_leaderboard(page, run_id).await;
+        its_own_page_shows_it(page, &record).await;
+        delete(page, run_id).await;
+    });
+}
+
+/// The uploaded run is in the table, without another click.
+async fn find_in_leaderboard(page: &Browser, run_id: &str) {
+    page.wait_for("table", "Leaderboard", PATIENCE).await;
+    let row = format!("table[aria-label=Leaderboard] tr[data-run='{run_id}']");
+    let row = page.client().wait().at_most(PATIENCE).for_element(Locator::Css(&row)).await.unwrap();
+    let text = row.text().await.unwrap();
+    assert!(text.contains("yours") && text.contains("software adapter, not ranked"), "{text}");
+}
+
+async fn its_own_page_shows_it(page: &Browser, record: &Value) {
+    page.click("link", "Permalink").await;
+    page.wait_for("table", "Results", PATIENCE).await;
+    let path = page.client().current_url().await.unwrap().path().to_owned();
+    assert_eq!(path, format!("/runs/{}", record["run_id"].as_str().unwrap()));
+    let stored: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+    assert_eq!(stored["workloads"], record["workloads"]);
+    assert_eq!(stored["nonce"], Value::Null);
+}
+
+async fn delete(page: &Browser, run_id: &str) {
+    page.click("link", "Delete this result").await;
+    page.click("button", "Delete this result").await;
+    page.wait_for_status(PATIENCE, |text| text.contains("deleted")).await;
+    page.open("/").await;
+    let table = page.wait_for("table", "Leaderboard", PATIENCE).await;
+    assert!(!table.html(false).await.unwrap().contains(run_id));
+}
+
+#[test]
+fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
+    drive(Look::default(), async |page| {
+        page.open(LONG_RUN).await;
+        page.click("button", "Benchmark").await;
+        let start = Instant::now();
+        while page.number("[data-figure=loss]", "data-value").await.is_none() {
+            assert!(start.elapsed() < RUN_PATIENCE, "no training to cancel");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        page.click("button", "Cancel").await;
+        // The worker has three seconds to stop by itself.
+        page.wait_for_status(Duration::from_secs(5), |text| text.starts_with("Cancelled")).await;
+        assert!(page.by_role("table", "Results").await.is_none());
+        page.click("button", "Benchmark").await;
+        page.wait_for("progressbar", "Progress of the benchmark", PATIENCE).await;
+        page.click("button", "Cancel").await;
+        page.wait_for_status(Duration::from_secs(5), |text| text.starts_with("Cancelled")).await;
+    });
+}
+
+#[test]
+fn without_webgpu_the_page_says_what_to_do_and_still_shows_the_leaderboard() {
+    drive(Look { webgpu: false, ..Look::default() }, async |page| {
+        page.open("/").await;
+        page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
+        let button = page.wait_for("button", "Benchmark", PATIENCE).await;
+        assert!(!button.is_enabled().await.unwrap());
+        let advice = page.text(".advice").await.unwrap();
+        assert!(advice.contains("chrome://flags"), "{advice}");
+        page.wait_for("button", "Demonstrate on the processor", PATIENCE).await;
+        page.wait_for("table", "Leaderboard", PATIENCE).await;
+    });
+}
+
+#[test]
+fn the_processor_demonstrates_training_and_offers_no_upload() {
+    drive(Look { webgpu: false, ..Look::default() }, async |page| {
+        page.open("/").await;
+        page.click("button", "Demonstrate on the processor").await;
+        let seen = watch_to_the_end(page).await;
+        assert!(seen.losses.last() < seen.losses.first(), "the loss falls: {seen:?}");
+        assert!(page.by_role("button", "Upload").await.is_none());
+    });
+}
+
+#[test]
+fn the_keyboard_alone_starts_and_cancels_a_run() {
+    drive(Look::default(), async |page| {
+        page.open(LONG_RUN).await;
+        page.wait_for("button", "Benchmark", PATIENCE).await;
+        tab_to(page, "Benchmark").await;
+        press(page, Key::Enter).await;
+        page.wait_for("progressbar", "Progress of the benchmark", PATIENCE).await;
+        // The focus went along, from the button that is gone to the one that took its place.
+        assert_eq!(focused(page).await, "Cancel");
+        press(page, Key::Enter).await;
+        page.wait_for_status(Duration::from_secs(5), |text| text.starts_with("Cancelled")).await;
+        assert_eq!(focused(page).await, "Benchmark");
+    });
+}
+
+async fn tab_to(page: &Browser, name: &str) {
+    const AT_MOST: usize = 15;
+    let mut passed = Vec::new();
+    for _ in 0..AT_MOST {
+        press(page, Key::Tab).await;
+        passed.push(focused(page).await);
+        if passed.last().is_some_and(|last| last == name) {
+            return;
+        }
+    }
+    panic!("Tab does not come to “{name}”, but to {passed:?}");
+}
+
+async fn focused(page: &Browser) -> String {
+    page.client().active_element().await.unwrap().text().await.unwrap()
+}
+
+async fn press(page: &Browser, key: Key) {
+    let value = key.into();
+    let keys = KeyActions::new("keyboard".to_owned()).then(KeyAction::Down { value }).then(KeyAction::Up { value });
+    page.client().perform_actions(keys).await.unwrap();
+}
+
+#[test]
+fn without_the_leaderboard_a_run_still_trains_and_can_be_uploaded_as_unverified_later() {
+    drive(Look { blocked: &["*/api/v1/runs"], ..Look::default() }, async |page| {
+        page.open(SMALL_RUN).await;
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
+        let warnings = page.text(".caveats").await.unwrap();
+        assert!(warnings.contains("gave no seed"), "{warnings}");
+        page.click("button", "Upload").await;
+        page.wait_for("link", "Permalink", PATIENCE).await;
+        let tier = page.text(".upload .tier").await.unwrap();
+        assert_eq!(tier, "unverified");
+    });
+}
+
+#[test]
+fn a_worker_that_cannot_start_is_told_and_not_waited_for() {
+    drive(Look { blocked: &["*/worker/loader.js"], ..Look::default() }, async |page| {
+        page.open(SMALL_RUN).await;
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(PATIENCE, |text| text.contains("loader.js could not be loaded")).await;
+        page.wait_for("button", "Benchmark", PATIENCE).await;
+    });
+}
+
+#[test]
+fn a_wrong_setting_in_the_address_is_named_and_nothing_can_be_started() {
+    drive(Look::default(), async |page| {
+        page.open("/?workload=resnet").await;
+        let button = page.wait_for("button", "Benchmark", PATIENCE).await;
+        assert!(!button.is_enabled().await.unwrap());
+        let note = page.text("#benchmark-note").await.unwrap();
+        assert!(note.contains("resnet") && note.contains("keras-mnist-mlp"), "{note}");
+    });
+}
+
+#[test]
+fn a_phone_never_scrolls_sideways() {
+    drive(Look { size: (320, 640), webgpu: false, ..Look::default() }, async |page| {
+        page.open("/").await;
+        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        let script = "return [document.documentElement.scrollWidth, window.innerWidth]";
+        let widths = page.client().execute(script, Vec::new()).await.unwrap();
+        assert!(widths[0].as_u64() <= widths[1].as_u64(), "{widths}");
+    });
+}
