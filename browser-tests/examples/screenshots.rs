@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use browser_tests::{Browser, Look, drive};
+use browser_tests::{Browser, Setup, drive};
 
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn main() {
     let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("screenshots"), PathBuf::from);
     std::fs::create_dir_all(&folder).expect("the folder can be made");
-    drive(Look::default(), async |page| {
+    drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&seconds=25").await;
         page.wait_for("button", "Benchmark", PATIENCE).await;
         take(page, &folder, "start", true).await;
@@ -32,7 +32,7 @@ fn main() {
         page.wait_for("button", "Delete this result", PATIENCE).await;
         take(page, &folder, "delete", true).await;
     });
-    drive(Look { webgpu: false, ..Look::default() }, async |page| {
+    drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
         page.open("/").await;
         page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
         take(page, &folder, "no-webgpu", false).await;
@@ -43,11 +43,13 @@ fn main() {
 async fn take(page: &Browser, folder: &Path, name: &str, webgpu: bool) {
     for (kind, size, scale) in [("wide", (1280, 900), 1), ("phone", (360, 740), 2)] {
         for (scheme, dark) in [("light", false), ("dark", true)] {
-            page.set_look(Look { webgpu, dark, size, scale }).await.expect("the look changes");
+            page.set_appearance(Setup { webgpu, dark, size, scale, ..Setup::default() })
+                .await
+                .expect("the appearance changes");
             tokio::time::sleep(Duration::from_millis(400)).await;
             let picture = page.screenshot().await.expect("a picture");
             std::fs::write(folder.join(format!("{name}-{kind}-{scheme}.png")), picture).expect("it can be saved");
         }
     }
-    page.set_look(Look { webgpu, ..Look::default() }).await.expect("the look changes");
+    page.set_appearance(Setup { webgpu, ..Setup::default() }).await.expect("the appearance changes");
 }

@@ -18,7 +18,7 @@ use crate::commands::Command;
 
 /// How the browser is set up.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct Setup {
     /// Whether it offers WebGPU, emulated by SwiftShader.
     pub webgpu: bool,
     /// Whether its owner likes dark pages.
@@ -27,13 +27,13 @@ pub struct Look {
     pub size: (u32, u32),
     /// Device pixels for a CSS pixel.
     pub scale: u32,
-    /// Requests that fail on their way, as patterns such as `*/api/v1/runs`. The console may complain of them.
-    pub blocked: &'static [&'static str],
+    /// Files of the page that the server does not have.
+    pub missing: &'static [&'static str],
 }
 
-impl Default for Look {
+impl Default for Setup {
     fn default() -> Self {
-        Self { webgpu: true, dark: false, size: (1280, 900), scale: 1, blocked: &[] }
+        Self { webgpu: true, dark: false, size: (1280, 900), scale: 1, missing: &[] }
     }
 }
 
@@ -42,7 +42,8 @@ pub struct Browser {
     client: Client,
     driver: Child,
     origin: String,
-    look: Look,
+    /// Parts of console lines that a test brings about on purpose.
+    tolerated: Mutex<&'static [&'static str]>,
     /// Network events so far; chromedriver hands out each of them once.
     network: Mutex<Vec<Value>>,
     _profile: TempDir,
@@ -55,7 +56,7 @@ pub(crate) fn find_driver() -> Option<PathBuf> {
 }
 
 /// What a headless Chromium needs to stay on this machine, and to offer WebGPU without a GPU.
-fn flags(look: Look, profile: &Path) -> Vec<String> {
+fn flags(setup: Setup, profile: &Path) -> Vec<String> {
     let mut flags = vec![
         "--headless=new".to_owned(),
         "--no-sandbox".to_owned(),
@@ -67,9 +68,9 @@ fn flags(look: Look, profile: &Path) -> Vec<String> {
         "--disable-dev-shm-usage".to_owned(),
         "--hide-scrollbars".to_owned(),
         format!("--user-data-dir={}", profile.display()),
-        format!("--window-size={},{}", look.size.0, look.size.1),
+        format!("--window-size={},{}", setup.size.0, setup.size.1),
     ];
-    if look.webgpu {
+    if setup.webgpu {
         flags.extend(["--enable-unsafe-webgpu".to_owned(), "--use-webgpu-adapter=swiftshader".to_owned()]);
     } else {
         flags.push("--disable-features=WebGPU".to_owned());
@@ -82,7 +83,7 @@ impl Browser {
     ///
     /// # Errors
     /// chromedriver or the browser does not start.
-    pub async fn start(chromedriver: &Path, server: &Server, look: Look) -> Result<Self> {
+    pub async fn start(chromedriver: &Path, server: &Server, setup: Setup) -> Result<Self> {
         let profile = tempfile::tempdir()?;
         let mut driver = Program::new(chromedriver)
             .arg("--port=0")
@@ -95,7 +96,7 @@ impl Browser {
         let port = lines.find_map(|line| Some(line.ok()?.split_once("successfully on port ")?.1.to_owned()));
         let Some(port) = port else { bail!("chromedriver ended before it listened") };
         let capabilities = json!({
-            "goog:chromeOptions": { "args": flags(look, profile.path()) },
+            "goog:chromeOptions": { "args": flags(setup, profile.path()) },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
         });
         let address = format!("http://127.0.0.1:{}", port.trim_end_matches('.').trim());
@@ -112,13 +113,15 @@ impl Browser {
             }
         };
         let origin = server.address().to_owned();
-        let browser = Self { client, driver, origin, look, network: Mutex::default(), _profile: profile };
-        browser.set_look(look).await?;
-        if !look.blocked.is_empty() {
-            browser.client.issue_cmd(Command::DevTools("Network.enable", json!({}))).await?;
-            let blocked = json!({ "urls": look.blocked });
-            browser.client.issue_cmd(Command::DevTools("Network.setBlockedURLs", blocked)).await?;
-        }
+        let browser = Self {
+            client,
+            driver,
+            origin,
+            tolerated: Mutex::new(setup.missing),
+            network: Mutex::default(),
+            _profile: profile,
+        };
+        browser.set_appearance(setup).await?;
         Ok(browser)
     }
 
@@ -126,15 +129,25 @@ impl Browser {
     ///
     /// # Errors
     /// The browser refuses.
-    pub async fn set_look(&self, look: Look) -> Result<()> {
-        let scheme = if look.dark { "dark" } else { "light" };
+    pub async fn set_appearance(&self, setup: Setup) -> Result<()> {
+        let scheme = if setup.dark { "dark" } else { "light" };
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.client.issue_cmd(Command::DevTools("Emulation.setEmulatedMedia", media)).await?;
         let metrics = json!({
-            "width": look.size.0, "height": look.size.1, "deviceScaleFactor": look.scale, "mobile": look.size.0 < 600,
+            "width": setup.size.0, "height": setup.size.1, "deviceScaleFactor": setup.scale, "mobile": setup.size.0 < 600,
         });
         self.client.issue_cmd(Command::DevTools("Emulation.setDeviceMetricsOverride", metrics)).await?;
         Ok(())
+    }
+
+    /// Lets requests to addresses of these patterns fail, such as `*/api/*`; an empty list ends it.
+    pub async fn block(&self, patterns: &[&str]) {
+        let issue = async |command, parameters| {
+            self.client.issue_cmd(Command::DevTools(command, parameters)).await.expect("the browser blocks requests")
+        };
+        issue("Network.enable", json!({})).await;
+        issue("Network.setBlockedURLs", json!({ "urls": patterns })).await;
+        *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner) = &["net::ERR_BLOCKED_BY_CLIENT"];
     }
 
     /// The driver's own view, for what this type does not offer.
@@ -238,9 +251,8 @@ impl Browser {
     /// The console has an error or tells of a broken content security policy; the page asked another server.
     pub(crate) async fn assert_well_behaved(&self) {
         let mut console = self.console().await;
-        if !self.look.blocked.is_empty() {
-            console.retain(|line| !line.contains("net::ERR_BLOCKED_BY_CLIENT"));
-        }
+        let tolerated = *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner);
+        console.retain(|line| !tolerated.iter().any(|text| line.contains(text)));
         let bad: Vec<&String> = console
             .iter()
             .filter(|line| line.starts_with("SEVERE") || line.contains("Content Security Policy"))

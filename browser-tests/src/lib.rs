@@ -5,7 +5,7 @@ mod browser;
 mod commands;
 mod server;
 
-pub use browser::{Browser, Look};
+pub use browser::{Browser, Setup};
 pub use server::Server;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -21,7 +21,7 @@ static TURN: Mutex<()> = Mutex::new(());
 /// # Panics
 /// The body does; the page logged an error; it broke its content security policy; or it asked
 /// another server than its own for anything.
-pub fn drive(look: Look, body: impl AsyncFnOnce(&Browser)) {
+pub fn drive(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(chromedriver) = browser::find_driver() else {
         let required = std::env::var("REQUIRE_GPU").is_ok_and(|value| value == "1");
@@ -31,8 +31,8 @@ pub fn drive(look: Look, body: impl AsyncFnOnce(&Browser)) {
         return;
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let server = Server::start().expect("the leaderboard starts");
-    let browser = runtime.block_on(Browser::start(&chromedriver, &server, look)).expect("the browser starts");
+    let server = Server::start(setup.missing).expect("the leaderboard starts");
+    let browser = runtime.block_on(Browser::start(&chromedriver, &server, setup)).expect("the browser starts");
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
             body(&browser).await;

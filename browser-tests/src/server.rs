@@ -1,4 +1,5 @@
 use std::env;
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,11 +15,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the server with the built page and the data sets.
+    /// Starts the server with the built page, less the files `missing`, and the data sets.
     ///
     /// # Errors
     /// The binary or the page is missing, or the server ends without listening.
-    pub fn start() -> Result<Self> {
+    pub fn start(missing: &[&str]) -> Result<Self> {
         let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the crate lies in a workspace")?;
         let place = |variable: &str, default: PathBuf| env::var_os(variable).map_or(default, PathBuf::from);
         let binary = place("GRADMARK_LEADERBOARD", beside_the_tests()?.join("leaderboard"));
@@ -28,6 +29,7 @@ impl Server {
             bail!("{} holds no page; `cargo xtask test` builds it", page.display());
         }
         let folder = tempfile::tempdir()?;
+        let page = if missing.is_empty() { page } else { copy_without(&page, folder.path().join("page"), missing)? };
         let mut process = Command::new(&binary)
             .args(["--listen", "127.0.0.1:0", "--database"])
             .arg(folder.path().join("db.sqlite"))
@@ -60,6 +62,21 @@ impl Drop for Server {
         drop(self.process.kill());
         drop(self.process.wait());
     }
+}
+
+/// Copies a folder, less some of its files.
+fn copy_without(from: &Path, to: PathBuf, missing: &[&str]) -> Result<PathBuf> {
+    fs::create_dir_all(&to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir() {
+            copy_without(&path, to.join(name), missing)?;
+        } else if !missing.iter().any(|file| path.ends_with(file)) {
+            fs::copy(&path, to.join(name))?;
+        }
+    }
+    Ok(to)
 }
 
 /// Cargo's folder of binaries; tests lie in `deps` and examples in `examples` below it.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{Browser, Look, drive};
+use browser_tests::{Browser, Setup, drive};
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};
 use fantoccini::key::Key;
@@ -45,7 +45,7 @@ async fn watch_to_the_end(page: &Browser) -> Seen {
 
 #[test]
 fn one_click_trains_and_the_result_is_uploaded_found_and_deleted() {
-    drive(Look::default(), async |page| {
+    drive(Setup::default(), async |page| {
         page.open(SMALL_RUN).await;
         page.click("button", "Benchmark").await;
         page.wait_for("progressbar", "Progress of the benchmark", PATIENCE).await;
@@ -108,7 +108,7 @@ async fn delete(page: &Browser, run_id: &str) {
 
 #[test]
 fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
-    drive(Look::default(), async |page| {
+    drive(Setup::default(), async |page| {
         page.open(LONG_RUN).await;
         page.click("button", "Benchmark").await;
         let start = Instant::now();
@@ -129,7 +129,7 @@ fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
 
 #[test]
 fn without_webgpu_the_page_says_what_to_do_and_still_shows_the_leaderboard() {
-    drive(Look { webgpu: false, ..Look::default() }, async |page| {
+    drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
         page.open("/").await;
         page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
         let button = page.wait_for("button", "Benchmark", PATIENCE).await;
@@ -143,7 +143,7 @@ fn without_webgpu_the_page_says_what_to_do_and_still_shows_the_leaderboard() {
 
 #[test]
 fn the_processor_demonstrates_training_and_offers_no_upload() {
-    drive(Look { webgpu: false, ..Look::default() }, async |page| {
+    drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
         page.open("/").await;
         page.click("button", "Demonstrate on the processor").await;
         let seen = watch_to_the_end(page).await;
@@ -154,7 +154,7 @@ fn the_processor_demonstrates_training_and_offers_no_upload() {
 
 #[test]
 fn the_keyboard_alone_starts_and_cancels_a_run() {
-    drive(Look::default(), async |page| {
+    drive(Setup::default(), async |page| {
         page.open(LONG_RUN).await;
         page.wait_for("button", "Benchmark", PATIENCE).await;
         tab_to(page, "Benchmark").await;
@@ -193,12 +193,14 @@ async fn press(page: &Browser, key: Key) {
 
 #[test]
 fn without_the_leaderboard_a_run_still_trains_and_can_be_uploaded_as_unverified_later() {
-    drive(Look { blocked: &["*/api/v1/runs"], ..Look::default() }, async |page| {
+    drive(Setup::default(), async |page| {
         page.open(SMALL_RUN).await;
+        page.block(&["*/api/*"]).await;
         page.click("button", "Benchmark").await;
         watch_to_the_end(page).await;
         let warnings = page.text(".caveats").await.unwrap();
         assert!(warnings.contains("gave no seed"), "{warnings}");
+        page.block(&[]).await;
         page.click("button", "Upload").await;
         page.wait_for("link", "Permalink", PATIENCE).await;
         let tier = page.text(".upload .tier").await.unwrap();
@@ -208,17 +210,18 @@ fn without_the_leaderboard_a_run_still_trains_and_can_be_uploaded_as_unverified_
 
 #[test]
 fn a_worker_that_cannot_start_is_told_and_not_waited_for() {
-    drive(Look { blocked: &["*/worker/loader.js"], ..Look::default() }, async |page| {
+    drive(Setup { missing: &["worker.js"], ..Setup::default() }, async |page| {
         page.open(SMALL_RUN).await;
         page.click("button", "Benchmark").await;
-        page.wait_for_status(PATIENCE, |text| text.contains("loader.js could not be loaded")).await;
+        page.wait_for_status(PATIENCE, |text| text.contains("worker stopped working") && text.contains("worker.js"))
+            .await;
         page.wait_for("button", "Benchmark", PATIENCE).await;
     });
 }
 
 #[test]
 fn a_wrong_setting_in_the_address_is_named_and_nothing_can_be_started() {
-    drive(Look::default(), async |page| {
+    drive(Setup::default(), async |page| {
         page.open("/?workload=resnet").await;
         let button = page.wait_for("button", "Benchmark", PATIENCE).await;
         assert!(!button.is_enabled().await.unwrap());
@@ -229,7 +232,7 @@ fn a_wrong_setting_in_the_address_is_named_and_nothing_can_be_started() {
 
 #[test]
 fn a_phone_never_scrolls_sideways() {
-    drive(Look { size: (320, 640), webgpu: false, ..Look::default() }, async |page| {
+    drive(Setup { size: (320, 640), webgpu: false, ..Setup::default() }, async |page| {
         page.open("/").await;
         page.wait_for("table", "Leaderboard", PATIENCE).await;
         let script = "return [document.documentElement.scrollWidth, window.innerWidth]";

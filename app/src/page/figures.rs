@@ -83,7 +83,9 @@ pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
 #[component]
 fn Cell(metric: &'static Metric, workload: WorkloadRecord) -> impl IntoView {
     let summary = workload.summary;
-    let half_width = (metric.id == "samples_per_second").then(|| summary.relative_half_width()).flatten();
+    let half_width = (metric.id == "samples_per_second" && summary.measured_windows > 1)
+        .then(|| summary.relative_half_width())
+        .flatten();
     view! {
         <td data-workload=workload.workload>
             {metric.text_of(&summary)}

@@ -28,7 +28,7 @@ pub(crate) enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreachable(reason) => write!(f, "the leaderboard cannot be reached ({reason})"),
+            Self::Unreachable(reason) => write!(f, "the leaderboard cannot be reached: {reason}"),
             Self::Refused(body) => match &body.field {
                 Some(field) => write!(f, "{} ({}, at {field})", body.message, body.code),
                 None => write!(f, "{} ({})", body.message, body.code),
