@@ -33,9 +33,7 @@ impl Generator {
     /// Uniform in `0..bound`. The bias of at most `bound`·2⁻³² is accepted.
     pub fn below(self, index: u32, bound: u32) -> u32 {
         let [x, ..] = pcg4d([index, self.stream, self.step, self.seed]);
-        #[expect(clippy::cast_possible_truncation, reason = "the product of two u32 shifted by 32 fits")]
-        let value = ((u64::from(x) * u64::from(bound)) >> 32) as u32;
-        value
+        ((u64::from(x) * u64::from(bound)) >> 32) as u32
     }
 
     /// A random order of `0..length`: Fisher and Yates' shuffle from the end.

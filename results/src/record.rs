@@ -108,6 +108,7 @@ pub enum Outcome {
 #[serde(deny_unknown_fields)]
 pub struct Correctness {
     pub batch_size: u32,
+    /// A loss that is infinite or not a number is written as the largest number there is.
     pub losses: Vec<f64>,
     pub reference_losses: Vec<f64>,
     /// Largest allowed relative difference of any loss.

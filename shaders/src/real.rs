@@ -27,25 +27,25 @@ pub trait Real:
     fn exp(self) -> Self;
     fn ln(self) -> Self;
 
-    /// The larger of the two; not a number stays not a number, as in WGSL's comparison-free kernels.
+    /// The larger of the two; `other` when either is not a number.
     fn maximum(self, other: Self) -> Self {
-        if self > other || self != self { self } else { other }
+        if self > other { self } else { other }
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
+fn round_to_single(value: f64) -> f32 {
+    value as f32
+}
+
 macro_rules! real {
-    ($type:ty) => {
+    ($type:ty, $round:expr) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
 
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::allow_attributes_without_reason,
-                reason = "rounding to this type is the purpose"
-            )]
             fn from_f64(value: f64) -> Self {
-                value as Self
+                $round(value)
             }
 
             fn to_f64(self) -> f64 {
@@ -67,5 +67,5 @@ macro_rules! real {
     };
 }
 
-real!(f32);
-real!(f64);
+real!(f32, round_to_single);
+real!(f64, std::convert::identity);

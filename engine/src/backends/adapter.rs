@@ -70,6 +70,8 @@ impl AdapterChoice {
             Self::Integrated => of_kind(DeviceKind::Integrated),
             Self::Cpu => adapters.iter().position(|a| a.software),
             Self::Index(index) => (*index < adapters.len()).then_some(*index),
+            // Every name contains the empty one.
+            Self::Name(name) if name.trim().is_empty() => None,
             Self::Name(name) => adapters.iter().position(|a| a.name.to_lowercase().contains(&name.to_lowercase())),
             Self::Browser => (!adapters.is_empty()).then_some(0),
         };
@@ -129,6 +131,7 @@ mod tests {
         check("1", &all, Some(1));
         check("3", &all, None);
         check("radeon", &all, None);
+        check("", &all, None);
     }
 
     #[test]

@@ -148,6 +148,8 @@ impl<'a> Learning<'a> {
             self.record.curve.push(point);
         }
         let run_fraction = self.progress.advance(workload_fraction);
+        // A window without a finite loss shows what came before it.
+        let loss = if finite.is_empty() { self.record.curve.last().map_or(0.0, |point| point.loss) } else { loss };
         edges.observer.event(&Event::Progress {
             workload: self.progress.workload(),
             run_fraction,

@@ -90,7 +90,7 @@ pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend) -> Vec<S
         reasons.push(format!("batch size {batch_size}"));
     }
     if let Some(rate) = request.learning_rate {
-        reasons.push(format!("learning rate {rate}"));
+        reasons.push(format!("learning rate {rate:?}"));
     }
     match request.limit {
         Some(Limit::Epochs(epochs)) => reasons.push(format!("{epochs} epochs")),

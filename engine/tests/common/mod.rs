@@ -53,8 +53,7 @@ pub(crate) fn assert_close(what: &str, found: &[f64], expected: &[f64], absolute
         .iter()
         .zip(expected)
         .enumerate()
-        // A comparison with a value that is not a number is false, so it counts as wrong.
-        .filter(|(_, (f, e))| !((**f - **e).abs() <= absolute + relative * e.abs()))
+        .filter(|(_, (f, e))| f.is_nan() || (**f - **e).abs() > absolute + relative * e.abs())
         .map(|(i, (f, e))| format!("[{i}] found {f:e}, expected {e:e}, difference {:.2e}", (f - e).abs()))
         .collect();
     assert!(

@@ -97,8 +97,8 @@ fn dropout_drops_what_the_generator_says_and_only_in_training() {
         };
         assert!(run(0).iter().all(|&y| y == 4.0));
         let dropped = run(1);
-        for (i, &y) in dropped.iter().enumerate() {
-            let (row, unit) = (i as u32 / 8, i as u32 % 8);
+        for (i, &y) in (0u32..).zip(&dropped) {
+            let (row, unit) = (i / 8, i % 8);
             let number = twin::pcg4d::uniform(row * params.units + unit, 1000, 3, 11);
             assert_eq!(y == 0.0, number < 0.2, "row {row}, unit {unit}");
         }

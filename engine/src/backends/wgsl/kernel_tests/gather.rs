@@ -13,7 +13,7 @@ fn gather_equals_its_twin_across_the_end_of_the_set_and_in_short_batches() {
                 Gather { rows, features, stride: features + 4 * padding, samples, divisor: 255.0, reserved: [0; 3] };
             let count = rows.saturating_sub(missing).max(1);
             let step = Step { offset, count, ..step(rows) };
-            let images: Vec<u8> = (0..samples * features).map(|i| (i * 37 % 256) as u8).collect();
+            let images: Vec<u8> = (0..=255u8).cycle().step_by(37).take((samples * features) as usize).collect();
             // Labels are padded to whole words, as the plan does.
             let labels: Vec<u8> = (0..12).map(|i| i * 3 % 10).collect();
             let order: Vec<u32> = (0..samples).map(|i| i * 7 % samples).collect();
