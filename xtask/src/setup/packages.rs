@@ -147,7 +147,8 @@ fn script(machine: &Machine, missing: &[Need]) -> String {
         .copied()
         .filter(|package| backports.is_none() || *package != MESA)
         .collect();
-    let install = "apt-get install -y --no-install-recommends";
+    // A machine that has just started may be busy with updates of its own: wait for them instead of giving up.
+    let install = "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300";
     // A package source of somebody else's that does not answer makes `update` fail and changes nothing for us: what
     // matters is whether the packages can be installed afterwards.
     commands.push("export DEBIAN_FRONTEND=noninteractive; apt-get update -q || true".to_owned());
@@ -209,8 +210,9 @@ mod tests {
             lines,
             ["sudo sh -c 'echo \"deb [signed-by=/k.gpg] http://mirror.example/debian bookworm-backports main\" > \
               /etc/apt/sources.list.d/gradmark-backports.list && export DEBIAN_FRONTEND=noninteractive; apt-get update \
-              -q || true && apt-get install -y --no-install-recommends -q build-essential npm chromium chromium-driver \
-              libvulkan1 && apt-get install -y --no-install-recommends -q -t bookworm-backports mesa-vulkan-drivers'"]
+              -q || true && apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 -q build-essential npm chromium \
+              chromium-driver libvulkan1 && apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 -q -t \
+              bookworm-backports mesa-vulkan-drivers'"]
         );
     }
 
@@ -220,10 +222,7 @@ mod tests {
         let trixie = System::Debian { release: Some(13), codename: "trixie".to_owned() };
         for system in [trixie, System::Ubuntu] {
             let script = script(&bare(root.path(), system), &[Need::Vulkan]);
-            assert!(
-                script.ends_with("install -y --no-install-recommends -q mesa-vulkan-drivers libvulkan1"),
-                "{script}"
-            );
+            assert!(script.ends_with(" -q mesa-vulkan-drivers libvulkan1"), "{script}");
             assert!(!script.contains("backports"), "{script}");
         }
     }
