@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const TRUNK_VERSION: &str = "0.21.14";
+/// wasm-bindgen's command needs TLS only to fetch browsers' drivers, which we never ask of it.
+const NO_DOWNLOADS: &[&str] = &["--no-default-features"];
 const WASM: &str = "wasm32-unknown-unknown";
 
 /// Where the tools are.
@@ -26,6 +28,8 @@ struct Tool {
     version: String,
     /// What to expect on two cores, so that nobody takes the wait for a fault.
     minutes: u32,
+    /// What else to say to `cargo install`.
+    arguments: &'static [&'static str],
 }
 
 /// Makes sure that both tools are there at their pinned versions, on the PATH or in our folder of the user's cache.
@@ -34,8 +38,14 @@ pub(crate) fn ensure(top: &Path) -> Result<Tools> {
     let bindgen = locked_version(&lock, "wasm-bindgen")
         .context("Cargo.lock has no wasm-bindgen: is the page still a part of the workspace?")?;
     let tools = [
-        Tool { program: "trunk", package: "trunk", version: TRUNK_VERSION.to_owned(), minutes: 8 },
-        Tool { program: "wasm-bindgen", package: "wasm-bindgen-cli", version: bindgen, minutes: 3 },
+        Tool { program: "trunk", package: "trunk", version: TRUNK_VERSION.to_owned(), minutes: 8, arguments: &[] },
+        Tool {
+            program: "wasm-bindgen",
+            package: "wasm-bindgen-cli",
+            version: bindgen,
+            minutes: 3,
+            arguments: NO_DOWNLOADS,
+        },
     ];
     let root = workspace::cache()?.join("tools");
     let path = with_front(&root.join("bin"), &env::var_os("PATH").unwrap_or_default())?;
@@ -85,7 +95,7 @@ fn says_version(program: &Path, version: &str) -> bool {
 }
 
 fn install(top: &Path, tool: &Tool, root: &Path) -> Result<()> {
-    let Tool { package, version, minutes, .. } = tool;
+    let Tool { package, version, minutes, arguments, .. } = tool;
     say::step(
         "Installing",
         format!("{package} {version} into {}; about {minutes} minutes on two cores, once", root.display()),
@@ -93,14 +103,17 @@ fn install(top: &Path, tool: &Tool, root: &Path) -> Result<()> {
     // A build folder of its own: an interrupted installation goes on where it stopped, and the workspace's target
     // folder is not filled with a tool's dependencies.
     let build = root.join("build");
-    run(
-        cargo(top)
-            .args(["install", "--locked", "--quiet", "--version", version, package, "--root"])
-            .arg(root)
-            .arg("--target-dir")
-            .arg(&build),
-        &format!("installing {package} {version}"),
-    )?;
+    let install = |locked: bool| {
+        let mut command = cargo(top);
+        command.args(["install", "--quiet", "--version", version, package]).args(*arguments);
+        command.args(locked.then_some("--locked")).arg("--root").arg(root).arg("--target-dir").arg(&build);
+        run(&mut command, &format!("installing {package} {version}"))
+    };
+    // A package's own lock file can name a dependency that was withdrawn since; its newer siblings then have to do.
+    if install(true).is_err() {
+        say::warn(format!("the versions that {package} was published with cannot be had; trying with others"));
+        install(false)?;
+    }
     fs::remove_dir_all(&build).with_context(|| format!("cannot remove {}", build.display()))
 }
 
@@ -153,7 +166,13 @@ mod tests {
             bin
         };
         let path = env::join_paths([install("old", "0.20.1"), install("right", "0.21.14")]).unwrap();
-        let tool = |version: &str| Tool { program: "trunk", package: "trunk", version: version.to_owned(), minutes: 8 };
+        let tool = |version: &str| Tool {
+            program: "trunk",
+            package: "trunk",
+            version: version.to_owned(),
+            minutes: 8,
+            arguments: &[],
+        };
         assert_eq!(find_at_version(&tool("0.21.14"), &path), Some(folder.path().join("right/trunk")));
         assert_eq!(find_at_version(&tool("0.21.15"), &path), None);
     }
