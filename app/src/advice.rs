@@ -50,7 +50,7 @@ fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
         (System::Android, _) => vec!["Open this page in Chrome: version 121 or newer, on Android 12 or newer."],
         (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => vec![
             "Open chrome://flags, turn on “Unsafe WebGPU Support” and “Vulkan”, and restart the browser.",
-            "Check that a Vulkan driver is installed: vulkaninfo --summary lists your GPU.",
+            "Check that a Vulkan driver is installed: the command vulkaninfo lists your GPU.",
             "In Settings → System, turn on “Use graphics acceleration when available”.",
         ],
         (System::Linux, Family::Firefox) => vec![

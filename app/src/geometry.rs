@@ -1,5 +1,7 @@
 //! Scales, ticks and paths of the charts, as plain numbers.
 
+use results::CurvePoint;
+
 /// A range of values with round marks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
@@ -72,6 +74,32 @@ impl Frame {
     }
 }
 
+/// A value of the training curve over training seconds.
+///
+/// A window that was cut short (by an epoch's end, or the run's) has a noisy mean: it is drawn together with the one
+/// before, weighted by their steps, so that both remain means of what was trained.
+pub fn curve(points: &[CurvePoint], value: impl Fn(&CurvePoint) -> f64) -> Vec<(f64, f64)> {
+    const SHORT: f64 = 0.4;
+    let mut drawn: Vec<(f64, f64)> = Vec::new();
+    let (mut before, mut last_steps) = (0, 0.0);
+    for point in points {
+        let steps = point.step.saturating_sub(before) as f64;
+        before = point.step;
+        let new = value(point);
+        match drawn.last_mut() {
+            Some(last) if steps < SHORT * last_steps => {
+                last_steps += steps;
+                *last = (point.training_seconds, last.1 + (new - last.1) * steps / last_steps);
+            }
+            _ => {
+                last_steps = steps;
+                drawn.push((point.training_seconds, new));
+            }
+        }
+    }
+    drawn
+}
+
 /// Moves label positions apart (they must be at least `gap` from each other) and keeps them within the ends.
 pub fn spread(positions: &mut [f64], gap: f64, top: f64, bottom: f64) {
     let mut order: Vec<usize> = (0..positions.len()).collect();
@@ -129,6 +157,14 @@ mod tests {
             "M10.0 50.0L60.0 37.5L110.0 0.0"
         );
         assert_eq!(frame.path(&[], &axis, &axis), "");
+    }
+
+    #[test]
+    fn a_window_that_was_cut_short_is_drawn_with_the_one_before() {
+        let point = |step, loss| CurvePoint { step, training_seconds: step as f64 / 10.0, loss, accuracy: 0.0 };
+        let points = [point(1, 2.3), point(9, 2.0), point(19, 1.0), point(20, 2.1)];
+        assert_eq!(curve(&points, |p| p.loss), [(0.1, 2.3), (0.9, 2.0), (2.0, 1.1)]);
+        assert_eq!(curve(&[], |p| p.loss), []);
     }
 
     #[test]

@@ -11,7 +11,7 @@ fn main() {
     let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("screenshots"), PathBuf::from);
     std::fs::create_dir_all(&folder).expect("the folder can be made");
     drive(Setup::default(), async |page| {
-        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=25").await;
+        page.open("/?batch=32&seconds=12").await;
         page.wait_for("button", "Benchmark", PATIENCE).await;
         take(page, &folder, "start", true).await;
         page.click("button", "Benchmark").await;

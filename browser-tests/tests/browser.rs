@@ -128,6 +128,25 @@ fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
 }
 
 #[test]
+fn a_page_that_was_hidden_for_a_while_says_so_in_its_record() {
+    drive(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=6").await;
+        page.click("button", "Benchmark").await;
+        page.wait_for("progressbar", "Progress of the benchmark", PATIENCE).await;
+        let driver = page.client();
+        let benchmark = driver.window().await.unwrap();
+        let other = driver.new_window(true).await.unwrap().handle;
+        driver.switch_to_window(other).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        driver.close_window().await.unwrap();
+        driver.switch_to_window(benchmark).await.unwrap();
+        watch_to_the_end(page).await;
+        let warnings = page.text(".caveats").await.unwrap();
+        assert!(warnings.contains("The page was hidden for"), "{warnings}");
+    });
+}
+
+#[test]
 fn without_webgpu_the_page_says_what_to_do_and_still_shows_the_leaderboard() {
     drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
         page.open("/").await;

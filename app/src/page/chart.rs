@@ -6,9 +6,13 @@ use results::{CurvePoint, Evaluation};
 use wasm_bindgen::prelude::*;
 use web_sys::{ResizeObserver, ResizeObserverEntry};
 
-use crate::geometry::{Axis, Frame, spread};
+use crate::geometry::{Axis, Frame, curve, spread};
 
 const HEIGHT: f64 = 220.0;
+/// Between the end of a curve and its label, pixels.
+const LABEL_GAP: f64 = 10.0;
+/// Room for one letter of a label, pixels.
+const LABEL_LETTER: f64 = 7.8;
 /// Width before the first measurement.
 const FIRST_WIDTH: f64 = 480.0;
 
@@ -37,7 +41,7 @@ struct Drawing {
 #[component]
 pub(super) fn LossChart(#[prop(into)] training: Signal<Vec<CurvePoint>>) -> impl IntoView {
     let drawing = move || {
-        let points: Vec<(f64, f64)> = training.with(|t| t.iter().map(|p| (p.training_seconds, p.loss)).collect());
+        let points = training.with(|training| curve(training, |point| point.loss));
         let highest = points.iter().map(|p| p.1).fold(0.0, f64::max);
         let label = points.last().map(|p| format!("{:.3}", p.1)).unwrap_or_default();
         let description = match (points.first(), points.last()) {
@@ -64,7 +68,7 @@ pub(super) fn AccuracyChart(
     #[prop(into)] target: Signal<Option<f64>>,
 ) -> impl IntoView {
     let drawing = move || {
-        let points: Vec<_> = training.with(|t| t.iter().map(|p| (p.training_seconds, p.accuracy)).collect());
+        let points = training.with(|training| curve(training, |point| point.accuracy));
         let seen: Vec<_> = tests.with(|t| t.iter().map(|e| (e.training_seconds, e.accuracy)).collect());
         let last = |points: &[(f64, f64)]| points.last().map(|p| format!("{:.1} %", p.1 * 100.0));
         let (training_text, test_text) = (last(&points), last(&seen));
@@ -101,7 +105,10 @@ fn Chart(title: &'static str, drawing: impl Fn() -> Drawing + Send + 'static) ->
 }
 
 fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + use<> {
-    let frame = Frame { left: 44.0, right: (width - 92.0).max(80.0), top: 14.0, bottom: HEIGHT - 34.0 };
+    let labels = labels(drawing);
+    let longest = labels.iter().map(|label| label.text.chars().count()).max().unwrap_or(0);
+    let right = width - LABEL_GAP - longest as f64 * LABEL_LETTER;
+    let frame = Frame { left: 44.0, right: right.max(80.0), top: 14.0, bottom: HEIGHT - 34.0 };
     let seconds = drawing.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)).fold(0.0, f64::max);
     let x = Axis::spanning(0.0, seconds, if width < 420.0 { 3 } else { 5 });
     let y = &drawing.y;
@@ -134,7 +141,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
             {times.collect_view()}
             {target}
             {curves.collect_view()}
-            {labels(drawing, &frame)}
+            {legend(labels, y, &frame)}
         </svg>
     }
 }
@@ -148,19 +155,30 @@ fn lines(curve: &Curve, frame: &Frame, x: &Axis, y: &Axis) -> impl IntoView + us
     }
 }
 
-/// Each curve's name and latest value, and the target's, right of the drawing.
-fn labels(drawing: &Drawing, frame: &Frame) -> impl IntoView + use<> {
-    let ends =
-        drawing.curves.iter().filter_map(|curve| Some((curve.class, curve.label.clone(), curve.points.last()?.1)));
-    let target = drawing.target.map(|value| ("goal", format!("target {:.0} %", value * 100.0), value));
-    let labels: Vec<_> = target.into_iter().chain(ends).collect();
-    let mut heights: Vec<f64> = labels.iter().map(|(_, _, value)| frame.y(&drawing.y, *value) + 4.0).collect();
+/// A word at a height of the vertical axis.
+struct Label {
+    class: &'static str,
+    text: String,
+    value: f64,
+}
+
+/// Each curve's name and latest value, and the target's.
+fn labels(drawing: &Drawing) -> Vec<Label> {
+    let end =
+        |curve: &Curve| Some(Label { class: curve.class, text: curve.label.clone(), value: curve.points.last()?.1 });
+    let target = |value| Label { class: "goal", text: format!("target {:.0} %", value * 100.0), value };
+    drawing.target.map(target).into_iter().chain(drawing.curves.iter().filter_map(end)).collect()
+}
+
+/// The labels right of the curves.
+fn legend(labels: Vec<Label>, y: &Axis, frame: &Frame) -> impl IntoView + use<> {
+    let mut heights: Vec<f64> = labels.iter().map(|label| frame.y(y, label.value) + 4.0).collect();
     spread(&mut heights, 16.0, frame.top, frame.bottom);
-    let place = frame.right + 10.0;
+    let place = frame.right + LABEL_GAP;
     labels
         .into_iter()
         .zip(heights)
-        .map(|((class, label, _), height)| view! { <text class=format!("label {class}") x=place y=height>{label}</text> })
+        .map(|(label, height)| view! { <text class=format!("label {}", label.class) x=place y=height>{label.text}</text> })
         .collect_view()
 }
 

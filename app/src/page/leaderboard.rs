@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{ListRuns, RunRow};
-use results::{Metric, metric};
+use results::{Metric, Unit, metric};
 
 use crate::platform;
 use crate::text;
@@ -12,6 +12,9 @@ use crate::text;
 const ROWS: u32 = 25;
 const MOST_ROWS: u32 = 500;
 const COLUMNS: [&str; 3] = ["samples_per_second", "accuracy", "seconds_to_target"];
+
+/// What the texts of throughputs end in.
+const RATE_UNIT: &str = " samples/s";
 
 /// Which rows to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,10 +143,16 @@ fn Table(groups: Vec<Group>, own: Option<String>, ranked: bool, limit: RwSignal<
     let more = limit.get_untracked() < MOST_ROWS && groups.iter().any(|group| group.total > group.rows.len() as u64);
     let metrics: Vec<&'static Metric> = COLUMNS.iter().filter_map(|id| metric(id)).collect();
     let bodies = groups.into_iter().filter(|group| !group.rows.is_empty()).map(|group| {
-        let rows = group.rows.into_iter().enumerate().map(|(i, row)| {
-            let own = own.as_ref() == Some(&row.run_id);
-            view! { <Row row place=i + 1 own /> }
-        });
+        let mut ranked = 0;
+        let rows: Vec<_> = group
+            .rows
+            .into_iter()
+            .map(|row| {
+                ranked += u32::from(row.ranked);
+                let own = own.as_ref() == Some(&row.run_id);
+                view! { <Row place=row.ranked.then_some(ranked) row own /> }
+            })
+            .collect();
         view! {
             <tbody>
                 <tr class="group">
@@ -152,7 +161,7 @@ fn Table(groups: Vec<Group>, own: Option<String>, ranked: bool, limit: RwSignal<
                         <span class="explain">{of_total(group.total)}</span>
                     </th>
                 </tr>
-                {rows.collect_view()}
+                {rows}
             </tbody>
         }
     });
@@ -169,7 +178,10 @@ fn Table(groups: Vec<Group>, own: Option<String>, ranked: bool, limit: RwSignal<
                         <th scope="col" class="number">"#"</th>
                         <th scope="col">"Device"</th>
                         {metrics.iter().map(|metric| view! {
-                            <th scope="col" class="number" title=metric.description>{metric.title}</th>
+                            <th scope="col" class="number" title=metric.description>
+                                {metric.title}
+                                {(metric.unit == Unit::SamplesPerSecond).then_some(RATE_UNIT)}
+                            </th>
                         }).collect_view()}
                         <th scope="col">"Program"</th>
                         <th scope="col">"Checked"</th>
@@ -193,18 +205,20 @@ fn of_total(total: u64) -> String {
 }
 
 #[component]
-fn Row(row: RunRow, place: usize, own: bool) -> impl IntoView {
+fn Row(row: RunRow, place: Option<u32>, own: bool) -> impl IntoView {
     let name = text::device_name(&row.adapter, row.claimed_name.as_deref());
     let reported = row.claimed_name.is_some().then(|| text::device_name(&row.adapter, None));
     let software = row.adapter.software.then_some("software adapter, not ranked");
     let unusual = (!row.standard).then(|| format!("non-standard, batch size {}", row.batch_size));
     let notes: Vec<String> = [reported, software.map(str::to_owned), unusual].into_iter().flatten().collect();
     let figures = COLUMNS.iter().filter_map(|id| metric(id)).map(|metric| {
-        view! { <td class="number">{metric.text_of(&row.summary)}</td> }
+        let text = metric.text_of(&row.summary);
+        // The unit stands in the head of the column.
+        view! { <td class="number">{text.trim_end_matches(RATE_UNIT).to_owned()}</td> }
     });
     view! {
         <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>
-            <td class="number">{if row.ranked { place.to_string() } else { "–".to_owned() }}</td>
+            <td class="number">{place.map_or_else(|| "–".to_owned(), |place| place.to_string())}</td>
             <th scope="row">
                 <a href=format!("/runs/{}", row.run_id)>{name}</a>
                 {own.then(|| view! { <span class="tier">"yours"</span> })}

@@ -50,7 +50,7 @@ async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<RunRecord, En
         clock: clock.as_ref(),
         meter: &mut NoMeter,
     };
-    let mut record = engine::run(&request, backend.as_ref(), &mut edges).await?;
+    let mut record = engine::run(&request, backend.as_ref(), &mut edges).await.map_err(|stopped| stopped.error)?;
     adapter::complete(&mut record).await;
     if resolution_seconds > COARSE_SECONDS {
         record.warnings.push(Warning::CoarseTimer { resolution_seconds });
