@@ -26,7 +26,7 @@ pub use model::{Activation, Initializer, Layer, Model, ModelError, Operations, P
 pub use observer::{Event, NoMeter, Observer, Phase, ResourceMeter};
 pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};
-pub use train::{Edges, Limit, Registration, RunRequest, run};
+pub use train::{Edges, Limit, Registration, RunRequest, Stopped, run};
 pub use trainer::{Backend, StepReport, TestReport, Trainer, TrainingJob};
 pub use training::{BatchPlan, Batching, Optimizer, SampleOrder, Schedule, Step};
 pub use workload::{InputScale, SUITES, SuiteDefinition, WORKLOADS, Workload, suite, workload};

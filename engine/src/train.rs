@@ -68,15 +68,26 @@ pub struct Edges<'a> {
     pub meter: &'a mut dyn ResourceMeter,
 }
 
+/// A run that could not go on, and what it had measured until then.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Stopped {
+    #[source]
+    pub error: EngineError,
+    /// The workloads that were finished before; absent when there were none.
+    pub so_far: Option<Box<RunRecord>>,
+}
+
 /// Runs every workload of the request on `backend`.
 ///
 /// A workload that diverges, disagrees with the reference or is cancelled says so in its record's
 /// outcome; the others still run (except after a cancellation).
 ///
 /// # Errors
-/// Settings out of range, data that cannot be used, and a device that refuses, is lost or full.
-pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<'_>) -> Result<RunRecord, EngineError> {
-    validate(request)?;
+/// Settings out of range, data that cannot be used, and a device that refuses, is lost or full. What was finished
+/// before comes with the error.
+pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<'_>) -> Result<RunRecord, Stopped> {
+    validate(request).map_err(|error| Stopped { error, so_far: None })?;
     let start = edges.clock.now_seconds();
     let workloads = in_random_order(request);
     edges.observer.event(&Event::RunStarted {
@@ -90,9 +101,16 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         warn(&mut warnings, edges, Warning::SoftwareAdapter { name: backend.adapter().name.clone() });
     }
     let mut records = Vec::new();
+    let mut stopped = None;
     for (index, workload) in workloads.iter().enumerate() {
         let progress = Progress::new(workload.name, index, workloads.len());
-        let record = run_workload(request, workload, backend, edges, progress, &mut warnings).await?;
+        let record = match run_workload(request, workload, backend, edges, progress, &mut warnings).await {
+            Ok(record) => record,
+            Err(error) => {
+                stopped = Some(error);
+                break;
+            }
+        };
         edges.observer.event(&Event::WorkloadFinished { record: Box::new(record.clone()) });
         let cancelled = record.outcome == Outcome::Cancelled;
         records.push(record);
@@ -100,7 +118,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
             break;
         }
     }
-    Ok(RunRecord {
+    let record = RunRecord {
         schema_version: SCHEMA_VERSION,
         run_id: request.registration.as_ref().map(|r| r.run_id.clone()),
         nonce: request.registration.as_ref().map(|r| r.nonce.clone()),
@@ -117,7 +135,14 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         },
         workloads: records,
         warnings,
-    })
+    };
+    match stopped {
+        None => Ok(record),
+        Some(error) => {
+            let so_far = (!record.workloads.is_empty()).then(|| Box::new(record));
+            Err(Stopped { error, so_far })
+        }
+    }
 }
 
 async fn run_workload(

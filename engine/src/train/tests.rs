@@ -9,12 +9,13 @@ use results::{Outcome, Target, WorkloadRecord};
 use super::learning::Learning;
 use super::progress::Progress;
 use super::settings::Limits;
-use super::{Edges, empty_record};
+use super::{Edges, Limit, RunRequest, empty_record};
+use crate::backends::reference::ReferenceBackend;
 use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
 use crate::error::EngineError;
 use crate::observer::{Event, NoMeter, Observer};
-use crate::trainer::{StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{Backend, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Batching, SampleOrder};
 
 /// A network that takes exactly as long as it is told and learns what it is told.
@@ -251,4 +252,100 @@ fn progress_never_falls_and_stays_within_the_run() {
     assert!(observer.fractions.len() > 5);
     assert!(observer.fractions.is_sorted(), "{:?}", observer.fractions);
     assert!(observer.fractions.iter().all(|f| (0.0..=1.0).contains(f)));
+}
+
+/// Trains the first workload it is given with plain loops and refuses every other.
+struct BreaksDown {
+    reference: ReferenceBackend<f32>,
+    name: &'static str,
+}
+
+#[async_trait(?Send)]
+impl Backend for BreaksDown {
+    fn name(&self) -> &'static str {
+        "breaks-down"
+    }
+
+    fn adapter(&self) -> &results::Adapter {
+        self.reference.adapter()
+    }
+
+    fn precision(&self) -> results::Precision {
+        self.reference.precision()
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        if job.model.name == self.name {
+            return Err(EngineError::DeviceLost { message: "a test pulled the plug".to_owned() });
+        }
+        self.reference.build(job).await
+    }
+}
+
+/// Serves a set small enough for plain loops.
+struct SmallData;
+
+#[async_trait(?Send)]
+impl DataSource for SmallData {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError> {
+        let split = |samples: u32| Split {
+            images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
+            labels: (0..10u8).cycle().take(samples as usize).collect(),
+        };
+        // The header promises as many samples as the real set has.
+        Ok(Rc::new(DataSet { definition, train: split(definition.train.samples), test: split(100) }))
+    }
+}
+
+fn request(workloads: &[&str]) -> RunRequest {
+    RunRequest {
+        suite: crate::suite("quick").unwrap(),
+        workloads: workloads.iter().map(|name| crate::workload(name).unwrap()).collect(),
+        seed: 1,
+        batch_size: Some(2),
+        learning_rate: None,
+        limit: Some(Limit::Steps(2)),
+        target_accuracy: None,
+        registration: None,
+        provenance: results::Provenance {
+            engine_version: "0".to_owned(),
+            commit: "unknown".to_owned(),
+            started_unix_seconds: 0.0,
+            wall_seconds: 0.0,
+            client: results::Client {
+                kind: results::ClientKind::Native,
+                name: "a test".to_owned(),
+                version: "0".to_owned(),
+                operating_system: "unknown".to_owned(),
+                logical_processors: None,
+            },
+        },
+        requested_adapter: "any".to_owned(),
+        requested_backend: "breaks-down".to_owned(),
+        claimed_name: None,
+    }
+}
+
+#[test]
+fn what_was_finished_before_a_device_is_lost_comes_with_the_error() {
+    let request = request(&["keras-mnist-mlp", "caffe-mnist"]);
+    let order = super::in_random_order(&request);
+    let (first, last) = (order[0].name, order[1].name);
+    let run = |name| {
+        let backend = BreaksDown { reference: ReferenceBackend::new(), name };
+        let mut observer = Recorder::default();
+        let mut edges = Edges {
+            data: &mut SmallData,
+            observer: &mut observer,
+            clock: &FakeClock(Rc::new(Cell::new(0.0))),
+            meter: &mut NoMeter,
+        };
+        pollster::block_on(super::run(&request, &backend, &mut edges)).unwrap_err()
+    };
+    let stopped = run(last);
+    assert!(matches!(stopped.error, EngineError::DeviceLost { .. }), "{stopped}");
+    let so_far = stopped.so_far.expect("one workload was finished");
+    assert_eq!(so_far.workloads.iter().map(|w| w.workload.as_str()).collect::<Vec<_>>(), [first]);
+    assert_eq!(so_far.workloads[0].outcome, Outcome::Completed);
+    assert!(run(first).so_far.is_none());
 }

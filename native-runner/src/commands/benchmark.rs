@@ -1,7 +1,9 @@
 use std::rc::Rc;
 
 use console::Style;
-use engine::{Backend, Clock, Edges, EngineError, Registration, RunRequest, SUITES, SuiteDefinition, Workload};
+use engine::{
+    Backend, Clock, Edges, EngineError, Registration, RunRequest, SUITES, Stopped, SuiteDefinition, Workload,
+};
 use results::api::StartRun;
 use results::{Adapter, RunRecord, Warning};
 
@@ -37,7 +39,13 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let interrupt = Interrupt::default();
     let mut data = DataFolder::new(arguments.data.folder.as_deref());
     let request = request(arguments, suite, workloads, &seed);
-    let mut record = run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt)?;
+    let mut record = match run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt) {
+        Ok(record) => record,
+        Err(Stopped { error, so_far }) => {
+            so_far.map_or(Ok(()), |record| save(&record, arguments))?;
+            return Err(error.into());
+        }
+    };
     // Everything that can be lost is in the record now: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
     if submission.is_some() && seed.registration.is_none() {
@@ -152,7 +160,7 @@ fn run(
     data: &mut DataFolder,
     clock: &dyn Clock,
     interrupt: &Interrupt,
-) -> Result<RunRecord, EngineError> {
+) -> Result<RunRecord, Stopped> {
     let mut progress = LiveProgress::new(interrupt.clone());
     interrupt.listen(progress.stop_notice());
     let mut meter = ProcessMeter::default();
@@ -160,6 +168,19 @@ fn run(
     let result = pollster::block_on(engine::run(request, backend, &mut edges));
     progress.finish();
     result
+}
+
+/// Shows and keeps what was measured before the device gave up.
+fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
+    let json = to_json(record)?;
+    report::show(record, JsonTarget::screen_beside(arguments.json.as_ref()))?;
+    match &arguments.json {
+        Some(target) => target.write(&json),
+        None => {
+            let file = keep(record, &json)?;
+            Screen::Error.line(&format!("What was measured before is in {}.", file.display()))
+        }
+    }
 }
 
 fn upload(
