@@ -258,7 +258,8 @@ impl Browser {
             .filter(|line| line.starts_with("SEVERE") || line.contains("Content Security Policy"))
             .collect();
         assert!(bad.is_empty(), "the console says: {bad:#?}");
-        let foreign = self.foreign_requests().await;
+        let (own, foreign) = self.requests().await;
+        assert!(!own.is_empty(), "the network's log is empty, so nothing is known about the page's requests");
         assert!(foreign.is_empty(), "the page asked other servers: {foreign:#?}");
     }
 
@@ -271,14 +272,12 @@ impl Browser {
         entries.as_array().map(|entries| entries.iter().map(line).collect()).unwrap_or_default()
     }
 
-    async fn foreign_requests(&self) -> Vec<String> {
+    /// Addresses that the page asked for, on its own server and elsewhere.
+    async fn requests(&self) -> (Vec<String>, Vec<String>) {
         self.collect_network_events().await;
         let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
         let addresses = events.iter().filter_map(|event| event["params"]["request"]["url"].as_str());
-        addresses
-            .filter(|address| address.starts_with("http") && !address.starts_with(&self.origin))
-            .map(str::to_owned)
-            .collect()
+        addresses.filter(|a| a.starts_with("http")).map(str::to_owned).partition(|a| a.starts_with(&self.origin))
     }
 
     async fn collect_network_events(&self) {

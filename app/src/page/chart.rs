@@ -11,8 +11,9 @@ use crate::geometry::{Axis, Frame, curve, spread};
 const HEIGHT: f64 = 220.0;
 /// Between the end of a curve and its label, pixels.
 const LABEL_GAP: f64 = 10.0;
-/// Room for one letter of a label, pixels.
+/// Room for one letter of a label, pixels; digits are wider than the average letter, hence the margin.
 const LABEL_LETTER: f64 = 7.8;
+const LABEL_MARGIN: f64 = 8.0;
 /// Width before the first measurement.
 const FIRST_WIDTH: f64 = 480.0;
 
@@ -107,7 +108,7 @@ fn Chart(title: &'static str, drawing: impl Fn() -> Drawing + Send + 'static) ->
 fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + use<> {
     let labels = labels(drawing);
     let longest = labels.iter().map(|label| label.text.chars().count()).max().unwrap_or(0);
-    let right = width - LABEL_GAP - longest as f64 * LABEL_LETTER;
+    let right = width - LABEL_GAP - longest as f64 * LABEL_LETTER - LABEL_MARGIN;
     let frame = Frame { left: 44.0, right: right.max(80.0), top: 14.0, bottom: HEIGHT - 34.0 };
     let seconds = drawing.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)).fold(0.0, f64::max);
     let x = Axis::spanning(0.0, seconds, if width < 420.0 { 3 } else { 5 });
