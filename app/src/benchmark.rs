@@ -177,7 +177,13 @@ impl Benchmark {
             }
             FromWorker::Event(event) => self.latest.update_value(|live| live.event(&event)),
             FromWorker::Finished(record) => self.finish(*record),
-            FromWorker::Failed(sentence) => self.end(Stage::Failed(format!("The benchmark failed: {sentence}."))),
+            FromWorker::Failed { sentence, so_far } => {
+                let kept = if so_far.is_some() { " What was finished before is below." } else { "" };
+                if let Some(record) = so_far {
+                    self.keep(*record);
+                }
+                self.end(Stage::Failed(format!("The benchmark failed: {sentence}.{kept}")));
+            }
             FromWorker::Crashed(sentence) => {
                 let advice = "Reload the page and try again; if it happens again, please report it.";
                 self.end(Stage::Failed(format!("The training worker stopped working: {sentence}. {advice}")));
@@ -192,24 +198,33 @@ impl Benchmark {
         }
     }
 
-    fn finish(self, mut record: RunRecord) {
+    fn finish(self, record: RunRecord) {
         if record.workloads.iter().any(|workload| workload.outcome == Outcome::Cancelled) {
             return self.end(Stage::Cancelled);
         }
+        self.latest.update_value(Live::finish);
+        self.keep(record);
+        self.end(Stage::Finished);
+    }
+
+    /// Completes a record with what the page knows, and shows it.
+    fn keep(self, mut record: RunRecord) {
         let kind = self.session.with_value(|session| {
             session.as_ref().map(|session| {
                 record.warnings.extend(session.warnings());
                 session.kind
             })
         });
-        self.latest.update_value(Live::finish);
         self.finished.set(kind.map(|kind| Finished { record, kind }));
-        self.end(Stage::Finished);
     }
 
     fn end(self, stage: Stage) {
         self.draw();
         let stage = if self.stage.get_untracked() == Stage::Cancelling { Stage::Cancelled } else { stage };
+        if stage == Stage::Cancelled {
+            // The run may have come to its end at the same moment.
+            self.finished.set(None);
+        }
         self.stage.set(stage);
         // The worker's own callback may be running, so it is dropped after it has returned.
         let session = self.session.try_update_value(Option::take).flatten();

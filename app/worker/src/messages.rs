@@ -25,8 +25,13 @@ pub enum FromWorker {
     Event(Event),
     /// The run came to its end, whatever its outcome.
     Finished(Box<RunRecord>),
-    /// The run could not be made; a sentence for people.
-    Failed(String),
+    /// The run could not go on.
+    Failed {
+        /// For people.
+        sentence: String,
+        /// The workloads that were finished before, where there are any.
+        so_far: Option<Box<RunRecord>>,
+    },
     /// The worker itself is broken.
     Crashed(String),
 }
@@ -88,7 +93,7 @@ mod tests {
             step: 7,
             epochs: 0.015,
             training_seconds: 1.0 / 3.0,
-            loss: 2.302_585_092_994_046,
+            loss: 2.0 / 7.0,
             training_accuracy: 0.1,
             samples_per_second: 1234.5,
         };

@@ -27,11 +27,11 @@ pub fn start() {
         ToWorker::Run(order) => {
             let cancelled = cancelled.clone();
             spawn_local(async move {
-                let message = match train(&order, cancelled).await {
-                    Ok(record) => FromWorker::Finished(Box::new(record)),
-                    Err(error) => FromWorker::Failed(error.to_string()),
-                };
-                port::post(&message);
+                port::post(
+                    &train(&order, cancelled)
+                        .await
+                        .unwrap_or_else(|error| FromWorker::Failed { sentence: error.to_string(), so_far: None }),
+                );
             });
         }
         ToWorker::Cancel => cancelled.set(true),
@@ -39,7 +39,8 @@ pub fn start() {
     port::post(&FromWorker::Ready);
 }
 
-async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<RunRecord, EngineError> {
+/// Runs the order to its end, or as far as the device goes.
+async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<FromWorker, EngineError> {
     let clock = Rc::new(WorkerClock::new());
     let resolution_seconds = clock.resolution_seconds();
     let backend = engine::backends::open(&order.backend, &AdapterChoice::Browser, clock.clone()).await?;
@@ -50,12 +51,25 @@ async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<RunRecord, En
         clock: clock.as_ref(),
         meter: &mut NoMeter,
     };
-    let mut record = engine::run(&request, backend.as_ref(), &mut edges).await.map_err(|stopped| stopped.error)?;
+    Ok(match engine::run(&request, backend.as_ref(), &mut edges).await {
+        Ok(record) => FromWorker::Finished(Box::new(complete(record, resolution_seconds).await)),
+        Err(stopped) => FromWorker::Failed {
+            sentence: stopped.error.to_string(),
+            so_far: match stopped.so_far {
+                Some(record) => Some(Box::new(complete(*record, resolution_seconds).await)),
+                None => None,
+            },
+        },
+    })
+}
+
+/// Adds what only the worker knows.
+async fn complete(mut record: RunRecord, resolution_seconds: f64) -> RunRecord {
     adapter::complete(&mut record).await;
     if resolution_seconds > COARSE_SECONDS {
         record.warnings.push(Warning::CoarseTimer { resolution_seconds });
     }
-    Ok(record)
+    record
 }
 
 fn request(order: &Order) -> Result<RunRequest, EngineError> {
