@@ -1,4 +1,5 @@
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -72,11 +73,16 @@ fn copy_without(from: &Path, to: PathBuf, missing: &[&str]) -> Result<PathBuf> {
         let (path, name) = (entry.path(), entry.file_name());
         if path.is_dir() {
             copy_without(&path, to.join(name), missing)?;
-        } else if !missing.iter().any(|file| path.ends_with(file)) {
+        } else if !missing.iter().any(|file| is_form_of(&name, file)) {
             fs::copy(&path, to.join(name))?;
         }
     }
     Ok(to)
+}
+
+/// Whether a file is `wanted` itself or a compressed form of it, which the server would send in its place.
+fn is_form_of(name: &OsStr, wanted: &str) -> bool {
+    ["", ".br", ".gz"].iter().any(|ending| name == format!("{wanted}{ending}").as_str())
 }
 
 /// Cargo's folder of binaries; tests lie in `deps` and examples in `examples` below it.

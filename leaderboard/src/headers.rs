@@ -16,7 +16,7 @@ const FIXED: [(HeaderName, &str); 6] = [
     (header::X_FRAME_OPTIONS, "DENY"),
     (
         HeaderName::from_static("permissions-policy"),
-        "screen-wake-lock=(self), accelerometer=(), bluetooth=(), browsing-topics=(), camera=(), display-capture=(), \
+        "screen-wake-lock=(self), accelerometer=(), browsing-topics=(), camera=(), display-capture=(), \
          geolocation=(), gyroscope=(), hid=(), magnetometer=(), microphone=(), midi=(), payment=(), serial=(), usb=()",
     ),
 ];

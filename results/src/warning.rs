@@ -40,10 +40,9 @@ impl fmt::Display for Warning {
                 "{workload}: repeated windows still differed (±{half_width_percent:.1} %). Close other programs, let \
                  the device cool and run again."
             ),
-            Self::TooFewWindows { workload, windows } => write!(
-                f,
-                "{workload}: only {windows} windows were long enough to count. Give more time with --seconds."
-            ),
+            Self::TooFewWindows { workload, windows } => {
+                write!(f, "{workload}: windows long enough to count: {windows}, and five are wanted. Train for longer.")
+            }
             Self::StoppedByBudget { workload, budget_seconds } => write!(
                 f,
                 "{workload}: the time budget of {budget_seconds:.0} s ended training early, so the accuracy is that of a \

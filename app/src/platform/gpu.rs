@@ -1,3 +1,4 @@
+use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 
@@ -26,7 +27,12 @@ pub(crate) async fn probe() -> Gpu {
         let secure = window().is_secure_context();
         return Gpu::Missing(if secure { Obstacle::NoInterface } else { Obstacle::InsecurePage });
     }
-    let Some(promise) = promise_of(&gpu, "requestAdapter") else { return Gpu::Missing(Obstacle::NoInterface) };
+    let options = js_sys::Object::new();
+    // Of two GPUs, the one that the worker will take.
+    let _ = Reflect::set(&options, &"powerPreference".into(), &"high-performance".into());
+    let Some(promise) = promise_of(&gpu, "requestAdapter", &options) else {
+        return Gpu::Missing(Obstacle::NoInterface);
+    };
     let adapter = match JsFuture::from(promise).await {
         Ok(adapter) if adapter.is_object() => adapter,
         _ => return Gpu::Missing(Obstacle::NoAdapter),

@@ -28,10 +28,10 @@ fn property(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
 }
 
-/// Calls the method `name` without arguments and gives its promise, where there is one.
-fn promise_of(object: &JsValue, name: &str) -> Option<js_sys::Promise> {
+/// Calls the method `name` with one argument and gives its promise, where there is one.
+fn promise_of(object: &JsValue, name: &str, argument: &JsValue) -> Option<js_sys::Promise> {
     let method: js_sys::Function = property(object, name).dyn_into().ok()?;
-    method.call0(object).ok()?.dyn_into().ok()
+    method.call1(object, argument).ok()?.dyn_into().ok()
 }
 
 /// What a JavaScript error says.

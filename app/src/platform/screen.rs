@@ -16,7 +16,7 @@ impl WakeLock {
     /// `None` where the browser does not want to.
     pub(crate) async fn request() -> Option<Self> {
         let wake_lock = property(&window().navigator(), "wakeLock");
-        let sentinel = JsFuture::from(promise_of(&wake_lock, "request")?).await.ok()?;
+        let sentinel = JsFuture::from(promise_of(&wake_lock, "request", &JsValue::UNDEFINED)?).await.ok()?;
         Some(Self(sentinel))
     }
 }
@@ -24,7 +24,7 @@ impl WakeLock {
 impl Drop for WakeLock {
     fn drop(&mut self) {
         // Nothing depends on the answer: a browser that hides the page has released the lock already.
-        drop(promise_of(&self.0, "release"));
+        drop(promise_of(&self.0, "release", &JsValue::UNDEFINED));
     }
 }
 

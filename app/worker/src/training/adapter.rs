@@ -1,4 +1,4 @@
-use js_sys::{Function, Promise, Reflect};
+use js_sys::{Function, Object, Promise, Reflect};
 use results::{RunRecord, Warning};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -29,11 +29,13 @@ pub(super) async fn complete(record: &mut RunRecord) {
     }
 }
 
-/// `GPUAdapterInfo` of the adapter that the browser gives when nothing particular is asked for.
+/// `GPUAdapterInfo` of the adapter that the engine takes: the fast one of several.
 async fn info() -> Option<JsValue> {
     let gpu = property(&property(&js_sys::global(), "navigator"), "gpu");
     let request: Function = property(&gpu, "requestAdapter").dyn_into().ok()?;
-    let promise: Promise = request.call0(&gpu).ok()?.dyn_into().ok()?;
+    let options = Object::new();
+    Reflect::set(&options, &"powerPreference".into(), &"high-performance".into()).ok()?;
+    let promise: Promise = request.call1(&gpu, &options).ok()?.dyn_into().ok()?;
     let adapter = JsFuture::from(promise).await.ok().filter(JsValue::is_object)?;
     Some(property(&adapter, "info"))
 }

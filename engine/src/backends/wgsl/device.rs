@@ -53,6 +53,16 @@ async fn enumerate() -> Vec<wgpu::Adapter> {
         backends: wgpu::Backends::PRIMARY,
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
+    #[cfg(target_arch = "wasm32")]
+    {
+        // A browser offers one adapter: of two GPUs, the fast one.
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..wgpu::RequestAdapterOptions::default()
+        };
+        instance.request_adapter(&options).await.into_iter().collect()
+    }
+    #[cfg(not(target_arch = "wasm32"))]
     instance.enumerate_adapters(wgpu::Backends::PRIMARY).await
 }
 
@@ -188,7 +198,7 @@ impl Device {
         #[cfg(not(target_arch = "wasm32"))]
         self.waiter.wait_for(submission);
         #[cfg(target_arch = "wasm32")]
-        drop(submission);
+        let _ = submission;
     }
 
     /// Runs `work` and returns the first complaint of the driver about it.
