@@ -3,22 +3,6 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F). All f32.
-struct Params {
-    rows: u32,
-    input_height: u32,
-    input_width: u32,
-    input_channels: u32,
-    output_height: u32,
-    output_width: u32,
-    output_channels: u32,
-    side: u32,
-    padding: u32,
-    pixels_per_part: u32,
-    part_stride: u32,
-    bias_offset: u32,
-    epilogue: Epilogue,
-}
-
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
@@ -118,33 +102,22 @@ fn main(
                 let a6 = input_at(w6, in6, tap, c);
                 let a7 = input_at(w7, in7, tap, c);
                 let k_row = ((ky * params.side + kx) * channels + c) * 4u * outputs;
-                add_outer_product(
+                add_four_outer_products(
                     &tile,
-                    vec4<f32>(a0.x, a1.x, a2.x, a3.x),
-                    vec4<f32>(a4.x, a5.x, a6.x, a7.x),
-                    weights[k_row + column],
-                    weights[k_row + next_column],
-                );
-                add_outer_product(
-                    &tile,
-                    vec4<f32>(a0.y, a1.y, a2.y, a3.y),
-                    vec4<f32>(a4.y, a5.y, a6.y, a7.y),
-                    weights[k_row + outputs + column],
-                    weights[k_row + outputs + next_column],
-                );
-                add_outer_product(
-                    &tile,
-                    vec4<f32>(a0.z, a1.z, a2.z, a3.z),
-                    vec4<f32>(a4.z, a5.z, a6.z, a7.z),
-                    weights[k_row + 2u * outputs + column],
-                    weights[k_row + 2u * outputs + next_column],
-                );
-                add_outer_product(
-                    &tile,
-                    vec4<f32>(a0.w, a1.w, a2.w, a3.w),
-                    vec4<f32>(a4.w, a5.w, a6.w, a7.w),
-                    weights[k_row + 3u * outputs + column],
-                    weights[k_row + 3u * outputs + next_column],
+                    transpose(mat4x4<f32>(a0, a1, a2, a3)),
+                    transpose(mat4x4<f32>(a4, a5, a6, a7)),
+                    mat4x4<f32>(
+                        weights[k_row + column],
+                        weights[k_row + outputs + column],
+                        weights[k_row + 2u * outputs + column],
+                        weights[k_row + 3u * outputs + column],
+                    ),
+                    mat4x4<f32>(
+                        weights[k_row + next_column],
+                        weights[k_row + outputs + next_column],
+                        weights[k_row + 2u * outputs + next_column],
+                        weights[k_row + 3u * outputs + next_column],
+                    ),
                 );
             }
         }

@@ -3,22 +3,6 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All f32.
-struct Params {
-    rows: u32,
-    input_height: u32,
-    input_width: u32,
-    input_channels: u32,
-    output_height: u32,
-    output_width: u32,
-    output_channels: u32,
-    side: u32,
-    padding: u32,
-    pixels_per_part: u32,
-    part_stride: u32,
-    bias_offset: u32,
-    epilogue: Epilogue,
-}
-
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
@@ -127,33 +111,12 @@ fn main(
                 let b5 = weights[kernel + c5 + f];
                 let b6 = weights[kernel + c6 + f];
                 let b7 = weights[kernel + c7 + f];
-                add_outer_product(
+                add_four_outer_products(
                     &tile,
-                    vec4<f32>(a0.x, a1.x, a2.x, a3.x),
-                    vec4<f32>(a4.x, a5.x, a6.x, a7.x),
-                    vec4<f32>(b0.x, b1.x, b2.x, b3.x),
-                    vec4<f32>(b4.x, b5.x, b6.x, b7.x),
-                );
-                add_outer_product(
-                    &tile,
-                    vec4<f32>(a0.y, a1.y, a2.y, a3.y),
-                    vec4<f32>(a4.y, a5.y, a6.y, a7.y),
-                    vec4<f32>(b0.y, b1.y, b2.y, b3.y),
-                    vec4<f32>(b4.y, b5.y, b6.y, b7.y),
-                );
-                add_outer_product(
-                    &tile,
-                    vec4<f32>(a0.z, a1.z, a2.z, a3.z),
-                    vec4<f32>(a4.z, a5.z, a6.z, a7.z),
-                    vec4<f32>(b0.z, b1.z, b2.z, b3.z),
-                    vec4<f32>(b4.z, b5.z, b6.z, b7.z),
-                );
-                add_outer_product(
-                    &tile,
-                    vec4<f32>(a0.w, a1.w, a2.w, a3.w),
-                    vec4<f32>(a4.w, a5.w, a6.w, a7.w),
-                    vec4<f32>(b0.w, b1.w, b2.w, b3.w),
-                    vec4<f32>(b4.w, b5.w, b6.w, b7.w),
+                    transpose(mat4x4<f32>(a0, a1, a2, a3)),
+                    transpose(mat4x4<f32>(a4, a5, a6, a7)),
+                    transpose(mat4x4<f32>(b0, b1, b2, b3)),
+                    transpose(mat4x4<f32>(b4, b5, b6, b7)),
                 );
             }
         }

@@ -4,22 +4,6 @@
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
 // parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on. All f32.
-struct Params {
-    rows: u32,
-    input_height: u32,
-    input_width: u32,
-    input_channels: u32,
-    output_height: u32,
-    output_width: u32,
-    output_channels: u32,
-    side: u32,
-    padding: u32,
-    pixels_per_part: u32,
-    part_stride: u32,
-    bias_offset: u32,
-    epilogue: Epilogue,
-}
-
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;

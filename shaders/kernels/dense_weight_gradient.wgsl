@@ -3,18 +3,6 @@
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
-struct Params {
-    rows: u32,
-    inputs: u32,
-    outputs: u32,
-    units: u32,
-    rows_per_part: u32,
-    part_stride: u32,
-    bias_offset: u32,
-    reserved: u32,
-    epilogue: Epilogue,
-}
-
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;

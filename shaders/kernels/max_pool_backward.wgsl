@@ -4,18 +4,6 @@
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
 // params: Pool. dy: (B, H', W', C) f32. taps: (B, H', W', C) u32. x, dx: (B, H, W, C) f32.
-struct Params {
-    rows: u32,
-    input_height: u32,
-    input_width: u32,
-    channels: u32,
-    output_height: u32,
-    output_width: u32,
-    side: u32,
-    stride: u32,
-    epilogue: Epilogue,
-}
-
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> taps: array<vec4<u32>>;

@@ -3,18 +3,6 @@
 //
 // params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
 // gradients, weights, mean_square: (elements) f32.
-struct Params {
-    elements: u32,
-    decay: f32,
-    epsilon: f32,
-    reserved: u32,
-}
-
-struct BlockMultipliers {
-    learning_rate: f32,
-    weight_decay: f32,
-}
-
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> blocks: array<BlockMultipliers>;
 @group(0) @binding(2) var<storage, read> gradients: array<vec4<f32>>;

@@ -45,3 +45,18 @@ fn add_outer_product(
     (*tile).left7 = fma(vec4<f32>(high.w), left, (*tile).left7);
     (*tile).right7 = fma(vec4<f32>(high.w), right, (*tile).right7);
 }
+
+// tile += four outer products: column j of `low` and `high` with column j of `left` and `right`.
+fn add_four_outer_products(
+    tile: ptr<function, Tile>,
+    low: mat4x4<f32>,
+    high: mat4x4<f32>,
+    left: mat4x4<f32>,
+    right: mat4x4<f32>,
+) {
+    // Written out, because drivers that keep an indexed matrix in memory lose its registers.
+    add_outer_product(tile, low[0], high[0], left[0], right[0]);
+    add_outer_product(tile, low[1], high[1], left[1], right[1]);
+    add_outer_product(tile, low[2], high[2], left[2], right[2]);
+    add_outer_product(tile, low[3], high[3], left[3], right[3]);
+}

@@ -1,0 +1,16 @@
+// The parameter block that `params::Conv2d` describes. Needs epilogue.wgsl.
+struct Params {
+    rows: u32,
+    input_height: u32,
+    input_width: u32,
+    input_channels: u32,
+    output_height: u32,
+    output_width: u32,
+    output_channels: u32,
+    side: u32,
+    padding: u32,
+    pixels_per_part: u32,
+    part_stride: u32,
+    bias_offset: u32,
+    epilogue: Epilogue,
+}

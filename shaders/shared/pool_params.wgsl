@@ -1,0 +1,12 @@
+// The parameter block that `params::Pool` describes. Needs epilogue.wgsl.
+struct Params {
+    rows: u32,
+    input_height: u32,
+    input_width: u32,
+    channels: u32,
+    output_height: u32,
+    output_width: u32,
+    side: u32,
+    stride: u32,
+    epilogue: Epilogue,
+}
