@@ -46,7 +46,7 @@ impl fmt::Display for Warning {
             Self::StoppedByBudget { workload, budget_seconds } => write!(
                 f,
                 "{workload}: the time budget of {budget_seconds:.0} s ended training early, so the accuracy is that of a \
-                 shorter run. Use --epochs to train to the end."
+                 shorter run. Ask for a number of epochs to train to the end."
             ),
             Self::TabHidden { seconds } => write!(
                 f,
