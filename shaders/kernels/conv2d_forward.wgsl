@@ -9,33 +9,6 @@
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
 
-// Sample, row and column of an output pixel counted over the whole batch.
-fn place(pixel: u32) -> vec3<u32> {
-    let area = params.output_height * params.output_width;
-    let within = pixel % area;
-    return vec3<u32>(pixel / area, within / params.output_width, within % params.output_width);
-}
-
-// First input pixel of an output pixel's window (it may lie outside the image), and whether tap (ky, kx) of it
-// lies inside.
-struct Window {
-    first: i32,
-    row: i32,
-    column: i32,
-}
-
-fn window(pixel: u32) -> Window {
-    let at = place(pixel);
-    let row = i32(at.y) - i32(params.padding);
-    let column = i32(at.z) - i32(params.padding);
-    return Window((i32(at.x * params.input_height) + row) * i32(params.input_width) + column, row, column);
-}
-
-fn tap_inside(origin: Window, ky: u32, kx: u32) -> bool {
-    // A negative coordinate becomes a huge unsigned one.
-    return u32(origin.row + i32(ky)) < params.input_height && u32(origin.column + i32(kx)) < params.input_width;
-}
-
 fn input_at(origin: Window, inside: bool, tap: i32, channel: u32) -> vec4<f32> {
     let at = select(0u, u32(origin.first + tap) * (params.input_channels / 4u) + channel, inside);
     return select(vec4<f32>(0.0), x[at], inside);

@@ -57,8 +57,8 @@ pub const KERNELS: &[Kernel] = kernels![
     "dense_forward", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile"], [Read, Read, Read, ReadWrite];
     "dense_input_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile"], [Read, Read, Read, ReadWrite];
     "dense_weight_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile"], [Read, Read, ReadWrite];
-    "conv2d_forward", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile"], [Read, Read, Read, ReadWrite];
-    "conv2d_forward_narrow", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_forward", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "conv2d_window", "tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_forward_narrow", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "conv2d_window", "tile"], [Read, Read, Read, ReadWrite];
     "conv2d_input_gradient", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile"], [Read, Read, Read, ReadWrite];
     "conv2d_weight_gradient", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile"], [Read, Read, ReadWrite];
     "conv2d_weight_gradient_narrow", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile"], [Read, Read, ReadWrite];

@@ -1,0 +1,27 @@
+// Where the taps of a forward convolution fall. Needs conv2d_params.wgsl and the kernel's `params`.
+// Sample, row and column of an output pixel counted over the whole batch.
+fn place(pixel: u32) -> vec3<u32> {
+    let area = params.output_height * params.output_width;
+    let within = pixel % area;
+    return vec3<u32>(pixel / area, within / params.output_width, within % params.output_width);
+}
+
+// First input pixel of an output pixel's window; it may lie outside the image.
+struct Window {
+    first: i32,
+    row: i32,
+    column: i32,
+}
+
+fn window(pixel: u32) -> Window {
+    let at = place(pixel);
+    let row = i32(at.y) - i32(params.padding);
+    let column = i32(at.z) - i32(params.padding);
+    return Window((i32(at.x * params.input_height) + row) * i32(params.input_width) + column, row, column);
+}
+
+// Whether tap (ky, kx) of a window lies inside the image.
+fn tap_inside(origin: Window, ky: u32, kx: u32) -> bool {
+    // A negative coordinate becomes a huge unsigned one.
+    return u32(origin.row + i32(ky)) < params.input_height && u32(origin.column + i32(kx)) < params.input_width;
+}
