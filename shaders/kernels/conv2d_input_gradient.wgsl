@@ -41,9 +41,9 @@ fn store(pixel: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
         return;
     }
     let at = pixel * channels + column;
-    dx[at] = left * epilogue_slope(x[at], params.epilogue);
+    store_gradient(at, left);
     if column + 1u < channels {
-        dx[at + 1u] = right * epilogue_slope(x[at + 1u], params.epilogue);
+        store_gradient(at + 1u, right);
     }
 }
 

@@ -14,10 +14,10 @@ fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
     if row >= params.rows {
         return;
     }
-    let index = row * params.units + column * 4u;
-    y[row * outputs + column] = apply_epilogue(left + bias[column], index, params.epilogue);
+    let at = row * outputs + column;
+    y[at] = apply_epilogue(left + bias[column], 4u * at, params.epilogue);
     if column + 1u < outputs {
-        y[row * outputs + column + 1u] = apply_epilogue(right + bias[column + 1u], index + 4u, params.epilogue);
+        y[at + 1u] = apply_epilogue(right + bias[column + 1u], 4u * at + 4u, params.epilogue);
     }
 }
 

@@ -16,9 +16,9 @@ fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
         return;
     }
     let at = row * inputs + column;
-    dx[at] = left * epilogue_slope(x[at], params.epilogue);
+    store_gradient(at, left);
     if column + 1u < inputs {
-        dx[at + 1u] = right * epilogue_slope(x[at + 1u], params.epilogue);
+        store_gradient(at + 1u, right);
     }
 }
 

@@ -40,5 +40,5 @@ fn main(
             sum += select(vec4<f32>(0.0), dy[window], taps[window] == vec4<u32>(tap));
         }
     }
-    dx[number] = sum * epilogue_slope(x[number], params.epilogue);
+    store_gradient(number, sum);
 }

@@ -1,38 +1,61 @@
 // Needs pcg4d.wgsl and step.wgsl.
 struct Epilogue {
-    relu: u32,
+    activation: u32,
     dropout_stream: u32,
     dropout_rate: f32,
-    reserved: u32,
+    accumulate: u32,
+    channels: u32,
+    stored_channels: u32,
+    reserved0: u32,
+    reserved1: u32,
 }
 
-// Activation, then inverted dropout, of four neighbours of which the first has random number `index`.
-fn apply_epilogue(value: vec4<f32>, index: u32, epilogue: Epilogue) -> vec4<f32> {
+const RELU: u32 = 1u;
+const TANH: u32 = 2u;
+
+// Which of four neighbours survive the dropout; `at` is the place of the first in the stored values of the batch.
+// Random numbers are counted without the padding of the channels, so that they do not depend on it.
+fn dropout_survivors(at: u32, epilogue: Epilogue) -> vec4<bool> {
+    let index = at / epilogue.stored_channels * epilogue.channels + at % epilogue.stored_channels;
+    let numbers = vec4<f32>(
+        uniform_number(index, epilogue.dropout_stream, step.step, step.seed),
+        uniform_number(index + 1u, epilogue.dropout_stream, step.step, step.seed),
+        uniform_number(index + 2u, epilogue.dropout_stream, step.step, step.seed),
+        uniform_number(index + 3u, epilogue.dropout_stream, step.step, step.seed),
+    );
+    return numbers >= vec4<f32>(epilogue.dropout_rate);
+}
+
+// Activation, then inverted dropout, of four neighbours of which the first is stored at `at`.
+fn apply_epilogue(value: vec4<f32>, at: u32, epilogue: Epilogue) -> vec4<f32> {
     var result = value;
-    if epilogue.relu == 1u {
+    if epilogue.activation == RELU {
         result = max(result, vec4<f32>(0.0));
+    } else if epilogue.activation == TANH {
+        result = tanh(result);
     }
     if epilogue.dropout_stream != 0u && step.training == 1u {
-        let numbers = vec4<f32>(
-            uniform_number(index, epilogue.dropout_stream, step.step, step.seed),
-            uniform_number(index + 1u, epilogue.dropout_stream, step.step, step.seed),
-            uniform_number(index + 2u, epilogue.dropout_stream, step.step, step.seed),
-            uniform_number(index + 3u, epilogue.dropout_stream, step.step, step.seed),
-        );
         let survivors = result / (1.0 - epilogue.dropout_rate);
-        result = select(vec4<f32>(0.0), survivors, numbers >= vec4<f32>(epilogue.dropout_rate));
+        result = select(vec4<f32>(0.0), survivors, dropout_survivors(at, epilogue));
     }
     return result;
 }
 
-// Slope of the epilogue at its results: dropped and negative values let nothing through.
-fn epilogue_slope(result: vec4<f32>, epilogue: Epilogue) -> vec4<f32> {
-    var slope = vec4<f32>(1.0);
-    if epilogue.dropout_stream != 0u {
-        slope = vec4<f32>(1.0 / (1.0 - epilogue.dropout_rate));
+// Slope of the epilogue at its results, of which the first is stored at `at`: dropped values let nothing through.
+fn epilogue_slope(result: vec4<f32>, at: u32, epilogue: Epilogue) -> vec4<f32> {
+    let drops = epilogue.dropout_stream != 0u;
+    let scale = select(1.0, 1.0 / (1.0 - epilogue.dropout_rate), drops);
+    if epilogue.activation == RELU {
+        // A dropped value is zero as well.
+        return select(vec4<f32>(0.0), vec4<f32>(scale), result > vec4<f32>(0.0));
     }
-    if epilogue.relu == 1u {
-        slope = select(vec4<f32>(0.0), slope, result > vec4<f32>(0.0));
+    var slope = vec4<f32>(scale);
+    if epilogue.activation == TANH {
+        let value = result / scale;
+        slope *= 1.0 - value * value;
+    }
+    if drops {
+        slope = select(vec4<f32>(0.0), slope, dropout_survivors(at, epilogue));
     }
     return slope;
 }

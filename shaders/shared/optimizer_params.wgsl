@@ -9,4 +9,6 @@ struct Params {
 struct BlockMultipliers {
     learning_rate: f32,
     weight_decay: f32,
+    frozen_from: u32,
+    reserved: u32,
 }

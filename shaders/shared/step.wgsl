@@ -7,7 +7,15 @@ struct Step {
     slot: u32,
     training: u32,
     learning_rate: f32,
-    reserved: u32,
+    decay_rate: f32,
+    epoch: u32,
+    average: u32,
+    average_keep: f32,
+    reserved0: u32,
+    reserved1: u32,
+    reserved2: u32,
+    reserved3: u32,
+    reserved4: u32,
 }
 
 @group(1) @binding(0) var<uniform> step: Step;

@@ -55,15 +55,15 @@ macro_rules! kernels {
 pub const KERNELS: &[Kernel] = kernels![
     "gather", Gather, 64, ["step", "invocation"], [Read, Read, Read, ReadWrite, ReadWrite];
     "dense_forward", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile"], [Read, Read, Read, ReadWrite];
-    "dense_input_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "dense_weight_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile"], [Read, Read, ReadWrite];
     "conv2d_forward", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "conv2d_window", "tile"], [Read, Read, Read, ReadWrite];
     "conv2d_forward_narrow", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "conv2d_window", "tile"], [Read, Read, Read, ReadWrite];
-    "conv2d_input_gradient", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_weight_gradient", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile"], [Read, Read, ReadWrite];
     "conv2d_weight_gradient_narrow", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile"], [Read, Read, ReadWrite];
     "max_pool_forward", Pool, 64, ["step", "invocation", "pcg4d", "epilogue", "pool_params"], [Read, ReadWrite, ReadWrite];
-    "max_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "epilogue", "pool_params"], [Read, Read, Read, ReadWrite];
+    "max_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "epilogue", "pool_params", "store_gradient"], [Read, Read, Read, ReadWrite];
     "softmax_cross_entropy", Softmax, 256, ["step"], [Read, Read, ReadWrite, ReadWrite];
     "sum_parts", SumParts, 64, ["step", "invocation"], [Read, ReadWrite];
     "sgd", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];

@@ -20,7 +20,15 @@ pub struct Step {
     /// 1 in training, 0 in tests: dropout and gradients happen in training only.
     pub training: u32,
     pub learning_rate: f32,
-    pub reserved: u32,
+    /// Learning rate without an optimiser's own corrections, by which decoupled weight decay is scaled.
+    pub decay_rate: f32,
+    /// Number of the epoch, from 0: augmentation may alternate with it.
+    pub epoch: u32,
+    /// What `average` does after this step: 0 nothing, 1 the average follows the weights, 2 and they jump to it.
+    pub average: u32,
+    /// How much of the average is kept.
+    pub average_keep: f32,
+    pub reserved: [u32; 5],
 }
 
 /// `gather`: bytes of chosen samples become numbers.
@@ -39,16 +47,38 @@ pub struct Gather {
     pub reserved: [u32; 3],
 }
 
-/// Activation and dropout applied to a result before it is stored.
+/// Activation and dropout applied to a value before it is stored.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct Epilogue {
-    /// 1 for `max(x, 0)`.
-    pub relu: u32,
+    /// One of [`activation`].
+    pub activation: u32,
     /// Stream of the dropout's random numbers; 0 for no dropout.
     pub dropout_stream: u32,
     pub dropout_rate: f32,
-    pub reserved: u32,
+    /// Backward only: 1 to add to the gradient that is there already, because the value is used more than once.
+    pub accumulate: u32,
+    /// Channels of the value that the network knows of.
+    pub channels: u32,
+    /// Channels as stored; what is beyond the known ones stays zero.
+    pub stored_channels: u32,
+    pub reserved: [u32; 2],
+}
+
+impl Epilogue {
+    /// For a layout that stores channels in multiples of `alignment`.
+    #[must_use]
+    pub fn stored(self, alignment: u32) -> Self {
+        Self { stored_channels: self.channels.next_multiple_of(alignment), ..self }
+    }
+}
+
+/// Numbers of the activations that an [`Epilogue`] knows: their slope follows from their result.
+pub mod activation {
+    pub const IDENTITY: u32 = 0;
+    /// `max(x, 0)`, with slope 0 at 0.
+    pub const RELU: u32 = 1;
+    pub const TANH: u32 = 2;
 }
 
 /// `dense_forward`, `dense_weight_gradient`, `dense_input_gradient`.
@@ -156,6 +186,9 @@ pub struct Optimizer {
 pub struct BlockMultipliers {
     pub learning_rate: f32,
     pub weight_decay: f32,
+    /// From this step on the tensor is left as it is.
+    pub frozen_from: u32,
+    pub reserved: u32,
 }
 
 /// What a step leaves behind.

@@ -26,6 +26,7 @@ pub trait Real:
     fn sqrt(self) -> Self;
     fn exp(self) -> Self;
     fn ln(self) -> Self;
+    fn tanh(self) -> Self;
 
     /// The larger of the two; `other` when either is not a number.
     fn maximum(self, other: Self) -> Self {
@@ -62,6 +63,10 @@ macro_rules! real {
 
             fn ln(self) -> Self {
                 self.ln()
+            }
+
+            fn tanh(self) -> Self {
+                self.tanh()
             }
         }
     };

@@ -1,4 +1,4 @@
-use shaders::params::{Conv2d, Dense, Epilogue, Pool};
+use shaders::params::{Conv2d, Dense, Epilogue, Pool, activation as activations};
 
 use super::{Activation, Layer, Model, ModelError, Padding, Shape};
 use crate::random::stream;
@@ -63,7 +63,14 @@ impl Model {
                 kind,
                 input,
                 output,
-                epilogue: Epilogue { relu: u32::from(activation == Activation::Relu), ..Epilogue::default() },
+                epilogue: Epilogue {
+                    activation: match activation {
+                        Activation::Identity => activations::IDENTITY,
+                        Activation::Relu => activations::RELU,
+                    },
+                    channels: output.channels,
+                    ..Epilogue::default()
+                },
                 epilogue_below: Epilogue::default(),
                 reads_data: stages.is_empty(),
                 kernel,
@@ -118,7 +125,7 @@ impl Stage {
             part_stride: (inputs + 1) * outputs,
             bias_offset: inputs * outputs,
             reserved: 0,
-            epilogue: self.epilogue,
+            epilogue: self.epilogue.stored(alignment),
         }
     }
 
@@ -140,7 +147,7 @@ impl Stage {
             pixels_per_part: rows * self.output.pixels(),
             part_stride: kernel + output_channels,
             bias_offset: kernel,
-            epilogue: self.epilogue,
+            epilogue: self.epilogue.stored(alignment),
         }
     }
 
@@ -155,7 +162,7 @@ impl Stage {
             output_width: self.output.width,
             side,
             stride,
-            epilogue: self.epilogue_below,
+            epilogue: self.epilogue_below.stored(alignment),
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use super::epilogue;
+use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Conv2d, Step};
 
@@ -48,7 +48,7 @@ pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &
         let first = u32::try_from(pixel * filters).unwrap_or(u32::MAX);
         let outputs = y[pixel * filters..].iter_mut().zip(sums.into_iter().zip(bias));
         for (index, (y, (sum, &bias))) in (first..).zip(outputs) {
-            *y = epilogue::apply(sum + bias, index, &params.epilogue, step);
+            *y = apply_epilogue(sum + bias, index, &params.epilogue, step);
         }
     }
 }
@@ -56,20 +56,18 @@ pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &
 /// Twin of `conv2d_input_gradient.wgsl`: `dx = (dy ⋆ᵀ W) ⊙ slope(x)`, where `epilogue` made `x`.
 ///
 /// `dy`: (B, H', W', F); `weights`: (side, side, C, F); `x`, `dx`: (B, H, W, C).
-pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, dy: &[T], weights: &[T], x: &[T], dx: &mut [T]) {
+pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], weights: &[T], x: &[T], dx: &mut [T]) {
     let filters = params.output_channels as usize;
-    dx.fill(T::ZERO);
+    let mut sums = vec![T::ZERO; dx.len()];
     for (pixel, sample, row, column) in pixels(params) {
         let dy = &dy[pixel * filters..(pixel + 1) * filters];
         for (channels, tap) in taps(params, sample, row, column) {
-            for (dx, weights) in dx[channels].iter_mut().zip(weights[tap..].chunks_exact(filters)) {
-                *dx += dy.iter().zip(weights).map(|(&dy, &weight)| dy * weight).sum();
+            for (sum, weights) in sums[channels].iter_mut().zip(weights[tap..].chunks_exact(filters)) {
+                *sum += dy.iter().zip(weights).map(|(&dy, &weight)| dy * weight).sum();
             }
         }
     }
-    for (dx, &x) in dx.iter_mut().zip(x) {
-        *dx *= epilogue::slope(x, &params.epilogue);
-    }
+    store_gradient(&sums, x, &params.epilogue, step, dx);
 }
 
 /// Twin of `conv2d_weight_gradient.wgsl` and its narrow variant, summed in parts of the output pixels.

@@ -1,4 +1,4 @@
-use super::epilogue;
+use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Dense, Step};
 
@@ -15,8 +15,8 @@ pub fn dense_forward<T: Real>(params: &Dense, step: &Step, x: &[T], weights: &[T
             }
         }
         for (unit, (y, (sum, &bias))) in (0u32..).zip(y.iter_mut().zip(sums.into_iter().zip(bias))) {
-            let index = row.wrapping_mul(params.units).wrapping_add(unit);
-            *y = epilogue::apply(sum + bias, index, &params.epilogue, step);
+            let at = row.wrapping_mul(params.outputs).wrapping_add(unit);
+            *y = apply_epilogue(sum + bias, at, &params.epilogue, step);
         }
     }
 }
@@ -24,15 +24,15 @@ pub fn dense_forward<T: Real>(params: &Dense, step: &Step, x: &[T], weights: &[T
 /// Twin of `dense_input_gradient.wgsl`: `dx = (dy·Wᵀ) ⊙ slope(x)`, where `epilogue` made `x`.
 ///
 /// `dy`: (B, N); `weights`: (K, N); `x`, `dx`: (B, K).
-pub fn dense_input_gradient<T: Real>(params: &Dense, dy: &[T], weights: &[T], x: &[T], dx: &mut [T]) {
+pub fn dense_input_gradient<T: Real>(params: &Dense, step: &Step, dy: &[T], weights: &[T], x: &[T], dx: &mut [T]) {
     let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
-    let rows = dy.chunks_exact(outputs).zip(x.chunks_exact(inputs).zip(dx.chunks_exact_mut(inputs)));
-    for (dy, (x, dx)) in rows {
-        for ((dx, &x), weights) in dx.iter_mut().zip(x).zip(weights.chunks_exact(outputs)) {
-            let sum: T = dy.iter().zip(weights).map(|(&dy, &weight)| dy * weight).sum();
-            *dx = sum * epilogue::slope(x, &params.epilogue);
+    let mut sums = vec![T::ZERO; dx.len()];
+    for (dy, sums) in dy.chunks_exact(outputs).zip(sums.chunks_exact_mut(inputs)) {
+        for (sum, weights) in sums.iter_mut().zip(weights.chunks_exact(outputs)) {
+            *sum = dy.iter().zip(weights).map(|(&dy, &weight)| dy * weight).sum();
         }
     }
+    store_gradient(&sums, x, &params.epilogue, step, dx);
 }
 
 /// Twin of `dense_weight_gradient.wgsl`: `dW = xᵀ·dy`, `db = Σ dy`, summed in parts of the batch.

@@ -1,26 +1,55 @@
 use super::pcg4d::uniform;
 use crate::Real;
-use crate::params::{Epilogue, Step};
+use crate::params::{Epilogue, Step, activation};
 
-/// Twin of `shared/epilogue.wgsl`: activation, then inverted dropout with random number `index`.
-pub(super) fn apply<T: Real>(value: T, index: u32, epilogue: &Epilogue, step: &Step) -> T {
-    let value = if epilogue.relu == 1 { value.maximum(T::ZERO) } else { value };
+/// Whether the value stored at `at` survives the dropout. Random numbers are counted without padding.
+fn survives(at: u32, epilogue: &Epilogue, step: &Step) -> bool {
+    let index = (at / epilogue.stored_channels).wrapping_mul(epilogue.channels) + at % epilogue.stored_channels;
+    uniform(index, epilogue.dropout_stream, step.step, step.seed) >= epilogue.dropout_rate
+}
+
+/// What dropout multiplies survivors by.
+fn scale<T: Real>(epilogue: &Epilogue) -> T {
+    T::ONE / (T::ONE - T::from_f64(f64::from(epilogue.dropout_rate)))
+}
+
+/// Twin of `shared/epilogue.wgsl`: activation, then inverted dropout, of the value that is stored at `at`.
+pub fn apply_epilogue<T: Real>(value: T, at: u32, epilogue: &Epilogue, step: &Step) -> T {
+    let value = match epilogue.activation {
+        activation::RELU => value.maximum(T::ZERO),
+        activation::TANH => value.tanh(),
+        _ => value,
+    };
     if epilogue.dropout_stream == 0 || step.training == 0 {
         return value;
     }
-    if uniform(index, epilogue.dropout_stream, step.step, step.seed) < epilogue.dropout_rate {
-        return T::ZERO;
-    }
-    value / (T::ONE - T::from_f64(f64::from(epilogue.dropout_rate)))
+    if survives(at, epilogue, step) { value * scale(epilogue) } else { T::ZERO }
 }
 
-/// Slope of the epilogue at its result `output`: dropped and negative values let nothing through.
-pub(super) fn slope<T: Real>(output: T, epilogue: &Epilogue) -> T {
-    if epilogue.relu == 1 && output <= T::ZERO {
+/// Slope of the epilogue at its result `output`, stored at `at`: dropped values let nothing through.
+fn slope<T: Real>(output: T, at: u32, epilogue: &Epilogue, step: &Step) -> T {
+    let drops = epilogue.dropout_stream != 0;
+    if drops && !survives(at, epilogue, step) {
         return T::ZERO;
     }
-    if epilogue.dropout_stream == 0 {
-        return T::ONE;
+    let scale = if drops { scale(epilogue) } else { T::ONE };
+    match epilogue.activation {
+        activation::RELU if output <= T::ZERO => T::ZERO,
+        activation::TANH => {
+            let value = output / scale;
+            scale * (T::ONE - value * value)
+        }
+        _ => scale,
     }
-    T::ONE / (T::ONE - T::from_f64(f64::from(epilogue.dropout_rate)))
+}
+
+/// Finishes the gradient of a value `x` that `epilogue` made: `dx = sum ⊙ slope(x)`, added to what `dx` held where
+/// the epilogue says so.
+///
+/// `sum`, `x`, `dx`: as many values, in the stored layout of the whole batch.
+pub fn store_gradient<T: Real>(sum: &[T], x: &[T], epilogue: &Epilogue, step: &Step, dx: &mut [T]) {
+    for (at, ((dx, &x), &sum)) in (0u32..).zip(dx.iter_mut().zip(x).zip(sum)) {
+        let gradient = sum * slope(x, at, epilogue, step);
+        *dx = if epilogue.accumulate == 1 { *dx + gradient } else { gradient };
+    }
 }

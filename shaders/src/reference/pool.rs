@@ -1,6 +1,6 @@
-use super::epilogue;
+use super::epilogue::store_gradient;
 use crate::Real;
-use crate::params::Pool;
+use crate::params::{Pool, Step};
 
 /// Twin of `max_pool_forward.wgsl`: the largest value of each window, and which tap of the window it was.
 ///
@@ -21,14 +21,12 @@ pub fn max_pool_forward<T: Real>(params: &Pool, x: &[T], y: &mut [T], taps: &mut
 /// Twin of `max_pool_backward.wgsl`: each gradient goes to the tap that won, times `slope(x)`.
 ///
 /// `dy`, `taps`: (B, H', W', C); `x`, `dx`: (B, H, W, C), where `epilogue` made `x`.
-pub fn max_pool_backward<T: Real>(params: &Pool, dy: &[T], taps: &[u32], x: &[T], dx: &mut [T]) {
-    dx.fill(T::ZERO);
+pub fn max_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], taps: &[u32], x: &[T], dx: &mut [T]) {
+    let mut sums = vec![T::ZERO; dx.len()];
     for (output, at) in outputs(params) {
-        dx[input(params, at, taps[output])] += dy[output];
+        sums[input(params, at, taps[output])] += dy[output];
     }
-    for (dx, &x) in dx.iter_mut().zip(x) {
-        *dx *= epilogue::slope(x, &params.epilogue);
-    }
+    store_gradient(&sums, x, &params.epilogue, step, dx);
 }
 
 /// Sample, row, column and channel of an output.

@@ -56,14 +56,14 @@ impl<T: Real> Network<T> {
     }
 
     /// Writes the gradient of every tensor, given the gradient of the logits of the last [`Network::forward`].
-    pub(super) fn backward(&self, tensors: &[Vec<T>], mut dy: Vec<T>, gradients: &mut [Vec<T>]) {
+    pub(super) fn backward(&self, step: &Step, tensors: &[Vec<T>], mut dy: Vec<T>, gradients: &mut [Vec<T>]) {
         for (index, stage) in self.stages.iter().enumerate().rev() {
             let x = &self.activations[index];
             if let Some(kernel) = stage.kernel {
                 self.weight_gradient(stage, x, &dy, &mut gradients[kernel..kernel + 2]);
             }
             if !stage.reads_data {
-                dy = self.input_gradient(index, tensors, x, &dy);
+                dy = self.input_gradient(step, index, tensors, x, &dy);
             }
         }
     }
@@ -85,23 +85,23 @@ impl<T: Real> Network<T> {
         gradients[1].copy_from_slice(bias);
     }
 
-    fn input_gradient(&self, index: usize, tensors: &[Vec<T>], x: &[T], dy: &[T]) -> Vec<T> {
+    fn input_gradient(&self, step: &Step, index: usize, tensors: &[Vec<T>], x: &[T], dy: &[T]) -> Vec<T> {
         let stage = &self.stages[index];
         let mut dx = vec![T::ZERO; x.len()];
         match (stage.kind, stage.kernel) {
             (StageKind::Dense, Some(kernel)) => {
                 let mut params = stage.dense_params(self.rows, ALIGNMENT);
-                params.epilogue = stage.epilogue_below;
-                twin::dense_input_gradient(&params, dy, &tensors[kernel], x, &mut dx);
+                params.epilogue = stage.epilogue_below.stored(ALIGNMENT);
+                twin::dense_input_gradient(&params, step, dy, &tensors[kernel], x, &mut dx);
             }
             (StageKind::Conv2d { side, padding }, Some(kernel)) => {
                 let mut params = stage.conv2d_params(self.rows, side, padding, ALIGNMENT);
-                params.epilogue = stage.epilogue_below;
-                twin::conv2d_input_gradient(&params, dy, &tensors[kernel], x, &mut dx);
+                params.epilogue = stage.epilogue_below.stored(ALIGNMENT);
+                twin::conv2d_input_gradient(&params, step, dy, &tensors[kernel], x, &mut dx);
             }
             (StageKind::MaxPool { side, stride }, _) => {
                 let params = stage.pool_params(self.rows, side, stride, ALIGNMENT);
-                twin::max_pool_backward(&params, dy, &self.taps[index], x, &mut dx);
+                twin::max_pool_backward(&params, step, dy, &self.taps[index], x, &mut dx);
             }
             (_, None) => unreachable!("a stage with weights has a kernel"),
         }

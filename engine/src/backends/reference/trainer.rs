@@ -72,7 +72,7 @@ impl<T: Real> ReferenceTrainer<T> {
         let mut dy = vec![T::ZERO; self.logits.len()];
         let params = self.softmax(plan.count);
         let (loss, result) = twin::softmax_cross_entropy(&params, &step, &self.logits, &labels, &mut dy);
-        self.network.backward(&self.tensors, dy, &mut self.gradients);
+        self.network.backward(&step, &self.tensors, dy, &mut self.gradients);
         self.update();
         self.step += 1;
         (loss.to_f64(), u64::from(result.correct), plan.count)

@@ -263,6 +263,8 @@ fn arenas(job: &TrainingJob, layouts: &[TensorLayout], builder: &mut Builder) ->
         blocks[first..first + (layout.span() / BLOCK_ELEMENTS) as usize].fill(BlockMultipliers {
             learning_rate: job.optimizer.rate_multiplier(spec.is_bias()) as f32,
             weight_decay: job.optimizer.weight_decay() as f32,
+            frozen_from: u32::MAX,
+            reserved: 0,
         });
     }
     Ok(Arenas {

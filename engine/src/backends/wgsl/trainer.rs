@@ -155,7 +155,7 @@ impl WgslTrainer {
                     slot,
                     training: 1,
                     learning_rate: self.learning_rate(number),
-                    reserved: 0,
+                    ..Step::default()
                 })
             })
             .collect()

@@ -1,11 +1,19 @@
 use proptest::prelude::*;
-use shaders::params::{Conv2d, Epilogue};
+use shaders::params::{Conv2d, Epilogue, activation};
 use shaders::reference as twin;
 
 use super::super::plan::tiles;
 use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
 
-const RELU: Epilogue = Epilogue { relu: 1, dropout_stream: 0, dropout_rate: 0.0, reserved: 0 };
+const RELU: Epilogue = Epilogue {
+    activation: activation::RELU,
+    dropout_stream: 0,
+    dropout_rate: 0.0,
+    accumulate: 0,
+    channels: 0,
+    stored_channels: 0,
+    reserved: [0; 2],
+};
 
 /// Rows, height, width, channels, filters in fours, side, padding: padded and not, narrower than a tile and wider.
 fn shapes(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d> {
@@ -127,7 +135,14 @@ fn conv2d_input_gradient_equals_its_twin() {
             let tiles = tiles(pixels, params.input_channels);
             let found = launch(device, "conv2d_input_gradient", &params, &step(params.rows), &buffers, tiles);
             let mut expected = double(&dx);
-            twin::conv2d_input_gradient(&params, &double(&dy), &double(&weights), &double(&x), &mut expected);
+            twin::conv2d_input_gradient(
+                &params,
+                &step(params.rows),
+                &double(&dy),
+                &double(&weights),
+                &double(&x),
+                &mut expected,
+            );
             assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
             Ok(())
         };

@@ -1,4 +1,4 @@
-use shaders::params::{Dense, Epilogue};
+use shaders::params::{Dense, Epilogue, activation};
 use shaders::reference as twin;
 
 use super::super::plan::tiles;
@@ -23,13 +23,26 @@ fn params(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {
     }
 }
 
-const RELU_AND_DROPOUT: Epilogue = Epilogue { relu: 1, dropout_stream: 1000, dropout_rate: 0.2, reserved: 0 };
+/// Dropout behind an activation; layers of `channels` of which the last is padding.
+fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue {
+    Epilogue {
+        activation,
+        dropout_stream: 1000,
+        dropout_rate: 0.2,
+        channels: stored_channels - 1,
+        stored_channels,
+        ..Epilogue::default()
+    }
+}
+
+const ACTIVATIONS: [u32; 3] = [activation::IDENTITY, activation::RELU, activation::TANH];
 
 #[test]
 fn dense_forward_equals_its_twin() {
     with_device(|device| {
-        let check = |(rows, inputs, outputs): (u32, u32, u32)| {
-            let params = params(rows, 4 * inputs, 4 * outputs, RELU_AND_DROPOUT);
+        let check = |((rows, inputs, outputs), kind): ((u32, u32, u32), usize)| {
+            let epilogue = dropout_behind(ACTIVATIONS[kind], 4 * outputs);
+            let params = params(rows, 4 * inputs, 4 * outputs, epilogue);
             let x = numbers(rows * params.inputs, 1);
             let (weights, bias) = (numbers(params.inputs * params.outputs, 2), numbers(params.outputs, 3));
             let y = vec![0.0f32; (rows * params.outputs) as usize];
@@ -41,27 +54,40 @@ fn dense_forward_equals_its_twin() {
             assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
             Ok(())
         };
-        runner().run(&shapes(), check).unwrap();
+        runner().run(&(shapes(), 0..ACTIVATIONS.len()), check).unwrap();
     });
 }
 
 #[test]
 fn dense_input_gradient_equals_its_twin() {
     with_device(|device| {
-        let check = |(rows, inputs, outputs): (u32, u32, u32)| {
-            let params = params(rows, 4 * inputs, 4 * outputs, RELU_AND_DROPOUT);
-            let (dy, x) = (numbers(rows * params.outputs, 1), numbers(rows * params.inputs, 2));
+        let check = |((rows, inputs, outputs), kind): ((u32, u32, u32), usize)| {
+            let mut epilogue = dropout_behind(ACTIVATIONS[kind], 4 * inputs);
+            epilogue.accumulate = rows % 2;
+            let params = params(rows, 4 * inputs, 4 * outputs, epilogue);
+            let dy = numbers(rows * params.outputs, 1);
+            let x: Vec<f32> = (0..)
+                .zip(numbers(rows * params.inputs, 2))
+                .map(|(at, v)| twin::apply_epilogue(v, at, &epilogue, &step(rows)))
+                .collect();
             let weights = numbers(params.inputs * params.outputs, 3);
-            let dx = vec![0.0f32; x.len()];
+            let dx = numbers(rows * params.inputs, 4);
             let buffers = [bytes(&dy), bytes(&weights), bytes(&x), bytes(&dx)];
             let tiles = tiles(rows, params.inputs);
             let found = launch(device, "dense_input_gradient", &params, &step(rows), &buffers, tiles);
             let mut expected = double(&dx);
-            twin::dense_input_gradient(&params, &double(&dy), &double(&weights), &double(&x), &mut expected);
+            twin::dense_input_gradient(
+                &params,
+                &step(rows),
+                &double(&dy),
+                &double(&weights),
+                &double(&x),
+                &mut expected,
+            );
             assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
             Ok(())
         };
-        runner().run(&shapes(), check).unwrap();
+        runner().run(&(shapes(), 0..ACTIVATIONS.len()), check).unwrap();
     });
 }
 
@@ -88,7 +114,7 @@ fn dense_weight_gradient_equals_its_twin_part_by_part() {
 #[test]
 fn dropout_drops_what_the_generator_says_and_only_in_training() {
     with_device(|device| {
-        let params = params(3, 4, 8, RELU_AND_DROPOUT);
+        let params = params(3, 4, 8, dropout_behind(activation::RELU, 8));
         let buffers = [vec![1.0f32; 12], vec![1.0f32; 32], vec![0.0; 8], vec![0.0; 24]];
         let run = |training: u32| {
             let step = shaders::params::Step { training, ..step(3) };

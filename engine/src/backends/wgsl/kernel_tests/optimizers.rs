@@ -11,7 +11,12 @@ fn check(kernel: &str, decay: f32, epsilon: f32, twin: Twin) {
         let check = |blocks: u32| {
             let params = Optimizer { elements: blocks * BLOCK_ELEMENTS, decay, epsilon, reserved: 0 };
             let multipliers: Vec<BlockMultipliers> = (0..blocks)
-                .map(|b| BlockMultipliers { learning_rate: 1.0 + b as f32, weight_decay: 0.01 * b as f32 })
+                .map(|b| BlockMultipliers {
+                    learning_rate: 1.0 + b as f32,
+                    weight_decay: 0.01 * b as f32,
+                    frozen_from: u32::MAX,
+                    reserved: 0,
+                })
                 .collect();
             let (gradients, weights) = (numbers(params.elements, 1), numbers(params.elements, 2));
             let state: Vec<f32> = numbers(params.elements, 3).iter().map(|v| v.abs()).collect();

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use shaders::params::{Epilogue, Pool};
+use shaders::params::{Epilogue, Pool, activation};
 use shaders::reference as twin;
 
 use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
@@ -16,7 +16,7 @@ fn shapes() -> impl Strategy<Value = Pool> {
         output_width: (input_width - side) / stride + 1,
         side,
         stride,
-        epilogue: Epilogue { relu: 1, ..Epilogue::default() },
+        epilogue: Epilogue { activation: activation::RELU, ..Epilogue::default() },
     })
 }
 
@@ -60,7 +60,7 @@ fn max_pool_backward_equals_its_twin() {
             let invocations = u64::from(inputs(&params) / 4);
             let found = launch(device, "max_pool_backward", &params, &step(params.rows), &buffers, invocations);
             let mut expected = double(&dx);
-            twin::max_pool_backward(&params, &double(&dy), &taps, &double(&x), &mut expected);
+            twin::max_pool_backward(&params, &step(params.rows), &double(&dy), &taps, &double(&x), &mut expected);
             assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-6);
             Ok(())
         };

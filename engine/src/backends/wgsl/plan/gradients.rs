@@ -85,14 +85,14 @@ impl Planner<'_> {
             }
             (StageKind::Dense, Some(kernel)) => {
                 let mut params = stage.dense_params(rows, CHANNEL_ALIGNMENT);
-                params.epilogue = stage.epilogue_below;
+                params.epilogue = stage.epilogue_below.stored(CHANNEL_ALIGNMENT);
                 let tiles = tiles(rows, params.inputs);
                 let weights = self.weight(kernel);
                 self.builder.dispatch("dense_input_gradient", &params, &[dy, weights, x, dx], tiles);
             }
             (StageKind::Conv2d { side, padding }, Some(kernel)) => {
                 let mut params = stage.conv2d_params(rows, side, padding, CHANNEL_ALIGNMENT);
-                params.epilogue = stage.epilogue_below;
+                params.epilogue = stage.epilogue_below.stored(CHANNEL_ALIGNMENT);
                 let tiles = tiles(rows * stage.input.pixels(), params.input_channels);
                 let weights = self.weight(kernel);
                 self.builder.dispatch("conv2d_input_gradient", &params, &[dy, weights, x, dx], tiles);
