@@ -1,5 +1,7 @@
-// rmsprop: a = rho·a + (1 - rho)·g²; w -= rate·g / (sqrt(a) + epsilon). Epsilon is outside the root, as in Keras 2.
+// rmsprop: g += decay·w; a = rho·a + (1 - rho)·g²; w -= rate·g / (sqrt(a) + epsilon).
+// Epsilon is outside the root, as in Keras 2.
 // The arenas hold all tensors; 256 consecutive elements, one workgroup's share, have the same multipliers.
+// A block is left alone, state and all, from step `frozen_from` on.
 //
 // params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
 // gradients, weights, mean_square: (elements) f32.
@@ -20,6 +22,9 @@ fn main(
         return;
     }
     let block = blocks[number / WORKGROUP_SIZE];
+    if block.frozen_from <= step.step {
+        return;
+    }
     let rate = step.learning_rate * block.learning_rate;
     let weight = weights[number];
     let gradient = gradients[number] + block.weight_decay * weight;

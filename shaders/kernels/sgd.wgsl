@@ -1,5 +1,9 @@
 // sgd: g += decay·w; v = momentum·v + rate·g; w -= v. The rate is inside the velocity, as in Caffe.
+// With rate_outside == 1, as in PyTorch: v = momentum·v + g; w -= rate·v.
+// With nesterov == 1 the weights move by rate·g + momentum·v (Keras), or by rate·(g + momentum·v) (PyTorch):
+// Sutskever et al., "On the importance of initialization and momentum in deep learning", 2013.
 // The arenas hold all tensors; 256 consecutive elements, one workgroup's share, have the same multipliers.
+// A block is left alone, state and all, from step `frozen_from` on.
 //
 // params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
 // gradients, weights, velocity: (elements) f32.
@@ -20,10 +24,20 @@ fn main(
         return;
     }
     let block = blocks[number / WORKGROUP_SIZE];
+    if block.frozen_from <= step.step {
+        return;
+    }
     let rate = step.learning_rate * block.learning_rate;
     let weight = weights[number];
     let gradient = gradients[number] + block.weight_decay * weight;
-    let moved = params.decay * velocity[number] + rate * gradient;
+    let inside = select(rate, 1.0, params.rate_outside == 1u);
+    let outside = select(1.0, rate, params.rate_outside == 1u);
+    let push = inside * gradient;
+    let moved = params.decay * velocity[number] + push;
     velocity[number] = moved;
-    weights[number] = weight - moved;
+    if params.nesterov == 1u {
+        weights[number] = weight - outside * (push + params.decay * moved);
+    } else {
+        weights[number] = weight - outside * moved;
+    }
 }

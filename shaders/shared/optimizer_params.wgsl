@@ -2,8 +2,12 @@
 struct Params {
     elements: u32,
     decay: f32,
+    second_decay: f32,
     epsilon: f32,
-    reserved: u32,
+    nesterov: u32,
+    rate_outside: u32,
+    reserved0: u32,
+    reserved1: u32,
 }
 
 struct BlockMultipliers {

@@ -68,4 +68,8 @@ pub const KERNELS: &[Kernel] = kernels![
     "sum_parts", SumParts, 64, ["step", "invocation"], [Read, ReadWrite];
     "sgd", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];
     "rmsprop", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];
+    "adadelta", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite, ReadWrite];
+    "adam", Optimizer, 64, ["step", "invocation", "optimizer_params", "adam_direction"], [Read, Read, ReadWrite, ReadWrite, ReadWrite];
+    "adamw", Optimizer, 64, ["step", "invocation", "optimizer_params", "adam_direction"], [Read, Read, ReadWrite, ReadWrite, ReadWrite];
+    "average", Optimizer, 64, ["step", "invocation", "optimizer_params"], [ReadWrite, ReadWrite];
 ];

@@ -169,15 +169,22 @@ pub struct SumParts {
     pub reserved: [u32; 2],
 }
 
-/// `sgd`, `rmsprop`: one update of a whole arena.
+/// `sgd`, `rmsprop`, `adadelta`, `adam`, `adamw`, `average`: one update of a whole arena.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct Optimizer {
+    /// A multiple of 256.
     pub elements: u32,
-    /// Momentum of `sgd`, rho of `rmsprop`.
+    /// Momentum of `sgd`, rho of `rmsprop` and `adadelta`, beta1 of `adam`.
     pub decay: f32,
+    /// Beta2 of `adam`.
+    pub second_decay: f32,
     pub epsilon: f32,
-    pub reserved: u32,
+    /// `sgd` only: 1 to look ahead along the velocity.
+    pub nesterov: u32,
+    /// `sgd` only: 1 to keep the learning rate outside of the velocity.
+    pub rate_outside: u32,
+    pub reserved: [u32; 2],
 }
 
 /// Multipliers of 256 consecutive elements of the arenas, which belong to one tensor.

@@ -16,7 +16,7 @@ pub use conv2d::{conv2d_forward, conv2d_input_gradient, conv2d_weight_gradient};
 pub use dense::{dense_forward, dense_input_gradient, dense_weight_gradient};
 pub use epilogue::{apply_epilogue, store_gradient};
 pub use gather::gather;
-pub use optimizers::{Block, Update, rmsprop, sgd};
+pub use optimizers::{Block, Update, adadelta, adam, adamw, average, rmsprop, sgd};
 pub use pool::{max_pool_backward, max_pool_forward};
 pub use softmax::softmax_cross_entropy;
 pub use sum_parts::sum_parts;

@@ -90,16 +90,22 @@ impl<T: Real> ReferenceTrainer<T> {
             let block = twin::Block {
                 learning_rate: number(optimizer.rate_multiplier(spec.is_bias())),
                 weight_decay: number(optimizer.weight_decay()),
+                frozen_from: u32::MAX,
             };
             let blocks = vec![block; gradient.len().div_ceil(BLOCK_ELEMENTS as usize)];
             let learning_rate = number(optimizer.rate(self.step));
             match *optimizer {
                 Optimizer::RmsProp { rho, epsilon, .. } => {
-                    let update = twin::Update { learning_rate, decay: number(rho), epsilon: number(epsilon) };
+                    let update = twin::Update {
+                        learning_rate,
+                        decay: number(rho),
+                        epsilon: number(epsilon),
+                        ..twin::Update::default()
+                    };
                     twin::rmsprop(&update, &blocks, gradient, weights, state);
                 }
                 Optimizer::Sgd { momentum, .. } => {
-                    let update = twin::Update { learning_rate, decay: number(momentum), epsilon: T::ZERO };
+                    let update = twin::Update { learning_rate, decay: number(momentum), ..twin::Update::default() };
                     twin::sgd(&update, &blocks, gradient, weights, state);
                 }
             }

@@ -223,7 +223,7 @@ impl<'a> Planner<'a> {
             Optimizer::RmsProp { rho, epsilon, .. } => ("rmsprop", rho as f32, epsilon as f32),
             Optimizer::Sgd { momentum, .. } => ("sgd", momentum as f32, 0.0),
         };
-        let params = OptimizerParams { elements, decay, epsilon, reserved: 0 };
+        let params = OptimizerParams { elements, decay, epsilon, ..OptimizerParams::default() };
         let Arenas { weights, gradients, state, blocks, .. } = self.arenas;
         self.builder.dispatch(kernel, &params, &[blocks, gradients, weights, state], u64::from(elements / 4));
     }

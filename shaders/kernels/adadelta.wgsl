@@ -1,0 +1,39 @@
+// adadelta: g += decay·w; a = rho·a + (1 - rho)·g²; u = g·sqrt(d + epsilon) / sqrt(a + epsilon);
+// w -= rate·u; d = rho·d + (1 - rho)·u². Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012, with a rate
+// as in Keras 2.
+// The arenas hold all tensors; 256 consecutive elements, one workgroup's share, have the same multipliers.
+// A block is left alone, state and all, from step `frozen_from` on.
+//
+// params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
+// gradients, weights, mean_square, mean_square_update: (elements) f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> blocks: array<BlockMultipliers>;
+@group(0) @binding(2) var<storage, read> gradients: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> weights: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> mean_square: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> mean_square_update: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.elements / 4u {
+        return;
+    }
+    let block = blocks[number / WORKGROUP_SIZE];
+    if block.frozen_from <= step.step {
+        return;
+    }
+    let rate = step.learning_rate * block.learning_rate;
+    let weight = weights[number];
+    let gradient = gradients[number] + block.weight_decay * weight;
+    let square = params.decay * mean_square[number] + (1.0 - params.decay) * gradient * gradient;
+    let before = mean_square_update[number];
+    let update = gradient * sqrt(before + params.epsilon) / sqrt(square + params.epsilon);
+    mean_square[number] = square;
+    mean_square_update[number] = params.decay * before + (1.0 - params.decay) * update * update;
+    weights[number] = weight - rate * update;
+}

@@ -1,0 +1,33 @@
+// adam: g += decay·w; m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; w -= rate·m / (sqrt(v) + epsilon).
+// The step's rate contains the bias correction sqrt(1 - beta2^t) / (1 - beta1^t). Kingma and Ba, "Adam", 2015.
+// The arenas hold all tensors; 256 consecutive elements, one workgroup's share, have the same multipliers.
+// A block is left alone, state and all, from step `frozen_from` on.
+//
+// params: Optimizer; elements is a multiple of 256. blocks: (elements / 256).
+// gradients, weights, mean, mean_square: (elements) f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> blocks: array<BlockMultipliers>;
+@group(0) @binding(2) var<storage, read> gradients: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> weights: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> mean: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> mean_square: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.elements / 4u {
+        return;
+    }
+    let block = blocks[number / WORKGROUP_SIZE];
+    if block.frozen_from <= step.step {
+        return;
+    }
+    let rate = step.learning_rate * block.learning_rate;
+    let weight = weights[number];
+    let gradient = gradients[number] + block.weight_decay * weight;
+    weights[number] = weight - rate * adam_direction(number, gradient);
+}
