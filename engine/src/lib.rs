@@ -22,11 +22,17 @@ pub use backends::{AdapterChoice, BACKENDS, BackendDefinition};
 pub use clock::Clock;
 pub use data::{DATA_SETS, DataError, DataFile, DataSet, DataSetDefinition, DataSource, Split, data_set};
 pub use error::EngineError;
-pub use model::{Activation, Initializer, Layer, Model, ModelError, Operations, Padding, Shape, TensorSpec};
+pub use model::{
+    Activation, Initial, Initializer, Layer, Model, ModelBuilder, ModelError, Multipliers, Node, Operations, Padding,
+    PoolKind, Rounding, Shape, Source, TensorKind, TensorSpec, Weights,
+};
 pub use observer::{Event, NoMeter, Observer, Phase, ResourceMeter};
 pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};
 pub use train::{Edges, Limit, Registration, RunRequest, Stopped, run};
 pub use trainer::{Backend, StepReport, TestReport, Trainer, TrainingJob};
-pub use training::{BatchPlan, Batching, Optimizer, SampleOrder, Schedule, Step};
-pub use workload::{InputScale, SUITES, SuiteDefinition, WORKLOADS, Workload, suite, workload};
+pub use training::{
+    Augmentation, BatchPlan, Batching, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder,
+    Schedule, Shift, Step, WeightAverage,
+};
+pub use workload::{SUITES, SuiteDefinition, TrainingRange, WORKLOADS, Workload, suite, workload};

@@ -82,15 +82,19 @@ pub async fn trace(
     let job = TrainingJob {
         model: workload.model.clone(),
         data,
-        input_scale: workload.input_scale,
+        input: workload.input,
+        loss: workload.loss,
         optimizer: workload.optimizer.clone(),
+        average: workload.average,
         batches: BatchPlan {
+            first: 0,
             samples,
             batch_size: request.batch_size,
             order: workload.order,
             batching: workload.batching,
             seed: request.seed,
         },
+        planned_steps: u64::from(request.steps),
         seed: request.seed,
         dropout: request.dropout,
     };

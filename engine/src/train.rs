@@ -172,9 +172,12 @@ async fn run_workload(
     let job = TrainingJob {
         model: workload.model.clone(),
         data,
-        input_scale: workload.input_scale,
+        input: workload.input,
+        loss: workload.loss,
         optimizer: job_settings.optimizer,
+        average: workload.average,
         batches: job_settings.batches,
+        planned_steps: job_settings.planned_steps,
         seed: request.seed,
         dropout: true,
     };
@@ -216,7 +219,7 @@ fn empty_record(workload: &str, job: &TrainingJob) -> Result<WorkloadRecord, Eng
         workload: workload.to_owned(),
         settings: Settings {
             batch_size: job.batches.batch_size,
-            learning_rate: job.optimizer.learning_rate(),
+            learning_rate: job.optimizer.learning_rate,
             precision: Precision::F32,
             training_samples: job.batches.samples,
             test_samples: job.data.test.samples(),

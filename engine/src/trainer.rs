@@ -4,25 +4,68 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::{Adapter, Precision};
+use shaders::params::Step;
 
 use crate::data::DataSet;
 use crate::error::EngineError;
-use crate::model::Model;
-use crate::training::{BatchPlan, Optimizer};
-use crate::workload::InputScale;
+use crate::model::{Model, ModelError, Multipliers};
+use crate::training::{BatchPlan, InputRecipe, Loss, Optimizer, WeightAverage};
 
 /// Everything a back end must know to train: the same for all of them.
 #[derive(Clone)]
 pub struct TrainingJob {
     pub model: Model,
     pub data: Rc<DataSet>,
-    pub input_scale: InputScale,
+    pub input: InputRecipe,
+    pub loss: Loss,
     pub optimizer: Optimizer,
+    pub average: Option<WeightAverage>,
     pub batches: BatchPlan,
+    /// Steps over which schedules are spread.
+    pub planned_steps: u64,
     /// Seed of weights and dropout (shuffles are in `batches`).
     pub seed: u32,
     /// Whether dropout layers drop in training.
     pub dropout: bool,
+}
+
+impl TrainingJob {
+    /// Start values of all tensors, in the model's order.
+    pub fn initial_weights(&self) -> Result<Vec<Vec<f32>>, ModelError> {
+        let channels = self.model.input.channels;
+        let tensors = self.model.tensors()?;
+        Ok(tensors.iter().map(|tensor| tensor.initial_values(self.seed, &self.data.train, channels)).collect())
+    }
+
+    /// What step number `number` trains on, with its rates. `slot` is where its results go.
+    #[expect(clippy::cast_possible_truncation, reason = "rates are computed in double and rounded once")]
+    pub(crate) fn step(&self, number: u64, slot: u32) -> Step {
+        let batch = self.batches.step(number);
+        let rate = self.optimizer.scheduled_rate(number, self.planned_steps);
+        let average = self.average.map(|average| average.step(number, self.planned_steps)).unwrap_or_default();
+        Step {
+            // The generator's step lane has 32 bits and wraps after four billion steps.
+            step: u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default(),
+            seed: self.seed,
+            offset: batch.offset,
+            count: batch.count,
+            slot,
+            training: 1,
+            learning_rate: (rate * self.optimizer.correction(number)) as f32,
+            decay_rate: rate as f32,
+            epoch: batch.epoch,
+            average: average.mode,
+            average_keep: average.keep as f32,
+            ..Step::default()
+        }
+    }
+
+    /// From which step on a tensor with these multipliers stays as it is.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    pub(crate) fn frozen_from(&self, multipliers: &Multipliers) -> u32 {
+        let step = multipliers.frozen_from.map(|share| share * self.planned_steps as f64);
+        step.map_or(u32::MAX, |step| step.ceil() as u32)
+    }
 }
 
 /// A device with a way to compute on it.

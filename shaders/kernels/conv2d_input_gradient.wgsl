@@ -9,9 +9,9 @@
 @group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
 
-// The output pixel whose window has its first tap on this input pixel (it may lie outside).
+// Where an input pixel lies in the windows: its row and column in the padded image, and its sample's first output.
 struct Window {
-    first: i32,
+    first: u32,
     row: i32,
     column: i32,
 }
@@ -19,19 +19,30 @@ struct Window {
 fn window(pixel: u32) -> Window {
     let area = params.input_height * params.input_width;
     let within = pixel % area;
-    let row = i32(within / params.input_width + params.padding);
-    let column = i32(within % params.input_width + params.padding);
-    return Window((i32(pixel / area * params.output_height) + row) * i32(params.output_width) + column, row, column);
+    return Window(
+        pixel / area * params.output_height * params.output_width,
+        i32(within / params.input_width + params.padding),
+        i32(within % params.input_width + params.padding),
+    );
 }
 
-fn tap_inside(origin: Window, ky: u32, kx: u32) -> bool {
+const NOWHERE: u32 = 0xffffffffu;
+
+// The output pixel whose window has tap (ky, kx) on this input pixel.
+fn output_under(origin: Window, ky: u32, kx: u32) -> u32 {
+    let row = origin.row - i32(ky);
+    let column = origin.column - i32(kx);
+    let s = i32(STRIDE);
     // A negative coordinate becomes a huge unsigned one.
-    return u32(origin.row - i32(ky)) < params.output_height && u32(origin.column - i32(kx)) < params.output_width;
+    let out_row = u32(row / s);
+    let out_column = u32(column / s);
+    let inside = row % s == 0 && column % s == 0 && out_row < params.output_height && out_column < params.output_width;
+    return select(NOWHERE, origin.first + out_row * params.output_width + out_column, inside);
 }
 
-fn gradient_at(origin: Window, inside: bool, tap: i32, filter_quad: u32) -> vec4<f32> {
-    let at = select(0u, u32(origin.first - tap) * (params.output_channels / 4u) + filter_quad, inside);
-    return select(vec4<f32>(0.0), dy[at], inside);
+fn gradient_at(pixel: u32, filter_quad: u32) -> vec4<f32> {
+    let inside = pixel != NOWHERE;
+    return select(vec4<f32>(0.0), dy[select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside)], inside);
 }
 
 // Stores eight channels of one pixel, those that exist. `column` counts fours.
@@ -84,25 +95,24 @@ fn main(
     var tile: Tile;
     for (var ky = 0u; ky < params.side; ky++) {
         for (var kx = 0u; kx < params.side; kx++) {
-            let tap = i32(ky * params.output_width + kx);
             let kernel = (ky * params.side + kx) * params.input_channels * outputs;
-            let in0 = tap_inside(w0, ky, kx);
-            let in1 = tap_inside(w1, ky, kx);
-            let in2 = tap_inside(w2, ky, kx);
-            let in3 = tap_inside(w3, ky, kx);
-            let in4 = tap_inside(w4, ky, kx);
-            let in5 = tap_inside(w5, ky, kx);
-            let in6 = tap_inside(w6, ky, kx);
-            let in7 = tap_inside(w7, ky, kx);
+            let p0 = output_under(w0, ky, kx);
+            let p1 = output_under(w1, ky, kx);
+            let p2 = output_under(w2, ky, kx);
+            let p3 = output_under(w3, ky, kx);
+            let p4 = output_under(w4, ky, kx);
+            let p5 = output_under(w5, ky, kx);
+            let p6 = output_under(w6, ky, kx);
+            let p7 = output_under(w7, ky, kx);
             for (var f = 0u; f < outputs; f++) {
-                let a0 = gradient_at(w0, in0, tap, f);
-                let a1 = gradient_at(w1, in1, tap, f);
-                let a2 = gradient_at(w2, in2, tap, f);
-                let a3 = gradient_at(w3, in3, tap, f);
-                let a4 = gradient_at(w4, in4, tap, f);
-                let a5 = gradient_at(w5, in5, tap, f);
-                let a6 = gradient_at(w6, in6, tap, f);
-                let a7 = gradient_at(w7, in7, tap, f);
+                let a0 = gradient_at(p0, f);
+                let a1 = gradient_at(p1, f);
+                let a2 = gradient_at(p2, f);
+                let a3 = gradient_at(p3, f);
+                let a4 = gradient_at(p4, f);
+                let a5 = gradient_at(p5, f);
+                let a6 = gradient_at(p6, f);
+                let a7 = gradient_at(p7, f);
                 let b0 = weights[kernel + c0 + f];
                 let b1 = weights[kernel + c1 + f];
                 let b2 = weights[kernel + c2 + f];

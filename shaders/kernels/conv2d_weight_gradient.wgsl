@@ -3,7 +3,7 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
-// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on. All f32.
+// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS. All f32.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
@@ -32,8 +32,8 @@ fn kernel_row(row: u32) -> vec3<u32> {
 
 // Input value under a tap of the window at `pixel` = (sample, row, column); zero outside the image.
 fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> vec4<f32> {
-    let row = pixel.y + tap.x - params.padding;
-    let column = pixel.z + tap.y - params.padding;
+    let row = pixel.y * STRIDE + tap.x - params.padding;
+    let column = pixel.z * STRIDE + tap.y - params.padding;
     // A negative coordinate wraps to a huge one.
     let inside = row < params.input_height && column < params.input_width;
     let at = ((pixel.x * params.input_height + row) * params.input_width + column) * (params.input_channels / 4u) + tap.z;
@@ -95,7 +95,7 @@ fn main(
     store(4u * row + 5u, column, tile.left5, tile.right5);
     store(4u * row + 6u, column, tile.left6, tile.right6);
     store(4u * row + 7u, column, tile.left7, tile.right7);
-    if row == 0u {
+    if row == 0u && params.bias_offset != NO_BIAS {
         let bias_at = part_start + params.bias_offset / 4u + column;
         parts[bias_at] = bias_left;
         if column + 1u < outputs {

@@ -64,7 +64,7 @@ fn main(
     store(4u * row + 5u, column, tile.left5, tile.right5);
     store(4u * row + 6u, column, tile.left6, tile.right6);
     store(4u * row + 7u, column, tile.left7, tile.right7);
-    if row == 0u {
+    if row == 0u && params.bias_offset != NO_BIAS {
         let at = part_start + params.bias_offset / 4u + column;
         parts[at] = bias_left;
         if column + 1u < outputs {

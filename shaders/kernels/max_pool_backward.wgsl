@@ -10,11 +10,6 @@
 @group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
 
-// First window, of `windows`, that covers position `at`.
-fn first_window(at: u32) -> u32 {
-    return select((at - params.side) / params.stride + 1u, 0u, at < params.side);
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -30,14 +25,14 @@ fn main(
     let column = number / channels % params.input_width;
     let row = number / (channels * params.input_width) % params.input_height;
     let sample = number / (channels * params.input_width * params.input_height);
-    let end_row = min(row / params.stride + 1u, params.output_height);
-    let end_column = min(column / params.stride + 1u, params.output_width);
+    let covering = windows_over(vec2<u32>(row, column));
     var sum = vec4<f32>(0.0);
-    for (var i = first_window(row); i < end_row; i++) {
-        for (var j = first_window(column); j < end_column; j++) {
-            let window = ((sample * params.output_height + i) * params.output_width + j) * channels + channel;
-            let tap = (row - i * params.stride) * params.side + column - j * params.stride;
-            sum += select(vec4<f32>(0.0), dy[window], taps[window] == vec4<u32>(tap));
+    for (var i = covering.first.x; i < covering.end.x; i++) {
+        for (var j = covering.first.y; j < covering.end.y; j++) {
+            let output = ((sample * params.output_height + i) * params.output_width + j) * channels + channel;
+            let tap = (row + params.padding - i * params.stride) * params.side
+                + column + params.padding - j * params.stride;
+            sum += select(vec4<f32>(0.0), dy[output], taps[output] == vec4<u32>(tap));
         }
     }
     store_gradient(number, sum);

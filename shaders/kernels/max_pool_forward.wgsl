@@ -1,5 +1,5 @@
-// max_pool_forward: the largest value of each window, and which tap of the window it was.
-// The first of equal values in row-major order wins.
+// max_pool_forward: y = epilogue(largest value of each window), and which tap of the window it was.
+// The first of equal values in row-major order wins; what lies outside the image never does.
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
 // params: Pool. x: (B, H, W, C) f32. y: (B, H', W', C) f32. taps: (B, H', W', C) u32.
@@ -23,16 +23,22 @@ fn main(
     let column = number / channels % params.output_width;
     let row = number / (channels * params.output_width) % params.output_height;
     let sample = number / (channels * params.output_width * params.output_height);
-    let first = (sample * params.input_height + row * params.stride) * params.input_width + column * params.stride;
-    var best = x[first * channels + channel];
+    let inside = window(vec2<u32>(row, column));
+    // Tap numbers count from the window's own corner, which may lie outside.
+    let corner = vec2<u32>(row, column) * params.stride;
+    var best = vec4<f32>(0.0);
     var best_tap = vec4<u32>(0u);
-    for (var tap = 1u; tap < params.side * params.side; tap++) {
-        let pixel = first + tap / params.side * params.input_width + tap % params.side;
-        let value = x[pixel * channels + channel];
-        let better = value > best;
-        best = select(best, value, better);
-        best_tap = select(best_tap, vec4<u32>(tap), better);
+    var first = true;
+    for (var i = inside.first.x; i < inside.end.x; i++) {
+        for (var j = inside.first.y; j < inside.end.y; j++) {
+            let value = x[((sample * params.input_height + i) * params.input_width + j) * channels + channel];
+            let tap = (i + params.padding - corner.x) * params.side + j + params.padding - corner.y;
+            let better = (value > best) | vec4<bool>(first);
+            best = select(best, value, better);
+            best_tap = select(best_tap, vec4<u32>(tap), better);
+            first = false;
+        }
     }
-    y[number] = best;
+    y[number] = apply_epilogue(best, 4u * number, params.epilogue);
     taps[number] = best_tap;
 }

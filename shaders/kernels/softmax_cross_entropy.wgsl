@@ -1,5 +1,6 @@
 // softmax_cross_entropy: mean loss, count of right answers, and in training the logits' gradient
-// (softmax - target) / count, in one pass. One workgroup; each invocation takes every 256th row.
+// scale·(softmax(scale·logits) - target), divided by the count unless summed, in one pass. The target is
+// 1 - smoothing on the label and smoothing / classes on all. One workgroup; each invocation takes every 256th row.
 // The first of equal logits is the answer.
 //
 // params: Softmax. logits, gradient: (B, stride) f32, of which `classes` are real. labels: (B) u32.
@@ -8,7 +9,11 @@ struct Params {
     rows: u32,
     classes: u32,
     stride: u32,
-    reserved: u32,
+    summed: u32,
+    label_smoothing: f32,
+    logits_scale: f32,
+    reserved0: u32,
+    reserved1: u32,
 }
 
 struct StepResult {
@@ -30,6 +35,8 @@ var<workgroup> corrects: array<u32, INVOCATIONS>;
 @compute @workgroup_size(INVOCATIONS)
 fn main(@builtin(local_invocation_index) local: u32) {
     let share = 1.0 / f32(step.count);
+    let weight = select(share, 1.0, params.summed == 1u) * params.logits_scale;
+    let each = params.label_smoothing / f32(params.classes);
     var loss = 0.0;
     var correct = 0u;
     for (var row = local; row < params.rows; row += INVOCATIONS) {
@@ -41,26 +48,30 @@ fn main(@builtin(local_invocation_index) local: u32) {
             continue;
         }
         let label = labels[row];
-        var largest = logits[start];
+        var largest = params.logits_scale * logits[start];
         var answer = 0u;
         for (var category = 1u; category < params.classes; category++) {
-            let logit = logits[start + category];
+            let logit = params.logits_scale * logits[start + category];
             if logit > largest {
                 largest = logit;
                 answer = category;
             }
         }
         var sum = 0.0;
+        var logit_sum = 0.0;
         for (var category = 0u; category < params.classes; category++) {
-            sum += exp(logits[start + category] - largest);
+            let logit = params.logits_scale * logits[start + category] - largest;
+            sum += exp(logit);
+            logit_sum += logit;
         }
-        loss += (log(sum) + largest - logits[start + label]) * share;
+        let label_logit = params.logits_scale * logits[start + label] - largest;
+        loss += (log(sum) - (1.0 - params.label_smoothing) * label_logit - each * logit_sum) * share;
         correct += select(0u, 1u, answer == label);
         if step.training == 1u {
             for (var category = 0u; category < params.stride; category++) {
-                let probability = exp(logits[start + category] - largest) / sum;
-                let target_share = select(0.0, 1.0, category == label);
-                gradient[start + category] = select(0.0, (probability - target_share) * share, category < params.classes);
+                let probability = exp(params.logits_scale * logits[start + category] - largest) / sum;
+                let target_share = each + select(0.0, 1.0 - params.label_smoothing, category == label);
+                gradient[start + category] = select(0.0, (probability - target_share) * weight, category < params.classes);
             }
         }
     }

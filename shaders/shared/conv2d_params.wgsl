@@ -12,5 +12,12 @@ struct Params {
     pixels_per_part: u32,
     part_stride: u32,
     bias_offset: u32,
+    stride: u32,
+    reserved0: u32,
+    reserved1: u32,
+    reserved2: u32,
     epilogue: Epilogue,
 }
+
+// Pixels from one window to the next. A constant, so that the usual 1 costs nothing.
+override STRIDE: u32 = 1u;

@@ -8,5 +8,9 @@ struct Params {
     output_width: u32,
     side: u32,
     stride: u32,
+    padding: u32,
+    reserved0: u32,
+    reserved1: u32,
+    reserved2: u32,
     epilogue: Epilogue,
 }

@@ -97,7 +97,7 @@ pub struct Dense {
     pub rows_per_part: u32,
     /// Elements from one part of the gradients to the next.
     pub part_stride: u32,
-    /// Where a part's bias gradient begins, after its weight gradient.
+    /// Where a part's bias gradient begins, after its weight gradient, or [`NO_BIAS`].
     pub bias_offset: u32,
     pub reserved: u32,
     /// Forward: of this layer. Backward: of the layer below, which made `x`.
@@ -126,13 +126,16 @@ pub struct Conv2d {
     pub pixels_per_part: u32,
     /// Elements from one part of the gradients to the next.
     pub part_stride: u32,
-    /// Where a part's bias gradient begins, after its weight gradient.
+    /// Where a part's bias gradient begins, after its weight gradient, or [`NO_BIAS`].
     pub bias_offset: u32,
+    /// Pixels from one window to the next; kernels get it as their constant `STRIDE`.
+    pub stride: u32,
+    pub reserved: [u32; 3],
     /// Forward: of this layer. Backward: of the layer below, which made `x`.
     pub epilogue: Epilogue,
 }
 
-/// `max_pool_forward`, `max_pool_backward`.
+/// `max_pool_forward`, `max_pool_backward`, `average_pool_forward`, `average_pool_backward`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Pool {
@@ -145,7 +148,10 @@ pub struct Pool {
     pub output_width: u32,
     pub side: u32,
     pub stride: u32,
-    /// Backward only: of the layer below, which made `x`.
+    /// Elements before the first row and column that are not there. Windows are cut at the image's edges.
+    pub padding: u32,
+    pub reserved: [u32; 3],
+    /// Forward: of this layer. Backward: of the layer below, which made `x`.
     pub epilogue: Epilogue,
 }
 
@@ -157,7 +163,13 @@ pub struct Softmax {
     pub classes: u32,
     /// Values of a row of logits, at least `classes`.
     pub stride: u32,
-    pub reserved: u32,
+    /// 1 for the gradients of the batch's sum instead of its mean.
+    pub summed: u32,
+    /// Share of the target that is spread evenly over all classes.
+    pub label_smoothing: f32,
+    /// Logits are multiplied by this.
+    pub logits_scale: f32,
+    pub reserved: [u32; 2],
 }
 
 /// `sum_parts`: adds partial gradients.
@@ -197,6 +209,9 @@ pub struct BlockMultipliers {
     pub frozen_from: u32,
     pub reserved: u32,
 }
+
+/// A `bias_offset` that says: there is no bias.
+pub const NO_BIAS: u32 = u32::MAX;
 
 /// What a step leaves behind.
 #[repr(C)]

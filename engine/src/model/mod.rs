@@ -1,72 +1,89 @@
-//! Networks as data: a list of layers, from which shapes, weights and operation counts follow.
+//! Networks as data: layers and what each reads, from which shapes, weights and operation counts follow.
 
+mod builder;
+mod initial;
+mod initializer;
+mod layer;
 mod operations;
 mod shape;
 mod stage;
+mod stage_params;
 mod tensor;
+mod whitening;
 
 use serde::Serialize;
 
+pub use builder::ModelBuilder;
+pub use initializer::{Initializer, Multipliers, Weights};
+pub use layer::{Activation, Layer, Padding, PoolKind, Rounding};
 pub use operations::Operations;
 pub use shape::{ModelError, Shape};
-pub(crate) use stage::{Stage, StageKind};
-pub use tensor::{Initializer, TensorSpec};
+pub(crate) use stage::{Stage, StageKind, Stages, Value};
+pub(crate) use stage::Storage;
+pub use tensor::{Initial, TensorKind, TensorSpec};
+pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};
 
-/// A feed-forward network. Every back end interprets the same list.
+/// A network: nodes in an order in which each reads only the data and nodes before it. The last one makes the
+/// logits. Every back end interprets the same list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Model {
     pub name: &'static str,
     /// Shape of one sample.
     pub input: Shape,
-    pub layers: Vec<Layer>,
+    pub nodes: Vec<Node>,
 }
 
-/// One layer. Activations are N, H, W, C; flattening keeps that order.
+/// A layer and what it reads.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum Layer {
-    /// Square cross-correlation of stride 1; kernel `[side, side, in, filters]`, bias `[filters]`.
-    Conv2d { filters: u32, side: u32, padding: Padding, activation: Activation, initializer: Initializer },
-    /// Square windows without padding, rounded down. A tie gives the whole gradient to the first element.
-    MaxPool { side: u32, stride: u32 },
-    /// `y = x·W + b` on the flattened input; kernel `[in, units]`, bias `[units]`.
-    Dense { units: u32, activation: Activation, initializer: Initializer },
-    /// Inverted dropout: survivors are divided by `1 - rate` in training, nothing happens in tests.
-    Dropout { rate: f32 },
+pub struct Node {
+    pub layer: Layer,
+    pub inputs: Vec<Source>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Padding {
-    Valid,
-    /// Output as large as the input.
-    Same,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Activation {
-    Identity,
-    /// `max(x, 0)`, with slope 0 at 0.
-    Relu,
+/// Something that a layer can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The sample itself.
+    Data,
+    /// What the node with this index made.
+    Node(usize),
 }
 
 impl Model {
+    /// A network in which each layer reads the one before it.
+    pub fn sequence(name: &'static str, input: Shape, layers: Vec<Layer>) -> Self {
+        let mut builder = ModelBuilder::new(name, input);
+        for layer in layers {
+            builder.then(layer);
+        }
+        builder.finish()
+    }
+
     /// The same network with every weight matrix drawn within Glorot's limit, as the golden traces have it.
     #[must_use]
     pub fn with_glorot_weights(mut self) -> Self {
-        for layer in &mut self.layers {
-            if let Layer::Conv2d { initializer, .. } | Layer::Dense { initializer, .. } = layer {
-                *initializer = Initializer::GlorotUniform;
+        for node in &mut self.nodes {
+            match &mut node.layer {
+                Layer::Conv2d { weights, .. } | Layer::Dense { weights, .. } => {
+                    weights.kernel = Initializer::GlorotUniform;
+                }
+                Layer::Lstm { recurrent, .. } => *recurrent = Initializer::GlorotUniform,
+                Layer::Embedding { initializer, .. } => *initializer = Initializer::GlorotUniform,
+                _ => {}
             }
         }
         self
     }
 
-    /// Number of classes: the units of the last layer.
+    /// Number of classes: the features of the logits.
     pub fn classes(&self) -> Result<u32, ModelError> {
         Ok(self.shapes()?.last().copied().unwrap_or(self.input).features())
     }
 
-    /// Trainable parameters.
+    /// Parameters, trained or fixed; running statistics are none.
     pub fn parameters(&self) -> Result<u64, ModelError> {
-        Ok(self.tensors()?.iter().map(|t| t.elements() as u64).sum())
+        let tensors = self.tensors()?;
+        Ok(tensors.iter().filter(|t| t.kind != TensorKind::Statistic).map(|t| t.elements() as u64).sum())
     }
 }

@@ -1,17 +1,17 @@
 use serde::Serialize;
 
-use super::{Layer, Model, ModelError};
+use super::{Layer, Model, ModelError, Source};
 
 /// Arithmetic that one sample needs, counted from shapes.
 ///
-/// Only products of convolutions and dense layers are counted, two operations for each
-/// multiply-add; bias, activation, pooling, softmax, dropout and optimiser are not
+/// Only products are counted (convolutions, dense layers, recurrent layers, attention), two operations for each
+/// multiply-add; bias, activation, pooling, normalisation, softmax, dropout and optimiser are not
 /// (`reference/workloads.md`, conventions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Operations {
     pub forward_multiply_adds: u64,
     pub forward_flops: u64,
-    /// Weight gradients of all layers, input gradients of all but the first.
+    /// Weight gradients of all layers, input gradients of all that do not read the data.
     pub backward_flops: u64,
 }
 
@@ -24,25 +24,33 @@ impl Operations {
 
 impl Model {
     pub fn operations(&self) -> Result<Operations, ModelError> {
-        let mut input = self.input;
-        let mut products = Vec::new();
-        for (layer, output) in self.layers.iter().zip(self.shapes()?) {
-            match *layer {
-                Layer::Conv2d { side, .. } => {
-                    let inner = u64::from(side * side * input.channels);
-                    products.push(inner * u64::from(output.features()));
+        let shapes = self.shapes()?;
+        let (mut forward, mut unneeded) = (0, 0);
+        for (node, output) in self.nodes.iter().zip(&shapes) {
+            let (input, reads_data) = match node.inputs[0] {
+                Source::Data => (self.input, true),
+                Source::Node(node) => (shapes[node], false),
+            };
+            let channels = u64::from(input.channels);
+            // Products with the input, whose gradient the data does not need, and others.
+            let (with_input, others) = match node.layer {
+                Layer::Conv2d { side, .. } => (u64::from(side * side) * channels * u64::from(output.features()), 0),
+                Layer::Dense { units, .. } => (u64::from(input.features()) * u64::from(units), 0),
+                Layer::Lstm { units, .. } => {
+                    let gates = u64::from(input.pixels()) * 4 * u64::from(units);
+                    (gates * channels, gates * u64::from(units))
                 }
-                Layer::Dense { units, .. } => products.push(u64::from(input.features()) * u64::from(units)),
-                Layer::MaxPool { .. } | Layer::Dropout { .. } => {}
-            }
-            input = output;
+                // Two products of tokens × tokens × channels; each has two gradients as well.
+                Layer::Attention { .. } => (0, 2 * u64::from(input.pixels()).pow(2) * u64::from(output.channels)),
+                _ => (0, 0),
+            };
+            forward += with_input + others;
+            unneeded += if reads_data { with_input } else { 0 };
         }
-        let forward: u64 = products.iter().sum();
-        let first = products.first().copied().unwrap_or(0);
         Ok(Operations {
             forward_multiply_adds: forward,
             forward_flops: 2 * forward,
-            backward_flops: 2 * (2 * forward - first),
+            backward_flops: 2 * (2 * forward - unneeded),
         })
     }
 }

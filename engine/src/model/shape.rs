@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Layer, Model, Padding};
+use super::{Layer, Model, Padding, Rounding, Source};
 
 /// Shape of one sample: height, width, channels. A vector is `1 × 1 × features`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -34,41 +34,91 @@ impl Shape {
 pub enum ModelError {
     #[error("{model}: a window of {side} × {side} does not fit into layer {layer}'s input of {height} × {width}")]
     WindowTooLarge { model: &'static str, layer: usize, side: u32, height: u32, width: u32 },
+    #[error("{model}: layer {layer} is not possible: {reason}")]
+    Impossible { model: &'static str, layer: usize, reason: String },
     #[error("{model}: layer {layer} is not supported by this back end: {reason}")]
     Unsupported { model: &'static str, layer: usize, reason: String },
 }
 
 impl Model {
-    /// Output shape of each layer for one sample.
+    /// Output shape of each node for one sample.
     pub fn shapes(&self) -> Result<Vec<Shape>, ModelError> {
-        let mut current = self.input;
-        let mut shapes = Vec::with_capacity(self.layers.len());
-        for (index, layer) in self.layers.iter().enumerate() {
-            let fits = |side: u32| {
-                if side == 0 || side > current.height || side > current.width {
-                    let Shape { height, width, .. } = current;
-                    return Err(ModelError::WindowTooLarge { model: self.name, layer: index, side, height, width });
-                }
-                Ok(())
-            };
-            current = match *layer {
-                Layer::Conv2d { filters, side, padding: Padding::Valid, .. } => {
-                    fits(side)?;
-                    Shape::new(current.height + 1 - side, current.width + 1 - side, filters)
-                }
-                Layer::Conv2d { filters, padding: Padding::Same, .. } => {
-                    Shape::new(current.height, current.width, filters)
-                }
-                Layer::MaxPool { side, stride } => {
-                    fits(side)?;
-                    let out = |extent: u32| (extent - side) / stride + 1;
-                    Shape::new(out(current.height), out(current.width), current.channels)
-                }
-                Layer::Dense { units, .. } => Shape::vector(units),
-                Layer::Dropout { .. } => current,
-            };
-            shapes.push(current);
+        let mut shapes = Vec::with_capacity(self.nodes.len());
+        for (index, node) in self.nodes.iter().enumerate() {
+            let impossible = |reason: String| ModelError::Impossible { model: self.name, layer: index, reason };
+            let mut inputs = Vec::with_capacity(node.inputs.len());
+            for source in &node.inputs {
+                inputs.push(match *source {
+                    Source::Data => self.input,
+                    Source::Node(node) => {
+                        *shapes.get(node).ok_or_else(|| impossible(format!("it reads layer {node}, a later one")))?
+                    }
+                });
+            }
+            shapes.push(self.output_shape(index, &node.layer, &inputs)?);
         }
         Ok(shapes)
+    }
+
+    fn output_shape(&self, index: usize, layer: &Layer, inputs: &[Shape]) -> Result<Shape, ModelError> {
+        let impossible = |reason: String| ModelError::Impossible { model: self.name, layer: index, reason };
+        let wanted = if matches!(layer, Layer::Add { .. }) { 2 } else { 1 };
+        if inputs.len() != wanted {
+            return Err(impossible(format!("it reads {} layers instead of {wanted}", inputs.len())));
+        }
+        let input = inputs[0];
+        let windows = |side: u32, stride: u32, around: u32, rounding: Rounding| {
+            let Shape { height, width, .. } = input;
+            if side == 0 || stride == 0 || side > height + around || side > width + around {
+                return Err(ModelError::WindowTooLarge { model: self.name, layer: index, side, height, width });
+            }
+            let extent = |extent: u32| match rounding {
+                Rounding::Floor => (extent + around - side) / stride + 1,
+                Rounding::Ceil => (extent + around - side).div_ceil(stride) + 1,
+            };
+            Ok((extent(height), extent(width)))
+        };
+        Ok(match *layer {
+            Layer::Conv2d { filters, side, stride, padding, .. } => {
+                let (height, width) = match padding {
+                    Padding::Valid => windows(side, stride, 0, Rounding::Floor)?,
+                    Padding::Zeros(zeros) => windows(side, stride, 2 * zeros, Rounding::Floor)?,
+                    Padding::Same => (input.height.div_ceil(stride), input.width.div_ceil(stride)),
+                };
+                Shape::new(height, width, filters)
+            }
+            Layer::Pool { side, stride, padding, rounding, .. } => {
+                let (height, width) = windows(side, stride, 2 * padding, rounding)?;
+                Shape::new(height, width, input.channels)
+            }
+            Layer::Dense { units, .. } => Shape::vector(units),
+            Layer::Lstm { units, .. } => Shape::new(1, input.height, units),
+            Layer::Embedding { units, first, count, .. } => {
+                if first + count > input.features() {
+                    let read = first + count;
+                    return Err(impossible(format!("it reads {read} words, and a sample has {}", input.features())));
+                }
+                Shape::new(1, count, units)
+            }
+            Layer::Add { .. } => {
+                let second = inputs[1];
+                if second != input && second != Shape::vector(input.channels) {
+                    return Err(impossible(format!("it adds {second:?} to {input:?}")));
+                }
+                input
+            }
+            Layer::Attention { heads } => {
+                if heads == 0 || !input.channels.is_multiple_of(12 * heads) {
+                    let channels = input.channels;
+                    return Err(impossible(format!("{channels} channels are not three times {heads} heads of fours")));
+                }
+                Shape { channels: input.channels / 3, ..input }
+            }
+            Layer::Dropout { .. }
+            | Layer::LocalResponseNorm { .. }
+            | Layer::BatchNorm { .. }
+            | Layer::LayerNorm { .. }
+            | Layer::PositionEmbedding { .. } => input,
+        })
     }
 }

@@ -1,188 +1,222 @@
-use shaders::params::{Conv2d, Dense, Epilogue, Pool, activation as activations};
+use shaders::params::{Epilogue, activation as activations};
 
-use super::{Activation, Layer, Model, ModelError, Padding, Shape};
+use super::{Activation, Layer, Model, ModelError, Padding, PoolKind, Shape, Source};
 use crate::random::stream;
 
-/// A layer as back ends compute it: with its activation and the dropout behind it.
+/// A model as back ends compute it: values, and stages that make one from others. Activations and dropout that can
+/// be finished where a value is stored have joined the stage that makes it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stages {
+    /// The first is the data, the last the logits.
+    pub(crate) values: Vec<Value>,
+    /// In an order in which each reads only values that were made before.
+    pub(crate) stages: Vec<Stage>,
+}
+
+/// An activation: a value for each sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Value {
+    pub(crate) shape: Shape,
+    /// What was applied before it was stored; gradients of the value include its slope.
+    pub(crate) epilogue: Epilogue,
+    pub(crate) storage: Storage,
+}
+
+/// How channels lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// Each pixel's channels are filled up to a multiple of four with zeros.
+    PaddedChannels,
+    /// Each sample's values lie next to each other, and the sample is filled up: the data.
+    Flat,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stage {
     pub(crate) kind: StageKind,
-    pub(crate) input: Shape,
-    pub(crate) output: Shape,
-    pub(crate) epilogue: Epilogue,
-    /// Epilogue of the stage below, whose slope its input gradient must include.
-    pub(crate) epilogue_below: Epilogue,
-    /// Whether it reads the data itself, so that no input gradient is needed.
-    pub(crate) reads_data: bool,
-    /// Number of its kernel tensor; its bias is the next one.
-    pub(crate) kernel: Option<usize>,
+    /// Places in the list of values.
+    pub(crate) inputs: Vec<usize>,
+    pub(crate) output: usize,
+    /// Place of its first tensor in the model's list; the others follow.
+    pub(crate) tensor: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum StageKind {
-    Conv2d { side: u32, padding: u32 },
-    MaxPool { side: u32, stride: u32 },
-    Dense,
+    Conv2d { side: u32, stride: u32, padding: u32, bias: bool },
+    Pool { kind: PoolKind, side: u32, stride: u32, padding: u32 },
+    /// Of each sample's values together, or of each pixel's channels by themselves.
+    Dense { bias: bool, per_pixel: bool },
+    LocalResponseNorm { radius: u32, bias: f32, alpha: f32, beta: f32 },
+    Lstm,
+    Embedding { vocabulary: u32, first: u32 },
+    Add,
+    BatchNorm { epsilon: f32, keep: f32, activation: Activation },
+    LayerNorm { epsilon: f32 },
+    PositionEmbedding,
+    Attention { heads: u32 },
+    Gelu,
+}
+
+impl Stages {
+    /// The value that a stage reads first.
+    pub(crate) fn input(&self, stage: &Stage) -> &Value {
+        &self.values[stage.inputs[0]]
+    }
+
+    pub(crate) fn output(&self, stage: &Stage) -> &Value {
+        &self.values[stage.output]
+    }
+
+    pub(crate) fn logits(&self) -> &Value {
+        self.values.last().expect("there is at least the data")
+    }
+}
+
+/// A model on its way to stages.
+struct Lowering<'a> {
+    model: &'a Model,
+    stages: Stages,
+    /// The value that each node made.
+    made: Vec<usize>,
+    tensor: usize,
+    dropouts: u32,
 }
 
 impl Model {
     /// The stages of this model; `dropout` says whether dropout layers do anything.
-    pub(crate) fn stages(&self, dropout: bool) -> Result<Vec<Stage>, ModelError> {
-        let mut stages: Vec<Stage> = Vec::new();
-        let mut input = self.input;
-        let (mut kernels, mut dropouts) = (0, 0);
-        for (index, (layer, output)) in self.layers.iter().zip(self.shapes()?).enumerate() {
-            let mut kernel = || {
-                kernels += 1;
-                Some(2 * (kernels - 1))
-            };
-            let (kind, activation, kernel) = match *layer {
-                Layer::Conv2d { side, padding, activation, .. } => {
-                    let padding = if padding == Padding::Same { (side - 1) / 2 } else { 0 };
-                    (StageKind::Conv2d { side, padding }, activation, kernel())
-                }
-                Layer::MaxPool { side, stride } => (StageKind::MaxPool { side, stride }, Activation::Identity, None),
-                Layer::Dense { activation, .. } => (StageKind::Dense, activation, kernel()),
-                Layer::Dropout { rate } => {
-                    let stage =
-                        stages.last_mut().filter(|s| s.kind == StageKind::Dense && s.epilogue.dropout_stream == 0);
-                    let stage = stage.ok_or_else(|| ModelError::Unsupported {
-                        model: self.name,
-                        layer: index,
-                        reason: "dropout is supported behind a dense layer only".to_owned(),
-                    })?;
-                    if dropout {
-                        stage.epilogue.dropout_stream = stream::DROPOUT + dropouts;
-                        stage.epilogue.dropout_rate = rate;
-                    }
-                    dropouts += 1;
-                    continue;
-                }
-            };
-            stages.push(Stage {
-                kind,
-                input,
-                output,
-                epilogue: Epilogue {
-                    activation: match activation {
-                        Activation::Identity => activations::IDENTITY,
-                        Activation::Relu => activations::RELU,
-                    },
-                    channels: output.channels,
-                    ..Epilogue::default()
-                },
-                epilogue_below: Epilogue::default(),
-                reads_data: stages.is_empty(),
-                kernel,
-            });
-            input = output;
+    pub(crate) fn stages(&self, dropout: bool) -> Result<Stages, ModelError> {
+        let data = Value { shape: self.input, epilogue: Epilogue::default(), storage: self.data_storage() };
+        let stages = Stages { values: vec![data], stages: Vec::new() };
+        let mut lowering = Lowering { model: self, stages, made: Vec::new(), tensor: 0, dropouts: 0 };
+        let tensors = self.tensors()?;
+        for (index, output) in self.shapes()?.into_iter().enumerate() {
+            lowering.node(index, output, dropout)?;
+            lowering.tensor += tensors.iter().filter(|tensor| tensor.layer == index).count();
         }
-        for above in 1..stages.len() {
-            stages[above].epilogue_below = stages[above - 1].epilogue;
-        }
-        Ok(stages)
+        Ok(lowering.stages)
+    }
+
+    /// Recurrent layers read pixels of whole fours; the others read the data as it is.
+    fn data_storage(&self) -> Storage {
+        let reads_sequences = |node: &super::Node| {
+            matches!(node.layer, Layer::Lstm { .. }) && node.inputs.contains(&Source::Data)
+        };
+        if self.nodes.iter().any(reads_sequences) { Storage::PaddedChannels } else { Storage::Flat }
     }
 }
 
-/// Layouts store channels in multiples of `alignment`; what is beyond the real ones stays zero.
-impl Stage {
-    /// Channels as stored in this stage's input. Convolutions read the data's own channels as they are.
-    pub(crate) fn stored_input_channels(&self, alignment: u32) -> u32 {
-        if self.reads_data && self.kind != StageKind::Dense {
-            self.input.channels
-        } else {
-            self.input.channels.next_multiple_of(alignment)
+impl Lowering<'_> {
+    fn value(&self, source: Source) -> usize {
+        match source {
+            Source::Data => 0,
+            Source::Node(node) => self.made[node],
         }
     }
 
-    pub(crate) fn stored_output_channels(&self, alignment: u32) -> u32 {
-        self.output.channels.next_multiple_of(alignment)
-    }
-
-    /// Values of one sample as stored in this stage's input.
-    pub(crate) fn stored_inputs(&self, alignment: u32) -> u32 {
-        if self.reads_data && self.kind == StageKind::Dense {
-            // The data is one flat row for a dense layer.
-            self.input.features().next_multiple_of(alignment)
-        } else {
-            self.input.pixels() * self.stored_input_channels(alignment)
+    fn node(&mut self, index: usize, output: Shape, dropout: bool) -> Result<(), ModelError> {
+        let node = &self.model.nodes[index];
+        let inputs: Vec<usize> = node.inputs.iter().map(|&source| self.value(source)).collect();
+        let input = self.stages.values[inputs[0]].shape;
+        let (kind, activation) = match node.layer {
+            Layer::Conv2d { side, stride, padding, activation, weights, .. } => {
+                let padding = zeros_before(padding, side, stride, input, output);
+                let bias = weights.bias.is_some();
+                let pointwise = (side, stride, padding) == (1, 1, 0);
+                if pointwise && self.stages.values[inputs[0]].storage == Storage::PaddedChannels {
+                    (StageKind::Dense { bias, per_pixel: true }, activation)
+                } else {
+                    (StageKind::Conv2d { side, stride, padding, bias }, activation)
+                }
+            }
+            Layer::Pool { kind, side, stride, padding, activation, .. } => {
+                (StageKind::Pool { kind, side, stride, padding }, activation)
+            }
+            Layer::Dense { activation, weights, .. } => {
+                (StageKind::Dense { bias: weights.bias.is_some(), per_pixel: false }, activation)
+            }
+            Layer::Dropout { rate } => return self.dropout(index, inputs[0], rate, dropout),
+            Layer::LocalResponseNorm { radius, bias, alpha, beta } => {
+                (StageKind::LocalResponseNorm { radius, bias, alpha, beta }, Activation::Identity)
+            }
+            Layer::Lstm { .. } => (StageKind::Lstm, Activation::Identity),
+            Layer::Embedding { vocabulary, first, .. } => {
+                (StageKind::Embedding { vocabulary, first }, Activation::Identity)
+            }
+            Layer::Add { activation } => (StageKind::Add, activation),
+            Layer::BatchNorm { epsilon, keep, activation, .. } => {
+                // Its kernels apply any activation themselves.
+                (StageKind::BatchNorm { epsilon, keep, activation }, Activation::Identity)
+            }
+            Layer::LayerNorm { epsilon } => (StageKind::LayerNorm { epsilon }, Activation::Identity),
+            Layer::PositionEmbedding { .. } => (StageKind::PositionEmbedding, Activation::Identity),
+            Layer::Attention { heads } => (StageKind::Attention { heads }, Activation::Identity),
+        };
+        let number = match activation {
+            Activation::Identity | Activation::Gelu => activations::IDENTITY,
+            Activation::Relu => activations::RELU,
+            Activation::Tanh => activations::TANH,
+        };
+        let mut made = self.stage(kind, inputs, output, number);
+        if activation == Activation::Gelu {
+            // Its slope does not follow from its result, so that what it reads must be kept.
+            made = self.stage(StageKind::Gelu, vec![made], output, activations::IDENTITY);
         }
+        self.made.push(made);
+        Ok(())
     }
 
-    pub(crate) fn stored_outputs(&self, alignment: u32) -> u32 {
-        self.output.pixels() * self.stored_output_channels(alignment)
+    fn stage(&mut self, kind: StageKind, inputs: Vec<usize>, shape: Shape, activation: u32) -> usize {
+        let output = self.stages.values.len();
+        let epilogue = Epilogue { activation, channels: shape.channels, ..Epilogue::default() };
+        self.stages.values.push(Value { shape, epilogue, storage: Storage::PaddedChannels });
+        self.stages.stages.push(Stage { kind, inputs, output, tensor: self.tensor });
+        output
     }
 
-    /// Parameters of a dense stage for `rows` samples, with its own epilogue and the gradient in one part.
-    pub(crate) fn dense_params(&self, rows: u32, alignment: u32) -> Dense {
-        let (inputs, outputs) = (self.stored_inputs(alignment), self.stored_outputs(alignment));
-        Dense {
-            rows,
-            inputs,
-            outputs,
-            units: self.output.channels,
-            rows_per_part: rows,
-            part_stride: (inputs + 1) * outputs,
-            bias_offset: inputs * outputs,
-            reserved: 0,
-            epilogue: self.epilogue.stored(alignment),
+    /// Dropout joins the value that it reads.
+    fn dropout(&mut self, index: usize, value: usize, rate: f32, active: bool) -> Result<(), ModelError> {
+        let unsupported = |reason: &str| {
+            Err(ModelError::Unsupported { model: self.model.name, layer: index, reason: reason.to_owned() })
+        };
+        if value == 0 {
+            return unsupported("dropout of the data itself");
         }
-    }
-
-    /// Parameters of a convolution for `rows` samples, with its own epilogue and the gradient in one part.
-    pub(crate) fn conv2d_params(&self, rows: u32, side: u32, padding: u32, alignment: u32) -> Conv2d {
-        let input_channels = self.stored_input_channels(alignment);
-        let output_channels = self.stored_output_channels(alignment);
-        let kernel = side * side * input_channels * output_channels;
-        Conv2d {
-            rows,
-            input_height: self.input.height,
-            input_width: self.input.width,
-            input_channels,
-            output_height: self.output.height,
-            output_width: self.output.width,
-            output_channels,
-            side,
-            padding,
-            pixels_per_part: rows * self.output.pixels(),
-            part_stride: kernel + output_channels,
-            bias_offset: kernel,
-            epilogue: self.epilogue.stored(alignment),
+        if self.stages.values[value].epilogue.dropout_stream != 0 {
+            return unsupported("dropout behind dropout");
         }
+        let readers = |node: &&super::Node| node.inputs.iter().any(|&source| self.reads_value(source, value));
+        let earlier = self.model.nodes[..index].iter().filter(readers).count();
+        let read_undropped = self.model.nodes[index..].iter().filter(|node| {
+            node.inputs.contains(&self.model.nodes[index].inputs[0])
+        });
+        if earlier > 0 || read_undropped.count() > 1 {
+            return unsupported("what is dropped is also read whole");
+        }
+        if active {
+            let epilogue = &mut self.stages.values[value].epilogue;
+            epilogue.dropout_stream = stream::DROPOUT + self.dropouts;
+            epilogue.dropout_rate = rate;
+        }
+        self.dropouts += 1;
+        self.made.push(value);
+        Ok(())
     }
 
-    /// Parameters of a pooling stage for `rows` samples.
-    pub(crate) fn pool_params(&self, rows: u32, side: u32, stride: u32, alignment: u32) -> Pool {
-        Pool {
-            rows,
-            input_height: self.input.height,
-            input_width: self.input.width,
-            channels: self.stored_input_channels(alignment),
-            output_height: self.output.height,
-            output_width: self.output.width,
-            side,
-            stride,
-            epilogue: self.epilogue_below.stored(alignment),
+    /// Whether a source is an already made value.
+    fn reads_value(&self, source: Source, value: usize) -> bool {
+        match source {
+            Source::Data => value == 0,
+            Source::Node(node) => self.made.get(node) == Some(&value),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn dropout_joins_the_dense_layer_before_it() {
-        let stages = crate::workload("keras-mnist-mlp").unwrap().model.stages(true).unwrap();
-        let streams: Vec<u32> = stages.iter().map(|s| s.epilogue.dropout_stream).collect();
-        assert_eq!(streams, [1000, 1001, 0]);
-        assert_eq!(stages[1].epilogue_below, stages[0].epilogue);
-    }
-
-    #[test]
-    fn stored_layouts_round_channels_up() {
-        let stages = crate::workload("caffe-mnist").unwrap().model.stages(true).unwrap();
-        assert_eq!(stages[0].stored_inputs(4), 28 * 28);
-        assert_eq!(stages[2].stored_outputs(4), 8 * 8 * 52);
-        assert_eq!(stages[4].stored_inputs(4), 4 * 4 * 52);
-        assert_eq!(stages[4].stored_inputs(1), 800);
+/// Zeros before the first row and column.
+fn zeros_before(padding: Padding, side: u32, stride: u32, input: Shape, output: Shape) -> u32 {
+    match padding {
+        Padding::Valid => 0,
+        Padding::Zeros(zeros) => zeros,
+        Padding::Same => ((output.height - 1) * stride + side).saturating_sub(input.height) / 2,
     }
 }

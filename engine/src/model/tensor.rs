@@ -1,85 +1,209 @@
 use serde::Serialize;
 
-use super::{Layer, Model, ModelError};
-use crate::random::{Generator, stream};
+use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Source, Weights};
 
-/// How the weights of a matrix start. Biases start at zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Initializer {
-    /// Uniform within ±√(6 / (fan in + fan out)): Glorot and Bengio (2010), equation 16.
-    GlorotUniform,
-    /// Uniform within ±√(3 / fan in): what Caffe calls "xavier".
-    CaffeXavier,
-}
-
-/// A trainable tensor; the list of them is numbered in layer order, kernel before bias.
+/// A tensor of a model; the list of them is numbered in layer order, within a layer kernel, recurrent kernel, bias.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TensorSpec {
     pub number: u32,
     /// `dense1/kernel`, `conv2/bias`, …
     pub name: String,
-    /// Index of its layer in the model.
+    /// Index of its node in the model.
     pub layer: usize,
     pub shape: Vec<u32>,
-    /// Weights are uniform in ±limit; zero for a bias.
-    pub limit: f64,
+    pub initial: Initial,
+    pub kind: TensorKind,
+    pub multipliers: Multipliers,
+}
+
+/// Who changes a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TensorKind {
+    /// The optimiser.
+    Trained,
+    /// Nobody.
+    Fixed,
+    /// The forward pass: running averages.
+    Statistic,
+}
+
+/// Start values of a tensor, with the numbers of its [`Initializer`] worked out.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Initial {
+    /// Uniform in ±limit.
+    Uniform { limit: f64 },
+    Normal { deviation: f64 },
+    TruncatedNormal { deviation: f64 },
+    Constant { value: f64 },
+    /// Zeros, and ones for the forget gate.
+    LstmBias,
+    Orthogonal,
+    /// Filter `i` copies channel `i` while there are channels; the others are uniform in ±limit.
+    Dirac { limit: f64 },
+    WhitenedPatches { epsilon: f64 },
 }
 
 impl TensorSpec {
     pub fn elements(&self) -> usize {
         self.shape.iter().map(|&side| side as usize).product()
     }
+}
 
-    pub fn is_bias(&self) -> bool {
-        self.shape.len() == 1
+impl Initial {
+    fn new(initializer: Initializer, fan_in: u32, fan_out: u32) -> Self {
+        let (fan_in, fan_out) = (f64::from(fan_in), f64::from(fan_out));
+        match initializer {
+            Initializer::GlorotUniform => Self::Uniform { limit: (6.0 / (fan_in + fan_out)).sqrt() },
+            Initializer::FanInUniform { scale } => Self::Uniform { limit: (scale / fan_in).sqrt() },
+            Initializer::Uniform { limit } => Self::Uniform { limit },
+            Initializer::Normal { deviation } => Self::Normal { deviation },
+            Initializer::FanInNormal { scale } => Self::Normal { deviation: (scale / fan_in).sqrt() },
+            Initializer::TruncatedNormal { deviation } => Self::TruncatedNormal { deviation },
+            Initializer::Constant { value } => Self::Constant { value },
+            Initializer::Orthogonal => Self::Orthogonal,
+            Initializer::Dirac => Self::Dirac { limit: (1.0 / fan_in).sqrt() },
+            Initializer::WhitenedPatches { epsilon } => Self::WhitenedPatches { epsilon },
+        }
+    }
+}
+
+/// Collects the tensors of a model.
+struct Tensors {
+    list: Vec<TensorSpec>,
+    /// How many layers of each kind there were.
+    counts: Vec<(&'static str, u32)>,
+    layer: usize,
+}
+
+impl Tensors {
+    /// `conv3`, when two convolutions went before.
+    fn name(&mut self, kind: &'static str) -> String {
+        let count = match self.counts.iter_mut().find(|(name, _)| *name == kind) {
+            Some((_, count)) => {
+                *count += 1;
+                *count
+            }
+            None => {
+                self.counts.push((kind, 1));
+                1
+            }
+        };
+        format!("{kind}{count}")
     }
 
-    /// Start values, row-major: `(2u - 1)·limit` in double precision, rounded to float32.
-    #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
-    pub fn initial(&self, seed: u32) -> Vec<f32> {
-        let generator = Generator { stream: stream::WEIGHTS + self.number, step: 0, seed };
-        let count = u32::try_from(self.elements()).expect("a tensor has fewer than 2^32 elements");
-        if self.limit == 0.0 {
-            return vec![0.0; count as usize];
+    fn push(&mut self, name: String, shape: Vec<u32>, initial: Initial, kind: TensorKind, multipliers: Multipliers) {
+        let number = u32::try_from(self.list.len()).expect("a model has few tensors");
+        self.list.push(TensorSpec { number, name, layer: self.layer, shape, initial, kind, multipliers });
+    }
+
+    /// Kernel and bias of a convolution or dense layer.
+    fn weights(&mut self, name: &str, shape: Vec<u32>, weights: &Weights, fan_in: u32, fan_out: u32) {
+        let columns = shape.last().copied().unwrap_or(0);
+        let fixed = matches!(weights.kernel, Initializer::WhitenedPatches { .. });
+        let kind = if fixed { TensorKind::Fixed } else { TensorKind::Trained };
+        let initial = Initial::new(weights.kernel, fan_in, fan_out);
+        self.push(format!("{name}/kernel"), shape, initial, kind, weights.kernel_multipliers);
+        if let Some(bias) = weights.bias {
+            // A bias counts the inputs of its kernel, as Torch does.
+            let initial = Initial::new(bias, fan_in, fan_out);
+            let multipliers = weights.bias_multipliers;
+            self.push(format!("{name}/bias"), vec![columns], initial, TensorKind::Trained, multipliers);
         }
-        (0..count).map(|i| ((2.0 * generator.uniform(i) - 1.0) * self.limit) as f32).collect()
+    }
+
+    fn of_layer(&mut self, layer: &Layer, input: Shape) {
+        match layer {
+            Layer::Conv2d { filters, side, weights, .. } => {
+                let name = self.name("conv");
+                let area = side * side;
+                let shape = vec![*side, *side, input.channels, *filters];
+                self.weights(&name, shape, weights, area * input.channels, area * filters);
+            }
+            Layer::Dense { units, weights, .. } => {
+                let name = self.name("dense");
+                self.weights(&name, vec![input.features(), *units], weights, input.features(), *units);
+            }
+            Layer::Lstm { units, recurrent } => self.lstm(*units, *recurrent, input.channels),
+            Layer::Embedding { vocabulary, units, initializer, .. } => {
+                let name = self.name("embedding");
+                self.trained(format!("{name}/kernel"), vec![*vocabulary, *units], *initializer);
+            }
+            Layer::PositionEmbedding { initializer } => {
+                let name = self.name("position");
+                self.trained(format!("{name}/kernel"), vec![input.pixels(), input.channels], *initializer);
+            }
+            Layer::BatchNorm { trained_scale, bias, .. } => {
+                let name = self.name("batch_norm");
+                let kind = if *trained_scale { TensorKind::Trained } else { TensorKind::Fixed };
+                self.norm(&name, input.channels, kind, *bias);
+                for (statistic, value) in [("running_mean", 0.0), ("running_variance", 1.0)] {
+                    let initial = Initial::Constant { value };
+                    let name = format!("{name}/{statistic}");
+                    self.push(
+                        name,
+                        vec![input.channels],
+                        initial,
+                        TensorKind::Statistic,
+                        Multipliers::default(),
+                    );
+                }
+            }
+            Layer::LayerNorm { .. } => {
+                let name = self.name("layer_norm");
+                self.norm(&name, input.channels, TensorKind::Trained, Multipliers::default());
+            }
+            Layer::Pool { .. }
+            | Layer::Dropout { .. }
+            | Layer::LocalResponseNorm { .. }
+            | Layer::Add { .. }
+            | Layer::Attention { .. } => {}
+        }
+    }
+
+    fn lstm(&mut self, units: u32, recurrent: Initializer, inputs: u32) {
+        let name = self.name("lstm");
+        let kernel = Initial::new(Initializer::GlorotUniform, inputs, 4 * units);
+        let recurrent = Initial::new(recurrent, units, 4 * units);
+        let tensors = [
+            ("kernel", vec![inputs, 4 * units], kernel),
+            ("recurrent_kernel", vec![units, 4 * units], recurrent),
+            ("bias", vec![4 * units], Initial::LstmBias),
+        ];
+        for (part, shape, initial) in tensors {
+            self.push(format!("{name}/{part}"), shape, initial, TensorKind::Trained, Multipliers::default());
+        }
+    }
+
+    /// A matrix whose two sides are its fans.
+    fn trained(&mut self, name: String, shape: Vec<u32>, initializer: Initializer) {
+        let initial = Initial::new(initializer, shape[0], shape[1]);
+        self.push(name, shape, initial, TensorKind::Trained, Multipliers::default());
+    }
+
+    /// Scale and bias of a normalisation.
+    fn norm(&mut self, name: &str, channels: u32, scale: TensorKind, bias: Multipliers) {
+        let one = Initial::Constant { value: 1.0 };
+        let zero = Initial::Constant { value: 0.0 };
+        self.push(format!("{name}/scale"), vec![channels], one, scale, Multipliers::default());
+        self.push(format!("{name}/bias"), vec![channels], zero, TensorKind::Trained, bias);
     }
 }
 
 impl Model {
-    /// All trainable tensors in order.
+    /// All tensors in order.
     pub fn tensors(&self) -> Result<Vec<TensorSpec>, ModelError> {
-        let mut tensors = Vec::new();
-        let (mut convolutions, mut denses) = (0, 0);
-        let mut input = self.input;
-        for (layer, (definition, output)) in self.layers.iter().zip(self.shapes()?).enumerate() {
-            let kernel = match *definition {
-                Layer::Conv2d { filters, side, initializer, .. } => {
-                    convolutions += 1;
-                    let shape = vec![side, side, input.channels, filters];
-                    let area = side * side;
-                    Some((format!("conv{convolutions}"), shape, area * input.channels, area * filters, initializer))
-                }
-                Layer::Dense { units, initializer, .. } => {
-                    denses += 1;
-                    let shape = vec![input.features(), units];
-                    Some((format!("dense{denses}"), shape, input.features(), units, initializer))
-                }
-                Layer::MaxPool { .. } | Layer::Dropout { .. } => None,
+        let shapes = self.shapes()?;
+        let mut tensors = Tensors { list: Vec::new(), counts: Vec::new(), layer: 0 };
+        for (layer, node) in self.nodes.iter().enumerate() {
+            tensors.layer = layer;
+            let input = match node.inputs[0] {
+                Source::Data => self.input,
+                Source::Node(node) => shapes[node],
             };
-            if let Some((name, shape, fan_in, fan_out, initializer)) = kernel {
-                let limit = match initializer {
-                    Initializer::GlorotUniform => (6.0 / (f64::from(fan_in) + f64::from(fan_out))).sqrt(),
-                    Initializer::CaffeXavier => (3.0 / f64::from(fan_in)).sqrt(),
-                };
-                let columns = shape.last().copied().unwrap_or(0);
-                let number = u32::try_from(tensors.len()).expect("a model has few tensors");
-                tensors.push(TensorSpec { number, name: format!("{name}/kernel"), layer, shape, limit });
-                let name = format!("{name}/bias");
-                tensors.push(TensorSpec { number: number + 1, name, layer, shape: vec![columns], limit: 0.0 });
-            }
-            input = output;
+            tensors.of_layer(&node.layer, input);
         }
-        Ok(tensors)
+        Ok(tensors.list)
     }
 }

@@ -4,12 +4,14 @@ use super::{Limit, RunRequest};
 use crate::error::EngineError;
 use crate::trainer::Backend;
 use crate::training::{BatchPlan, Optimizer};
-use crate::workload::Workload;
+use crate::workload::{TrainingRange, Workload};
 
 /// What to train with and for how long, after the request's own wishes.
 pub(super) struct JobSettings {
     pub(super) optimizer: Optimizer,
     pub(super) batches: BatchPlan,
+    /// Steps over which schedules are spread: those asked for, or those of the published recipe.
+    pub(super) planned_steps: u64,
     pub(super) target_accuracy: f64,
     pub(super) limits: Limits,
     /// Whether more windows may follow the training until the figure has settled.
@@ -27,18 +29,20 @@ pub(super) struct Limits {
 pub(super) fn job_settings(
     request: &RunRequest,
     workload: &Workload,
-    samples: u32,
+    file_samples: u32,
 ) -> Result<JobSettings, EngineError> {
+    let range = workload.training.unwrap_or(TrainingRange { first: 0, samples: file_samples });
+    let TrainingRange { first, samples } = range;
     let batch_size = request.batch_size.unwrap_or(workload.batch_size);
     if batch_size == 0 || batch_size > samples {
         return Err(EngineError::InvalidSetting {
             what: "the batch size",
-            allowed: format!("from 1 to {samples}, the size of {}", workload.data_set),
+            allowed: format!("from 1 to {samples}, the training samples of {}", workload.data_set),
             value: batch_size.to_string(),
         });
     }
     let batches =
-        BatchPlan { samples, batch_size, order: workload.order, batching: workload.batching, seed: request.seed };
+        BatchPlan { first, samples, batch_size, order: workload.order, batching: workload.batching, seed: request.seed };
     let limits = match request.limit {
         None => Limits {
             steps: batches.steps_of_epochs(request.suite.epochs),
@@ -51,7 +55,13 @@ pub(super) fn job_settings(
         Some(Limit::Steps(steps)) => Limits { steps, seconds: f64::INFINITY, seconds_are_budget: false },
         Some(Limit::Seconds(seconds)) => Limits { steps: u64::MAX, seconds, seconds_are_budget: false },
     };
+    let planned_steps = match request.limit {
+        Some(Limit::Epochs(epochs)) => batches.steps_of_epochs(epochs),
+        Some(Limit::Steps(steps)) => steps,
+        None | Some(Limit::Seconds(_)) => batches.steps_of_epochs(workload.published_epochs),
+    };
     Ok(JobSettings {
+        planned_steps,
         optimizer: match request.learning_rate {
             Some(rate) => workload.optimizer.clone().with_learning_rate(rate),
             None => workload.optimizer.clone(),

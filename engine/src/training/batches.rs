@@ -5,7 +5,9 @@ use crate::random::{Generator, stream};
 /// Which samples each step trains on: the same for every back end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BatchPlan {
-    /// Samples of the training set.
+    /// First sample that is trained on; those outside may be held out.
+    pub first: u32,
+    /// Samples that are trained on.
     pub samples: u32,
     pub batch_size: u32,
     pub order: SampleOrder,
@@ -26,6 +28,8 @@ pub enum SampleOrder {
 pub enum Batching {
     /// The last batch of an epoch is short, as in Keras.
     ShortLast,
+    /// What does not fill a batch is left out.
+    DropLast,
     /// Batches run across the end of the set into its beginning, as in Caffe's data layer. For file order only.
     Wrap,
 }
@@ -42,13 +46,16 @@ pub struct Step {
 impl BatchPlan {
     /// Steps after which every sample was used once.
     pub fn steps_per_epoch(&self) -> u32 {
-        self.samples.div_ceil(self.batch_size)
+        match self.batching {
+            Batching::ShortLast | Batching::Wrap => self.samples.div_ceil(self.batch_size),
+            Batching::DropLast => (self.samples / self.batch_size).max(1),
+        }
     }
 
     /// Steps after which `epochs` epochs are finished.
     pub fn steps_of_epochs(&self, epochs: u32) -> u64 {
         match self.batching {
-            Batching::ShortLast => u64::from(epochs) * u64::from(self.steps_per_epoch()),
+            Batching::ShortLast | Batching::DropLast => u64::from(epochs) * u64::from(self.steps_per_epoch()),
             Batching::Wrap => (u64::from(epochs) * u64::from(self.samples)).div_ceil(u64::from(self.batch_size)),
         }
     }
@@ -57,7 +64,7 @@ impl BatchPlan {
     #[expect(clippy::cast_possible_truncation, reason = "a remainder of a u32 is one")]
     pub fn step(&self, step: u64) -> Step {
         match self.batching {
-            Batching::ShortLast => {
+            Batching::ShortLast | Batching::DropLast => {
                 let per_epoch = u64::from(self.steps_per_epoch());
                 let offset = (step % per_epoch) as u32 * self.batch_size;
                 Step {
@@ -81,9 +88,10 @@ impl BatchPlan {
     /// The order of the samples in `epoch`.
     pub fn order(&self, epoch: u32) -> Vec<u32> {
         match self.order {
-            SampleOrder::File => (0..self.samples).collect(),
+            SampleOrder::File => (self.first..self.first + self.samples).collect(),
             SampleOrder::Shuffled => {
-                Generator { stream: stream::SHUFFLE, step: epoch, seed: self.seed }.permutation(self.samples)
+                let order = Generator { stream: stream::SHUFFLE, step: epoch, seed: self.seed };
+                order.permutation(self.samples).into_iter().map(|place| self.first + place).collect()
             }
         }
     }
@@ -94,7 +102,7 @@ mod tests {
     use super::*;
 
     fn plan(batching: Batching) -> BatchPlan {
-        BatchPlan { samples: 10, batch_size: 4, order: SampleOrder::File, batching, seed: 1 }
+        BatchPlan { first: 0, samples: 10, batch_size: 4, order: SampleOrder::File, batching, seed: 1 }
     }
 
     #[test]
@@ -113,6 +121,21 @@ mod tests {
         assert_eq!(plan.step(3), Step { epoch: 1, offset: 2, count: 4 });
         assert_eq!(plan.steps_of_epochs(1), 3);
         assert_eq!(plan.steps_of_epochs(2), 5);
+    }
+
+    #[test]
+    fn what_does_not_fill_a_batch_can_be_left_out() {
+        let plan = plan(Batching::DropLast);
+        assert_eq!(plan.steps_per_epoch(), 2);
+        assert_eq!(plan.step(2), Step { epoch: 1, offset: 0, count: 4 });
+    }
+
+    #[test]
+    fn held_out_samples_are_never_trained_on() {
+        let plan = BatchPlan { first: 3, samples: 5, order: SampleOrder::Shuffled, ..plan(Batching::ShortLast) };
+        let mut order = plan.order(1);
+        order.sort_unstable();
+        assert_eq!(order, [3, 4, 5, 6, 7]);
     }
 
     #[test]

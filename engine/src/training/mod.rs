@@ -1,7 +1,15 @@
-//! How a network is trained, apart from the network: batches and optimisers, as data.
+//! How a network is trained, apart from the network: batches, loss and optimisers, as data.
 
+mod average;
 mod batches;
+mod input;
+mod loss;
 mod optimizer;
+mod schedule;
 
+pub use average::{AverageStep, WeightAverage};
 pub use batches::{BatchPlan, Batching, SampleOrder, Step};
-pub use optimizer::{Optimizer, Schedule};
+pub use input::{Augmentation, Edge, Flip, InputRecipe, Normalization, Shift};
+pub use loss::Loss;
+pub use optimizer::{Optimizer, Rule};
+pub use schedule::Schedule;

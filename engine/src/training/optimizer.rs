@@ -1,73 +1,59 @@
 use serde::Serialize;
 
-/// The rule that changes weights, with its constants; `reference/golden/README.md` section 3 defines them.
+use super::Schedule;
+
+/// How weights change: a rule, its learning rate, and an L2 penalty that tensors may multiply.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum Optimizer {
-    /// `a = ρa + (1-ρ)g²; w -= rate·g / (√a + ε)`, with ε outside the root as in Keras 2.
-    RmsProp { learning_rate: f64, schedule: Schedule, rho: f64, epsilon: f64 },
-    /// `g += decay·w; v = momentum·v + rate·g; w -= v`, as in Caffe: the rate is inside the velocity.
-    Sgd {
-        learning_rate: f64,
-        schedule: Schedule,
-        momentum: f64,
-        /// L2 penalty, on all tensors.
-        weight_decay: f64,
-        /// Biases learn this many times as fast.
-        bias_rate_multiplier: f64,
-    },
+pub struct Optimizer {
+    pub rule: Rule,
+    /// Before any schedule.
+    pub learning_rate: f64,
+    pub schedule: Schedule,
+    pub weight_decay: f64,
 }
 
-/// How the learning rate changes with the number `t` of updates done.
+/// The rule that changes weights, with its constants; `reference/golden/README.md` section 3 defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub enum Schedule {
-    Constant,
-    /// `rate·(1 + γt)^(-p)`: Caffe's "inv".
-    Inverse {
-        gamma: f64,
-        power: f64,
-    },
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// `v = momentum·v + rate·g; w -= v`, as in Caffe.
+    Sgd { momentum: f64 },
+    /// `v = momentum·v + g; w -= rate·(g + momentum·v)`: Nesterov's momentum as in Torch.
+    Nesterov { momentum: f64 },
+    /// `a = ρa + (1-ρ)g²; w -= rate·g / (√a + ε)`, with ε outside the root as in Keras 2.
+    RmsProp { rho: f64, epsilon: f64 },
+    /// Zeiler (2012): `u = g·√(d + ε) / √(a + ε); w -= rate·u`, with running means a of g² and d of u².
+    Adadelta { rho: f64, epsilon: f64 },
+    /// Kingma and Ba (2014), with the bias correction folded into the rate. Decoupled, the weight decay leaves the
+    /// running means alone: Loshchilov and Hutter (2017).
+    Adam { beta1: f64, beta2: f64, epsilon: f64, decoupled: bool },
 }
 
 impl Optimizer {
-    /// The rate before any schedule.
-    pub fn learning_rate(&self) -> f64 {
-        match *self {
-            Self::RmsProp { learning_rate, .. } | Self::Sgd { learning_rate, .. } => learning_rate,
-        }
+    /// Without schedule or weight decay.
+    pub fn new(rule: Rule, learning_rate: f64) -> Self {
+        Self { rule, learning_rate, schedule: Schedule::Constant, weight_decay: 0.0 }
     }
 
-    /// The same rule with another rate.
+    /// The same optimiser with another rate.
     #[must_use]
-    pub fn with_learning_rate(mut self, rate: f64) -> Self {
-        match &mut self {
-            Self::RmsProp { learning_rate, .. } | Self::Sgd { learning_rate, .. } => *learning_rate = rate,
-        }
-        self
+    pub fn with_learning_rate(self, learning_rate: f64) -> Self {
+        Self { learning_rate, ..self }
     }
 
-    /// Learning rate of update `t`, from 0, in double precision.
-    pub fn rate(&self, t: u64) -> f64 {
-        let (Self::RmsProp { schedule, .. } | Self::Sgd { schedule, .. }) = *self;
-        self.learning_rate()
-            * match schedule {
-                Schedule::Constant => 1.0,
-                Schedule::Inverse { gamma, power } => (1.0 + gamma * t as f64).powf(-power),
+    /// Learning rate of update `t`, from 0, of `planned`, in double precision, without the corrections of the rule.
+    pub fn scheduled_rate(&self, t: u64, planned: u64) -> f64 {
+        self.learning_rate * self.schedule.factor(t, planned)
+    }
+
+    /// What the rule multiplies the scheduled rate of update `t` by.
+    pub fn correction(&self, t: u64) -> f64 {
+        match self.rule {
+            Rule::Adam { beta1, beta2, .. } => {
+                let updates = i32::try_from(t + 1).unwrap_or(i32::MAX);
+                (1.0 - beta2.powi(updates)).sqrt() / (1.0 - beta1.powi(updates))
             }
-    }
-
-    /// How many times as fast a tensor learns.
-    pub fn rate_multiplier(&self, is_bias: bool) -> f64 {
-        match *self {
-            Self::Sgd { bias_rate_multiplier, .. } if is_bias => bias_rate_multiplier,
             _ => 1.0,
-        }
-    }
-
-    /// The L2 penalty on a tensor.
-    pub fn weight_decay(&self) -> f64 {
-        match *self {
-            Self::Sgd { weight_decay, .. } => weight_decay,
-            Self::RmsProp { .. } => 0.0,
         }
     }
 }
@@ -77,15 +63,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn caffes_inverse_schedule_ends_where_caffe_says() {
-        let sgd = Optimizer::Sgd {
-            learning_rate: 0.01,
-            schedule: Schedule::Inverse { gamma: 0.0001, power: 0.75 },
-            momentum: 0.9,
-            weight_decay: 0.0005,
-            bias_rate_multiplier: 2.0,
-        };
-        assert!((sgd.rate(10_000) - 0.005_946).abs() < 1e-6);
-        assert!((sgd.rate(9) - 0.009_993_255_311_243_308).abs() < 1e-15);
+    fn adams_first_correction_takes_back_what_the_means_lack() {
+        let adam = Optimizer::new(Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false }, 0.001);
+        assert!((adam.correction(0) - 0.001f64.sqrt() / 0.1).abs() < 1e-9);
+        assert!((adam.correction(1_000_000) - 1.0).abs() < 1e-9);
     }
 }

@@ -1,8 +1,9 @@
 use std::ops::Range;
 
+use super::dense::weights_and_bias;
 use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
-use crate::params::{Conv2d, Step};
+use crate::params::{Conv2d, NO_BIAS, Step};
 
 /// Where the taps of one output pixel fall: (offset of the input pixel, offset of the tap in the kernel).
 ///
@@ -10,7 +11,7 @@ use crate::params::{Conv2d, Step};
 fn taps(params: &Conv2d, sample: usize, row: u32, column: u32) -> impl Iterator<Item = (Range<usize>, usize)> {
     let params = *params;
     let channels = params.input_channels as usize;
-    let inside = move |at: u32, tap: u32, extent: u32| (at + tap).checked_sub(params.padding).filter(|&at| at < extent);
+    let inside = move |at: u32, tap: u32, extent: u32| (at * params.stride + tap).checked_sub(params.padding).filter(|&at| at < extent);
     (0..params.side).flat_map(move |ky| {
         (0..params.side).filter_map(move |kx| {
             let y = inside(row, ky, params.input_height)? as usize;
@@ -80,7 +81,7 @@ pub fn conv2d_weight_gradient<T: Real>(params: &Conv2d, x: &[T], dy: &[T], parts
     for (pixel, sample, row, column) in pixels(params) {
         let part = pixel / params.pixels_per_part as usize;
         let dy = &dy[pixel * filters..(pixel + 1) * filters];
-        let (weights, bias) = parts[part * params.part_stride as usize..].split_at_mut(params.bias_offset as usize);
+        let (weights, bias) = weights_and_bias(&mut parts[part * params.part_stride as usize..], params.bias_offset);
         for (channels, tap) in taps(params, sample, row, column) {
             for (&x, weights) in x[channels].iter().zip(weights[tap..].chunks_exact_mut(filters)) {
                 for (weight, &dy) in weights.iter_mut().zip(dy) {
@@ -88,8 +89,10 @@ pub fn conv2d_weight_gradient<T: Real>(params: &Conv2d, x: &[T], dy: &[T], parts
                 }
             }
         }
-        for (bias, &dy) in bias.iter_mut().zip(dy) {
-            *bias += dy;
+        if params.bias_offset != NO_BIAS {
+            for (bias, &dy) in bias.iter_mut().zip(dy) {
+                *bias += dy;
+            }
         }
     }
 }

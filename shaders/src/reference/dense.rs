@@ -1,6 +1,6 @@
 use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
-use crate::params::{Dense, Step};
+use crate::params::{Dense, NO_BIAS, Step};
 
 /// Twin of `dense_forward.wgsl`: `y = epilogue(x·W + b)`.
 ///
@@ -43,14 +43,22 @@ pub fn dense_weight_gradient<T: Real>(params: &Dense, x: &[T], dy: &[T], parts: 
     parts.fill(T::ZERO);
     for (row, (x, dy)) in x.chunks_exact(inputs).zip(dy.chunks_exact(outputs)).enumerate() {
         let part = row / params.rows_per_part as usize;
-        let (weights, bias) = parts[part * params.part_stride as usize..].split_at_mut(params.bias_offset as usize);
+        let (weights, bias) = weights_and_bias(&mut parts[part * params.part_stride as usize..], params.bias_offset);
         for (&x, weights) in x.iter().zip(weights.chunks_exact_mut(outputs)) {
             for (weight, &dy) in weights.iter_mut().zip(dy) {
                 *weight += x * dy;
             }
         }
-        for (bias, &dy) in bias.iter_mut().zip(dy) {
-            *bias += dy;
+        if params.bias_offset != NO_BIAS {
+            for (bias, &dy) in bias.iter_mut().zip(dy) {
+                *bias += dy;
+            }
         }
     }
+}
+
+/// A part of a weight gradient: the weights', and the bias' where there is one.
+pub(super) fn weights_and_bias<T>(part: &mut [T], bias_offset: u32) -> (&mut [T], &mut [T]) {
+    let length = part.len();
+    part.split_at_mut(if bias_offset == NO_BIAS { length } else { bias_offset as usize })
 }

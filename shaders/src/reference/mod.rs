@@ -17,6 +17,6 @@ pub use dense::{dense_forward, dense_input_gradient, dense_weight_gradient};
 pub use epilogue::{apply_epilogue, store_gradient};
 pub use gather::gather;
 pub use optimizers::{Block, Update, adadelta, adam, adamw, average, rmsprop, sgd};
-pub use pool::{max_pool_backward, max_pool_forward};
+pub use pool::{average_pool_backward, average_pool_forward, max_pool_backward, max_pool_forward};
 pub use softmax::softmax_cross_entropy;
 pub use sum_parts::sum_parts;

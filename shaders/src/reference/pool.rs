@@ -1,20 +1,22 @@
-use super::epilogue::store_gradient;
+use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Pool, Step};
 
-/// Twin of `max_pool_forward.wgsl`: the largest value of each window, and which tap of the window it was.
+/// Twin of `max_pool_forward.wgsl`: `y = epilogue(largest value of each window)`, and which tap of the window it was.
 ///
-/// `x`: (B, H, W, C); `y`, `taps`: (B, H', W', C). The first of equal values in row-major order wins.
-pub fn max_pool_forward<T: Real>(params: &Pool, x: &[T], y: &mut [T], taps: &mut [u32]) {
+/// `x`: (B, H, W, C); `y`, `taps`: (B, H', W', C). The first of equal values in row-major order wins; what lies
+/// outside the image never does.
+pub fn max_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mut [T], taps: &mut [u32]) {
     for (output, at) in outputs(params) {
-        let mut best = (x[input(params, at, 0)], 0);
-        for tap in 1..params.side * params.side {
-            let value = x[input(params, at, tap)];
-            if value > best.0 {
-                best = (value, tap);
+        let mut best: Option<(T, u32)> = None;
+        for (tap, place) in window(params, at) {
+            if best.is_none_or(|(largest, _)| x[place] > largest) {
+                best = Some((x[place], tap));
             }
         }
-        (y[output], taps[output]) = best;
+        let (largest, tap) = best.expect("a window covers at least one pixel");
+        y[output] = apply_epilogue(largest, place_number(output), &params.epilogue, step);
+        taps[output] = tap;
     }
 }
 
@@ -24,7 +26,34 @@ pub fn max_pool_forward<T: Real>(params: &Pool, x: &[T], y: &mut [T], taps: &mut
 pub fn max_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], taps: &[u32], x: &[T], dx: &mut [T]) {
     let mut sums = vec![T::ZERO; dx.len()];
     for (output, at) in outputs(params) {
-        sums[input(params, at, taps[output])] += dy[output];
+        for (tap, place) in window(params, at) {
+            if tap == taps[output] {
+                sums[place] += dy[output];
+            }
+        }
+    }
+    store_gradient(&sums, x, &params.epilogue, step, dx);
+}
+
+/// Twin of `average_pool_forward.wgsl`: `y = epilogue(mean of the window's pixels that are in the image)`.
+///
+/// `x`: (B, H, W, C); `y`: (B, H', W', C).
+pub fn average_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mut [T]) {
+    for (output, at) in outputs(params) {
+        let sum: T = window(params, at).map(|(_, place)| x[place]).sum();
+        y[output] = apply_epilogue(sum / pixels_of::<T>(params, at), place_number(output), &params.epilogue, step);
+    }
+}
+
+/// Twin of `average_pool_backward.wgsl`: each gradient is shared equally among its window's pixels, times `slope(x)`.
+///
+/// `dy`: (B, H', W', C); `x`, `dx`: (B, H, W, C), where `epilogue` made `x`.
+pub fn average_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
+    let mut sums = vec![T::ZERO; dx.len()];
+    for (output, at) in outputs(params) {
+        for (_, place) in window(params, at) {
+            sums[place] += dy[output] / pixels_of::<T>(params, at);
+        }
     }
     store_gradient(&sums, x, &params.epilogue, step, dx);
 }
@@ -41,9 +70,22 @@ fn outputs(params: &Pool) -> impl Iterator<Item = (usize, At)> {
         .enumerate()
 }
 
-/// Place of tap `tap` of the window of an output.
-fn input(params: &Pool, (sample, row, column, channel): At, tap: u32) -> usize {
-    let y = (row * params.stride + tap / params.side) as usize;
-    let x = (column * params.stride + tap % params.side) as usize;
-    ((sample * params.input_height as usize + y) * params.input_width as usize + x) * params.channels as usize + channel
+/// The taps of an output's window that are in the image, and their places in the input.
+fn window(params: &Pool, (sample, row, column, channel): At) -> impl Iterator<Item = (u32, usize)> {
+    let params = *params;
+    (0..params.side * params.side).filter_map(move |tap| {
+        let y = (row * params.stride + tap / params.side).checked_sub(params.padding)?;
+        let x = (column * params.stride + tap % params.side).checked_sub(params.padding)?;
+        let inside = y < params.input_height && x < params.input_width;
+        let pixel = (sample * params.input_height as usize + y as usize) * params.input_width as usize + x as usize;
+        inside.then_some((tap, pixel * params.channels as usize + channel))
+    })
+}
+
+fn pixels_of<T: Real>(params: &Pool, at: At) -> T {
+    window(params, at).map(|_| T::ONE).sum()
+}
+
+fn place_number(output: usize) -> u32 {
+    u32::try_from(output).unwrap_or(u32::MAX)
 }

@@ -15,21 +15,25 @@ pub fn softmax_cross_entropy<T: Real>(
     let (classes, stride) = (params.classes as usize, params.stride as usize);
     let count = step.count.min(params.rows);
     let share = T::ONE / T::from_f64(f64::from(count));
+    let weight = if params.summed == 1 { T::ONE } else { share };
+    let scale = T::from_f64(f64::from(params.logits_scale));
+    let spread = T::from_f64(f64::from(params.label_smoothing));
+    let each = spread / T::from_f64(f64::from(params.classes));
     let (mut loss, mut correct) = (T::ZERO, 0);
     gradient.fill(T::ZERO);
     for row in 0..count as usize {
-        let logits = &logits[row * stride..row * stride + classes];
+        let logits: Vec<T> = logits[row * stride..row * stride + classes].iter().map(|&logit| scale * logit).collect();
         let label = labels[row] as usize;
         let largest = logits.iter().copied().fold(logits[0], T::maximum);
         let sum: T = logits.iter().map(|&logit| (logit - largest).exp()).sum();
-        loss += (sum.ln() + largest - logits[label]) * share;
         // The first of equal logits is the answer.
         let answer = logits.iter().position(|&logit| logit == largest);
         correct += u32::from(answer == Some(label));
-        for (class, (gradient, &logit)) in gradient[row * stride..].iter_mut().zip(logits).enumerate() {
+        for (class, (gradient, &logit)) in gradient[row * stride..].iter_mut().zip(&logits).enumerate() {
             let probability = (logit - largest).exp() / sum;
-            let target = if class == label { T::ONE } else { T::ZERO };
-            *gradient = (probability - target) * share;
+            let target = if class == label { T::ONE - spread + each } else { each };
+            loss += target * (sum.ln() + largest - logit) * share;
+            *gradient = (probability - target) * weight * scale;
         }
     }
     #[expect(clippy::cast_possible_truncation, reason = "the record keeps losses in float32")]

@@ -2,6 +2,7 @@
 
 mod network;
 mod trainer;
+mod updater;
 
 use std::marker::PhantomData;
 

@@ -1,110 +1,145 @@
-use shaders::Real;
-use shaders::params::Step;
-use shaders::reference as twin;
+//! One pass through the stages of a model, forth and back.
 
-use crate::model::{Stage, StageKind};
+mod convolution;
+mod dense;
+mod pooling;
+
+use shaders::Real;
+use shaders::params::{Epilogue, Step};
+
+use crate::model::{PoolKind, Stage, StageKind, Stages};
 
 /// Layouts of the reference have no padding.
 const ALIGNMENT: u32 = 1;
 
-/// The stages of a model, and what one pass through them leaves behind.
+/// The stages of a model, its tensors, and what one pass leaves behind.
 pub(super) struct Network<T> {
-    stages: Vec<Stage>,
-    /// Input of each stage, and the logits last: (rows, features).
-    activations: Vec<Vec<T>>,
-    /// Winning taps of pooling stages.
-    taps: Vec<Vec<u32>>,
+    stages: Stages,
+    /// All tensors in model order.
+    pub(super) tensors: Vec<Vec<T>>,
+    /// Loss gradients of `tensors` of the last [`Network::backward`].
+    pub(super) gradients: Vec<Vec<T>>,
+    /// (rows, features) of each value.
+    values: Vec<Vec<T>>,
+    /// Gradients of `values`, once something has contributed.
+    value_gradients: Vec<Option<Vec<T>>>,
+    /// What a stage keeps from its forward for its backward.
+    kept: Vec<Kept<T>>,
     rows: u32,
 }
 
+/// Memory of a stage from forth to back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept<T> {
+    /// Winning taps of a pooling stage.
+    taps: Vec<u32>,
+    /// Whatever numbers a stage needs again.
+    numbers: Vec<Vec<T>>,
+}
+
 impl<T: Real> Network<T> {
-    pub(super) fn new(stages: Vec<Stage>) -> Self {
-        let taps = vec![Vec::new(); stages.len()];
-        Self { stages, activations: Vec::new(), taps, rows: 0 }
+    pub(super) fn new(stages: Stages, tensors: Vec<Vec<T>>) -> Self {
+        Self {
+            gradients: tensors.iter().map(|t| vec![T::ZERO; t.len()]).collect(),
+            tensors,
+            values: vec![Vec::new(); stages.values.len()],
+            value_gradients: vec![None; stages.values.len()],
+            kept: vec![Kept::default(); stages.stages.len()],
+            stages,
+            rows: 0,
+        }
     }
 
-    /// Logits of `input` (`rows` samples), by the `tensors` in model order.
-    pub(super) fn forward(&mut self, step: &Step, tensors: &[Vec<T>], input: Vec<T>, rows: u32) -> &[T] {
+    /// Logits of `input` (`rows` samples).
+    pub(super) fn forward(&mut self, step: &Step, input: Vec<T>, rows: u32) -> &[T] {
         self.rows = rows;
-        self.activations = vec![input];
-        for (index, stage) in self.stages.iter().enumerate() {
-            let x = &self.activations[index];
-            let mut y = vec![T::ZERO; (rows * stage.stored_outputs(ALIGNMENT)) as usize];
-            match (stage.kind, stage.kernel) {
-                (StageKind::Dense, Some(kernel)) => {
-                    let params = stage.dense_params(rows, ALIGNMENT);
-                    twin::dense_forward(&params, step, x, &tensors[kernel], &tensors[kernel + 1], &mut y);
-                }
-                (StageKind::Conv2d { side, padding }, Some(kernel)) => {
-                    let params = stage.conv2d_params(rows, side, padding, ALIGNMENT);
-                    twin::conv2d_forward(&params, step, x, &tensors[kernel], &tensors[kernel + 1], &mut y);
-                }
-                (StageKind::MaxPool { side, stride }, _) => {
-                    self.taps[index] = vec![0; y.len()];
-                    let params = stage.pool_params(rows, side, stride, ALIGNMENT);
-                    twin::max_pool_forward(&params, x, &mut y, &mut self.taps[index]);
-                }
-                (_, None) => unreachable!("a stage with weights has a kernel"),
-            }
-            self.activations.push(y);
+        self.values[0] = input;
+        for index in 0..self.stages.stages.len() {
+            let stage = self.stages.stages[index].clone();
+            let features = self.stages.output(&stage).stored_features(ALIGNMENT);
+            let y = vec![T::ZERO; (rows * features) as usize];
+            self.values[stage.output] = self.stage_forward(index, &stage, step, y);
         }
         self.logits()
     }
 
-    pub(super) fn logits(&self) -> &[T] {
-        self.activations.last().map_or(&[], |logits| logits)
-    }
-
-    /// Writes the gradient of every tensor, given the gradient of the logits of the last [`Network::forward`].
-    pub(super) fn backward(&self, step: &Step, tensors: &[Vec<T>], mut dy: Vec<T>, gradients: &mut [Vec<T>]) {
-        for (index, stage) in self.stages.iter().enumerate().rev() {
-            let x = &self.activations[index];
-            if let Some(kernel) = stage.kernel {
-                self.weight_gradient(stage, x, &dy, &mut gradients[kernel..kernel + 2]);
-            }
-            if !stage.reads_data {
-                dy = self.input_gradient(step, index, tensors, x, &dy);
-            }
-        }
-    }
-
-    fn weight_gradient(&self, stage: &Stage, x: &[T], dy: &[T], gradients: &mut [Vec<T>]) {
-        let mut part = vec![T::ZERO; gradients[0].len() + gradients[1].len()];
+    fn stage_forward(&mut self, index: usize, stage: &Stage, step: &Step, y: Vec<T>) -> Vec<T> {
         match stage.kind {
-            StageKind::Dense => {
-                twin::dense_weight_gradient(&stage.dense_params(self.rows, ALIGNMENT), x, dy, &mut part);
+            StageKind::Dense { bias, per_pixel } => self.dense_forward(stage, per_pixel, bias, step, y),
+            StageKind::Conv2d { side, stride, padding, bias } => {
+                self.conv2d_forward(stage, (side, stride, padding), bias, step, y)
             }
-            StageKind::Conv2d { side, padding } => {
-                let params = stage.conv2d_params(self.rows, side, padding, ALIGNMENT);
-                twin::conv2d_weight_gradient(&params, x, dy, &mut part);
+            StageKind::Pool { kind: PoolKind::Max, side, stride, padding } => {
+                self.max_pool_forward(index, stage, (side, stride, padding), step, y)
             }
-            StageKind::MaxPool { .. } => unreachable!("pooling has no weights"),
+            StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
+                self.average_pool_forward(stage, (side, stride, padding), step, y)
+            }
+            _ => todo!(),
         }
-        let (kernel, bias) = part.split_at(gradients[0].len());
-        gradients[0].copy_from_slice(kernel);
-        gradients[1].copy_from_slice(bias);
     }
 
-    fn input_gradient(&self, step: &Step, index: usize, tensors: &[Vec<T>], x: &[T], dy: &[T]) -> Vec<T> {
-        let stage = &self.stages[index];
-        let mut dx = vec![T::ZERO; x.len()];
-        match (stage.kind, stage.kernel) {
-            (StageKind::Dense, Some(kernel)) => {
-                let mut params = stage.dense_params(self.rows, ALIGNMENT);
-                params.epilogue = stage.epilogue_below.stored(ALIGNMENT);
-                twin::dense_input_gradient(&params, step, dy, &tensors[kernel], x, &mut dx);
-            }
-            (StageKind::Conv2d { side, padding }, Some(kernel)) => {
-                let mut params = stage.conv2d_params(self.rows, side, padding, ALIGNMENT);
-                params.epilogue = stage.epilogue_below.stored(ALIGNMENT);
-                twin::conv2d_input_gradient(&params, step, dy, &tensors[kernel], x, &mut dx);
-            }
-            (StageKind::MaxPool { side, stride }, _) => {
-                let params = stage.pool_params(self.rows, side, stride, ALIGNMENT);
-                twin::max_pool_backward(&params, step, dy, &self.taps[index], x, &mut dx);
-            }
-            (_, None) => unreachable!("a stage with weights has a kernel"),
+    pub(super) fn logits(&self) -> &[T] {
+        self.values.last().map_or(&[], |logits| logits)
+    }
+
+    /// Computes the gradient of every tensor, given the gradient of the logits of the last [`Network::forward`].
+    pub(super) fn backward(&mut self, step: &Step, dy: Vec<T>) {
+        self.value_gradients.fill(None);
+        *self.value_gradients.last_mut().expect("there is at least the data") = Some(dy);
+        for index in (0..self.stages.stages.len()).rev() {
+            let stage = self.stages.stages[index].clone();
+            let dy = self.value_gradients[stage.output].take().expect("every value is used");
+            self.stage_backward(index, &stage, step, &dy);
         }
-        dx
+    }
+
+    fn stage_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
+        match stage.kind {
+            StageKind::Dense { bias, per_pixel } => self.dense_backward(stage, per_pixel, bias, step, dy),
+            StageKind::Conv2d { side, stride, padding, bias } => {
+                self.conv2d_backward(stage, (side, stride, padding), bias, step, dy);
+            }
+            StageKind::Pool { kind: PoolKind::Max, side, stride, padding } => {
+                self.max_pool_backward(index, stage, (side, stride, padding), step, dy);
+            }
+            StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
+                self.average_pool_backward(stage, (side, stride, padding), step, dy);
+            }
+            _ => todo!(),
+        }
+    }
+
+    /// Adds to the gradient of the value that `stage` reads as its input number `input`: `compute` gets the value,
+    /// its epilogue, and the gradient to write. The data needs none.
+    fn contribute(&mut self, stage: &Stage, input: usize, compute: impl FnOnce(&Self, &[T], &Epilogue, &mut [T])) {
+        let value = stage.inputs[input];
+        if value == 0 {
+            return;
+        }
+        let so_far = self.value_gradients[value].take();
+        let epilogue = Epilogue {
+            accumulate: u32::from(so_far.is_some()),
+            ..self.stages.values[value].stored_epilogue(ALIGNMENT)
+        };
+        let x = std::mem::take(&mut self.values[value]);
+        let mut dx = so_far.unwrap_or_else(|| vec![T::ZERO; x.len()]);
+        compute(self, &x, &epilogue, &mut dx);
+        self.values[value] = x;
+        self.value_gradients[value] = Some(dx);
+    }
+
+    /// Splits the gradient of a stage that was computed in one part among kernel and bias.
+    fn store_weight_gradient(&mut self, stage: &Stage, part: &[T], bias: bool) {
+        let (kernel, rest) = part.split_at(self.gradients[stage.tensor].len());
+        self.gradients[stage.tensor].copy_from_slice(kernel);
+        if bias {
+            self.gradients[stage.tensor + 1].copy_from_slice(rest);
+        }
+    }
+
+    /// The bias of a stage, or zeros for one that has none.
+    fn bias(&self, stage: &Stage, bias: bool, outputs: u32) -> Vec<T> {
+        if bias { self.tensors[stage.tensor + 1].clone() } else { vec![T::ZERO; outputs as usize] }
     }
 }

@@ -1,8 +1,8 @@
-//! Where each tensor lies in the arenas, and how its logical elements map to stored ones.
+//! Where tensors lie in the arenas that hold all of them.
 
 use shaders::params::BLOCK_ELEMENTS;
 
-use crate::model::{Model, ModelError, Stage, StageKind};
+use crate::model::{Model, ModelError, Shape, Stage, StageKind, Stages, Storage, Value};
 
 /// Kernels read and write four channels at once.
 pub(super) const CHANNEL_ALIGNMENT: u32 = 4;
@@ -12,18 +12,43 @@ pub(super) const CHANNEL_ALIGNMENT: u32 = 4;
 pub(super) struct TensorLayout {
     /// First element in the arena, a multiple of 256.
     pub(super) offset: u32,
+    shape: StoredShape,
+}
+
+/// Rows and columns of a tensor, as the model knows them and as they are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StoredShape {
     /// Taps or pixels before the input channels.
     outer: u32,
     inner: u32,
     stored_inner: u32,
+    /// Blocks of columns: one for each gate of a recurrent layer.
+    groups: u32,
     columns: u32,
     stored_columns: u32,
+}
+
+impl StoredShape {
+    /// `outer × inner` rows of `columns`, both filled up.
+    fn new(outer: u32, inner: u32, stored_inner: u32, columns: u32) -> Self {
+        let stored_columns = columns.next_multiple_of(CHANNEL_ALIGNMENT);
+        Self { outer, inner, stored_inner, groups: 1, columns, stored_columns }
+    }
+
+    fn vector(columns: u32) -> Self {
+        Self::new(1, 1, 1, columns)
+    }
+
+    fn gates(self) -> Self {
+        Self { groups: 4, ..self }
+    }
 }
 
 impl TensorLayout {
     /// Stored elements.
     pub(super) fn elements(&self) -> u32 {
-        self.outer * self.stored_inner * self.stored_columns
+        let StoredShape { outer, stored_inner, groups, stored_columns, .. } = self.shape;
+        outer * stored_inner * groups * stored_columns
     }
 
     /// Elements of the arena up to the next tensor.
@@ -33,10 +58,14 @@ impl TensorLayout {
 
     /// Arena position of each logical element, in row-major order.
     fn positions(self) -> impl Iterator<Item = usize> {
-        (0..self.outer).flat_map(move |outer| {
-            (0..self.inner).flat_map(move |inner| {
-                let row = self.offset + (outer * self.stored_inner + inner) * self.stored_columns;
-                (row..row + self.columns).map(|position| position as usize)
+        let StoredShape { outer, inner, stored_inner, groups, columns, stored_columns } = self.shape;
+        (0..outer).flat_map(move |outer| {
+            (0..inner).flat_map(move |inner| {
+                (0..groups).flat_map(move |group| {
+                    let row = ((outer * stored_inner + inner) * groups + group) * stored_columns;
+                    let start = self.offset + row;
+                    (start..start + columns).map(|position| position as usize)
+                })
             })
         })
     }
@@ -54,32 +83,76 @@ impl TensorLayout {
     }
 }
 
-/// Layouts of all tensors of a model, kernel and bias of each stage in turn.
-pub(super) fn tensor_layouts(model: &Model, stages: &[Stage]) -> Result<Vec<TensorLayout>, ModelError> {
-    let specs = model.tensors()?;
-    let mut layouts = Vec::with_capacity(specs.len());
+/// Elements that the arenas have.
+pub(super) fn arena_elements(layouts: &[TensorLayout]) -> u32 {
+    layouts.iter().map(|layout| layout.offset + layout.span()).max().unwrap_or(0)
+}
+
+/// Layouts of all tensors of a model, in the model's order.
+pub(super) fn tensor_layouts(model: &Model, stages: &Stages) -> Result<Vec<TensorLayout>, ModelError> {
+    let mut layouts: Vec<Option<TensorLayout>> = vec![None; model.tensors()?.len()];
     let mut offset = 0;
-    for stage in stages.iter().filter(|stage| stage.kernel.is_some()) {
-        let (outer, inner, stored_inner) = match stage.kind {
-            StageKind::Conv2d { side, .. } => {
-                (side * side, stage.input.channels, stage.stored_input_channels(CHANNEL_ALIGNMENT))
-            }
-            // The data is one flat row for a dense layer.
-            StageKind::Dense if stage.reads_data => (1, stage.input.features(), stage.stored_inputs(CHANNEL_ALIGNMENT)),
-            StageKind::Dense => {
-                (stage.input.pixels(), stage.input.channels, stage.stored_input_channels(CHANNEL_ALIGNMENT))
-            }
-            StageKind::MaxPool { .. } => unreachable!("pooling has no kernel"),
-        };
-        let (columns, stored_columns) = (stage.output.channels, stage.stored_output_channels(CHANNEL_ALIGNMENT));
-        for (outer, inner, stored_inner) in [(outer, inner, stored_inner), (1, 1, 1)] {
-            let layout = TensorLayout { offset, outer, inner, stored_inner, columns, stored_columns };
+    for stage in &stages.stages {
+        for (place, shape) in stored_shapes(stage, stages.input(stage), stages.output(stage).shape) {
+            let layout = TensorLayout { offset, shape };
             offset += layout.span();
-            layouts.push(layout);
+            layouts[stage.tensor + place] = Some(layout);
         }
     }
-    debug_assert_eq!(layouts.len(), specs.len());
-    Ok(layouts)
+    Ok(layouts.into_iter().map(|layout| layout.expect("every tensor belongs to a stage")).collect())
+}
+
+/// The tensors of a stage in the order of the arena: their places among the stage's tensors, and their shapes.
+fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, StoredShape)> {
+    let channels = input.shape.channels;
+    let stored_channels = input.stored_channels(CHANNEL_ALIGNMENT);
+    let with_bias = |kernel: StoredShape, bias: bool| {
+        let mut shapes = vec![(0, kernel)];
+        shapes.extend(bias.then(|| (1, StoredShape::vector(output.channels))));
+        shapes
+    };
+    match stage.kind {
+        StageKind::Conv2d { side, bias, .. } => {
+            with_bias(StoredShape::new(side * side, channels, stored_channels, output.channels), bias)
+        }
+        StageKind::Dense { bias, per_pixel } => {
+            let flat = input.storage == Storage::Flat;
+            let kernel = match (per_pixel, flat) {
+                (true, _) => StoredShape::new(1, channels, stored_channels, output.channels),
+                // The data is one flat row.
+                (false, true) => {
+                    let stored = input.stored_features(CHANNEL_ALIGNMENT);
+                    StoredShape::new(1, input.shape.features(), stored, output.channels)
+                }
+                (false, false) => StoredShape::new(input.shape.pixels(), channels, stored_channels, output.channels),
+            };
+            with_bias(kernel, bias)
+        }
+        StageKind::Lstm => {
+            let units = output.channels;
+            let recurrent = StoredShape::new(1, units, units.next_multiple_of(CHANNEL_ALIGNMENT), units);
+            // Kernel and bias side by side, because their gradients are computed together.
+            vec![
+                (0, StoredShape::new(1, channels, stored_channels, units).gates()),
+                (2, StoredShape::vector(units).gates()),
+                (1, recurrent.gates()),
+            ]
+        }
+        StageKind::Embedding { vocabulary, .. } => {
+            vec![(0, StoredShape::new(1, vocabulary, vocabulary, output.channels))]
+        }
+        StageKind::PositionEmbedding => {
+            vec![(0, StoredShape::new(1, output.pixels(), output.pixels(), output.channels))]
+        }
+        // Scale, bias, running mean, running variance.
+        StageKind::BatchNorm { .. } => (0..4).map(|place| (place, StoredShape::vector(channels))).collect(),
+        StageKind::LayerNorm { .. } => (0..2).map(|place| (place, StoredShape::vector(channels))).collect(),
+        StageKind::Pool { .. }
+        | StageKind::LocalResponseNorm { .. }
+        | StageKind::Add
+        | StageKind::Attention { .. }
+        | StageKind::Gelu => Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -88,21 +161,21 @@ mod tests {
 
     #[test]
     fn padded_channels_stay_zero_and_tensors_come_back_whole() {
-        let model = crate::workload("caffe-mnist").unwrap().model;
-        let layouts = tensor_layouts(&model, &model.stages(true).unwrap()).unwrap();
-        let specs = model.tensors().unwrap();
-        assert_eq!(layouts.len(), specs.len());
-        let last = layouts.last().unwrap();
-        let mut arena = vec![0.0; (last.offset + last.span()) as usize];
-        let tensors: Vec<Vec<f32>> = specs.iter().map(|spec| vec![1.0; spec.elements()]).collect();
-        for (layout, tensor) in layouts.iter().zip(&tensors) {
-            layout.store(tensor, &mut arena);
-        }
-        let ones = arena.iter().filter(|&&v| v == 1.0).count();
-        assert_eq!(ones as u64, model.parameters().unwrap());
-        for (layout, tensor) in layouts.iter().zip(&tensors) {
-            assert_eq!(&layout.load(&arena), tensor);
-            assert_eq!(layout.offset % BLOCK_ELEMENTS, 0);
+        for make in crate::WORKLOADS {
+            let model = make().model;
+            let layouts = tensor_layouts(&model, &model.stages(true).unwrap()).unwrap();
+            let specs = model.tensors().unwrap();
+            let mut arena = vec![0.0; arena_elements(&layouts) as usize];
+            let tensors: Vec<Vec<f32>> = specs.iter().map(|spec| vec![1.0; spec.elements()]).collect();
+            for (layout, tensor) in layouts.iter().zip(&tensors) {
+                layout.store(tensor, &mut arena);
+            }
+            let ones = arena.iter().filter(|&&v| v == 1.0).count();
+            assert_eq!(ones, specs.iter().map(|spec| spec.elements()).sum::<usize>(), "{}", model.name);
+            for (layout, tensor) in layouts.iter().zip(&tensors) {
+                assert_eq!(&layout.load(&arena), tensor, "{}", model.name);
+                assert_eq!(layout.offset % BLOCK_ELEMENTS, 0);
+            }
         }
     }
 }

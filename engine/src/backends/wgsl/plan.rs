@@ -1,27 +1,37 @@
 //! From a job to buffers and recordings, all of it data: what a step launches, and on what.
 
+mod arenas;
 mod builder;
-mod gradients;
+mod convolution;
+mod dense;
+mod input;
+mod pooling;
+mod weight_gradient;
 
-use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers, Gather, Optimizer as OptimizerParams, Softmax, StepResult};
+use shaders::params::{Epilogue, Optimizer as OptimizerParams, Softmax, StepResult};
 
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
-use crate::data::Split;
 use crate::error::EngineError;
-use crate::model::{Stage, StageKind};
+use crate::model::{PoolKind, Stage, StageKind, Stages};
 use crate::trainer::TrainingJob;
-use crate::training::Optimizer;
+use crate::training::{Loss, Rule};
+use arenas::Arenas;
 use builder::Builder;
+use input::Input;
 
 /// Steps of which the results fit on the device before they are read.
 pub(super) const SLOTS: u32 = 1024;
+/// Tests classify at least so many samples at once, because the batches of some recipes are tiny.
+const TEST_ROWS: u32 = 100;
 
 /// Everything that a device must hold and do for one job.
 pub(super) struct Plan {
     pub(super) buffers: Vec<BufferPlan>,
     pub(super) training: Recording,
     pub(super) evaluation: Recording,
+    /// Samples of one run of `evaluation`.
+    pub(super) evaluation_rows: u32,
     pub(super) tensors: Vec<TensorLayout>,
     pub(super) places: Places,
     /// Stored values of a row of logits.
@@ -46,22 +56,22 @@ impl Plan {
         self.buffers.iter().map(|b| b.bytes).sum()
     }
 
-    /// Plans `job`.
+    /// Plans `job` for a device that binds at most `largest_binding` bytes at once.
     ///
     /// # Errors
     /// A layer that these kernels do not have.
-    pub(super) fn new(job: &TrainingJob) -> Result<Self, EngineError> {
-        let stages = job.model.stages(job.dropout)?;
-        let tensors = tensor_layouts(&job.model, &stages)?;
-        let mut planner = Planner::new(job, stages, tensors)?;
-        planner.gather(&job.data.train, true);
-        planner.forward();
+    pub(super) fn new(job: &TrainingJob, largest_binding: u64) -> Result<Self, EngineError> {
+        let mut planner = Planner::new(job, largest_binding)?;
+        planner.rows = job.batches.batch_size;
+        planner.gather_training();
+        planner.forward(true);
         planner.softmax();
         planner.backward();
         planner.optimize();
         let training = planner.builder.take_recording();
-        planner.gather(&job.data.test, false);
-        planner.forward();
+        planner.rows = planner.test_rows;
+        planner.gather_test();
+        planner.forward(false);
         planner.softmax();
         let evaluation = planner.builder.take_recording();
         Ok(planner.finish(training, evaluation))
@@ -71,176 +81,239 @@ impl Plan {
 /// A plan in the making.
 struct Planner<'a> {
     job: &'a TrainingJob,
-    stages: Vec<Stage>,
+    stages: Stages,
     tensors: Vec<TensorLayout>,
     builder: Builder,
     arenas: Arenas,
+    input: Input,
     steps: usize,
     results: usize,
     labels: BufferRange,
-    /// Input of each stage, and the logits last.
-    activations: Vec<BufferRange>,
-    /// Gradients of `activations`; the data needs none.
-    activation_gradients: Vec<Option<BufferRange>>,
-    /// Winning taps of pooling stages.
-    taps: Vec<Option<BufferRange>>,
-    train_order: Option<usize>,
+    values: Vec<ValueBuffers>,
+    /// What a stage keeps from its forward for its backward: buffers of its own choice.
+    kept: Vec<Vec<BufferRange>>,
+    /// Samples of the recording that is being made.
+    rows: u32,
+    test_rows: u32,
+    largest_binding: u64,
 }
 
-/// Buffers that hold all tensors.
-struct Arenas {
-    elements: u32,
-    weights: BufferRange,
-    gradients: BufferRange,
-    /// Velocity or mean square.
-    state: BufferRange,
-    /// Multipliers of each block of 256 elements.
-    blocks: BufferRange,
+/// Buffers of one activation.
+struct ValueBuffers {
+    /// Place of the buffer with the values themselves.
+    values: usize,
+    /// Place of the buffer with their gradient; the data needs none.
+    gradient: Option<usize>,
+    /// Whether the gradient holds what a stage of the backward pass left there.
+    contributed: bool,
 }
 
 impl<'a> Planner<'a> {
-    fn new(job: &'a TrainingJob, stages: Vec<Stage>, tensors: Vec<TensorLayout>) -> Result<Self, EngineError> {
+    fn new(job: &'a TrainingJob, largest_binding: u64) -> Result<Self, EngineError> {
+        let stages = job.model.stages(job.dropout)?;
+        let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::default();
-        let rows = job.batches.batch_size;
+        let batch = job.batches.batch_size;
+        let test_rows = batch.max(TEST_ROWS.min(job.data.test.samples()));
         let steps = builder.uniform("steps", u64::from(SLOTS * STEP_STRIDE_BYTES));
         let results = builder.zeros("results", u64::from(SLOTS) * size_of::<StepResult>() as u64).buffer;
-        let arenas = arenas(job, &tensors, &mut builder)?;
-        let labels = builder.floats("batch labels", u64::from(rows));
-        let input = stages.first().map_or(0, |s| s.stored_inputs(CHANNEL_ALIGNMENT));
-        let mut activations = vec![builder.floats("batch", u64::from(rows) * u64::from(input))];
-        let mut activation_gradients = vec![None];
-        let mut taps = Vec::new();
-        for stage in &stages {
-            let elements = u64::from(rows) * u64::from(stage.stored_outputs(CHANNEL_ALIGNMENT));
-            activations.push(builder.floats("activation", elements));
-            activation_gradients.push(Some(builder.floats("activation gradient", elements)));
-            let pools = matches!(stage.kind, StageKind::MaxPool { .. });
-            taps.push(pools.then(|| builder.floats("pooling taps", elements)));
+        let arenas = Arenas::new(job, &tensors, &stages, &mut builder)?;
+        let labels = builder.floats("batch labels", u64::from(test_rows));
+        let input = Input::new(job, &mut builder)?;
+        let mut values = Vec::with_capacity(stages.values.len());
+        for (index, value) in stages.values.iter().enumerate() {
+            let features = u64::from(value.stored_features(CHANNEL_ALIGNMENT));
+            let name = if index == 0 { "batch" } else { "activation" };
+            let gradient = (index > 0)
+                .then(|| builder.floats("activation gradient", u64::from(batch) * features).buffer);
+            let values_buffer = builder.floats(name, u64::from(test_rows) * features).buffer;
+            values.push(ValueBuffers { values: values_buffer, gradient, contributed: false });
+        }
+        // The kernel of the loss writes a gradient of zeros for each row of a test.
+        if let Some(logits) = values.last_mut() {
+            let features = u64::from(stages.logits().stored_features(CHANNEL_ALIGNMENT));
+            logits.gradient = Some(builder.floats("logits gradient", u64::from(test_rows) * features).buffer);
         }
         Ok(Self {
+            kept: vec![Vec::new(); stages.stages.len()],
             job,
             stages,
             tensors,
             builder,
             arenas,
+            input,
             steps,
             results,
             labels,
-            activations,
-            activation_gradients,
-            taps,
-            train_order: None,
+            values,
+            rows: 0,
+            test_rows,
+            largest_binding,
         })
     }
 
-    fn rows(&self) -> u32 {
-        self.job.batches.batch_size
+    /// The part of a buffer with a value's rows of the recording being made.
+    fn rows_of(&self, value: usize, buffer: usize) -> BufferRange {
+        let features = self.stages.values[value].stored_features(CHANNEL_ALIGNMENT);
+        BufferRange { buffer, offset_bytes: 0, bytes: 4 * u64::from(self.rows) * u64::from(features) }
     }
 
-    fn gather(&mut self, split: &Split, training: bool) {
-        let [images, labels, order] = if training {
-            ["training images", "training labels", "training order"]
-        } else {
-            ["test images", "test labels", "test order"]
-        };
-        let images = self.builder.bytes(images, &split.images);
-        let labels = self.builder.bytes(labels, &split.labels);
-        let identity: Vec<u32> = (0..split.samples()).collect();
-        let order = self.builder.bytes(order, bytemuck::cast_slice(&identity));
-        if training {
-            self.train_order = Some(order.buffer);
+    /// What a stage reads as its input number `input`.
+    fn input_of(&self, stage: &Stage, input: usize) -> BufferRange {
+        let value = stage.inputs[input];
+        self.rows_of(value, self.values[value].values)
+    }
+
+    /// What a stage makes.
+    fn output_of(&self, stage: &Stage) -> BufferRange {
+        self.rows_of(stage.output, self.values[stage.output].values)
+    }
+
+    /// Gradient of what a stage makes.
+    fn output_gradient(&self, stage: &Stage) -> BufferRange {
+        let gradient = self.values[stage.output].gradient.expect("only the data has no gradient");
+        self.rows_of(stage.output, gradient)
+    }
+
+    /// Where the gradient of a stage's input goes, and the epilogue to finish it with; `None` for the data.
+    fn input_gradient(&mut self, stage: &Stage, input: usize) -> Option<(BufferRange, Epilogue)> {
+        let value = stage.inputs[input];
+        let gradient = self.rows_of(value, self.values[value].gradient?);
+        let accumulate = u32::from(std::mem::replace(&mut self.values[value].contributed, true));
+        let epilogue = self.stages.values[value].stored_epilogue(CHANNEL_ALIGNMENT);
+        Some((gradient, Epilogue { accumulate, ..epilogue }))
+    }
+
+    /// A buffer that a stage keeps from forth to back, of so many values for each sample.
+    fn keep(&mut self, index: usize, place: usize, name: &'static str, values_per_sample: u64) -> BufferRange {
+        if self.kept[index].len() == place {
+            let buffer = self.builder.floats(name, u64::from(self.test_rows) * values_per_sample);
+            self.kept[index].push(buffer);
         }
-        let features = self.job.model.input.features();
-        let stride = self.stages.first().map_or(0, |s| s.stored_inputs(CHANNEL_ALIGNMENT));
-        let params = Gather {
-            rows: self.rows(),
-            features,
-            stride,
-            samples: split.samples(),
-            divisor: self.job.input_scale.divisor,
-            reserved: [0; 3],
-        };
-        let invocations = u64::from(self.rows()) * u64::from(stride / 4);
-        let bindings = [images, labels, order, self.activations[0], self.labels];
-        self.builder.dispatch("gather", &params, &bindings, invocations);
+        let bytes = 4 * u64::from(self.rows) * values_per_sample;
+        BufferRange { bytes, ..self.kept[index][place] }
     }
 
-    fn forward(&mut self) {
-        for index in 0..self.stages.len() {
-            let stage = &self.stages[index];
-            let (x, y) = (self.activations[index], self.activations[index + 1]);
-            match (stage.kind, stage.kernel) {
-                (StageKind::MaxPool { side, stride }, _) => {
-                    let params = stage.pool_params(self.job.batches.batch_size, side, stride, CHANNEL_ALIGNMENT);
-                    let taps = self.taps[index].expect("pooling stages have taps");
-                    self.builder.dispatch("max_pool_forward", &params, &[x, y, taps], y.bytes / 16);
+    /// Part of the weights' arena that holds a tensor of a stage.
+    fn weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
+        let layout = &self.tensors[stage.tensor + tensor];
+        self.arenas.part(self.arenas.weights, layout.offset, layout.elements())
+    }
+
+    /// The bias of a stage, or zeros for one that has none.
+    fn bias(&self, stage: &Stage, bias: bool) -> BufferRange {
+        if bias { self.weight(stage, 1) } else { self.arenas.zeros }
+    }
+
+    fn forward(&mut self, training: bool) {
+        for index in 0..self.stages.stages.len() {
+            let stage = self.stages.stages[index].clone();
+            match stage.kind {
+                StageKind::Dense { bias, per_pixel } => self.dense_forward(&stage, per_pixel, bias),
+                StageKind::Conv2d { side, stride, padding, bias } => {
+                    self.conv2d_forward(&stage, (side, stride, padding), bias);
                 }
-                (StageKind::Dense, Some(kernel)) => {
-                    let params = stage.dense_params(self.job.batches.batch_size, CHANNEL_ALIGNMENT);
-                    let tiles = tiles(params.rows, params.outputs);
-                    let bindings = [x, self.weight(kernel), self.weight(kernel + 1), y];
-                    self.builder.dispatch("dense_forward", &params, &bindings, tiles);
+                StageKind::Pool { kind: PoolKind::Max, side, stride, padding } => {
+                    self.max_pool_forward(index, &stage, (side, stride, padding));
                 }
-                (StageKind::Conv2d { side, padding }, Some(kernel)) => {
-                    let rows = self.job.batches.batch_size;
-                    let params = stage.conv2d_params(rows, side, padding, CHANNEL_ALIGNMENT);
-                    let name =
-                        if is_narrow(params.input_channels) { "conv2d_forward_narrow" } else { "conv2d_forward" };
-                    let tiles = tiles(rows * stage.output.pixels(), params.output_channels);
-                    let bindings = [x, self.weight(kernel), self.weight(kernel + 1), y];
-                    self.builder.dispatch(name, &params, &bindings, tiles);
+                StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
+                    self.average_pool_forward(&stage, (side, stride, padding));
                 }
-                (_, None) => unreachable!("a stage with weights has a kernel"),
+                _ => todo!("{training}"),
             }
         }
     }
 
-    /// Part of the weights' arena that holds a tensor.
-    fn weight(&self, tensor: usize) -> BufferRange {
-        let layout = &self.tensors[tensor];
-        BufferRange {
-            buffer: self.arenas.weights.buffer,
-            offset_bytes: 4 * u64::from(layout.offset),
-            bytes: 4 * u64::from(layout.elements()),
+    /// Gradients of all stages, last first.
+    fn backward(&mut self) {
+        for index in (0..self.stages.stages.len()).rev() {
+            let stage = self.stages.stages[index].clone();
+            match stage.kind {
+                StageKind::Dense { bias, per_pixel } => self.dense_backward(&stage, per_pixel, bias),
+                StageKind::Conv2d { side, stride, padding, bias } => {
+                    self.conv2d_backward(&stage, (side, stride, padding), bias);
+                }
+                StageKind::Pool { kind: PoolKind::Max, side, stride, padding } => {
+                    self.max_pool_backward(index, &stage, (side, stride, padding));
+                }
+                StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
+                    self.average_pool_backward(&stage, (side, stride, padding));
+                }
+                _ => todo!(),
+            }
         }
     }
 
     fn softmax(&mut self) {
-        let classes = self.stages.last().map_or(0, |s| s.output.channels);
-        let stride = self.stages.last().map_or(0, |s| s.stored_outputs(CHANNEL_ALIGNMENT));
-        let params = Softmax { rows: self.rows(), classes, stride, reserved: 0 };
-        let logits = *self.activations.last().expect("there is at least the input");
-        let gradient = self.activation_gradients.last().copied().flatten().expect("logits have a gradient");
+        let logits = self.stages.logits();
+        let Loss { label_smoothing, summed, logits_scale } = self.job.loss;
+        let params = Softmax {
+            rows: self.rows,
+            classes: logits.shape.channels,
+            stride: logits.stored_channels(CHANNEL_ALIGNMENT),
+            summed: u32::from(summed),
+            label_smoothing,
+            logits_scale,
+            reserved: [0; 2],
+        };
+        let last = self.values.len() - 1;
+        let logits = self.rows_of(last, self.values[last].values);
+        let gradient = self.rows_of(last, self.values[last].gradient.expect("logits have a gradient"));
+        let labels = BufferRange { bytes: 4 * u64::from(self.rows), ..self.labels };
         let results = self.builder.whole(self.results);
         // One workgroup: the sums stay in its memory.
-        self.builder.dispatch("softmax_cross_entropy", &params, &[logits, self.labels, gradient, results], 1);
+        self.builder.dispatch("softmax_cross_entropy", &params, &[logits, labels, gradient, results], 1);
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
     fn optimize(&mut self) {
-        let elements = self.arenas.elements;
-        #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
-        let (kernel, decay, epsilon) = match self.job.optimizer {
-            Optimizer::RmsProp { rho, epsilon, .. } => ("rmsprop", rho as f32, epsilon as f32),
-            Optimizer::Sgd { momentum, .. } => ("sgd", momentum as f32, 0.0),
+        let mut params = OptimizerParams { elements: self.arenas.elements, ..OptimizerParams::default() };
+        let (kernel, states) = match self.job.optimizer.rule {
+            Rule::Sgd { momentum } => {
+                params.decay = momentum as f32;
+                ("sgd", 1)
+            }
+            Rule::Nesterov { momentum } => {
+                (params.decay, params.nesterov, params.rate_outside) = (momentum as f32, 1, 1);
+                ("sgd", 1)
+            }
+            Rule::RmsProp { rho, epsilon } => {
+                (params.decay, params.epsilon) = (rho as f32, epsilon as f32);
+                ("rmsprop", 1)
+            }
+            Rule::Adadelta { rho, epsilon } => {
+                (params.decay, params.epsilon) = (rho as f32, epsilon as f32);
+                ("adadelta", 2)
+            }
+            Rule::Adam { beta1, beta2, epsilon, decoupled } => {
+                (params.decay, params.second_decay, params.epsilon) = (beta1 as f32, beta2 as f32, epsilon as f32);
+                (if decoupled { "adamw" } else { "adam" }, 2)
+            }
         };
-        let params = OptimizerParams { elements, decay, epsilon, ..OptimizerParams::default() };
-        let Arenas { weights, gradients, state, blocks, .. } = self.arenas;
-        self.builder.dispatch(kernel, &params, &[blocks, gradients, weights, state], u64::from(elements / 4));
+        let Arenas { blocks, gradients, weights, .. } = self.arenas;
+        let mut bindings = vec![blocks, gradients, weights];
+        bindings.extend(self.arenas.states(states, &mut self.builder));
+        let invocations = u64::from(self.arenas.elements / 4);
+        self.builder.dispatch(kernel, &params, &bindings, invocations);
+        if let Some(shadow) = self.arenas.shadow {
+            self.builder.dispatch("average", &params, &[weights, shadow], invocations);
+        }
     }
 
     fn finish(self, training: Recording, evaluation: Recording) -> Plan {
-        let logits = self.activations.last().map_or(0, |range| range.buffer);
-        let logits_stride = self.stages.last().map_or(0, |s| s.stored_outputs(CHANNEL_ALIGNMENT));
+        let logits = self.values.last().map_or(0, |value| value.values);
+        let logits_stride = self.stages.logits().stored_features(CHANNEL_ALIGNMENT);
         let (buffers, params) = self.builder.finish();
         Plan {
             buffers,
             training,
             evaluation,
+            evaluation_rows: self.test_rows,
             tensors: self.tensors,
             places: Places {
                 params,
                 steps: self.steps,
-                train_order: self.train_order.expect("training gathers"),
+                train_order: self.input.training.order.buffer,
                 weights: self.arenas.weights.buffer,
                 gradients: self.arenas.gradients.buffer,
                 logits,
@@ -251,39 +324,9 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Arenas with the initial weights and each block's multipliers.
-fn arenas(job: &TrainingJob, layouts: &[TensorLayout], builder: &mut Builder) -> Result<Arenas, EngineError> {
-    let elements = layouts.last().map_or(0, |last| last.offset + last.span());
-    let mut weights = vec![0.0; elements as usize];
-    let mut blocks = vec![BlockMultipliers::default(); (elements / BLOCK_ELEMENTS) as usize];
-    for (spec, layout) in job.model.tensors()?.iter().zip(layouts) {
-        layout.store(&spec.initial(job.seed), &mut weights);
-        let first = (layout.offset / BLOCK_ELEMENTS) as usize;
-        #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
-        blocks[first..first + (layout.span() / BLOCK_ELEMENTS) as usize].fill(BlockMultipliers {
-            learning_rate: job.optimizer.rate_multiplier(spec.is_bias()) as f32,
-            weight_decay: job.optimizer.weight_decay() as f32,
-            frozen_from: u32::MAX,
-            reserved: 0,
-        });
-    }
-    Ok(Arenas {
-        elements,
-        weights: builder.bytes("weights", bytemuck::cast_slice(&weights)),
-        gradients: builder.floats("gradients", u64::from(elements)),
-        state: builder.floats("optimiser state", u64::from(elements)),
-        blocks: builder.bytes("block multipliers", bytemuck::cast_slice(&blocks)),
-    })
-}
-
 /// Tiles of 8 × 8 that cover a matrix; each is one invocation's work.
 pub(super) fn tiles(rows: u32, columns: u32) -> u64 {
     u64::from(rows.div_ceil(8)) * u64::from(columns.div_ceil(8))
-}
-
-/// Whether an input has too few channels to be read four at a time.
-fn is_narrow(channels: u32) -> bool {
-    !channels.is_multiple_of(CHANNEL_ALIGNMENT)
 }
 
 #[cfg(test)]

@@ -7,8 +7,16 @@ use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, 
 #[test]
 fn softmax_cross_entropy_equals_its_twin_in_full_and_in_short_batches() {
     with_device(|device| {
-        let check = |(rows, classes, missing): (u32, u32, u32)| {
-            let params = Softmax { rows, classes, stride: classes.next_multiple_of(4), reserved: 0 };
+        let check = |((rows, classes, missing), varied): ((u32, u32, u32), bool)| {
+            let params = Softmax {
+                rows,
+                classes,
+                stride: classes.next_multiple_of(4),
+                summed: u32::from(varied),
+                label_smoothing: if varied { 0.2 } else { 0.0 },
+                logits_scale: if varied { 1.0 / 9.0 } else { 1.0 },
+                reserved: [0; 2],
+            };
             let count = rows.saturating_sub(missing).max(1);
             let step = Step { count, slot: 2, ..step(rows) };
             // Steep logits and a tie in every row.
@@ -30,6 +38,6 @@ fn softmax_cross_entropy_equals_its_twin_in_full_and_in_short_batches() {
             prop_assert_eq!([found[0], found[1], found[3]], [StepResult::default(); 3]);
             Ok(())
         };
-        runner().run(&(1u32..600, 2u32..40, 0u32..20), check).unwrap();
+        runner().run(&((1u32..600, 2u32..40, 0u32..20), any::<bool>()), check).unwrap();
     });
 }

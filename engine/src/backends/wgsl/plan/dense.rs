@@ -1,0 +1,36 @@
+use shaders::params::Dense;
+
+use super::super::layout::CHANNEL_ALIGNMENT;
+use super::{Planner, tiles};
+use crate::model::Stage;
+
+impl Planner<'_> {
+    pub(super) fn dense_forward(&mut self, stage: &Stage, per_pixel: bool, bias: bool) {
+        let params = self.stages.dense_params(stage, per_pixel, bias, self.rows, CHANNEL_ALIGNMENT);
+        let bindings =
+            [self.input_of(stage, 0), self.weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
+        self.builder.dispatch("dense_forward", &params, &bindings, tiles(params.rows, params.outputs));
+    }
+
+    pub(super) fn dense_backward(&mut self, stage: &Stage, per_pixel: bool, bias: bool) {
+        let params = self.stages.dense_params(stage, per_pixel, bias, self.rows, CHANNEL_ALIGNMENT);
+        let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
+        let part_tiles = tiles(params.inputs, params.outputs);
+        let bias = bias.then_some(stage.tensor + 1);
+        self.weight_gradient(stage.tensor, bias, params.rows, part_tiles, |planner, parts| {
+            let params = Dense {
+                rows_per_part: parts.rows_per_part,
+                part_stride: parts.part_stride,
+                bias_offset: parts.bias_offset,
+                ..params
+            };
+            let invocations = u64::from(parts.parts) * part_tiles;
+            planner.builder.dispatch("dense_weight_gradient", &params, &[x, dy, parts.output], invocations);
+        });
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let params = Dense { epilogue, ..params };
+            let bindings = [dy, self.weight(stage, 0), x, dx];
+            self.builder.dispatch("dense_input_gradient", &params, &bindings, tiles(params.rows, params.inputs));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+use serde::Serialize;
+
+use super::{Initializer, Multipliers, Weights};
+
+/// One layer. Activations are N, H, W, C; flattening keeps that order.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// Square cross-correlation; kernel `[side, side, in, filters]`, bias `[filters]`.
+    Conv2d { filters: u32, side: u32, stride: u32, padding: Padding, activation: Activation, weights: Weights },
+    /// Square windows; padding never wins a maximum and an average divides by the real elements. A tie gives the
+    /// whole gradient to the first element.
+    Pool { kind: PoolKind, side: u32, stride: u32, padding: u32, rounding: Rounding, activation: Activation },
+    /// `y = x·W + b` on the flattened input; kernel `[in, units]`, bias `[units]`.
+    Dense { units: u32, activation: Activation, weights: Weights },
+    /// Inverted dropout: survivors are divided by `1 - rate` in training, nothing happens in tests.
+    Dropout { rate: f32 },
+    /// `x / (bias + alpha·Σ x²)^beta`, the sum over the channels at most `radius` away.
+    LocalResponseNorm { radius: u32, bias: f32, alpha: f32, beta: f32 },
+    /// Each row of the input is a sequence of its columns; the last hidden state is the output. Gates i, f, c, o with
+    /// hard sigmoid, tanh on cell input and output (Keras 2); kernel `[in, 4·units]`, recurrent `[units, 4·units]`.
+    Lstm { units: u32, recurrent: Initializer },
+    /// Vectors of words: reads `count` numbers of the sample from `first` on; weights `[vocabulary, units]`.
+    Embedding { vocabulary: u32, units: u32, first: u32, count: u32, initializer: Initializer },
+    /// Sum of two inputs; the second may have a single pixel, which is repeated.
+    Add { activation: Activation },
+    /// Per channel over batch and pixels: `activation((x - mean) / √(variance + epsilon)·scale + bias)`. Running
+    /// averages keep the share `keep` in every step and are used in tests. A fixed scale is 1.
+    BatchNorm { epsilon: f32, keep: f32, trained_scale: bool, bias: Multipliers, activation: Activation },
+    /// Per pixel over channels: `(x - mean) / √(variance + epsilon)·scale + bias`.
+    LayerNorm { epsilon: f32 },
+    /// Adds a learned value to each pixel and channel; weights `[height·width, channels]`.
+    PositionEmbedding { initializer: Initializer },
+    /// `softmax(q·kᵀ/√d)·v` among the pixels of a sample; the input's channels are q, k and v, each `heads × d`.
+    Attention { heads: u32 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Padding {
+    Valid,
+    /// Output as large as the input divided by the stride; an odd zero goes to the bottom and right.
+    Same,
+    /// So many zeros on each side.
+    Zeros(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PoolKind {
+    Max,
+    Average,
+}
+
+/// What happens to windows that hang over the edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rounding {
+    /// They are left out.
+    Floor,
+    /// They are kept and cut: Caffe's pooling, and TensorFlow's "same" where that pads only bottom and right.
+    Ceil,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activation {
+    Identity,
+    /// `max(x, 0)`, with slope 0 at 0.
+    Relu,
+    Tanh,
+    /// `x·Φ(x)`, Φ being the normal distribution: Hendrycks and Gimpel (2016).
+    Gelu,
+}

@@ -1,0 +1,18 @@
+use serde::Serialize;
+
+/// Softmax cross-entropy, the loss of every workload, with its variations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Loss {
+    /// Share of the target that is spread evenly over all classes: Szegedy et al. (2015).
+    pub label_smoothing: f32,
+    /// Whether gradients are those of the batch's sum; figures are means all the same.
+    pub summed: bool,
+    /// Logits are multiplied by this.
+    pub logits_scale: f32,
+}
+
+impl Default for Loss {
+    fn default() -> Self {
+        Self { label_smoothing: 0.0, summed: false, logits_scale: 1.0 }
+    }
+}

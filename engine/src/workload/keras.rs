@@ -1,0 +1,165 @@
+//! The five tests of the article on the back ends of Keras, from the examples of Keras 2.0.8.
+
+use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
+use crate::model::{Activation, Initializer, Layer, Model, ModelBuilder, Padding, Shape, Source, Weights};
+use crate::training::{
+    Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Optimizer, Rule, SampleOrder, Schedule, Shift,
+};
+
+const RMSPROP: Rule = Rule::RmsProp { rho: 0.9, epsilon: 1e-8 };
+
+fn glorot() -> Weights {
+    Weights::new(Initializer::GlorotUniform)
+}
+
+/// What the five have in common.
+fn keras(name: &'static str, data_set: &'static str, model: Model, optimizer: Optimizer) -> Workload {
+    Workload {
+        name,
+        title: "",
+        description: "",
+        data_set,
+        training: None,
+        model,
+        input: InputRecipe::scaled(255.0),
+        loss: Loss::default(),
+        optimizer,
+        average: None,
+        batch_size: 128,
+        order: SampleOrder::Shuffled,
+        batching: Batching::ShortLast,
+        published_epochs: 20,
+        target_accuracy: 0.97,
+        evaluations_per_epoch: 2,
+        loss_tolerance: 1e-3,
+    }
+}
+
+pub(super) fn mnist_mlp() -> Workload {
+    let name = "keras-mnist-mlp";
+    let layers = vec![
+        dense(512, Activation::Relu, glorot()),
+        Layer::Dropout { rate: 0.2 },
+        dense(512, Activation::Relu, glorot()),
+        Layer::Dropout { rate: 0.2 },
+        dense(10, Activation::Identity, glorot()),
+    ];
+    Workload {
+        title: "MNIST, multilayer perceptron (Keras)",
+        description: "784-512-512-10 with dropout 0.2 and RMSprop, from the Keras 2.0.8 examples (mnist_mlp.py). \
+                      Launch-bound: small matrix products. Pixels / 255.",
+        ..keras(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(RMSPROP, 0.001))
+    }
+}
+
+pub(super) fn mnist_cnn() -> Workload {
+    let name = "keras-mnist-cnn";
+    let layers = vec![
+        convolution(32, 3, Padding::Valid, Activation::Relu, glorot()),
+        convolution(64, 3, Padding::Valid, Activation::Relu, glorot()),
+        max_pool(2, 2),
+        Layer::Dropout { rate: 0.25 },
+        dense(128, Activation::Relu, glorot()),
+        Layer::Dropout { rate: 0.5 },
+        dense(10, Activation::Identity, glorot()),
+    ];
+    let adadelta = Optimizer::new(Rule::Adadelta { rho: 0.95, epsilon: 1e-8 }, 1.0);
+    Workload {
+        title: "MNIST, convolutional network (Keras)",
+        description: "Two 3×3 convolutions, max pooling and dense 128 with dropout, Adadelta, from the Keras 2.0.8 \
+                      examples (mnist_cnn.py). Pixels / 255.",
+        published_epochs: 12,
+        target_accuracy: 0.985,
+        ..keras(name, "mnist", Model::sequence(name, MNIST, layers), adadelta)
+    }
+}
+
+pub(super) fn cifar10_cnn() -> Workload {
+    let name = "keras-cifar10-cnn";
+    let layers = vec![
+        convolution(32, 3, Padding::Same, Activation::Relu, glorot()),
+        convolution(32, 3, Padding::Valid, Activation::Relu, glorot()),
+        max_pool(2, 2),
+        Layer::Dropout { rate: 0.25 },
+        convolution(64, 3, Padding::Same, Activation::Relu, glorot()),
+        convolution(64, 3, Padding::Valid, Activation::Relu, glorot()),
+        max_pool(2, 2),
+        Layer::Dropout { rate: 0.25 },
+        dense(512, Activation::Relu, glorot()),
+        Layer::Dropout { rate: 0.5 },
+        dense(10, Activation::Identity, glorot()),
+    ];
+    let schedule = Schedule::Inverse { gamma: 1e-6, power: 1.0 };
+    let optimizer = Optimizer { schedule, ..Optimizer::new(RMSPROP, 0.0001) };
+    Workload {
+        title: "CIFAR-10, convolutional network (Keras)",
+        description: "Four 3×3 convolutions, two poolings and dense 512 with dropout, RMSprop, images shifted by up to \
+                      10 % and mirrored, from the Keras 2.0.8 examples (cifar10_cnn.py). Pixels / 255.",
+        input: InputRecipe {
+            edge: Edge::Nearest,
+            augmentation: Augmentation { flip: Flip::Random, shift: Shift::Share(0.1), ..Augmentation::NONE },
+            ..InputRecipe::scaled(255.0)
+        },
+        batch_size: 32,
+        batching: Batching::DropLast,
+        published_epochs: 50,
+        target_accuracy: 0.7,
+        ..keras(name, "cifar10", Model::sequence(name, CIFAR10, layers), optimizer)
+    }
+}
+
+pub(super) fn mnist_hrnn() -> Workload {
+    let name = "keras-mnist-hrnn";
+    let lstm = Layer::Lstm { units: 128, recurrent: Initializer::Orthogonal };
+    let layers = vec![lstm.clone(), lstm, dense(10, Activation::Identity, glorot())];
+    Workload {
+        title: "MNIST, hierarchical recurrent network (Keras)",
+        description: "An LSTM reads the pixels of each row, a second one the rows; RMSprop, from the Keras 2.0.8 \
+                      examples (mnist_hierarchical_rnn.py). Pixels / 255.",
+        batch_size: 32,
+        published_epochs: 5,
+        target_accuracy: 0.97,
+        ..keras(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(RMSPROP, 0.001))
+    }
+}
+
+/// Words of a story, words of a question, and different words with the padding.
+const STORY: u32 = 552;
+const QUESTION: u32 = 5;
+const VOCABULARY: u32 = 36;
+
+pub(super) fn babi_rnn() -> Workload {
+    let name = "keras-babi-rnn";
+    let embedding = |first, count| Layer::Embedding {
+        vocabulary: VOCABULARY,
+        units: 50,
+        first,
+        count,
+        initializer: Initializer::Uniform { limit: 0.05 },
+    };
+    let lstm = Layer::Lstm { units: 50, recurrent: Initializer::Orthogonal };
+    let mut network = ModelBuilder::new(name, Shape::vector(STORY + QUESTION));
+    network.after(Source::Data, embedding(0, STORY));
+    let story = network.then(Layer::Dropout { rate: 0.3 });
+    network.after(Source::Data, embedding(STORY, QUESTION));
+    network.then(Layer::Dropout { rate: 0.3 });
+    let question = network.then(lstm.clone());
+    network.reads(vec![story, question], Layer::Add { activation: Activation::Identity });
+    network.then(lstm);
+    network.then(Layer::Dropout { rate: 0.3 });
+    network.then(dense(VOCABULARY, Activation::Identity, glorot()));
+    let adam = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
+    Workload {
+        title: "bAbI task 2, recurrent network (Keras)",
+        description: "Questions about stories with two supporting facts: embeddings, an LSTM over the question, added \
+                      to every word of the story, an LSTM over the story; Adam, from the Keras 2.0.8 examples \
+                      (babi_rnn.py). 552 sequential steps. The last 5 % of the training stories are held out.",
+        training: Some(TrainingRange { first: 0, samples: 950 }),
+        input: InputRecipe::scaled(1.0),
+        batch_size: 32,
+        published_epochs: 40,
+        target_accuracy: 0.3,
+        evaluations_per_epoch: 1,
+        ..keras(name, "babi-qa2", network.finish(), Optimizer::new(adam, 0.001))
+    }
+}

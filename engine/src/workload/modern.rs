@@ -1,0 +1,224 @@
+//! Networks that are younger than the studies: residual, attention, and a record of fast training.
+
+use super::{CIFAR10, Workload, convolution, dense, max_pool};
+use crate::model::{
+    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind,
+    Rounding, Source, Weights,
+};
+use crate::training::{
+    Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule,
+    Shift, WeightAverage,
+};
+
+const NOT_DECAYING: Multipliers = Multipliers { learning_rate: 1.0, weight_decay: 0.0, frozen_from: None };
+
+#[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
+fn normalised(edge: Edge, augmentation: Augmentation) -> InputRecipe {
+    let normalization = Normalization::Channels {
+        mean: CIFAR_MEAN.map(|v| v as f32),
+        deviation: CIFAR_DEVIATION.map(|v| v as f32),
+    };
+    InputRecipe { normalization, edge, augmentation, ..InputRecipe::scaled(255.0) }
+}
+
+fn batch_norm(activation: Activation) -> Layer {
+    Layer::BatchNorm { epsilon: 1e-5, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
+}
+
+/// He et al. (2015), "Deep Residual Learning for Image Recognition", section 4.2, with n = 3; shortcuts that change
+/// their shape are 1×1 convolutions.
+pub(super) fn resnet20_cifar10() -> Workload {
+    let name = "resnet20-cifar10";
+    let he = || Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
+    let convolution = |filters, side, stride, zeros| Layer::Conv2d {
+        filters,
+        side,
+        stride,
+        padding: Padding::Zeros(zeros),
+        activation: Activation::Identity,
+        weights: he(),
+    };
+    let mut network = ModelBuilder::new(name, CIFAR10);
+    network.then(convolution(16, 3, 1, 1));
+    let mut x = network.then(batch_norm(Activation::Relu));
+    for (stage, filters) in [16, 32, 64].into_iter().enumerate() {
+        for block in 0..3 {
+            let stride = if stage > 0 && block == 0 { 2 } else { 1 };
+            network.after(x, convolution(filters, 3, stride, 1));
+            network.then(batch_norm(Activation::Relu));
+            network.then(convolution(filters, 3, 1, 1));
+            let residual = network.then(batch_norm(Activation::Identity));
+            let shortcut = if stride == 1 {
+                x
+            } else {
+                network.after(x, convolution(filters, 1, 2, 0));
+                network.then(batch_norm(Activation::Identity))
+            };
+            x = network.reads(vec![residual, shortcut], Layer::Add { activation: Activation::Relu });
+        }
+    }
+    network.then(average_of_all(8));
+    network.then(dense(10, Activation::Identity, Weights::new(Initializer::FanInUniform { scale: 1.0 })));
+    let drops = vec![(0.5, 1.0), (0.5, 0.1), (0.75, 0.1), (0.75, 0.01)];
+    Workload {
+        name,
+        title: "CIFAR-10, residual network of 20 layers",
+        description: "ResNet-20 of He et al. with batch normalisation and projected shortcuts; SGD with momentum 0.9, L2 \
+                      decay, the rate divided by 10 after a half and three quarters of the training; images shifted by \
+                      up to 4 pixels in a black border and mirrored.",
+        data_set: "cifar10",
+        training: None,
+        model: network.finish(),
+        input: normalised(
+            Edge::Zero,
+            Augmentation { flip: Flip::Random, shift: Shift::Pixels(4), ..Augmentation::NONE },
+        ),
+        loss: Loss::default(),
+        optimizer: Optimizer {
+            schedule: Schedule::Linear { points: drops },
+            weight_decay: 1e-4,
+            ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.1)
+        },
+        average: None,
+        batch_size: 128,
+        order: SampleOrder::Shuffled,
+        batching: Batching::ShortLast,
+        published_epochs: 164,
+        target_accuracy: 0.8,
+        evaluations_per_epoch: 1,
+        loss_tolerance: 1e-3,
+    }
+}
+
+/// The mean of all pixels.
+fn average_of_all(side: u32) -> Layer {
+    Layer::Pool {
+        kind: PoolKind::Average,
+        side,
+        stride: side,
+        padding: 0,
+        rounding: Rounding::Floor,
+        activation: Activation::Identity,
+    }
+}
+
+/// A small vision transformer: Dosovitskiy et al. (2020), with normalisation before each part and the mean of all
+/// tokens instead of a class token.
+pub(super) fn transformer_cifar10() -> Workload {
+    const WIDTH: u32 = 96;
+    const HEADS: u32 = 3;
+    const DEPTH: usize = 4;
+    let name = "transformer-cifar10";
+    let weights = || Weights {
+        bias_multipliers: NOT_DECAYING,
+        ..Weights::new(Initializer::TruncatedNormal { deviation: 0.02 })
+    };
+    let token_wise = |units, activation| convolution(units, 1, Padding::Valid, activation, weights());
+    let sum = || Layer::Add { activation: Activation::Identity };
+    let mut network = ModelBuilder::new(name, CIFAR10);
+    network.then(Layer::Conv2d {
+        filters: WIDTH,
+        side: 4,
+        stride: 4,
+        padding: Padding::Valid,
+        activation: Activation::Identity,
+        weights: weights(),
+    });
+    let mut x = network
+        .then(Layer::PositionEmbedding { initializer: Initializer::TruncatedNormal { deviation: 0.02 } });
+    for _ in 0..DEPTH {
+        network.after(x, Layer::LayerNorm { epsilon: 1e-6 });
+        network.then(token_wise(3 * WIDTH, Activation::Identity));
+        network.then(Layer::Attention { heads: HEADS });
+        let attention = network.then(token_wise(WIDTH, Activation::Identity));
+        x = network.reads(vec![x, attention], sum());
+        network.after(x, Layer::LayerNorm { epsilon: 1e-6 });
+        network.then(token_wise(2 * WIDTH, Activation::Gelu));
+        let mixed = network.then(token_wise(WIDTH, Activation::Identity));
+        x = network.reads(vec![x, mixed], sum());
+    }
+    network.after(x, Layer::LayerNorm { epsilon: 1e-6 });
+    network.then(average_of_all(8));
+    network.then(dense(10, Activation::Identity, weights()));
+    Workload {
+        name,
+        title: "CIFAR-10, small transformer",
+        description: "A vision transformer of 4 blocks, 96 channels and 3 heads on 64 patches of 4×4 pixels; AdamW with \
+                      warm-up and cosine, label smoothing 0.1; images shifted by up to 4 pixels in a black border and \
+                      mirrored. Gradmark's own: attention beside convolution and recurrence.",
+        model: network.finish(),
+        loss: Loss { label_smoothing: 0.1, ..Loss::default() },
+        optimizer: Optimizer {
+            schedule: Schedule::Cosine { warm_up: 0.05 },
+            weight_decay: 0.05,
+            ..Optimizer::new(Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: true }, 1e-3)
+        },
+        published_epochs: 60,
+        target_accuracy: 0.65,
+        ..resnet20_cifar10()
+    }
+}
+
+/// Keller Jordan's airbench94 with SGD: 94 % on CIFAR-10 in 9.9 epochs.
+pub(super) fn airbench94() -> Workload {
+    const BATCH: f64 = 1024.0;
+    const MOMENTUM: f64 = 0.85;
+    let name = "airbench94";
+    // The recipe counts its rate and decay for 1024 samples without momentum.
+    let scale = BATCH * (1.0 + 1.0 / (1.0 - MOMENTUM));
+    let learning_rate = 11.5 / scale;
+    let total_decay = 0.0153 * BATCH / scale;
+    // Biases learn 64 times as fast, and decay as fast as the rest.
+    let bias = Multipliers { learning_rate: 64.0, weight_decay: 1.0 / 64.0, frozen_from: None };
+    let norm = || Layer::BatchNorm {
+        epsilon: 1e-12,
+        keep: 0.6,
+        trained_scale: false,
+        bias,
+        activation: Activation::Gelu,
+    };
+    let dirac =
+        |filters| convolution(filters, 3, Padding::Same, Activation::Identity, Weights::new(Initializer::Dirac).without_bias());
+    let mut network = ModelBuilder::new(name, CIFAR10);
+    let whitening = Weights {
+        // Trained in the first 3 of 9.9 epochs.
+        bias_multipliers: Multipliers { frozen_from: Some(3.0 / 9.9), ..Multipliers::default() },
+        ..Weights::new(Initializer::WhitenedPatches { epsilon: 5e-4 })
+    };
+    network.after(Source::Data, convolution(24, 2, Padding::Valid, Activation::Gelu, whitening));
+    for filters in [64, 256, 256] {
+        network.then(dirac(filters));
+        network.then(max_pool(2, 2));
+        network.then(norm());
+        network.then(dirac(filters));
+        network.then(norm());
+    }
+    network.then(max_pool(3, 3));
+    network.then(dense(10, Activation::Identity, Weights::new(Initializer::FanInUniform { scale: 1.0 }).without_bias()));
+    let model: Model = network.finish();
+    Workload {
+        name,
+        title: "CIFAR-10 to 94 % (airbench94)",
+        description: "Keller Jordan's airbench94 (2024) with SGD: whitened patches, six 3×3 convolutions with batch \
+                      normalisation and GELU, Nesterov momentum, label smoothing 0.2, Lookahead, mirrored in every other \
+                      epoch and shifted by up to 2 pixels.",
+        model,
+        input: normalised(
+            Edge::Reflect,
+            Augmentation { flip: Flip::Alternating, shift: Shift::Pixels(2), ..Augmentation::NONE },
+        ),
+        loss: Loss { label_smoothing: 0.2, summed: true, logits_scale: 1.0 / 9.0 },
+        optimizer: Optimizer {
+            rule: Rule::Nesterov { momentum: MOMENTUM },
+            learning_rate,
+            schedule: Schedule::Linear { points: vec![(0.0, 0.2), (0.23, 1.0), (1.0, 0.07)] },
+            weight_decay: total_decay / learning_rate,
+        },
+        average: Some(WeightAverage::Lookahead { every: 5, decay: 0.95 }),
+        batch_size: 1024,
+        batching: Batching::DropLast,
+        published_epochs: 10,
+        target_accuracy: 0.94,
+        ..resnet20_cifar10()
+    }
+}

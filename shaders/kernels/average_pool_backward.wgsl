@@ -1,0 +1,37 @@
+// average_pool_backward: each gradient is shared equally among its window's pixels, times slope(x), where the
+// epilogue of the layer below made x. Every input pixel looks at the windows that cover it.
+//
+// B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
+// params: Pool. dy: (B, H', W', C) f32. x, dx: (B, H, W, C) f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> dx: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let channels = params.channels / 4u;
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.rows * params.input_height * params.input_width * channels {
+        return;
+    }
+    let channel = number % channels;
+    let column = number / channels % params.input_width;
+    let row = number / (channels * params.input_width) % params.input_height;
+    let sample = number / (channels * params.input_width * params.input_height);
+    let covering = windows_over(vec2<u32>(row, column));
+    var sum = vec4<f32>(0.0);
+    for (var i = covering.first.x; i < covering.end.x; i++) {
+        for (var j = covering.first.y; j < covering.end.y; j++) {
+            let output = ((sample * params.output_height + i) * params.output_width + j) * channels + channel;
+            let inside = window(vec2<u32>(i, j));
+            let extent = inside.end - inside.first;
+            sum += dy[output] / f32(extent.x * extent.y);
+        }
+    }
+    store_gradient(number, sum);
+}
