@@ -20,6 +20,7 @@ mod workload;
 
 pub use backends::{AdapterChoice, BACKENDS, BackendDefinition};
 pub use clock::Clock;
+pub use data::statistics;
 pub use data::{DATA_SETS, DataError, DataFile, DataSet, DataSetDefinition, DataSource, Split, data_set};
 pub use error::EngineError;
 pub use model::{

@@ -1,7 +1,8 @@
 // gather: the bytes of a batch's samples become numbers, y = byte / divisor; their labels are gathered too.
 // Rows from step.count on become zero, so that the padding of a short batch adds nothing anywhere.
+// A set may be larger than what one binding can hold, so its samples come in two: see `samples_in_first`.
 //
-// params: Gather. images: (samples, features) bytes, four to a word, features a multiple of 4.
+// params: Gather. first_images, second_images: (samples, features) bytes, four to a word, features a multiple of 4.
 // labels: (samples) bytes, four to a word. order: (samples) sample numbers.
 // batch: (rows, stride) f32, stride a multiple of 4. batch_labels: (rows) u32.
 struct Params {
@@ -10,17 +11,27 @@ struct Params {
     stride: u32,
     samples: u32,
     divisor: f32,
+    samples_in_first: u32,
     reserved0: u32,
     reserved1: u32,
-    reserved2: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> images: array<u32>;
-@group(0) @binding(2) var<storage, read> labels: array<u32>;
-@group(0) @binding(3) var<storage, read> order: array<u32>;
-@group(0) @binding(4) var<storage, read_write> batch: array<vec4<f32>>;
-@group(0) @binding(5) var<storage, read_write> batch_labels: array<u32>;
+@group(0) @binding(1) var<storage, read> first_images: array<u32>;
+@group(0) @binding(2) var<storage, read> second_images: array<u32>;
+@group(0) @binding(3) var<storage, read> labels: array<u32>;
+@group(0) @binding(4) var<storage, read> order: array<u32>;
+@group(0) @binding(5) var<storage, read_write> batch: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> batch_labels: array<u32>;
+
+// Four neighbouring bytes of a sample.
+fn image_word(sample: u32, place: u32) -> u32 {
+    let words = params.features / 4u;
+    if sample < params.samples_in_first {
+        return first_images[sample * words + place];
+    }
+    return second_images[(sample - params.samples_in_first) * words + place];
+}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -41,7 +52,7 @@ fn main(
         let sample = order[(step.offset + row) % params.samples];
         label = extractBits(labels[sample / 4u], 8u * (sample % 4u), 8u);
         if quad * 4u < params.features {
-            let word = images[sample * (params.features / 4u) + quad];
+            let word = image_word(sample, quad);
             let bytes = (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);
             values = vec4<f32>(bytes) / params.divisor;
         }

@@ -53,7 +53,7 @@ macro_rules! kernels {
 /// Every kernel: name, parameter block, workgroup size, shared parts, storage buffers.
 #[rustfmt::skip]
 pub const KERNELS: &[Kernel] = kernels![
-    "gather", Gather, 64, ["step", "invocation"], [Read, Read, Read, ReadWrite, ReadWrite];
+    "gather", Gather, 64, ["step", "invocation"], [Read, Read, Read, Read, ReadWrite, ReadWrite];
     "dense_forward", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile"], [Read, Read, Read, ReadWrite];
     "dense_input_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "dense_weight_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile", "no_bias"], [Read, Read, ReadWrite];
@@ -74,4 +74,7 @@ pub const KERNELS: &[Kernel] = kernels![
     "adam", Optimizer, 64, ["step", "invocation", "optimizer_params", "adam_direction"], [Read, Read, ReadWrite, ReadWrite, ReadWrite];
     "adamw", Optimizer, 64, ["step", "invocation", "optimizer_params", "adam_direction"], [Read, Read, ReadWrite, ReadWrite, ReadWrite];
     "average", Optimizer, 64, ["step", "invocation", "optimizer_params"], [ReadWrite, ReadWrite];
+    "gather_augmented", GatherAugmented, 64, ["step", "invocation", "pcg4d"], [Read, Read, Read, Read, Read, ReadWrite, ReadWrite];
+    "standardize", Standardize, 64, ["step", "pcg4d"], [ReadWrite];
+    "local_contrast", LocalContrast, 256, ["step"], [ReadWrite];
 ];

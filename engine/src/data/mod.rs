@@ -2,6 +2,7 @@
 
 mod definition;
 mod file;
+pub mod statistics;
 
 use std::rc::Rc;
 

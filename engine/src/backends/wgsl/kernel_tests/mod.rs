@@ -3,6 +3,8 @@
 mod conv2d;
 mod dense;
 mod gather;
+mod gather_augmented;
+mod images;
 mod optimizers;
 mod pool;
 mod softmax;

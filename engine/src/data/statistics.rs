@@ -1,0 +1,146 @@
+//! What normalisation needs to know of a training set. All results are in units of bytes, 0 to 255.
+
+use super::Split;
+
+/// Mean and standard deviation of many values.
+///
+/// The deviation is divided by the number of values; that Torch and others divide by one less is below the precision
+/// of float32 for whole data sets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments {
+    pub mean: f64,
+    pub standard_deviation: f64,
+}
+
+/// Sums of bytes, which are exact.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    values: u64,
+    squares: u64,
+}
+
+impl Sums {
+    fn of(bytes: impl Iterator<Item = u8>) -> Self {
+        bytes.map(u64::from).fold(Self::default(), |sums, byte| Self {
+            values: sums.values + byte,
+            squares: sums.squares + byte * byte,
+        })
+    }
+
+    /// Of `count` values, of which those that were not added are zeros.
+    fn moments(self, count: u64) -> Moments {
+        let mean = self.values as f64 / count as f64;
+        let variance = self.squares as f64 / count as f64 - mean * mean;
+        Moments { mean, standard_deviation: variance.max(0.0).sqrt() }
+    }
+}
+
+/// Mean and deviation of each channel of the images.
+pub fn channel_moments(split: &Split, channels: u32) -> Vec<Moments> {
+    let stride = channels as usize;
+    let pixels = (split.images.len() / stride) as u64;
+    (0..stride)
+        .map(|channel| Sums::of(split.images.iter().skip(channel).step_by(stride).copied()).moments(pixels))
+        .collect()
+}
+
+/// Mean and deviation of all values, when each sample has `values_per_sample` of them: as many as are stored, or more
+/// where a border of zeros was added.
+pub fn moments(split: &Split, values_per_sample: u32) -> Moments {
+    Sums::of(split.images.iter().copied()).moments(u64::from(split.samples()) * u64::from(values_per_sample))
+}
+
+/// The mean of all samples, value by value: (height, width, channels).
+pub fn mean_image(split: &Split) -> Vec<f32> {
+    let samples = split.labels.len();
+    let mut sums = vec![0u64; split.images.len() / samples];
+    for image in split.images.chunks_exact(sums.len()) {
+        for (sum, &byte) in sums.iter_mut().zip(image) {
+            *sum += u64::from(byte);
+        }
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
+    sums.iter().map(|&sum| (sum as f64 / samples as f64) as f32).collect()
+}
+
+/// Mean and deviation of U and of V, where RGB pixels are turned into YUV as `local_contrast` does.
+pub fn chrominance_moments(split: &Split) -> [Moments; 2] {
+    let weights = [[-0.14713, -0.28886, 0.436], [0.615, -0.51499, -0.10001]];
+    weights.map(|weights: [f64; 3]| {
+        let values = || {
+            split.images.chunks_exact(3).map(move |pixel| {
+                pixel.iter().zip(weights).map(|(&byte, weight)| f64::from(byte) * weight).sum::<f64>()
+            })
+        };
+        let count = values().len() as f64;
+        let mean = values().sum::<f64>() / count;
+        let variance = values().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+        Moments { mean, standard_deviation: variance.sqrt() }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two samples of two pixels and three channels.
+    fn split() -> Split {
+        Split { images: vec![0, 10, 255, 4, 10, 0, 0, 30, 255, 4, 30, 0], labels: vec![0, 1] }
+    }
+
+    fn assert_moments(found: Moments, mean: f64, standard_deviation: f64) {
+        assert!((found.mean - mean).abs() < 1e-9, "{found:?}, but the mean is {mean}");
+        let difference = (found.standard_deviation - standard_deviation).abs();
+        assert!(difference < 1e-9, "{found:?}, but the deviation is {standard_deviation}");
+    }
+
+    #[test]
+    fn each_channel_has_its_own_mean_and_deviation() {
+        let found = channel_moments(&split(), 3);
+        assert_eq!(found.len(), 3);
+        assert_moments(found[0], 2.0, 2.0);
+        assert_moments(found[1], 20.0, 10.0);
+        assert_moments(found[2], 127.5, 127.5);
+    }
+
+    #[test]
+    fn a_border_of_zeros_counts() {
+        let split = Split { images: vec![3, 3, 3, 3], labels: vec![0] };
+        assert_moments(moments(&split, 4), 3.0, 0.0);
+        assert_moments(moments(&split, 16), 0.75, (9.0f64 * 4.0 / 16.0 - 0.75 * 0.75).sqrt());
+    }
+
+    #[test]
+    fn the_mean_image_is_taken_value_by_value() {
+        assert_eq!(mean_image(&split()), [0.0, 20.0, 255.0, 4.0, 20.0, 0.0]);
+    }
+
+    #[test]
+    fn chrominance_is_that_of_the_twin_of_the_kernel() {
+        use shaders::params::{LocalContrast, Step};
+        let split = split();
+        let found = chrominance_moments(&split);
+        // With these statistics the twin makes U and V of mean 0 and deviation 1.
+        let single = |value: f64| value as f32;
+        let params = LocalContrast {
+            rows: 2,
+            height: 1,
+            width: 2,
+            row_stride: 6,
+            mean_u: single(found[0].mean),
+            mean_v: single(found[1].mean),
+            scale_u: single(-1.0 / found[0].standard_deviation),
+            scale_v: single(-1.0 / found[1].standard_deviation),
+            threshold: 1e-4,
+            reserved: [0; 3],
+        };
+        let mut batch: Vec<f64> = split.images.iter().map(|&byte| f64::from(byte)).collect();
+        shaders::reference::local_contrast(&params, &Step { count: 2, ..Step::default() }, &mut batch);
+        for channel in [1, 2] {
+            let values: Vec<f64> = batch.iter().skip(channel).step_by(3).copied().collect();
+            let mean = values.iter().sum::<f64>() / 4.0;
+            let square = values.iter().map(|v| v * v).sum::<f64>() / 4.0;
+            assert!(mean.abs() < 1e-6 && (square - 1.0).abs() < 1e-6, "channel {channel}: {values:?}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// gather_augmented: like gather, with the images cropped or padded, shifted, mirrored and normalised on the way.
+//   batch[row, y, x, c] = normal(source[y + offset_y + shift_y, x' + offset_x + shift_x, c]),
+// where x' is x, or width - 1 - x in a mirrored image. Outside of the source lies black, the nearest pixel, or the
+// source mirrored without its edge repeated. Where it is black, a mean image is black too.
+//   normal(byte) = byte / divisor, or (byte / divisor - mean[c]) · inverse_deviation[c], or byte / divisor - mean image.
+// Where grey == 1 there is one channel, which has the mean of all the source's bytes for its byte.
+// Shifts and random flips happen in training only. pcg4d(row, stream, step) decides about them (lane x: rows, y:
+// columns, z: flip), and pcg4d(sample, stream + 1, 0) about the flip that a sample begins with.
+//
+// params: GatherAugmented. first_images, second_images: (samples, source_height, source_width, channels) bytes, four
+// to a word. labels: (samples) bytes, four to a word. order: (samples) sample numbers. mean_image: (source_height,
+// source_width, channels) f32, not read unless the normalisation is by it.
+// batch: (rows, row_stride) f32, of which (height, width, channel_stride) are in use and as many of the latter real as
+// there are channels; the rest becomes zero. batch_labels: (rows) u32. Rows from step.count on become zero.
+struct Params {
+    rows: u32,
+    samples: u32,
+    samples_in_first: u32,
+    source_height: u32,
+    source_width: u32,
+    height: u32,
+    width: u32,
+    channels: u32,
+    channel_stride: u32,
+    row_stride: u32,
+    offset_y: i32,
+    offset_x: i32,
+    edge: u32,
+    flip: u32,
+    shift: u32,
+    shift_range: u32,
+    divisor: f32,
+    stream: u32,
+    normalization: u32,
+    grey: u32,
+    mean: vec4<f32>,
+    inverse_deviation: vec4<f32>,
+}
+
+const EDGE_ZERO: u32 = 0u;
+const EDGE_REFLECT: u32 = 2u;
+const FLIP_RANDOM: u32 = 1u;
+const FLIP_ALTERNATING: u32 = 2u;
+const FLIP_ALWAYS: u32 = 3u;
+const SHIFT_WHOLE: u32 = 1u;
+const SHIFT_REAL: u32 = 2u;
+const NORMALIZATION_CHANNELS: u32 = 1u;
+const NORMALIZATION_MEAN_IMAGE: u32 = 2u;
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> first_images: array<u32>;
+@group(0) @binding(2) var<storage, read> second_images: array<u32>;
+@group(0) @binding(3) var<storage, read> labels: array<u32>;
+@group(0) @binding(4) var<storage, read> order: array<u32>;
+@group(0) @binding(5) var<storage, read> mean_image: array<f32>;
+@group(0) @binding(6) var<storage, read_write> batch: array<vec4<f32>>;
+@group(0) @binding(7) var<storage, read_write> batch_labels: array<u32>;
+
+// How an image lies over its source.
+struct Placement {
+    y: i32,
+    x: i32,
+    mirrored: bool,
+}
+
+// A shift from a random number. All in integers, so that every device shifts by the same.
+fn shift(number: u32) -> i32 {
+    let bits = number >> 16u;
+    if params.shift == SHIFT_WHOLE {
+        return i32((bits * (2u * params.shift_range + 1u)) >> 16u) - i32(params.shift_range);
+    }
+    if params.shift == SHIFT_REAL {
+        // The nearest pixel to u · range is floor(u · range + 1/2). Here u counts 2^-16, from -1 to 1, and the range 2^-10.
+        return ((2 * i32(bits) + 1 - 65536) * i32(params.shift_range) + 33554432) >> 26u;
+    }
+    return 0;
+}
+
+fn placement(row: u32, sample: u32) -> Placement {
+    var result = Placement(params.offset_y, params.offset_x, params.flip == FLIP_ALWAYS);
+    if step.training == 1u {
+        let numbers = pcg4d(vec4<u32>(row, params.stream, step.step, step.seed));
+        result.y += shift(numbers.x);
+        result.x += shift(numbers.y);
+        if params.flip == FLIP_RANDOM {
+            result.mirrored = numbers.z >> 31u == 1u;
+        } else if params.flip == FLIP_ALTERNATING {
+            let first = pcg4d(vec4<u32>(sample, params.stream + 1u, 0u, step.seed)).x >> 31u;
+            result.mirrored = ((first ^ step.epoch) & 1u) == 1u;
+        }
+    }
+    return result;
+}
+
+// Where `at` falls on a side of the source; negative where there is nothing.
+fn on_source(at: i32, extent: u32) -> i32 {
+    let last = i32(extent) - 1;
+    if at >= 0 && at <= last {
+        return at;
+    }
+    if params.edge == EDGE_ZERO {
+        return -1;
+    }
+    let reflected = select(2 * last - at, -at, at < 0);
+    return clamp(select(at, reflected, params.edge == EDGE_REFLECT), 0, last);
+}
+
+fn image_byte(sample: u32, place: u32) -> u32 {
+    let features = params.source_height * params.source_width * params.channels;
+    if sample < params.samples_in_first {
+        let at = sample * features + place;
+        return extractBits(first_images[at / 4u], 8u * (at % 4u), 8u);
+    }
+    let at = (sample - params.samples_in_first) * features + place;
+    return extractBits(second_images[at / 4u], 8u * (at % 4u), 8u);
+}
+
+// One value of the batch, given where its pixel lies on the source.
+fn normal(sample: u32, y: i32, x: i32, channel: u32) -> f32 {
+    var bytes = 0u;
+    var divisor = params.divisor;
+    var mean = 0.0;
+    if y >= 0 && x >= 0 {
+        let pixel = (u32(y) * params.source_width + u32(x)) * params.channels;
+        let place = pixel + channel;
+        bytes = image_byte(sample, place);
+        if params.grey == 1u {
+            for (var other = 1u; other < params.channels; other++) {
+                bytes += image_byte(sample, pixel + other);
+            }
+            divisor *= f32(params.channels);
+        }
+        if params.normalization == NORMALIZATION_MEAN_IMAGE {
+            mean = mean_image[place];
+        }
+    }
+    let value = f32(bytes) / divisor;
+    if params.normalization == NORMALIZATION_CHANNELS {
+        return (value - params.mean[channel]) * params.inverse_deviation[channel];
+    }
+    return value - mean;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    let quads = params.row_stride / 4u;
+    if number >= params.rows * quads {
+        return;
+    }
+    let row = number / quads;
+    let quad = number % quads;
+    var values = vec4<f32>(0.0);
+    var label = 0u;
+    if row < step.count {
+        let sample = order[(step.offset + row) % params.samples];
+        label = extractBits(labels[sample / 4u], 8u * (sample % 4u), 8u);
+        let place = placement(row, sample);
+        let channels = select(params.channels, 1u, params.grey == 1u);
+        let pixel = 4u * quad / params.channel_stride;
+        var channel = 4u * quad % params.channel_stride;
+        var y = pixel / params.width;
+        var x = pixel % params.width;
+        for (var lane = 0u; lane < 4u; lane++) {
+            if y < params.height && channel < channels {
+                let column = select(x, params.width - 1u - x, place.mirrored);
+                let source_y = on_source(i32(y) + place.y, params.source_height);
+                let source_x = on_source(i32(column) + place.x, params.source_width);
+                values[lane] = normal(sample, source_y, source_x, channel);
+            }
+            channel++;
+            if channel == params.channel_stride {
+                channel = 0u;
+                x++;
+            }
+            if x == params.width {
+                x = 0u;
+                y++;
+            }
+        }
+    }
+    batch[number] = values;
+    if quad == 0u {
+        batch_labels[row] = label;
+    }
+}
