@@ -121,6 +121,7 @@ mod tests {
         let split = split();
         let found = chrominance_moments(&split);
         // With these statistics the twin makes U and V of mean 0 and deviation 1.
+        #[expect(clippy::cast_possible_truncation, reason = "parameters of kernels are float32")]
         let single = |value: f64| value as f32;
         let params = LocalContrast {
             rows: 2,

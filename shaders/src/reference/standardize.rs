@@ -46,7 +46,6 @@ fn mean<T: Real>(values: impl ExactSizeIterator<Item = T>) -> T {
     values.sum::<T>() / count
 }
 
-#[expect(clippy::cast_precision_loss, reason = "images are small")]
 fn size<T: Real>(count: usize) -> T {
     T::from_f64(count as f64)
 }
