@@ -11,6 +11,7 @@ mod data;
 mod error;
 mod model;
 mod observer;
+mod preprocessing;
 mod random;
 mod trace;
 mod train;

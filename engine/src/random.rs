@@ -12,6 +12,10 @@ pub mod stream {
     pub const SHUFFLE: u32 = 2000;
     /// Choice of the final weights that go into the record.
     pub const EVIDENCE: u32 = 3000;
+    /// Mirroring and shifting of training images; uses this and the next.
+    pub const AUGMENTATION: u32 = 5000;
+    /// Brightness and contrast of training images.
+    pub const LIGHT: u32 = 5002;
     /// Order of the workloads of a run.
     pub const SUITE_ORDER: u32 = 4000;
 }

@@ -10,7 +10,7 @@ use shaders::params::{Epilogue, Step};
 use crate::model::{PoolKind, Stage, StageKind, Stages};
 
 /// Layouts of the reference have no padding.
-const ALIGNMENT: u32 = 1;
+pub(super) const ALIGNMENT: u32 = 1;
 
 /// The stages of a model, its tensors, and what one pass leaves behind.
 pub(super) struct Network<T> {

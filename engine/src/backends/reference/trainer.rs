@@ -1,12 +1,15 @@
+use std::rc::Rc;
+
 use async_trait::async_trait;
 use shaders::Real;
-use shaders::params::{Gather, Softmax, Step};
+use shaders::params::{LocalContrast, Softmax, Standardize, Step};
 use shaders::reference as twin;
 
-use super::network::Network;
+use super::network::{ALIGNMENT, Network};
 use super::updater::Updater;
 use crate::data::Split;
 use crate::error::EngineError;
+use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::Loss;
 
@@ -16,6 +19,9 @@ const TEST_BATCH: u32 = 100;
 pub(super) struct ReferenceTrainer<T> {
     job: TrainingJob,
     classes: u32,
+    preprocessing: Preprocessing,
+    /// Values of a sample.
+    row_stride: u32,
     network: Network<T>,
     updater: Updater<T>,
     /// Logits of the last training step; a test overwrites those of the network.
@@ -30,10 +36,14 @@ impl<T: Real> ReferenceTrainer<T> {
     pub(super) fn new(job: &TrainingJob) -> Result<Self, EngineError> {
         let precise = |values: Vec<f32>| values.into_iter().map(|w| T::from_f64(f64::from(w))).collect();
         let tensors: Vec<Vec<T>> = job.initial_weights()?.into_iter().map(precise).collect();
+        let stages = job.model.stages(job.dropout)?;
+        let data = stages.values[0];
         Ok(Self {
+            preprocessing: Preprocessing::new(job, &data, ALIGNMENT)?,
+            row_stride: data.stored_features(ALIGNMENT),
             classes: job.model.classes()?,
             updater: Updater::new(job, &tensors)?,
-            network: Network::new(job.model.stages(job.dropout)?, tensors),
+            network: Network::new(stages, tensors),
             logits: Vec::new(),
             order: Vec::new(),
             epoch: None,
@@ -49,7 +59,7 @@ impl<T: Real> ReferenceTrainer<T> {
             self.order = self.job.batches.order(step.epoch);
             self.epoch = Some(step.epoch);
         }
-        let (input, labels) = gather(&self.job, &self.job.data.train, &self.order, &step);
+        let (input, labels) = self.gather(&self.job.data.train, &self.order, &step);
         self.logits = self.network.forward(&step, input, step.count).to_vec();
         let mut dy = vec![T::ZERO; self.logits.len()];
         let params = self.softmax(step.count);
@@ -60,6 +70,10 @@ impl<T: Real> ReferenceTrainer<T> {
         (loss.to_f64(), u64::from(result.correct), step.count)
     }
 
+    fn gather(&self, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
+        gather(&self.preprocessing, self.row_stride, split, order, step)
+    }
+
     fn softmax(&self, rows: u32) -> Softmax {
         let Loss { label_smoothing, summed, logits_scale } = self.job.loss;
         let (classes, stride) = (self.classes, self.classes);
@@ -67,20 +81,34 @@ impl<T: Real> ReferenceTrainer<T> {
     }
 }
 
-/// The samples of a step as numbers, and their labels.
-fn gather<T: Real>(job: &TrainingJob, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
-    let features = job.model.input.features();
-    let params = Gather {
-        rows: step.count,
-        features,
-        stride: features,
-        samples: u32::try_from(order.len()).unwrap_or(u32::MAX),
-        divisor: job.input.divisor,
-        reserved: [0; 3],
-    };
-    let mut batch = vec![T::ZERO; (step.count * features) as usize];
-    let mut labels = vec![0; step.count as usize];
-    twin::gather(&params, step, &split.images, &split.labels, order, &mut batch, &mut labels);
+/// The samples of a step as the network sees them, and their labels.
+fn gather<T: Real>(
+    preprocessing: &Preprocessing,
+    row_stride: u32,
+    split: &Split,
+    order: &[u32],
+    step: &Step,
+) -> (Vec<T>, Vec<u32>) {
+    let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
+    let rows = step.count;
+    let mut batch = vec![T::ZERO; (rows * row_stride) as usize];
+    let mut labels = vec![0; rows as usize];
+    match preprocessing.gather.of(rows, samples, split.samples()) {
+        GatherKind::Plain(params) => {
+            twin::gather(&params, step, &split.images, &split.labels, order, &mut batch, &mut labels);
+        }
+        GatherKind::Augmented(params) => {
+            let mean_image = &preprocessing.mean_image;
+            let (images, of_images) = (&split.images, &split.labels);
+            twin::gather_augmented(&params, step, images, of_images, order, mean_image, &mut batch, &mut labels);
+        }
+    }
+    if let Some(params) = preprocessing.standardize {
+        twin::standardize(&Standardize { rows, ..params }, step, &mut batch);
+    }
+    if let Some(params) = preprocessing.local_contrast {
+        twin::local_contrast(&LocalContrast { rows, ..params }, step, &mut batch);
+    }
     (batch, labels)
 }
 
@@ -98,7 +126,8 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
     }
 
     async fn evaluate(&mut self, samples: u32) -> Result<TestReport, EngineError> {
-        let test = &self.job.data.test;
+        let test = Rc::clone(&self.job.data);
+        let test = &test.test;
         let order: Vec<u32> = (0..test.samples()).collect();
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         self.updater.swap_average(&self.job, &mut self.network.tensors);
@@ -106,7 +135,7 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         while offset < samples {
             let count = TEST_BATCH.min(samples - offset);
             let step = Step { offset, count, seed: self.job.seed, ..Step::default() };
-            let (input, labels) = gather(&self.job, test, &order, &step);
+            let (input, labels) = self.gather(test, &order, &step);
             let params = self.softmax(count);
             let logits = self.network.forward(&step, input, count);
             let mut unused = vec![T::ZERO; logits.len()];

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-use shaders::{Access, Kernel};
+use shaders::Access;
 
 use super::buffer::Buffers;
 use super::device::Device;
@@ -21,9 +21,9 @@ struct Ready {
     workgroups: [u32; 2],
 }
 
-/// Pipelines by kernel, shared by all recordings of a device's plan.
+/// Pipelines by kernel and constants, shared by all recordings of a device's plan.
 pub(super) struct Pipelines {
-    by_kernel: HashMap<&'static str, (wgpu::ComputePipeline, wgpu::BindGroupLayout)>,
+    by_key: HashMap<String, (wgpu::ComputePipeline, wgpu::BindGroupLayout)>,
     step_layout: wgpu::BindGroupLayout,
 }
 
@@ -38,16 +38,16 @@ impl Pipelines {
         let step_layout = device
             .device
             .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("step"), entries: &[step_entry] });
-        let mut by_kernel = HashMap::new();
-        for kernel in recordings.iter().flat_map(|r| &r.dispatches).map(|d| d.kernel) {
-            if !by_kernel.contains_key(kernel.name) {
-                let compiled = device.watched(|| compile(device, kernel, &step_layout)).await.map_err(|error| {
-                    EngineError::DeviceRefused { message: format!("kernel {}: {error}", kernel.name) }
-                })?;
-                by_kernel.insert(kernel.name, compiled);
+        let mut by_key = HashMap::new();
+        for dispatch in recordings.iter().flat_map(|r| &r.dispatches) {
+            let key = dispatch.pipeline_key();
+            if !by_key.contains_key(&key) {
+                let compiled = device.watched(|| compile(device, dispatch, &step_layout)).await;
+                let refused = |error| EngineError::DeviceRefused { message: format!("kernel {key}: {error}") };
+                by_key.insert(key.clone(), compiled.map_err(refused)?);
             }
         }
-        Ok(Self { by_kernel, step_layout })
+        Ok(Self { by_key, step_layout })
     }
 }
 
@@ -67,9 +67,10 @@ fn layout_entry(
 
 fn compile(
     device: &Device,
-    kernel: &Kernel,
+    dispatch: &Dispatch,
     step_layout: &wgpu::BindGroupLayout,
 ) -> (wgpu::ComputePipeline, wgpu::BindGroupLayout) {
+    let kernel = dispatch.kernel;
     let params = layout_entry(0, wgpu::BufferBindingType::Uniform, false, None);
     let storage = (1..).zip(kernel.storage).map(|(binding, access)| {
         layout_entry(binding, wgpu::BufferBindingType::Storage { read_only: *access == Access::Read }, false, None)
@@ -92,7 +93,10 @@ fn compile(
         layout: Some(&pipeline_layout),
         module: &module,
         entry_point: Some("main"),
-        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            constants: &dispatch.constants,
+            ..wgpu::PipelineCompilationOptions::default()
+        },
         cache: None,
     });
     (pipeline, layout)
@@ -149,7 +153,7 @@ impl Executor {
 }
 
 fn ready(device: &Device, pipelines: &Pipelines, buffers: &Buffers, dispatch: &Dispatch, params: usize) -> Ready {
-    let (pipeline, layout) = &pipelines.by_kernel[dispatch.kernel.name];
+    let (pipeline, layout) = &pipelines.by_key[&dispatch.pipeline_key()];
     let entry = |binding, index, offset, size| wgpu::BindGroupEntry {
         binding,
         resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {

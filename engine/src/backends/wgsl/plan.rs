@@ -95,7 +95,6 @@ struct Planner<'a> {
     /// Samples of the recording that is being made.
     rows: u32,
     test_rows: u32,
-    largest_binding: u64,
 }
 
 /// Buffers of one activation.
@@ -119,7 +118,7 @@ impl<'a> Planner<'a> {
         let results = builder.zeros("results", u64::from(SLOTS) * size_of::<StepResult>() as u64).buffer;
         let arenas = Arenas::new(job, &tensors, &stages, &mut builder)?;
         let labels = builder.floats("batch labels", u64::from(test_rows));
-        let input = Input::new(job, &mut builder)?;
+        let input = Input::new(job, &stages, largest_binding, &mut builder)?;
         let mut values = Vec::with_capacity(stages.values.len());
         for (index, value) in stages.values.iter().enumerate() {
             let features = u64::from(value.stored_features(CHANNEL_ALIGNMENT));
@@ -148,7 +147,6 @@ impl<'a> Planner<'a> {
             values,
             rows: 0,
             test_rows,
-            largest_binding,
         })
     }
 

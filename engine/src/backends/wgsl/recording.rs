@@ -38,11 +38,21 @@ pub(super) struct BufferRange {
 #[derive(Clone, Debug)]
 pub(super) struct Dispatch {
     pub(super) kernel: &'static Kernel,
+    /// Values of the kernel's `override` constants that differ from their defaults or may do so.
+    pub(super) constants: Vec<(&'static str, f64)>,
     /// Where its parameter block lies in the plan's buffer of parameters.
     pub(super) params_offset_bytes: u64,
     /// Storage buffers in binding order.
     pub(super) bindings: Vec<BufferRange>,
     pub(super) workgroups: [u32; 2],
+}
+
+impl Dispatch {
+    /// Launches with the same key share a pipeline.
+    pub(super) fn pipeline_key(&self) -> String {
+        let constants: Vec<String> = self.constants.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        format!("{} {}", self.kernel.name, constants.join(" "))
+    }
 }
 
 /// The launches of one step, in order.

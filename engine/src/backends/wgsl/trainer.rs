@@ -6,7 +6,7 @@ use shaders::params::{Step, StepResult};
 use super::buffer::Buffers;
 use super::device::Device;
 use super::executor::{Executor, Pipelines};
-use super::layout::TensorLayout;
+use super::layout::{TensorLayout, arena_elements};
 use super::pace::Pace;
 use super::plan::{Places, Plan, SLOTS};
 use super::recording::STEP_STRIDE_BYTES;
@@ -25,6 +25,7 @@ pub(super) struct WgslTrainer {
     tensors: Vec<TensorLayout>,
     places: Places,
     logits_stride: u32,
+    evaluation_rows: u32,
     bytes: u64,
     training_pace: Pace,
     evaluation_pace: Pace,
@@ -42,7 +43,7 @@ enum Work {
 
 impl WgslTrainer {
     pub(super) async fn new(device: Rc<Device>, clock: Rc<dyn Clock>, job: &TrainingJob) -> Result<Self, EngineError> {
-        let plan = Plan::new(job)?;
+        let plan = Plan::new(job, device.largest_binding_bytes())?;
         let results_bytes = u64::from(SLOTS) * size_of::<StepResult>() as u64;
         let pipelines = Pipelines::new(&device, &[&plan.training, &plan.evaluation]).await?;
         let buffers = Buffers::new(&device, &plan.buffers, results_bytes).await?;
@@ -55,6 +56,7 @@ impl WgslTrainer {
             tensors: plan.tensors,
             places: plan.places,
             logits_stride: plan.logits_stride,
+            evaluation_rows: plan.evaluation_rows,
             buffers,
             device,
             clock,
@@ -146,28 +148,13 @@ impl WgslTrainer {
             .map_while(|slot| {
                 let number = self.step + u64::from(slot);
                 let plan = self.job.batches.step(number);
-                (fixed || plan.epoch == epoch).then(|| Step {
-                    // The generator's step lane has 32 bits and wraps after four billion steps.
-                    step: u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default(),
-                    seed: self.job.seed,
-                    offset: plan.offset,
-                    count: plan.count,
-                    slot,
-                    training: 1,
-                    learning_rate: self.learning_rate(number),
-                    ..Step::default()
-                })
+                (fixed || plan.epoch == epoch).then(|| self.job.step(number, slot))
             })
             .collect()
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the rate is computed in double and rounded once")]
-    fn learning_rate(&self, step: u64) -> f32 {
-        self.job.optimizer.rate(step) as f32
-    }
-
     async fn read_tensors(&self, arena: usize) -> Result<Vec<Vec<f32>>, EngineError> {
-        let elements = self.tensors.last().map_or(0, |last| last.offset + last.span());
+        let elements = arena_elements(&self.tensors);
         let bytes = self.buffers.read(&self.device, arena, 4 * u64::from(elements)).await?;
         let arena: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes);
         Ok(self.tensors.iter().map(|layout| layout.load(&arena)).collect())
@@ -194,7 +181,7 @@ impl Trainer for WgslTrainer {
     }
 
     async fn evaluate(&mut self, samples: u32) -> Result<TestReport, EngineError> {
-        let batch = self.job.batches.batch_size;
+        let batch = self.evaluation_rows;
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         let mut offset = 0;
         while offset < samples {

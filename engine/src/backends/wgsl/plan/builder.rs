@@ -48,6 +48,18 @@ impl Builder {
 
     /// Records a launch of `kernel` with so many invocations.
     pub(super) fn dispatch<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
+        self.dispatch_with(kernel, &[], params, bindings, invocations);
+    }
+
+    /// Records a launch of `kernel`, compiled with these constants.
+    pub(super) fn dispatch_with<P: Pod>(
+        &mut self,
+        kernel: &str,
+        constants: &[(&'static str, f64)],
+        params: &P,
+        bindings: &[BufferRange],
+        invocations: u64,
+    ) {
         let kernel = shaders::kernel(kernel).expect("the name of a registered kernel");
         debug_assert_eq!(kernel.params_bytes, size_of::<P>(), "{}", kernel.name);
         debug_assert_eq!(kernel.storage.len(), bindings.len(), "{}", kernel.name);
@@ -57,6 +69,7 @@ impl Builder {
         self.params.resize(self.params.len().next_multiple_of(stride), 0);
         self.recording.dispatches.push(Dispatch {
             kernel,
+            constants: constants.to_vec(),
             params_offset_bytes,
             bindings: bindings.to_vec(),
             workgroups: workgroups(invocations, kernel.workgroup_size),

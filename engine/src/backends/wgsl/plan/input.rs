@@ -1,0 +1,116 @@
+use shaders::params::{LocalContrast, Standardize};
+
+use super::super::layout::CHANNEL_ALIGNMENT;
+use super::super::recording::BufferRange;
+use super::Planner;
+use super::builder::Builder;
+use crate::data::Split;
+use crate::error::EngineError;
+use crate::model::Stages;
+use crate::preprocessing::{GatherKind, Preprocessing};
+use crate::trainer::TrainingJob;
+
+/// Offsets of bindings are multiples of this.
+const OFFSET_ALIGNMENT: u64 = 256;
+
+/// The data set on the device, and how batches are made of it.
+pub(super) struct Input {
+    preprocessing: Preprocessing,
+    mean_image: BufferRange,
+    pub(super) training: SplitBuffers,
+    test: SplitBuffers,
+}
+
+/// One half of a data set.
+pub(super) struct SplitBuffers {
+    /// Samples below `samples_in_first`, and the others; both are all of them where they fit into one binding.
+    images: [BufferRange; 2],
+    samples_in_first: u32,
+    labels: BufferRange,
+    /// Order of the samples, and how many there are in it.
+    pub(super) order: BufferRange,
+    samples: u32,
+}
+
+impl Input {
+    pub(super) fn new(
+        job: &TrainingJob,
+        stages: &Stages,
+        largest_binding: u64,
+        builder: &mut Builder,
+    ) -> Result<Self, EngineError> {
+        let preprocessing = Preprocessing::new(job, &stages.values[0], CHANNEL_ALIGNMENT)?;
+        let test: Vec<u32> = (0..job.data.test.samples()).collect();
+        let training = job.batches.order(0);
+        Ok(Self {
+            mean_image: builder.bytes("mean image", bytemuck::cast_slice(&preprocessing.mean_image)),
+            preprocessing,
+            training: SplitBuffers::new("training images", &job.data.train, &training, largest_binding, builder),
+            test: SplitBuffers::new("test images", &job.data.test, &test, largest_binding, builder),
+        })
+    }
+}
+
+impl SplitBuffers {
+    fn new(name: &'static str, split: &Split, order: &[u32], largest_binding: u64, builder: &mut Builder) -> Self {
+        let whole = builder.bytes(name, &split.images);
+        let samples = split.samples();
+        let mut images = [whole; 2];
+        let mut samples_in_first = samples;
+        if whole.bytes > largest_binding {
+            // A multiple of 256 samples, so that the second part begins at a multiple of 256 bytes.
+            samples_in_first = (samples / 2).next_multiple_of(256);
+            let first = whole.bytes / u64::from(samples.max(1)) * u64::from(samples_in_first);
+            debug_assert_eq!(first % OFFSET_ALIGNMENT, 0);
+            images[0].bytes = first;
+            images[1] = BufferRange { offset_bytes: first, bytes: whole.bytes - first, ..whole };
+        }
+        Self {
+            images,
+            samples_in_first,
+            labels: builder.bytes("labels", &split.labels),
+            order: builder.bytes("order", bytemuck::cast_slice(order)),
+            samples: u32::try_from(order.len()).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl Planner<'_> {
+    pub(super) fn gather_training(&mut self) {
+        let split = &self.input.training;
+        let bindings = [split.images[0], split.images[1], split.labels, split.order];
+        self.gather(bindings, split.samples, split.samples_in_first);
+    }
+
+    pub(super) fn gather_test(&mut self) {
+        let split = &self.input.test;
+        let bindings = [split.images[0], split.images[1], split.labels, split.order];
+        self.gather(bindings, split.samples, split.samples_in_first);
+    }
+
+    fn gather(&mut self, [first, second, labels, order]: [BufferRange; 4], samples: u32, samples_in_first: u32) {
+        let rows = self.rows;
+        let batch = self.rows_of(0, self.values[0].values);
+        let batch_labels = BufferRange { bytes: 4 * u64::from(rows), ..self.labels };
+        let invocations = batch.bytes / 16;
+        match self.input.preprocessing.gather.of(rows, samples, samples_in_first) {
+            GatherKind::Plain(params) => {
+                let bindings = [first, second, labels, order, batch, batch_labels];
+                self.builder.dispatch("gather", &params, &bindings, invocations);
+            }
+            GatherKind::Augmented(params) => {
+                let bindings = [first, second, labels, order, self.input.mean_image, batch, batch_labels];
+                self.builder.dispatch("gather_augmented", &params, &bindings, invocations);
+            }
+        }
+        // One workgroup for each image.
+        if let Some(params) = self.input.preprocessing.standardize {
+            let params = Standardize { rows, ..params };
+            self.builder.dispatch("standardize", &params, &[batch], u64::from(rows) * 64);
+        }
+        if let Some(params) = self.input.preprocessing.local_contrast {
+            let params = LocalContrast { rows, ..params };
+            self.builder.dispatch("local_contrast", &params, &[batch], u64::from(rows) * 256);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! From the recipe of a workload's input to the parameters of the kernels that follow it.
+
+use shaders::params::{
+    Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, Standardize, edge, flip, normalization, shift,
+};
+
+use crate::data::statistics;
+use crate::error::EngineError;
+use crate::model::{ModelError, Storage, Value};
+use crate::random::stream;
+use crate::trainer::TrainingJob;
+use crate::training::{Augmentation, Edge, Flip, Normalization, Shift};
+
+/// Torch's normalisation of a neighbourhood takes smaller deviations for this.
+const LOCAL_CONTRAST_THRESHOLD: f32 = 1e-4;
+
+/// What happens to the bytes of a batch, one after the other.
+pub(crate) struct Preprocessing {
+    pub(crate) gather: GatherKind,
+    /// Mean image of the training set; a single zero where none is needed.
+    pub(crate) mean_image: Vec<f32>,
+    pub(crate) standardize: Option<Standardize>,
+    pub(crate) local_contrast: Option<LocalContrast>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum GatherKind {
+    Plain(Gather),
+    Augmented(GatherAugmented),
+}
+
+impl GatherKind {
+    /// The same for a batch of `rows` of a set of `samples`, of which the second binding has those from
+    /// `samples_in_first` on.
+    pub(crate) fn of(self, rows: u32, samples: u32, samples_in_first: u32) -> Self {
+        match self {
+            Self::Plain(params) => Self::Plain(Gather { rows, samples, samples_in_first, ..params }),
+            Self::Augmented(params) => {
+                Self::Augmented(GatherAugmented { rows, samples, samples_in_first, ..params })
+            }
+        }
+    }
+}
+
+impl Preprocessing {
+    /// Preprocessing into `data`, the first value of the job's stages, stored with `alignment`. Numbers of rows and
+    /// samples are left at 0.
+    ///
+    /// # Errors
+    /// Images that the kernels cannot hold.
+    pub(crate) fn new(job: &TrainingJob, data: &Value, alignment: u32) -> Result<Self, EngineError> {
+        let recipe = &job.input;
+        let row_stride = data.stored_features(alignment);
+        let shape = data.shape;
+        let local_contrast = match recipe.normalization {
+            Normalization::LocalContrast => {
+                if shape.channels != 3 || shape.pixels() > LOCAL_CONTRAST_PIXELS {
+                    let reason = format!("local contrast is for colour images of at most {LOCAL_CONTRAST_PIXELS} pixels");
+                    return Err(ModelError::Unsupported { model: job.model.name, layer: 0, reason }.into());
+                }
+                Some(local_contrast(job, shape.height, shape.width, row_stride))
+            }
+            _ => None,
+        };
+        let Augmentation { brightness, contrast, .. } = recipe.augmentation;
+        let (lowest_contrast, highest_contrast) = contrast.unwrap_or((1.0, 1.0));
+        let standardize = (recipe.normalization == Normalization::EachImage).then_some(Standardize {
+            rows: 0,
+            pixels: shape.pixels(),
+            channels: shape.channels,
+            row_stride,
+            brightness,
+            lowest_contrast,
+            highest_contrast,
+            stream: stream::LIGHT,
+        });
+        let mean_image = match recipe.normalization {
+            Normalization::MeanImage => statistics::mean_image(&job.data.train),
+            _ => vec![0.0],
+        };
+        Ok(Self { gather: gather(job, data, alignment), mean_image, standardize, local_contrast })
+    }
+}
+
+fn gather(job: &TrainingJob, data: &Value, alignment: u32) -> GatherKind {
+    let (recipe, file) = (&job.input, &job.data.definition.train);
+    let (shape, row_stride) = (data.shape, data.stored_features(alignment));
+    let simple = matches!(
+        recipe.normalization,
+        Normalization::None | Normalization::EachImage | Normalization::LocalContrast
+    ) && recipe.augmentation.flip == Flip::Never
+        && recipe.augmentation.shift == Shift::None
+        && file.features() == shape.features();
+    if simple && data.storage == Storage::Flat {
+        return GatherKind::Plain(Gather {
+            rows: 0,
+            features: shape.features(),
+            stride: row_stride,
+            samples: 0,
+            divisor: recipe.divisor,
+            samples_in_first: 0,
+            reserved: [0; 2],
+        });
+    }
+    let mut params = GatherAugmented {
+        source_height: file.height,
+        source_width: file.width,
+        height: shape.height,
+        width: shape.width,
+        channels: file.channels,
+        channel_stride: data.stored_channels(alignment),
+        row_stride,
+        offset_y: middle(file.height, shape.height),
+        offset_x: middle(file.width, shape.width),
+        edge: match recipe.edge {
+            Edge::Zero => edge::ZERO,
+            Edge::Nearest => edge::NEAREST,
+            Edge::Reflect => edge::REFLECT,
+        },
+        flip: match recipe.augmentation.flip {
+            Flip::Never => flip::NEVER,
+            Flip::Random => flip::RANDOM,
+            Flip::Alternating => flip::ALTERNATING,
+        },
+        divisor: recipe.divisor,
+        stream: stream::AUGMENTATION,
+        ..GatherAugmented::default()
+    };
+    (params.shift, params.shift_range) = shift_of(recipe.augmentation.shift, file.width);
+    normalize(job, &mut params);
+    GatherKind::Augmented(params)
+}
+
+/// Where an image of `wanted` pixels begins in the middle of `given` pixels; negative where it has a border.
+fn middle(given: u32, wanted: u32) -> i32 {
+    (i32::try_from(given).unwrap_or(i32::MAX) - i32::try_from(wanted).unwrap_or(i32::MAX)) / 2
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few pixels")]
+fn shift_of(wanted: Shift, side: u32) -> (u32, u32) {
+    match wanted {
+        Shift::None => (shift::NONE, 0),
+        Shift::Pixels(pixels) => (shift::WHOLE, pixels),
+        Shift::Share(share) => {
+            let units = f64::from(share) * f64::from(side * shift::REAL_UNITS);
+            (shift::REAL, units.round() as u32)
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
+fn normalize(job: &TrainingJob, params: &mut GatherAugmented) {
+    match job.input.normalization {
+        Normalization::None | Normalization::EachImage | Normalization::LocalContrast => {}
+        Normalization::MeanImage => params.normalization = normalization::MEAN_IMAGE,
+        Normalization::Channels { mean, deviation } => {
+            params.normalization = normalization::CHANNELS;
+            for channel in 0..3 {
+                params.mean[channel] = mean[channel];
+                params.inverse_deviation[channel] = (1.0 / f64::from(deviation[channel])) as f32;
+            }
+        }
+        Normalization::WholeSet => {
+            params.normalization = normalization::CHANNELS;
+            let moments = statistics::moments(&job.data.train, job.model.input.features());
+            let divisor = f64::from(job.input.divisor);
+            params.mean = [(moments.mean / divisor) as f32; 4];
+            params.inverse_deviation = [(divisor / moments.standard_deviation) as f32; 4];
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
+fn local_contrast(job: &TrainingJob, height: u32, width: u32, row_stride: u32) -> LocalContrast {
+    let [u, v] = statistics::chrominance_moments(&job.data.train);
+    // Torch's script divides by minus the deviation.
+    let scale = |deviation: f64| (-1.0 / deviation) as f32;
+    LocalContrast {
+        rows: 0,
+        height,
+        width,
+        row_stride,
+        mean_u: u.mean as f32,
+        mean_v: v.mean as f32,
+        scale_u: scale(u.standard_deviation),
+        scale_v: scale(v.standard_deviation),
+        threshold: LOCAL_CONTRAST_THRESHOLD,
+        reserved: [0; 3],
+    }
+}
