@@ -22,7 +22,10 @@ mod workload;
 pub use backends::{AdapterChoice, BACKENDS, BackendDefinition};
 pub use clock::Clock;
 pub use data::statistics;
-pub use data::{DATA_SETS, DataError, DataFile, DataSet, DataSetDefinition, DataSource, Split, data_set};
+pub use data::{
+    DATA_SETS, DataError, DataFile, DataSet, DataSetDefinition, DataSource, Origin, Split, SplitDefinition, StoryTask,
+    data_set,
+};
 pub use error::EngineError;
 pub use model::{
     Activation, Initial, Initializer, Layer, Model, ModelBuilder, ModelError, Multipliers, Node, Operations, Padding,

@@ -18,6 +18,8 @@ pub mod stream {
     pub const LIGHT: u32 = 5002;
     /// Order of the workloads of a run.
     pub const SUITE_ORDER: u32 = 4000;
+    /// Generated stories of task `t` use stream `6000 + 2t`, those for tests the next one; the step is the story.
+    pub const STORIES: u32 = 6000;
 }
 
 /// One stream of the generator at one step.

@@ -167,6 +167,9 @@ async fn run_workload(
     progress.phase(edges, Phase::LoadingData);
     let load_start = edges.clock.now_seconds();
     let data = edges.data.load(definition).await?;
+    if data.generated {
+        warn(warnings, edges, Warning::GeneratedData { workload: workload.name.to_owned() });
+    }
     let build_start = edges.clock.now_seconds();
     progress.phase(edges, Phase::Building);
     let job = TrainingJob {

@@ -25,6 +25,8 @@ pub enum Warning {
     NotIsolated,
     /// The leaderboard did not give a seed, so the result cannot be ranked.
     Unregistered { reason: String },
+    /// The samples were made up, because the published ones were not at hand.
+    GeneratedData { workload: String },
 }
 
 impl fmt::Display for Warning {
@@ -73,6 +75,12 @@ impl fmt::Display for Warning {
                 f,
                 "The leaderboard gave no seed for this run ({reason}), so an upload will be marked unverified. Run again \
                  while the leaderboard can be reached."
+            ),
+            Self::GeneratedData { workload } => write!(
+                f,
+                "{workload}: the samples are generated, not the published ones, so the accuracy does not compare with \
+                 published figures; speed does. The native runner reads published stories from the folder that --babi \
+                 names."
             ),
         }
     }

@@ -119,6 +119,7 @@ fn warning() -> impl Strategy<Value = Warning> {
         Just(Warning::NoWakeLock),
         Just(Warning::NotIsolated),
         text().prop_map(|reason| Warning::Unregistered { reason }),
+        text().prop_map(|workload| Warning::GeneratedData { workload }),
     ]
 }
 

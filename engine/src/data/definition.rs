@@ -2,6 +2,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::StoryTask;
+
 /// A compact data file as `reference/data-sets.json` lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,29 +27,99 @@ impl DataFile {
     }
 }
 
-/// A data set: a training and a test file of equal shape.
+/// How many samples one half of a data set has, and their shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SplitDefinition {
+    pub samples: u32,
+    pub height: u32,
+    pub width: u32,
+    pub channels: u32,
+    /// Labels are below this.
+    pub classes: u32,
+}
+
+impl SplitDefinition {
+    /// Values of one sample.
+    pub fn features(&self) -> u32 {
+        self.height * self.width * self.channels
+    }
+}
+
+/// A data set: two halves with samples of equal shape, and where they come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DataSetDefinition {
     pub name: String,
-    pub train: DataFile,
-    pub test: DataFile,
+    pub train: SplitDefinition,
+    pub test: SplitDefinition,
+    pub origin: Origin,
 }
 
-/// Every data set there is, in the order of `reference/data-sets.json`.
+/// Where a data set comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Compact files that were made from published ones; every byte of them is known.
+    Files { train: DataFile, test: DataFile },
+    /// Stories with questions: the published text files, or generated ones of the same task.
+    Stories(StoryTask),
+}
+
+impl DataSetDefinition {
+    /// Names of the training and the test file.
+    pub fn file_names(&self) -> [&str; 2] {
+        match &self.origin {
+            Origin::Files { train, test } => [&train.file, &test.file],
+            Origin::Stories(task) => task.file_names(),
+        }
+    }
+
+    fn of_files(train: &DataFile, test: &DataFile) -> Self {
+        let split = |file: &DataFile| SplitDefinition {
+            samples: file.samples,
+            height: file.height,
+            width: file.width,
+            channels: file.channels,
+            classes: file.classes,
+        };
+        Self {
+            name: train.set.clone(),
+            train: split(train),
+            test: split(test),
+            origin: Origin::Files { train: train.clone(), test: test.clone() },
+        }
+    }
+}
+
+/// Every data set there is: those of `reference/data-sets.json` in its order, then the stories.
 pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
     let files: Vec<DataFile> =
         serde_json::from_str(include_str!("../../../reference/data-sets.json")).expect("the file is checked in");
     let part = |set: &str, split: &str| {
-        files.iter().find(|f| f.set == set && f.split == split).expect("each set has both parts").clone()
+        files.iter().find(|f| f.set == set && f.split == split).expect("each set has both parts")
     };
-    files
-        .iter()
-        .filter(|f| f.split == "train")
-        .map(|f| DataSetDefinition { name: f.set.clone(), train: f.clone(), test: part(&f.set, "test") })
-        .collect()
+    let of_files = files.iter().filter(|f| f.split == "train");
+    let of_files = of_files.map(|train| DataSetDefinition::of_files(train, part(&train.set, "test")));
+    of_files.chain(StoryTask::ALL.iter().map(|task| task.definition())).collect()
 });
 
 /// The data set with this name.
 pub fn data_set(name: &str) -> Option<&'static DataSetDefinition> {
     DATA_SETS.iter().find(|set| set.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_data_set_has_a_name_of_its_own_and_halves_of_one_shape() {
+        let mut names: Vec<&str> = DATA_SETS.iter().map(|set| set.name.as_str()).collect();
+        assert!(names.contains(&"mnist") && names.contains(&"babi-qa2"), "{names:?}");
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), DATA_SETS.len());
+        for set in DATA_SETS.iter() {
+            assert_eq!((set.train.features(), set.train.classes), (set.test.features(), set.test.classes), "{set:?}");
+        }
+    }
 }

@@ -3,12 +3,14 @@
 mod definition;
 mod file;
 pub mod statistics;
+mod stories;
 
 use std::rc::Rc;
 
 use async_trait::async_trait;
 
-pub use definition::{DATA_SETS, DataFile, DataSetDefinition, data_set};
+pub use definition::{DATA_SETS, DataFile, DataSetDefinition, Origin, SplitDefinition, data_set};
+pub use stories::StoryTask;
 
 /// One half of a data set, in memory as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,12 +33,30 @@ pub struct DataSet {
     pub definition: &'static DataSetDefinition,
     pub train: Split,
     pub test: Split,
+    /// Whether the samples were made up here, instead of read from what was published.
+    pub generated: bool,
 }
 
 impl DataSet {
-    /// Reads the two files of `definition`, checking size and SHA-256.
+    /// Reads the two files of `definition`: compact ones, whose size and SHA-256 must fit, or published stories.
+    ///
+    /// # Errors
+    /// A file that is truncated, altered or something else; the error names it, and the line where it has lines.
     pub fn from_files(definition: &'static DataSetDefinition, train: &[u8], test: &[u8]) -> Result<Self, DataError> {
-        Ok(Self { definition, train: file::read(&definition.train, train)?, test: file::read(&definition.test, test)? })
+        let [train, test] = match &definition.origin {
+            Origin::Files { train: train_file, test: test_file } => {
+                [file::read(train_file, train)?, file::read(test_file, test)?]
+            }
+            Origin::Stories(task) => stories::read(*task, train, test)?,
+        };
+        Ok(Self { definition, train, test, generated: false })
+    }
+
+    /// Stories of this task, made up from a fixed seed: the same everywhere.
+    pub fn generated(task: StoryTask) -> Self {
+        let definition = DATA_SETS.iter().find(|set| set.origin == Origin::Stories(task));
+        let [train, test] = stories::generated(task);
+        Self { definition: definition.expect("every task has a data set"), train, test, generated: true }
     }
 }
 
@@ -61,4 +81,13 @@ pub enum DataError {
     Altered { file: String, expected: String, found: String },
     #[error("{file} is not a data file of Gradmark: {reason}; `cargo xtask data` fetches it again")]
     NotADataFile { file: String, reason: String },
+    #[error(
+        "{file} is missing in {place}; it belongs to the published archive of the bAbI tasks, whose folder with the \
+         files of 1,000 training questions, `en`, is wanted here"
+    )]
+    NoStories { file: String, place: String },
+    #[error("{file}, line {line}: {reason}; the published file has no such line")]
+    BadLine { file: String, line: u32, reason: String },
+    #[error("{file} is not the published file of this task: {reason}")]
+    NotStories { file: String, reason: String },
 }

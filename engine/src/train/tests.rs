@@ -128,7 +128,12 @@ impl TrainingTest {
         let split = |samples| Split { images: Vec::new(), labels: vec![0; samples] };
         let job = TrainingJob {
             model: workload.model.clone(),
-            data: Rc::new(DataSet { definition: data_set("mnist").unwrap(), train: split(1000), test: split(100) }),
+            data: Rc::new(DataSet {
+                definition: data_set("mnist").unwrap(),
+                train: split(1000),
+                test: split(100),
+                generated: false,
+            }),
             input_scale: workload.input_scale,
             optimizer: workload.optimizer.clone(),
             batches: BatchPlan {
@@ -293,7 +298,7 @@ impl DataSource for SmallData {
             labels: (0..10u8).cycle().take(samples as usize).collect(),
         };
         // The header promises as many samples as the real set has.
-        Ok(Rc::new(DataSet { definition, train: split(definition.train.samples), test: split(100) }))
+        Ok(Rc::new(DataSet { definition, train: split(definition.train.samples), test: split(100), generated: false }))
     }
 }
 

@@ -30,7 +30,8 @@ pub(crate) fn mnist() -> Rc<DataSet> {
         std::fs::read(folder.join(name))
             .unwrap_or_else(|error| panic!("{}: {error}; `cargo xtask data` fetches it", folder.join(name).display()))
     };
-    Rc::new(DataSet::from_files(definition, &read(&definition.train.file), &read(&definition.test.file)).unwrap())
+    let [train, test] = definition.file_names().map(read);
+    Rc::new(DataSet::from_files(definition, &train, &test).unwrap())
 }
 
 /// The `wgsl` back end on the best adapter, or on a software one. Without any, the test is skipped and says so,

@@ -146,5 +146,6 @@ fn check_warning(place: &Place<'_>, warning: &Warning) -> Checked {
         }
         Warning::NoWakeLock | Warning::NotIsolated => Ok(()),
         Warning::Unregistered { reason } => place.field("reason").text(reason, SENTENCE),
+        Warning::GeneratedData { workload } => place.field("workload").name(workload),
     }
 }

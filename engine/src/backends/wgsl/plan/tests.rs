@@ -9,7 +9,12 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
     let split = |samples: usize| Split { images: vec![0; samples * 784], labels: vec![0; samples] };
     TrainingJob {
         model: workload.model.clone(),
-        data: Rc::new(DataSet { definition: data_set("mnist").unwrap(), train: split(10), test: split(5) }),
+        data: Rc::new(DataSet {
+            definition: data_set("mnist").unwrap(),
+            train: split(10),
+            test: split(5),
+            generated: false,
+        }),
         input_scale: workload.input_scale,
         optimizer: workload.optimizer.clone(),
         batches: BatchPlan { samples: 10, batch_size, order: SampleOrder::File, batching: workload.batching, seed: 1 },

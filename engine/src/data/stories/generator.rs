@@ -1,0 +1,198 @@
+//! Made-up stories of tasks 1 and 2: people walk about, and in task 2 they take things along. Words and sentences are
+//! our own; the kinds of words, their numbers and the layout of the files are those of the published stories.
+
+use std::fmt::Write;
+
+use super::{QUESTIONS, StoryTask};
+use crate::random::{Generator, stream};
+
+/// Everybody sees the same stories.
+const SEED: u32 = 1;
+/// As in the published files.
+const QUESTIONS_PER_STORY: u32 = 5;
+/// Sentences between two questions of task 2, unless no object is known by then: five times one more of them, of
+/// seven words each, fit into a story.
+const MOST_SENTENCES: u32 = 14;
+
+const PEOPLE: [&str; 4] = ["Anna", "Ben", "Clara", "Dario"];
+const PLACES: [&str; 6] = ["attic", "cellar", "library", "stable", "terrace", "workshop"];
+const OBJECTS: [&str; 3] = ["lantern", "map", "violin"];
+const MOVES: [&str; 4] = ["walked to", "ran to", "hurried to", "came back to"];
+/// What stands before and behind the object.
+const TAKES: [[&str; 2]; 4] =
+    [["took", " there"], ["seized", " there"], ["collected", " there"], ["lifted up", " there"]];
+const DROPS: [[&str; 2]; 4] = [["dropped", ""], ["abandoned", ""], ["left", ""], ["set down", " there"]];
+
+/// Texts of a training and a test file.
+pub(super) fn generate(task: StoryTask) -> [String; 2] {
+    [0, 1].map(|half| {
+        let mut text = String::new();
+        for story in 0..QUESTIONS / QUESTIONS_PER_STORY {
+            let stream = stream::STORIES + 2 * task.number() + half;
+            Narrator::new(Generator { stream, step: story, seed: SEED }).tell(task, &mut text);
+        }
+        text
+    })
+}
+
+/// Where somebody is, and the line that told it.
+#[derive(Clone, Copy)]
+struct Stay {
+    place: usize,
+    line: u32,
+}
+
+/// What became of an object.
+#[derive(Clone, Copy)]
+enum Whereabouts {
+    /// Nobody has touched it; it may turn up anywhere.
+    Unknown,
+    Held {
+        person: usize,
+        line: u32,
+    },
+    /// Left behind, by somebody who had come there in the stay's line.
+    Lying {
+        stay: Stay,
+        line: u32,
+    },
+}
+
+/// The world of one story, and the random numbers that move it.
+struct Narrator {
+    generator: Generator,
+    drawn: u32,
+    line: u32,
+    people: [Option<Stay>; PEOPLE.len()],
+    objects: [Whereabouts; OBJECTS.len()],
+}
+
+impl Narrator {
+    fn new(generator: Generator) -> Self {
+        Self {
+            generator,
+            drawn: 0,
+            line: 0,
+            people: [None; PEOPLE.len()],
+            objects: [Whereabouts::Unknown; OBJECTS.len()],
+        }
+    }
+
+    fn tell(&mut self, task: StoryTask, text: &mut String) {
+        for _ in 0..QUESTIONS_PER_STORY {
+            match task {
+                StoryTask::OneSupportingFact => {
+                    self.walk(text);
+                    self.walk(text);
+                    self.ask_for_a_person(text);
+                }
+                StoryTask::TwoSupportingFacts => {
+                    self.live(text);
+                    self.ask_for_an_object(text);
+                }
+            }
+        }
+    }
+
+    /// A number below `bound`.
+    fn below(&mut self, bound: usize) -> usize {
+        self.drawn += 1;
+        self.generator.below(self.drawn, u32::try_from(bound).expect("a short list")) as usize
+    }
+
+    fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+
+    /// Writes a line of the text; returns its number.
+    fn say(&mut self, text: &mut String, words: &str) -> u32 {
+        self.line += 1;
+        writeln!(text, "{} {words}", self.line).expect("a text takes everything");
+        self.line
+    }
+
+    /// Somebody goes somewhere else; returns who.
+    fn walk(&mut self, text: &mut String) -> usize {
+        let person = self.below(PEOPLE.len());
+        let here = self.people[person].map(|stay| stay.place);
+        let elsewhere: Vec<usize> = (0..PLACES.len()).filter(|&place| Some(place) != here).collect();
+        let place = self.one_of(&elsewhere);
+        let verb = self.one_of(&MOVES);
+        let line = self.say(text, &format!("{} {verb} the {}.", PEOPLE[person], PLACES[place]));
+        self.people[person] = Some(Stay { place, line });
+        person
+    }
+
+    /// Pairs of sentences, as many as chance will have, until an object is known.
+    fn live(&mut self, text: &mut String) {
+        let mut sentences = 0;
+        loop {
+            for _ in 0..2 {
+                let person = self.below(PEOPLE.len());
+                let moves = self.below(2) == 0;
+                if moves || !self.handle(person, text) {
+                    self.walk(text);
+                }
+                sentences += 1;
+            }
+            let known = !self.known_objects().is_empty();
+            if sentences >= MOST_SENTENCES && !known {
+                // All objects may turn up anywhere, so whoever stands somewhere can take one.
+                let standing = self.people.iter().position(Option::is_some).expect("somebody has walked");
+                self.handle(standing, text);
+                return;
+            }
+            if known && (sentences >= MOST_SENTENCES || self.below(2) == 0) {
+                return;
+            }
+        }
+    }
+
+    fn known_objects(&self) -> Vec<usize> {
+        (0..OBJECTS.len()).filter(|&object| !matches!(self.objects[object], Whereabouts::Unknown)).collect()
+    }
+
+    /// A person drops what they hold, or takes what is there; whether either was possible.
+    fn handle(&mut self, person: usize, text: &mut String) -> bool {
+        let Some(stay) = self.people[person] else { return false };
+        let held = |w: &Whereabouts| matches!(w, Whereabouts::Held { person: holder, .. } if *holder == person);
+        if let Some(object) = self.objects.iter().position(held) {
+            let [verb, behind] = self.one_of(&DROPS);
+            let line = self.say(text, &format!("{} {verb} the {}{behind}.", PEOPLE[person], OBJECTS[object]));
+            self.objects[object] = Whereabouts::Lying { stay, line };
+            return true;
+        }
+        let within_reach = |object: &usize| match self.objects[*object] {
+            Whereabouts::Unknown => true,
+            Whereabouts::Held { .. } => false,
+            Whereabouts::Lying { stay: Stay { place, .. }, .. } => place == stay.place,
+        };
+        let objects: Vec<usize> = (0..OBJECTS.len()).filter(within_reach).collect();
+        if objects.is_empty() {
+            return false;
+        }
+        let object = self.one_of(&objects);
+        let [verb, behind] = self.one_of(&TAKES);
+        let line = self.say(text, &format!("{} {verb} the {}{behind}.", PEOPLE[person], OBJECTS[object]));
+        self.objects[object] = Whereabouts::Held { person, line };
+        true
+    }
+
+    fn ask_for_a_person(&mut self, text: &mut String) {
+        let known: Vec<usize> = (0..PEOPLE.len()).filter(|&person| self.people[person].is_some()).collect();
+        let person = self.one_of(&known);
+        let stay = self.people[person].expect("only those were chosen from who are somewhere");
+        self.say(text, &format!("Where is {}? \t{}\t{}", PEOPLE[person], PLACES[stay.place], stay.line));
+    }
+
+    fn ask_for_an_object(&mut self, text: &mut String) {
+        let object = self.one_of(&self.known_objects());
+        let (stay, line) = match self.objects[object] {
+            Whereabouts::Held { person, line } => (self.people[person].expect("who holds something stands"), line),
+            Whereabouts::Lying { stay, line } => (stay, line),
+            Whereabouts::Unknown => unreachable!("only known objects are asked for"),
+        };
+        let (object, place) = (OBJECTS[object], PLACES[stay.place]);
+        self.say(text, &format!("Where is the {object}? \t{place}\t{line} {}", stay.line));
+    }
+}

@@ -1,0 +1,159 @@
+//! The published text format: `NUMBER sentence`, or `NUMBER question<tab>answer<tab>numbers of supporting lines`.
+//! Number 1 begins a new story.
+
+use super::super::DataError;
+
+/// A question with everything that its story has told until then.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Sample<'t> {
+    /// Words and punctuation marks of all sentences so far; questions are no part of a story.
+    pub(super) story: Vec<&'t str>,
+    pub(super) question: Vec<&'t str>,
+    /// One token, whatever it holds.
+    pub(super) answer: &'t str,
+}
+
+/// The story that is being read.
+#[derive(Default)]
+struct Story<'t> {
+    words: Vec<&'t str>,
+    /// Numbers of its lines that are sentences.
+    sentences: Vec<u32>,
+    /// Lines so far.
+    lines: u32,
+}
+
+/// Every question of `text`, in order.
+///
+/// # Errors
+/// The first line that is not in the format, by its number in `file`.
+pub(super) fn parse<'t>(file: &str, text: &'t str) -> Result<Vec<Sample<'t>>, DataError> {
+    let mut samples = Vec::new();
+    let mut story = Story::default();
+    for (line, content) in (1..).zip(text.lines()) {
+        let sample =
+            story.read(content).map_err(|reason| DataError::BadLine { file: file.to_owned(), line, reason })?;
+        samples.extend(sample);
+    }
+    Ok(samples)
+}
+
+impl<'t> Story<'t> {
+    /// Takes one line in; a question gives a sample.
+    fn read(&mut self, line: &'t str) -> Result<Option<Sample<'t>>, String> {
+        let numbered = line.split_once(' ').and_then(|(number, rest)| Some((number.parse::<u32>().ok()?, rest)));
+        let (number, content) = numbered.ok_or("it does not begin with a number and a space")?;
+        if number == 1 {
+            *self = Self::default();
+        }
+        let expected = self.lines + 1;
+        if number != expected {
+            return Err(format!("its number is {number} where {expected}, or 1 for a new story, is expected"));
+        }
+        self.lines = number;
+        let Some((question, rest)) = content.split_once('\t') else {
+            let words = tokens(content);
+            if words.is_empty() {
+                return Err("it holds no words".to_owned());
+            }
+            self.words.extend(words);
+            self.sentences.push(number);
+            return Ok(None);
+        };
+        let (answer, supporting) = rest.split_once('\t').ok_or("it has an answer but no supporting lines")?;
+        self.check_supporting(supporting)?;
+        let question = tokens(question);
+        let answer = answer.trim();
+        if question.is_empty() || answer.is_empty() {
+            return Err("its question or its answer is empty".to_owned());
+        }
+        Ok(Some(Sample { story: self.words.clone(), question, answer }))
+    }
+
+    fn check_supporting(&self, numbers: &str) -> Result<(), String> {
+        let mut count = 0;
+        for number in numbers.split_whitespace() {
+            let known = number.parse().is_ok_and(|number| self.sentences.contains(&number));
+            if !known {
+                return Err(format!("it is supported by `{number}`, which is no sentence of its story before it"));
+            }
+            count += 1;
+        }
+        if count == 0 { Err("it has no supporting lines".to_owned()) } else { Ok(()) }
+    }
+}
+
+/// Words, and runs of punctuation marks, without the spaces.
+fn tokens(text: &str) -> Vec<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut tokens = Vec::new();
+    for part in text.split_whitespace() {
+        let mut rest = part;
+        while let Some(first) = rest.chars().next() {
+            let end = rest.find(|c| is_word(c) != is_word(first)).unwrap_or(rest.len());
+            let (token, after) = rest.split_at(end);
+            tokens.push(token);
+            rest = after;
+        }
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In our own words, in the published format.
+    const EXCERPT: &str = "1 Ina walked to the shed.\n\
+                           2 Olav came back to the barn.\n\
+                           3 Where is Ina? \tshed\t1\n\
+                           4 Ina took the rope there.\n\
+                           5 Where is the rope? \tshed\t4 1\n\
+                           1 Olav ran to the pier.\n\
+                           2 Where is Olav?\tpier\t1\n";
+
+    #[test]
+    fn a_sample_is_everything_told_so_far_without_the_questions() {
+        let samples = parse("own.txt", EXCERPT).unwrap();
+        let shown: Vec<String> = samples
+            .iter()
+            .map(|s| format!("{} | {} | {}", s.story.join(" "), s.question.join(" "), s.answer))
+            .collect();
+        let expected = [
+            "Ina walked to the shed . Olav came back to the barn . | Where is Ina ? | shed",
+            "Ina walked to the shed . Olav came back to the barn . Ina took the rope there . | Where is the rope ? | shed",
+            "Olav ran to the pier . | Where is Olav ? | pier",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn line_ends_of_either_system_are_the_same() {
+        let windows = EXCERPT.replace('\n', "\r\n");
+        assert_eq!(parse("own.txt", &windows).unwrap(), parse("own.txt", EXCERPT).unwrap());
+    }
+
+    #[test]
+    fn words_and_punctuation_are_apart() {
+        assert_eq!(tokens(" Mind the gap, Ina!  "), ["Mind", "the", "gap", ",", "Ina", "!"]);
+    }
+
+    #[test]
+    fn a_bad_line_is_named_with_its_number_and_fault() {
+        let cases = [
+            ("Ina ran.", 1, "does not begin with a number"),
+            ("1 Ina ran.\n3 Olav ran.", 2, "its number is 3 where 2"),
+            ("1 Ina ran.\n2 ", 2, "no words"),
+            ("1 Ina ran.\n2 Where is Ina?\tpier", 2, "no supporting lines"),
+            ("1 Ina ran.\n2 Where is Ina?\tpier\t", 2, "no supporting lines"),
+            ("1 Ina ran.\n2 Where is Ina?\tpier\t2", 2, "supported by `2`"),
+            ("1 Ina ran.\n2 Where is Ina?\tpier\tx", 2, "supported by `x`"),
+            ("1 Ina ran.\n2 Where is Ina?\t\t1", 2, "is empty"),
+            ("1 Ina ran.\n\n2 Olav ran.", 2, "does not begin with a number"),
+        ];
+        for (text, line, fault) in cases {
+            let error = parse("own.txt", text).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("own.txt, line {line}: ")) && error.contains(fault), "{text}: {error}");
+        }
+    }
+}
