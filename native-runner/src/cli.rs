@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Workloads(ListArgs),
     /// List the back ends of this program
     Backends(ListArgs),
+    /// List the data sets and where they come from
+    DataSets(DataSetsArgs),
     /// Train a few steps on the first samples and write losses, norms and logits, to compare with a golden trace
     Trace(TraceArgs),
     /// Upload a record that was kept in a file
@@ -61,6 +63,15 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataSetsArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -96,6 +107,15 @@ pub(crate) struct DataArgs {
         hide_env_values = true
     )]
     pub(crate) folder: Option<PathBuf>,
+    /// Folder `en` of the published bAbI archive [default: stories of the same kind are generated]
+    #[arg(
+        long = "babi",
+        value_name = "FOLDER",
+        help_heading = "Data and output",
+        env = "GRADMARK_BABI",
+        hide_env_values = true
+    )]
+    pub(crate) babi: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -6,41 +6,96 @@ use std::rc::Rc;
 use std::{env, fs, io};
 
 use async_trait::async_trait;
-use engine::{DataError, DataFile, DataSet, DataSetDefinition, DataSource};
+use engine::{DataError, DataSet, DataSetDefinition, DataSource, Origin};
+use serde::Serialize;
+
+use crate::cli::DataArgs;
 
 /// Reads data sets from the first of some folders that has them, each set once.
 pub(crate) struct DataFolder {
     /// Where to look, in this order.
     places: Vec<PathBuf>,
+    /// Where the published stories are; without it, stories are generated.
+    stories: Option<PathBuf>,
     loaded: HashMap<String, Rc<DataSet>>,
 }
 
+/// Where a data set would come from.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "whence", rename_all = "snake_case")]
+pub(crate) enum Whence {
+    Files { folder: PathBuf },
+    Generated,
+    Missing,
+}
+
+impl Whence {
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Files { folder } => format!("files in {}", quoted(folder)),
+            Self::Generated => "generated; --babi names the folder of the published files".to_owned(),
+            Self::Missing => "missing; `cargo xtask data` fetches it".to_owned(),
+        }
+    }
+}
+
 impl DataFolder {
-    /// Looks in `chosen` and nowhere else, or in the usual places if nothing was chosen.
-    pub(crate) fn new(chosen: Option<&Path>) -> Self {
-        let places = chosen.map_or_else(usual_places, |folder| vec![folder.to_owned()]);
-        Self { places, loaded: HashMap::new() }
+    /// Looks in the chosen folder and nowhere else, or in the usual places if none was chosen.
+    pub(crate) fn new(chosen: &DataArgs) -> Self {
+        let places = chosen.folder.as_ref().map_or_else(usual_places, |folder| vec![folder.clone()]);
+        Self { places, stories: chosen.babi.clone(), loaded: HashMap::new() }
     }
 
-    /// The two files of the set, from a single folder so that they belong together.
+    /// Where this set would be loaded from. Its files are not opened.
+    pub(crate) fn whence(&self, definition: &DataSetDefinition) -> Whence {
+        match (&definition.origin, &self.stories) {
+            (Origin::Files { .. }, _) => {
+                self.folder_of(definition).map_or(Whence::Missing, |folder| Whence::Files { folder: folder.clone() })
+            }
+            (Origin::Stories(_), Some(folder)) => Whence::Files { folder: folder.clone() },
+            (Origin::Stories(_), None) => Whence::Generated,
+        }
+    }
+
     fn read(&self, definition: &'static DataSetDefinition) -> Result<DataSet, DataError> {
-        let here = |folder: &&PathBuf| folder.join(&definition.train.file).exists();
-        let folder = self.places.iter().find(here).ok_or_else(|| self.missing(&definition.train))?;
-        let file = |file: &DataFile| {
-            let path = folder.join(&file.file);
-            fs::read(&path).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => DataError::Missing { file: file.file.clone(), place: quoted(folder) },
-                _ => DataError::Unreadable { file: path.display().to_string(), reason: error.to_string() },
-            })
-        };
-        let (train, test) = (file(&definition.train)?, file(&definition.test)?);
-        DataSet::from_files(definition, &train, &test).map_err(|error| in_folder(error, folder))
+        match (&definition.origin, &self.stories) {
+            (Origin::Files { .. }, _) => {
+                let missing = |file, place| DataError::Missing { file, place };
+                let folder = self.folder_of(definition).ok_or_else(|| {
+                    let places: Vec<String> = self.places.iter().map(|place| quoted(place)).collect();
+                    missing(definition.file_names()[0].to_owned(), places.join(" and in "))
+                })?;
+                read_from(folder, definition, missing)
+            }
+            (Origin::Stories(_), Some(folder)) => {
+                read_from(folder, definition, |file, place| DataError::NoStories { file, place })
+            }
+            (Origin::Stories(task), None) => Ok(DataSet::generated(*task)),
+        }
     }
 
-    fn missing(&self, file: &DataFile) -> DataError {
-        let places: Vec<String> = self.places.iter().map(|place| quoted(place)).collect();
-        DataError::Missing { file: file.file.clone(), place: places.join(" and in ") }
+    /// The first folder with the training file.
+    fn folder_of(&self, definition: &DataSetDefinition) -> Option<&PathBuf> {
+        self.places.iter().find(|folder| folder.join(definition.file_names()[0]).exists())
     }
+}
+
+/// The two files of the set, from a single folder so that they belong together.
+fn read_from(
+    folder: &Path,
+    definition: &'static DataSetDefinition,
+    missing: impl Fn(String, String) -> DataError,
+) -> Result<DataSet, DataError> {
+    let read = |name: &str| {
+        let path = folder.join(name);
+        fs::read(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => missing(name.to_owned(), quoted(folder)),
+            _ => DataError::Unreadable { file: path.display().to_string(), reason: error.to_string() },
+        })
+    };
+    let [train, test] = definition.file_names().map(read);
+    DataSet::from_files(definition, &train?, &test?).map_err(|error| in_folder(error, folder))
 }
 
 #[async_trait(?Send)]
@@ -75,6 +130,9 @@ fn in_folder(error: DataError, folder: &Path) -> DataError {
         DataError::WrongSize { file, expected, found } => DataError::WrongSize { file: path(file), expected, found },
         DataError::Altered { file, expected, found } => DataError::Altered { file: path(file), expected, found },
         DataError::NotADataFile { file, reason } => DataError::NotADataFile { file: path(file), reason },
+        DataError::NoStories { file, place } => DataError::NoStories { file, place },
+        DataError::BadLine { file, line, reason } => DataError::BadLine { file: path(file), line, reason },
+        DataError::NotStories { file, reason } => DataError::NotStories { file: path(file), reason },
     }
 }
 
@@ -86,10 +144,14 @@ fn quoted(folder: &Path) -> String {
 mod tests {
     use super::*;
 
+    fn data(folder: &Path, babi: Option<&Path>) -> DataFolder {
+        DataFolder::new(&DataArgs { folder: Some(folder.to_owned()), babi: babi.map(Path::to_owned) })
+    }
+
     #[test]
     fn a_chosen_folder_is_the_only_place_searched() {
         let empty = tempfile::tempdir().unwrap();
-        let error = DataFolder::new(Some(empty.path())).read(engine::data_set("mnist").unwrap()).unwrap_err();
+        let error = data(empty.path(), None).read(engine::data_set("mnist").unwrap()).unwrap_err();
         let expected = DataError::Missing { file: "mnist-train.bin".to_owned(), place: quoted(empty.path()) };
         assert_eq!(error, expected);
     }
@@ -98,7 +160,25 @@ mod tests {
     fn half_a_set_names_the_file_that_is_missing() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("mnist-train.bin"), b"GMDS").unwrap();
-        let error = DataFolder::new(Some(folder.path())).read(engine::data_set("mnist").unwrap()).unwrap_err();
+        let error = data(folder.path(), None).read(engine::data_set("mnist").unwrap()).unwrap_err();
         assert!(matches!(&error, DataError::Missing { file, .. } if file == "mnist-test.bin"), "{error}");
+    }
+
+    #[test]
+    fn stories_are_generated_only_where_no_folder_was_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let stories = engine::data_set("babi-qa2").unwrap();
+        assert_eq!(data(folder.path(), None).whence(stories), Whence::Generated);
+        assert!(data(folder.path(), None).read(stories).unwrap().generated);
+
+        let published = data(folder.path(), Some(folder.path()));
+        let error = published.read(stories).unwrap_err();
+        assert!(matches!(&error, DataError::NoStories { file, .. } if file == stories.file_names()[0]), "{error}");
+        for (name, line) in stories.file_names().into_iter().zip(["1 Ina ran to the pier.", "Ina ran."]) {
+            fs::write(folder.path().join(name), line).unwrap();
+        }
+        let error = published.read(stories).unwrap_err().to_string();
+        let path = folder.path().join(stories.file_names()[0]).display().to_string();
+        assert!(error.starts_with(&path) && error.contains("0 questions"), "{error}");
     }
 }

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Some(Command::Adapters(arguments)) => commands::adapters(&arguments),
         Some(Command::Workloads(arguments)) => commands::workloads(&arguments),
         Some(Command::Backends(arguments)) => commands::backends(&arguments),
+        Some(Command::DataSets(arguments)) => commands::data_sets(&arguments),
         Some(Command::Trace(arguments)) => commands::trace(&arguments),
         Some(Command::Upload(arguments)) => commands::upload(&arguments),
     };

@@ -37,7 +37,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     introduce(suite, backend.as_ref(), &seed)?;
 
     let interrupt = Interrupt::default();
-    let mut data = DataFolder::new(arguments.data.folder.as_deref());
+    let mut data = DataFolder::new(&arguments.data);
     let request = request(arguments, suite, workloads, &seed);
     let mut record = match run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt) {
         Ok(record) => record,

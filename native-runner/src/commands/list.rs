@@ -1,9 +1,10 @@
 use console::Style;
-use engine::{AdapterChoice, BACKENDS, WORKLOADS, Workload};
+use engine::{AdapterChoice, BACKENDS, DATA_SETS, DataSetDefinition, WORKLOADS, Workload};
 use results::Adapter;
 use serde::Serialize;
 
-use crate::cli::{JsonTarget, ListArgs};
+use crate::cli::{DataSetsArgs, JsonTarget, ListArgs};
+use crate::data_folder::{DataFolder, Whence};
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::json_output::to_json;
@@ -96,6 +97,40 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
         let name = SCREEN.paint(Style::new().bold(), format!("{:width$}", backend.name));
         let place = if backend.uses_adapter { "" } else { " Needs no adapter." };
         SCREEN.prose(&format!("{name}  "), &format!("{}{place}", backend.description), width + 2)?;
+    }
+    Ok(())
+}
+
+/// Lists the data sets of this program, and where each would come from now.
+pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct Listed<'a> {
+        #[serde(flatten)]
+        definition: &'a DataSetDefinition,
+        #[serde(flatten)]
+        whence: Whence,
+    }
+
+    let folder = DataFolder::new(&arguments.data);
+    let listed = DATA_SETS.iter().map(|definition| Listed { definition, whence: folder.whence(definition) });
+    if arguments.json {
+        return print_json(&listed.collect::<Vec<_>>());
+    }
+    let width = DATA_SETS.iter().map(|set| set.name.len()).max().unwrap_or(0);
+    for Listed { definition, whence } in listed {
+        let name = SCREEN.paint(Style::new().bold(), format!("{:width$}", definition.name));
+        let train = definition.train;
+        let facts = format!(
+            "{} + {} samples of {} × {} × {} · {} classes · {}",
+            train.samples,
+            definition.test.samples,
+            train.height,
+            train.width,
+            train.channels,
+            train.classes,
+            whence.text()
+        );
+        SCREEN.prose(&format!("{name}  "), &facts, width + 2)?;
     }
     Ok(())
 }

@@ -7,6 +7,6 @@ mod trace;
 mod upload;
 
 pub(crate) use benchmark::benchmark;
-pub(crate) use list::{adapters, backends, workloads};
+pub(crate) use list::{adapters, backends, data_sets, workloads};
 pub(crate) use trace::trace;
 pub(crate) use upload::upload;

@@ -24,7 +24,7 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
     let clock = Rc::new(MonotonicClock::start());
     let trace = pollster::block_on(async {
         let backend = engine::backends::open(&arguments.device.backend, &arguments.device.choice(), clock).await?;
-        let data = DataFolder::new(arguments.data.folder.as_deref()).load(definition).await?;
+        let data = DataFolder::new(&arguments.data).load(definition).await?;
         engine::trace(workload, request, backend.as_ref(), data).await
     })?;
     arguments.json.write(&to_json(&trace)?)?;

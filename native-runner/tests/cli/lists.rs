@@ -53,3 +53,18 @@ fn adapters_are_listed_by_index_and_software_is_never_the_default() {
     }
     assert!(!text.is_empty());
 }
+
+#[test]
+fn data_sets_are_listed_with_where_they_come_from() {
+    let text = Runner::new("data-sets").run().expect_status(0).stdout;
+    assert!(text.contains("mnist") && text.contains("generated; --babi"), "{text}");
+    let json = Runner::new("data-sets --json --babi stories").run().expect_status(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    let set = |name| listed.iter().find(|set| set["name"] == name).unwrap();
+    assert_eq!(set("mnist")["whence"], "files");
+    assert_eq!(set("babi-qa2")["train"]["samples"], 1000);
+    assert_eq!(set("babi-qa2")["folder"], "stories");
+    let json = Runner::new("data-sets --json").run().expect_status(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    assert!(listed.iter().any(|set| set["name"] == "babi-qa1" && set["whence"] == "generated"), "{json}");
+}

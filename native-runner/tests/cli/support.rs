@@ -32,7 +32,11 @@ impl Runner {
     pub(crate) fn new(line: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_native-runner"));
-        command.current_dir(&folder).env_remove("NO_COLOR").env("GRADMARK_DATA", data_folder());
+        command
+            .current_dir(&folder)
+            .env_remove("NO_COLOR")
+            .env_remove("GRADMARK_BABI")
+            .env("GRADMARK_DATA", data_folder());
         command.args(line.split_whitespace()).stdin(Stdio::null());
         Self { command, folder }
     }

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use engine::{DataError, DataFile, DataSet, DataSetDefinition, DataSource};
+use engine::{DataError, DataFile, DataSet, DataSetDefinition, DataSource, Origin};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ReadableStreamDefaultReader, Response};
@@ -10,7 +10,7 @@ use web_sys::{ReadableStreamDefaultReader, Response};
 use super::port;
 use crate::messages::FromWorker;
 
-/// The data sets as the server of this page hands them out. A set is fetched once in a run.
+/// The data sets as the server of this page hands them out; stories are made up. A set is fetched once in a run.
 #[derive(Default)]
 pub(super) struct ServedData {
     loaded: HashMap<&'static str, Rc<DataSet>>,
@@ -22,10 +22,16 @@ impl DataSource for ServedData {
         if let Some(set) = self.loaded.get(definition.name.as_str()) {
             return Ok(set.clone());
         }
-        let mut progress = Download { loaded: 0, total: definition.train.bytes + definition.test.bytes };
-        let train = fetch(&definition.train, &mut progress).await?;
-        let test = fetch(&definition.test, &mut progress).await?;
-        let set = Rc::new(DataSet::from_files(definition, &train, &test)?);
+        let set = Rc::new(match &definition.origin {
+            Origin::Files { train, test } => {
+                let mut progress = Download { loaded: 0, total: train.bytes + test.bytes };
+                let train = fetch(train, &mut progress).await?;
+                let test = fetch(test, &mut progress).await?;
+                DataSet::from_files(definition, &train, &test)?
+            }
+            // A page has no folder of published stories.
+            Origin::Stories(task) => DataSet::generated(*task),
+        });
         self.loaded.insert(&definition.name, set.clone());
         Ok(set)
     }
