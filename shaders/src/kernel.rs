@@ -77,4 +77,9 @@ pub const KERNELS: &[Kernel] = kernels![
     "gather_augmented", GatherAugmented, 64, ["step", "invocation", "pcg4d"], [Read, Read, Read, Read, Read, ReadWrite, ReadWrite];
     "standardize", Standardize, 64, ["step", "pcg4d"], [ReadWrite];
     "local_contrast", LocalContrast, 256, ["step"], [ReadWrite];
+    "peak_fma_2", PeakFma, 64, ["step", "invocation", "peak_fma"], [ReadWrite];
+    "peak_fma_4", PeakFma, 64, ["step", "invocation", "peak_fma"], [ReadWrite];
+    "peak_fma_8", PeakFma, 64, ["step", "invocation", "peak_fma"], [ReadWrite];
+    "peak_copy", PeakStream, 64, ["step", "invocation", "peak_stream_params"], [Read, ReadWrite];
+    "peak_read", PeakStream, 64, ["step", "invocation", "peak_stream_params"], [Read, ReadWrite];
 ];

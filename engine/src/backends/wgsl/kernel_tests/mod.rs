@@ -6,6 +6,7 @@ mod gather;
 mod gather_augmented;
 mod images;
 mod optimizers;
+mod peak;
 mod pool;
 mod softmax;
 
