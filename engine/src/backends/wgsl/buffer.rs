@@ -50,8 +50,20 @@ impl Buffers {
 
     /// The first `bytes` of a buffer, after everything submitted so far.
     pub(super) async fn read(&self, device: &Device, index: usize, bytes: u64) -> Result<Vec<u8>, EngineError> {
+        self.read_at(device, index, 0, bytes).await
+    }
+
+    /// `bytes` of a buffer from `offset_bytes` on, after everything submitted so far; both are multiples of four.
+    pub(super) async fn read_at(
+        &self,
+        device: &Device,
+        index: usize,
+        offset_bytes: u64,
+        bytes: u64,
+    ) -> Result<Vec<u8>, EngineError> {
+        let buffer = &self.buffers[index];
         if bytes <= self.staging.size() {
-            return read_through(device, &self.buffers[index], &self.staging, bytes).await;
+            return read_through(device, buffer, offset_bytes, &self.staging, bytes).await;
         }
         let staging = device
             .watched(|| {
@@ -63,7 +75,7 @@ impl Buffers {
                 })
             })
             .await?;
-        read_through(device, &self.buffers[index], &staging, bytes).await
+        read_through(device, buffer, offset_bytes, &staging, bytes).await
     }
 }
 
@@ -85,11 +97,12 @@ fn create(device: &Device, plan: &BufferPlan) -> wgpu::Buffer {
 async fn read_through(
     device: &Device,
     buffer: &wgpu::Buffer,
+    offset_bytes: u64,
     staging: &wgpu::Buffer,
     bytes: u64,
 ) -> Result<Vec<u8>, EngineError> {
     let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    encoder.copy_buffer_to_buffer(buffer, 0, staging, 0, bytes);
+    encoder.copy_buffer_to_buffer(buffer, offset_bytes, staging, 0, bytes);
     let submission = device.queue.submit([encoder.finish()]);
     let (sender, receiver) = oneshot::channel();
     staging.map_async(wgpu::MapMode::Read, 0..bytes, move |result| {

@@ -9,6 +9,7 @@ mod executor;
 #[cfg(test)]
 mod kernel_tests;
 mod layout;
+pub mod microbenchmarks;
 mod pace;
 mod plan;
 mod recording;

@@ -1,0 +1,182 @@
+//! Where things are timed.
+
+use super::super::buffer::Buffers;
+use super::super::device::Device;
+use super::super::executor::{Executor, Pipelines};
+use super::super::pace::Pace;
+use super::super::recording::{BufferRange, Dispatch, Recording};
+use super::report::{Timing, Window};
+use super::work::{SLOTS, Work};
+use crate::clock::Clock;
+use crate::error::EngineError;
+
+/// A window is at least so long, so that reading the clock and the last wait cost little.
+const WINDOW_SECONDS: f64 = 0.1;
+/// A look at a variant, to find the one that is worth measuring.
+const LOOK_SECONDS: f64 = 0.02;
+const WINDOWS: usize = 5;
+/// Windows that are made whatever they cost.
+pub(super) const FEWEST_WINDOWS: usize = 3;
+
+/// An open device with kernels, and a clock.
+pub(super) struct Lab<'a> {
+    pub(super) device: &'a Device,
+    clock: &'a dyn Clock,
+    pipelines: Pipelines,
+}
+
+impl<'a> Lab<'a> {
+    /// Compiles the kernels that will be needed.
+    ///
+    /// # Errors
+    /// A kernel that the driver refuses.
+    pub(super) async fn open(
+        device: &'a Device,
+        clock: &'a dyn Clock,
+        kernels: impl Iterator<Item = &'static str>,
+    ) -> Result<Self, EngineError> {
+        let dispatch = |name| Dispatch {
+            kernel: shaders::kernel(name).expect("the name of a registered kernel"),
+            params_offset_bytes: 0,
+            bindings: Vec::new(),
+            workgroups: [0; 2],
+        };
+        let all = Recording { dispatches: kernels.map(dispatch).collect() };
+        Ok(Self { device, clock, pipelines: Pipelines::new(device, &[&all]).await? })
+    }
+
+    /// Allocates and uploads what `work` needs, and launches its preparation.
+    ///
+    /// # Errors
+    /// A device that refuses, is full or lost.
+    pub(super) async fn set_up(&self, mut work: Work) -> Result<Setup<'_>, EngineError> {
+        let (params, steps) = work.finish();
+        let buffers = Buffers::new(self.device, &work.buffers, READ_BYTES).await?;
+        let preparation =
+            Executor::new(self.device, &self.pipelines, &buffers, &work.preparation, params, steps).await?;
+        let repeated = Executor::new(self.device, &self.pipelines, &buffers, &work.repeated, params, steps).await?;
+        self.device.submit(preparation.encode(self.device, 0..1)).await?;
+        let output = work.output.expect("every work leaves something behind");
+        Ok(Setup { lab: self, buffers, repeated, output, pace: Pace::new(SLOTS) })
+    }
+}
+
+/// A value that is read back.
+const READ_BYTES: u64 = 4;
+
+/// Something that is ready to be repeated.
+pub(super) struct Setup<'a> {
+    lab: &'a Lab<'a>,
+    buffers: Buffers,
+    repeated: Executor,
+    output: BufferRange,
+    pace: Pace,
+}
+
+impl Setup<'_> {
+    /// One value of the output.
+    pub(super) async fn value(&self, at: u64) -> Result<f32, EngineError> {
+        let offset = self.output.offset_bytes + READ_BYTES * at;
+        let bytes = self.buffers.read_at(self.lab.device, self.output.buffer, offset, READ_BYTES).await?;
+        Ok(bytemuck::pod_read_unaligned(&bytes))
+    }
+
+    /// Repeats, and returns how long that took until a value had come back.
+    ///
+    /// Two submissions are under way at a time, each of as many repetitions as the pace allows.
+    pub(super) async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
+        let Lab { device, clock, .. } = *self.lab;
+        let start = clock.now_seconds();
+        let mut last = start;
+        let mut left = repetitions;
+        let mut previous = None;
+        while left > 0 || previous.is_some() {
+            let count = left.min(self.pace.steps());
+            let submitted = (count > 0).then(|| (count, device.submit(self.repeated.encode(device, 0..count))));
+            left -= count;
+            if let Some((count, finished)) = std::mem::replace(&mut previous, submitted) {
+                finished.await?;
+                let now = clock.now_seconds();
+                self.pace.note(count, now - last);
+                last = now;
+            }
+        }
+        self.value(0).await?;
+        Ok(Window { repetitions, seconds: clock.now_seconds() - start })
+    }
+
+    /// One window of about the time of a short look, after a first run that warms up.
+    pub(super) async fn look(&mut self) -> Result<Window, EngineError> {
+        self.window(1).await?;
+        self.calibrated(LOOK_SECONDS).await
+    }
+
+    /// Windows, after a first run that warms up. Some of them are left out when the budget is spent.
+    pub(super) async fn timing(&mut self, budget_seconds: f64) -> Result<Timing, EngineError> {
+        let start = self.lab.clock.now_seconds();
+        self.window(1).await?;
+        let first = self.calibrated(WINDOW_SECONDS).await?;
+        let mut windows = vec![first];
+        while windows.len() < WINDOWS {
+            let spent = self.lab.clock.now_seconds() - start;
+            if windows.len() >= FEWEST_WINDOWS && spent > budget_seconds {
+                break;
+            }
+            windows.push(self.window(first.repetitions).await?);
+        }
+        Ok(Timing::of(windows))
+    }
+
+    /// The first window that is long enough, of ever more repetitions.
+    async fn calibrated(&mut self, seconds: f64) -> Result<Window, EngineError> {
+        let mut repetitions = 1;
+        loop {
+            let window = self.window(repetitions).await?;
+            if window.seconds >= seconds {
+                return Ok(window);
+            }
+            repetitions = more(window, seconds);
+        }
+    }
+
+    /// Windows of submissions that are each waited for before the next: what a round trip costs.
+    pub(super) async fn round_trips(&mut self) -> Result<Timing, EngineError> {
+        let Lab { device, clock, .. } = *self.lab;
+        let mut windows = Vec::new();
+        // The first window warms up.
+        for _ in 0..=WINDOWS {
+            let start = clock.now_seconds();
+            let mut window = Window { repetitions: 0, seconds: 0.0 };
+            while window.seconds < WINDOW_SECONDS {
+                device.submit(self.repeated.encode(device, 0..1)).await?;
+                window.repetitions += 1;
+                window.seconds = clock.now_seconds() - start;
+            }
+            windows.push(window);
+        }
+        windows.remove(0);
+        Ok(Timing::of(windows))
+    }
+}
+
+/// Repetitions that should fill `seconds` with some to spare; at most four times as many as before.
+fn more(window: Window, seconds: f64) -> u32 {
+    let wanted = 1.2 * seconds / window.seconds.max(1e-9) * f64::from(window.repetitions);
+    let least = f64::from(window.repetitions) + 1.0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u32")]
+    let next = wanted.clamp(least, 4.0 * least).min(f64::from(u32::MAX)) as u32;
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetitions_grow_until_they_fill_a_window_and_never_leap() {
+        assert_eq!(more(Window { repetitions: 1, seconds: 1e-6 }, 0.1), 8);
+        assert_eq!(more(Window { repetitions: 100, seconds: 0.05 }, 0.1), 240);
+        assert_eq!(more(Window { repetitions: 100, seconds: 0.0999 }, 0.1), 120);
+        assert_eq!(more(Window { repetitions: 1, seconds: 0.099 }, 0.1), 2);
+    }
+}

@@ -1,0 +1,178 @@
+//! Matrix products of DeepBench, as the three products of a dense layer.
+//!
+//! DeepBench writes C = A·B with A of M × K and B of K × N in columns; in rows that is a layer with M units and K inputs
+//! on a batch of N. Each size is measured in all three passes, which read their operands as they lie, as it is, or
+//! transposed on the left or on the right.
+
+use shaders::params::{Dense, Epilogue};
+
+use super::super::layout::CHANNEL_ALIGNMENT;
+use super::super::plan::tiles;
+use super::operands::{Operand, PlainSum};
+use super::product::{Product, rows_per_part};
+use super::report::{Pass, Suite};
+use super::work::Work;
+
+/// (M, N, K): two squares to begin with, then a selection of DeepBench's 160, by their operations.
+const SIZES: [(u32, u32, u32); 12] = [
+    (512, 512, 512),
+    (1024, 1024, 1024),
+    (512, 16, 512),
+    (1760, 16, 1760),
+    (1024, 700, 512),
+    (1760, 128, 1760),
+    (3072, 128, 1024),
+    (2560, 64, 2560),
+    (35, 8457, 2560),
+    (1760, 7000, 1760),
+    (512, 24_000, 2048),
+    (4096, 7000, 4096),
+];
+
+pub(super) fn products() -> Vec<Box<dyn Product>> {
+    let every = SIZES.iter().flat_map(|&(units, rows, inputs)| {
+        Pass::ALL.into_iter().map(move |pass| MatrixProduct { units, rows, inputs, pass })
+    });
+    every.map(|product| Box::new(product) as Box<dyn Product>).collect()
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MatrixProduct {
+    /// M.
+    pub(super) units: u32,
+    /// N.
+    pub(super) rows: u32,
+    /// K, a multiple of 4.
+    pub(super) inputs: u32,
+    pub(super) pass: Pass,
+}
+
+impl MatrixProduct {
+    /// Stored outputs.
+    fn outputs(&self) -> u32 {
+        self.units.next_multiple_of(CHANNEL_ALIGNMENT)
+    }
+
+    fn x(&self) -> Operand {
+        Operand::full(1, self.rows, self.inputs)
+    }
+
+    fn weights(&self) -> Operand {
+        Operand { stream: 2, rows: self.inputs, columns: self.outputs(), known: self.units }
+    }
+
+    fn dy(&self) -> Operand {
+        Operand { stream: 3, rows: self.rows, columns: self.outputs(), known: self.units }
+    }
+
+    fn params(&self) -> Dense {
+        let outputs = self.outputs();
+        let bias_offset = self.inputs * outputs;
+        Dense {
+            rows: self.rows,
+            inputs: self.inputs,
+            outputs,
+            units: self.units,
+            rows_per_part: rows_per_part(self.rows, tiles(self.inputs, outputs)),
+            part_stride: bias_offset + outputs,
+            bias_offset,
+            reserved: 0,
+            epilogue: Epilogue::default(),
+        }
+    }
+
+    fn parts(&self) -> u32 {
+        self.rows.div_ceil(self.params().rows_per_part)
+    }
+}
+
+impl Product for MatrixProduct {
+    fn suite(&self) -> Suite {
+        Suite::Gemm
+    }
+
+    fn size(&self) -> String {
+        format!("{} × {} × {}", self.units, self.rows, self.inputs)
+    }
+
+    fn pass(&self) -> Pass {
+        self.pass
+    }
+
+    fn flops(&self) -> u64 {
+        2 * u64::from(self.units) * u64::from(self.rows) * u64::from(self.inputs)
+    }
+
+    fn kernels(&self) -> Vec<&'static str> {
+        match self.pass {
+            Pass::Forward => vec!["dense_forward"],
+            Pass::WeightGradient if self.parts() > 1 => vec!["dense_weight_gradient", "sum_parts"],
+            Pass::WeightGradient => vec!["dense_weight_gradient"],
+            Pass::InputGradient => vec!["dense_input_gradient"],
+        }
+    }
+
+    fn buffers(&self) -> Vec<u64> {
+        let (x, weights, dy) = (self.x().elements(), self.weights().elements(), self.dy().elements());
+        let part = u64::from(self.params().part_stride);
+        match self.pass {
+            Pass::Forward => vec![x, weights, u64::from(self.outputs()), dy],
+            Pass::WeightGradient if self.parts() > 1 => vec![x, dy, u64::from(self.parts()) * part, part],
+            Pass::WeightGradient => vec![x, dy, part],
+            Pass::InputGradient => vec![dy, weights, x, x],
+        }
+    }
+
+    fn work(&self) -> Work {
+        let mut work = Work::new(self.rows);
+        let params = self.params();
+        match self.pass {
+            Pass::Forward => {
+                let x = work.floats("x", &self.x().numbers());
+                let weights = work.floats("weights", &self.weights().numbers());
+                let bias = work.zeros("bias", u64::from(params.outputs));
+                let y = work.zeros("y", self.dy().elements());
+                work.repeat("dense_forward", &params, &[x, weights, bias, y], tiles(self.rows, params.outputs));
+                work.output = Some(y);
+            }
+            Pass::WeightGradient => {
+                let x = work.floats("x", &self.x().numbers());
+                let dy = work.floats("dy", &self.dy().numbers());
+                let parts = self.parts();
+                let partial = work.zeros("gradient parts", u64::from(parts) * u64::from(params.part_stride));
+                let invocations = u64::from(parts) * tiles(self.inputs, params.outputs);
+                work.repeat("dense_weight_gradient", &params, &[x, dy, partial], invocations);
+                work.output = Some(work.sum(partial, parts, params.part_stride));
+            }
+            Pass::InputGradient => {
+                let dy = work.floats("dy", &self.dy().numbers());
+                let weights = work.floats("weights", &self.weights().numbers());
+                let x = work.floats("x", &self.x().numbers());
+                let dx = work.zeros("dx", self.x().elements());
+                work.repeat("dense_input_gradient", &params, &[dy, weights, x, dx], tiles(self.rows, self.inputs));
+                work.output = Some(dx);
+            }
+        }
+        work
+    }
+
+    fn results(&self) -> u64 {
+        match self.pass {
+            Pass::Forward => self.dy().elements(),
+            Pass::WeightGradient => self.weights().elements(),
+            Pass::InputGradient => self.x().elements(),
+        }
+    }
+
+    fn plain(&self, at: u64) -> PlainSum {
+        let columns = u64::from(if self.pass == Pass::InputGradient { self.inputs } else { self.outputs() });
+        let place = |number: u64| u32::try_from(number).expect("a place in a buffer");
+        let (row, column) = (place(at / columns), place(at % columns));
+        let (x, weights, dy) = (self.x(), self.weights(), self.dy());
+        match self.pass {
+            Pass::Forward => PlainSum::of((0..self.inputs).map(|k| (x.at(row, k), weights.at(k, column)))),
+            Pass::WeightGradient => PlainSum::of((0..self.rows).map(|r| (x.at(r, row), dy.at(r, column)))),
+            Pass::InputGradient => PlainSum::of((0..self.outputs()).map(|n| (dy.at(row, n), weights.at(column, n)))),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What a device can do, and how near to it our kernels come: measured peaks, and kernels by themselves on the sizes
+//! of DeepBench (baidu-research/DeepBench, `code/kernels`).
+//!
+//! Whatever is timed is repeated until a window is long enough for any clock, and a window ends when the device has
+//! finished and a value has come back. A kernel's results are compared with plain sums before it is timed.
+
+mod convolution;
+mod lab;
+mod matrix;
+mod operands;
+mod peaks;
+mod product;
+mod report;
+mod work;
+
+use results::Adapter;
+
+use super::device::Device;
+use crate::backends::AdapterChoice;
+use crate::clock::Clock;
+use crate::error::EngineError;
+use lab::Lab;
+use product::{Product, Rates};
+pub use report::{Entry, KernelReport, Outcome, Pass, Peak, Peaks, Skipped, Suite, Timing, Tried, Unit, Window};
+
+/// What to measure, and how much each entry may cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Products also need, and so measure, the peak of arithmetic.
+    pub suites: Vec<Suite>,
+    /// An entry that would take longer than this for its few repetitions is skipped.
+    pub budget_seconds: f64,
+    /// An entry that needs more memory than this is skipped.
+    pub budget_bytes: u64,
+}
+
+/// Follows the measurements as they are made.
+pub trait Observer {
+    fn event(&mut self, event: &Event<'_>);
+
+    /// Asked before each measurement; true ends the run with what there is.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Something that an [`Observer`] hears.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The device is open.
+    Opened {
+        adapter: &'a Adapter,
+    },
+    /// A measurement begins, the `number`-th (from 1) of `count`.
+    Started {
+        what: &'a str,
+        number: usize,
+        count: usize,
+    },
+    PeakMeasured(&'a Peak),
+    EntryFinished(&'a Entry),
+}
+
+/// Measures peaks and kernels on the adapter that fits `choice`.
+///
+/// # Errors
+/// No such adapter, and a device that refuses or is lost. An entry that is too large, takes too long or computes
+/// wrongly is no error but says so in its outcome.
+pub async fn measure(
+    choice: &AdapterChoice,
+    clock: &dyn Clock,
+    request: &Request,
+    observer: &mut dyn Observer,
+) -> Result<KernelReport, EngineError> {
+    let device = Device::open(choice).await?;
+    observer.event(&Event::Opened { adapter: device.adapter() });
+    let products: Vec<Box<dyn Product>> = request.suites.iter().flat_map(|suite| products(*suite)).collect();
+    let peaks_wanted = peaks::wanted(&request.suites);
+    let kernels = peaks_wanted.iter().flat_map(|kind| kind.kernels()).chain(products.iter().flat_map(|p| p.kernels()));
+    let lab = Lab::open(&device, clock, kernels).await?;
+    let mut run = Run { observer, started: 0, count: peaks_wanted.len() + products.len() };
+    let mut report = KernelReport::new(device.adapter().clone());
+    for kind in peaks_wanted {
+        if !run.start(kind.title()) {
+            report.cancelled = true;
+            return Ok(report);
+        }
+        let peak = kind.measure(&lab).await?;
+        run.observer.event(&Event::PeakMeasured(&peak));
+        report.peaks.set(kind, peak);
+    }
+    let mut rates = Rates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value));
+    for product in &products {
+        if !run.start(&product.title()) {
+            report.cancelled = true;
+            return Ok(report);
+        }
+        let entry = product::measure(&lab, product.as_ref(), request, &mut rates).await?;
+        run.observer.event(&Event::EntryFinished(&entry));
+        report.entries.push(entry);
+    }
+    Ok(report)
+}
+
+/// Counts what was started.
+struct Run<'a> {
+    observer: &'a mut dyn Observer,
+    started: usize,
+    count: usize,
+}
+
+impl Run<'_> {
+    /// Announces the next measurement, unless somebody wants to stop.
+    fn start(&mut self, what: &str) -> bool {
+        if self.observer.cancelled() {
+            return false;
+        }
+        self.started += 1;
+        self.observer.event(&Event::Started { what, number: self.started, count: self.count });
+        true
+    }
+}
+
+fn products(suite: Suite) -> Vec<Box<dyn Product>> {
+    match suite {
+        Suite::Arithmetic | Suite::Memory | Suite::Launch => Vec::new(),
+        Suite::Gemm => matrix::products(),
+        Suite::Conv => convolution::products(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+//! What a device can do at best.
+
+use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
+
+use super::lab::{Lab, Setup};
+use super::report::{Peak, Peaks, Suite, Timing, Tried, Unit, Window};
+use super::work::Work;
+use crate::error::EngineError;
+
+/// Independent chains of the kernels, and their names.
+const CHAINS: [(u32, &str); 3] = [(2, "peak_fma_2"), (4, "peak_fma_4"), (8, "peak_fma_8")];
+/// Iterations of an invocation: long enough that starting it costs little.
+const ITERATIONS: u32 = 256;
+/// Invocations that are tried, in this order, until one launch takes so long that more cannot help.
+const FMA_INVOCATIONS: [u32; 5] = [1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
+const LONG_LAUNCH_SECONDS: f64 = 0.05;
+
+/// Invocations that share an array.
+const STREAM_INVOCATIONS: [u32; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
+/// An array this large fits into no cache of a GPU that is sold, or of a processor.
+const ARRAY_BYTES: u64 = 512 << 20;
+const ARRAY_BYTES_ON_SOFTWARE: u64 = 128 << 20;
+/// A device that cannot hold two arrays of this size is not measured.
+const SMALLEST_ARRAY_BYTES: u64 = 16 << 20;
+
+/// Launches in a repetition, about as many as in a training step.
+const LAUNCHES: u32 = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PeakKind {
+    Arithmetic,
+    Copy,
+    Read,
+    Launches,
+    RoundTrip,
+}
+
+/// The peaks that these suites ask for.
+pub(super) fn wanted(suites: &[Suite]) -> Vec<PeakKind> {
+    let has = |any: &[Suite]| any.iter().any(|suite| suites.contains(suite));
+    let mut kinds = Vec::new();
+    if has(&[Suite::Arithmetic, Suite::Gemm, Suite::Conv]) {
+        kinds.push(PeakKind::Arithmetic);
+    }
+    if has(&[Suite::Memory]) {
+        kinds.extend([PeakKind::Copy, PeakKind::Read]);
+    }
+    if has(&[Suite::Launch]) {
+        kinds.extend([PeakKind::Launches, PeakKind::RoundTrip]);
+    }
+    kinds
+}
+
+impl Peaks {
+    pub(super) fn set(&mut self, kind: PeakKind, peak: Peak) {
+        let place = match kind {
+            PeakKind::Arithmetic => &mut self.arithmetic,
+            PeakKind::Copy => &mut self.copy,
+            PeakKind::Read => &mut self.read,
+            PeakKind::Launches => &mut self.launches,
+            PeakKind::RoundTrip => &mut self.round_trip,
+        };
+        *place = Some(peak);
+    }
+}
+
+impl PeakKind {
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Arithmetic => "Arithmetic, fused multiply-adds",
+            Self::Copy => "Memory, copying",
+            Self::Read => "Memory, reading",
+            Self::Launches => "Launches of a small kernel",
+            Self::RoundTrip => "Round trip to the device",
+        }
+    }
+
+    pub(super) fn kernels(self) -> Vec<&'static str> {
+        match self {
+            Self::Arithmetic => CHAINS.map(|(_, kernel)| kernel).to_vec(),
+            // The array is filled by a kernel of the other kind.
+            Self::Copy => vec![FILL, "peak_copy"],
+            Self::Read => vec![FILL, "peak_read"],
+            Self::Launches | Self::RoundTrip => vec![FILL],
+        }
+    }
+
+    pub(super) async fn measure(self, lab: &Lab<'_>) -> Result<Peak, EngineError> {
+        match self {
+            Self::Arithmetic => arithmetic(lab).await,
+            Self::Copy | Self::Read => self.stream(lab).await,
+            Self::Launches => {
+                let mut setup = lab.set_up(launches(LAUNCHES)).await?;
+                let timing = setup.timing(f64::INFINITY).await?;
+                let variant = format!("{LAUNCHES} in a row, each of 64 invocations");
+                Ok(self.peak(Unit::LaunchesPerSecond, f64::from(LAUNCHES), variant, timing, Vec::new()))
+            }
+            Self::RoundTrip => {
+                let timing = lab.set_up(launches(1)).await?.round_trips().await?;
+                Ok(self.peak(Unit::Seconds, 1.0, "one launch of 64 invocations".to_owned(), timing, Vec::new()))
+            }
+        }
+    }
+
+    fn peak(self, unit: Unit, work: f64, variant: String, timing: Timing, tried: Vec<Tried>) -> Peak {
+        let value = if unit == Unit::Seconds { timing.seconds } else { work / timing.seconds };
+        Peak { title: self.title(), unit, value, variant, work_per_repetition: work, timing, tried }
+    }
+
+    /// Copies or reads arrays of the largest size that the device can hold, shared by the best number of invocations.
+    async fn stream(self, lab: &Lab<'_>) -> Result<Peak, EngineError> {
+        let wished = if lab.device.adapter().software { ARRAY_BYTES_ON_SOFTWARE } else { ARRAY_BYTES };
+        let mut bytes = wished.min(lab.device.largest_binding_bytes()).next_power_of_two();
+        if bytes > lab.device.largest_binding_bytes() {
+            bytes /= 2;
+        }
+        let mut best: Option<Best<'_>> = None;
+        let mut tried = Vec::new();
+        for invocations in STREAM_INVOCATIONS {
+            // Two arrays at a time are enough for any memory.
+            let variant = format!("{invocations} invocations, arrays of {} MiB", bytes >> 20);
+            let setup = loop {
+                match lab.set_up(self.stream_work(bytes, invocations)).await {
+                    Err(EngineError::OutOfMemory { .. }) if bytes > SMALLEST_ARRAY_BYTES => bytes /= 2,
+                    result => break result?,
+                }
+            };
+            Best::consider(&mut best, &mut tried, setup, self.stream_bytes(bytes), variant).await?;
+        }
+        best.expect("there are candidates").measure(self, Unit::BytesPerSecond, tried).await
+    }
+
+    /// Bytes that one pass over an array of `bytes` moves.
+    fn stream_bytes(self, bytes: u64) -> f64 {
+        (if self == Self::Copy { 2 * bytes } else { bytes }) as f64
+    }
+
+    fn stream_work(self, bytes: u64, invocations: u32) -> Work {
+        let mut work = Work::new(1);
+        let x = work.zeros("array", bytes / 4);
+        let quads = u32::try_from(bytes / 16).expect("arrays are smaller than 64 GiB");
+        // Memory that holds nothing but zeros may be compressed.
+        let fill = PeakFma { iterations: 0, invocations: quads, multiplier: 1.0, addend: 0.0 };
+        work.prepare(FILL, &fill, &[x], u64::from(quads));
+        let params = PeakStream { quads, invocations, reserved: [0; 2] };
+        let (kernel, output) = if self == Self::Copy {
+            ("peak_copy", work.zeros("copy", bytes / 4))
+        } else {
+            ("peak_read", work.zeros("sums", 4 * u64::from(invocations)))
+        };
+        work.repeat(kernel, &params, &[x, output], u64::from(invocations));
+        work.output = Some(output);
+        work
+    }
+}
+
+/// Writes something into every number of an array, or does as good as nothing.
+const FILL: &str = "peak_fma_2";
+
+fn launches(count: u32) -> Work {
+    let mut work = Work::new(1);
+    let output = work.zeros("result", 4 * 64);
+    for _ in 0..count {
+        let params = PeakFma { iterations: 0, invocations: 64, multiplier: 1.0, addend: 0.0 };
+        work.repeat(FILL, &params, &[output], 64);
+    }
+    work.output = Some(output);
+    work
+}
+
+async fn arithmetic(lab: &Lab<'_>) -> Result<Peak, EngineError> {
+    let mut best: Option<Best<'_>> = None;
+    let mut tried = Vec::new();
+    for (chains, kernel) in CHAINS {
+        for invocations in FMA_INVOCATIONS {
+            let mut work = Work::new(1);
+            let result = work.zeros("result", 4 * u64::from(invocations));
+            // The chains come to rest at 1, far from infinity and from the tiniest numbers.
+            let params = PeakFma { iterations: ITERATIONS, invocations, multiplier: 0.999, addend: 0.001 };
+            work.repeat(kernel, &params, &[result], u64::from(invocations));
+            work.output = Some(result);
+            let flops = 2.0 * f64::from(PEAK_FMAS) * f64::from(ITERATIONS) * f64::from(invocations);
+            let variant = format!("{chains} chains of four, {invocations} invocations");
+            let setup = lab.set_up(work).await?;
+            let look = Best::consider(&mut best, &mut tried, setup, flops, variant).await?;
+            if look.seconds / f64::from(look.repetitions) > LONG_LAUNCH_SECONDS {
+                break;
+            }
+        }
+    }
+    best.expect("there are candidates").measure(PeakKind::Arithmetic, Unit::FlopsPerSecond, tried).await
+}
+
+/// The fastest of some variants.
+struct Best<'a> {
+    setup: Setup<'a>,
+    value: f64,
+    work: f64,
+    variant: String,
+}
+
+impl<'a> Best<'a> {
+    /// Looks at a variant whose repetition does so much `work`, and keeps it if it is faster than `best`.
+    async fn consider(
+        best: &mut Option<Self>,
+        tried: &mut Vec<Tried>,
+        mut setup: Setup<'a>,
+        work: f64,
+        variant: String,
+    ) -> Result<Window, EngineError> {
+        let look = setup.look().await?;
+        let value = work * f64::from(look.repetitions) / look.seconds;
+        tried.push(Tried { variant: variant.clone(), value });
+        if best.as_ref().is_none_or(|best| value > best.value) {
+            *best = Some(Self { setup, value, work, variant });
+        }
+        Ok(look)
+    }
+
+    async fn measure(mut self, kind: PeakKind, unit: Unit, tried: Vec<Tried>) -> Result<Peak, EngineError> {
+        let timing = self.setup.timing(f64::INFINITY).await?;
+        Ok(kind.peak(unit, self.work, self.variant, timing, tried))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_need_the_peak_of_arithmetic_and_launches_do_not() {
+        assert_eq!(wanted(&[Suite::Gemm]), [PeakKind::Arithmetic]);
+        assert_eq!(wanted(&[Suite::Launch]), [PeakKind::Launches, PeakKind::RoundTrip]);
+        assert_eq!(wanted(&Suite::ALL).len(), 5);
+    }
+}

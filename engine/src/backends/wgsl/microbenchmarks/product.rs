@@ -1,0 +1,175 @@
+//! From a product to an entry: is it possible, is it right, how fast is it.
+
+use std::collections::HashMap;
+
+use super::Request;
+use super::lab::{FEWEST_WINDOWS, Lab};
+use super::operands::PlainSum;
+use super::report::{Entry, Outcome, Pass, Skipped, Suite};
+use super::work::Work;
+use crate::error::EngineError;
+use crate::random::Generator;
+
+/// Weight gradients are summed in so many parts that about this many invocations have work.
+const WANTED_INVOCATIONS: u64 = 4096;
+/// A part sums at least this many rows, so that writing it is worth it.
+const SMALLEST_PART: u32 = 16;
+
+/// Results that are compared with plain sums.
+const CHECKED: u32 = 16;
+/// Largest difference, as a share of the sum of the terms' sizes: many times what rounding makes of it.
+const TOLERANCE: f64 = 1e-5;
+/// Kernels are expected to reach this share of the peak until one of their kind was measured.
+const EXPECTED_SHARE: f64 = 0.2;
+/// A repetition may take this share of an entry's budget: it is run to check, to warm up, to calibrate, and measured.
+const BUDGET_SHARE: f64 = 1.0 / (3 + FEWEST_WINDOWS) as f64;
+
+/// One pass of one size of a layer.
+pub(super) trait Product {
+    fn suite(&self) -> Suite;
+    fn size(&self) -> String;
+    fn pass(&self) -> Pass;
+    fn flops(&self) -> u64;
+    /// Names of the kernels of a repetition, in order.
+    fn kernels(&self) -> Vec<&'static str>;
+    /// Elements of each buffer.
+    fn buffers(&self) -> Vec<u64>;
+    /// Why no kernel of ours can do it.
+    fn impossible(&self) -> Option<&'static str> {
+        None
+    }
+    fn work(&self) -> Work;
+    /// Elements of the result.
+    fn results(&self) -> u64;
+    /// What a plain sum gives for one of them.
+    fn plain(&self, at: u64) -> PlainSum;
+
+    fn title(&self) -> String {
+        format!("{} {}, {}", self.suite().name(), self.size(), self.pass().title())
+    }
+}
+
+/// The best rate so far of each kind of product, to foresee how long the next one takes.
+pub(super) struct Rates {
+    peak: Option<f64>,
+    reached: HashMap<(Suite, Pass), f64>,
+}
+
+impl Rates {
+    pub(super) fn new(peak: Option<f64>) -> Self {
+        Self { peak, reached: HashMap::new() }
+    }
+
+    fn predicted_seconds(&self, product: &dyn Product) -> Option<f64> {
+        let key = (product.suite(), product.pass());
+        let rate = self.reached.get(&key).copied().or_else(|| Some(EXPECTED_SHARE * self.peak?))?;
+        Some(product.flops() as f64 / rate)
+    }
+
+    fn note(&mut self, product: &dyn Product, rate: f64) {
+        let best = self.reached.entry((product.suite(), product.pass())).or_insert(rate);
+        *best = best.max(rate);
+    }
+}
+
+/// Checks and times `product`.
+///
+/// # Errors
+/// A device that refuses or is lost.
+pub(super) async fn measure(
+    lab: &Lab<'_>,
+    product: &dyn Product,
+    request: &Request,
+    rates: &mut Rates,
+) -> Result<Entry, EngineError> {
+    let bytes = product.buffers().iter().map(|elements| 4 * elements).sum();
+    let outcome = match obstacle(lab, product, request, rates) {
+        Some(reason) => Outcome::Skipped { reason },
+        None => match attempt(lab, product, request.budget_seconds).await {
+            Err(EngineError::OutOfMemory { message }) => {
+                Outcome::Skipped { reason: Skipped::OutOfMemory { needed_bytes: bytes, message } }
+            }
+            result => result?,
+        },
+    };
+    let outcome = match outcome {
+        Outcome::Measured { flops_per_second, timing, .. } => {
+            rates.note(product, flops_per_second);
+            let peak_share = rates.peak.map(|peak| flops_per_second / peak);
+            Outcome::Measured { flops_per_second, peak_share, timing }
+        }
+        other => other,
+    };
+    Ok(Entry {
+        suite: product.suite(),
+        size: product.size(),
+        pass: product.pass(),
+        flops: product.flops(),
+        bytes,
+        kernels: product.kernels().into_iter().map(str::to_owned).collect(),
+        outcome,
+    })
+}
+
+fn obstacle(lab: &Lab<'_>, product: &dyn Product, request: &Request, rates: &Rates) -> Option<Skipped> {
+    if let Some(what) = product.impossible() {
+        return Some(Skipped::NoKernel { what });
+    }
+    let buffers = product.buffers();
+    let largest = 4 * buffers.iter().max().copied().unwrap_or(0);
+    let allowed_bytes = lab.device.largest_binding_bytes();
+    if largest > allowed_bytes {
+        return Some(Skipped::BufferTooLarge { needed_bytes: largest, allowed_bytes });
+    }
+    let needed_bytes = 4 * buffers.iter().sum::<u64>();
+    if needed_bytes > request.budget_bytes {
+        return Some(Skipped::MemoryBudget { needed_bytes, allowed_bytes: request.budget_bytes });
+    }
+    let allowed_seconds = request.budget_seconds * BUDGET_SHARE;
+    let predicted_seconds = rates.predicted_seconds(product)?;
+    (predicted_seconds > allowed_seconds).then_some(Skipped::TimeBudget { predicted_seconds, allowed_seconds })
+}
+
+async fn attempt(lab: &Lab<'_>, product: &dyn Product, budget_seconds: f64) -> Result<Outcome, EngineError> {
+    let mut setup = lab.set_up(product.work()).await?;
+    setup.window(1).await?;
+    for at in checked_places(product.results()) {
+        let (found, expected) = (f64::from(setup.value(at).await?), product.plain(at));
+        let tolerance = TOLERANCE * (1.0 + expected.magnitude);
+        // A comparison with a value that is not a number is false, so it fails.
+        let close = (found - expected.value).abs() <= tolerance;
+        if !close {
+            return Ok(Outcome::Wrong { at, found, expected: expected.value });
+        }
+    }
+    let timing = setup.timing(budget_seconds).await?;
+    let flops_per_second = product.flops() as f64 / timing.seconds;
+    Ok(Outcome::Measured { flops_per_second, peak_share: None, timing })
+}
+
+/// The first and the last of so many results, and some between them.
+fn checked_places(results: u64) -> Vec<u64> {
+    let generator = Generator { stream: 0, step: 0, seed: 0 };
+    let bound = u32::try_from(results).unwrap_or(u32::MAX);
+    let between = (0..CHECKED - 2).map(|i| u64::from(generator.below(i, bound)));
+    [0, results - 1].into_iter().chain(between).collect()
+}
+
+/// How many rows each part of a weight gradient sums, when a part is `tiles` invocations' work: as in a training step.
+pub(super) fn rows_per_part(rows: u32, tiles: u64) -> u32 {
+    let wanted = u32::try_from(WANTED_INVOCATIONS / tiles.max(1)).unwrap_or(u32::MAX).max(1);
+    rows.div_ceil(wanted).max(SMALLEST_PART).min(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_corners_of_a_result_are_always_checked() {
+        let places = checked_places(1000);
+        assert_eq!(places.len(), CHECKED as usize);
+        assert!(places.contains(&0) && places.contains(&999) && places.iter().all(|&place| place < 1000));
+        assert!(checked_places(1).iter().all(|&place| place == 0));
+    }
+}

@@ -1,0 +1,258 @@
+//! What was measured, with every raw sample.
+
+use std::fmt;
+
+use results::{Adapter, statistics};
+use serde::Serialize;
+
+/// Version of the layout of [`KernelReport`].
+pub(super) const SCHEMA_VERSION: u32 = 1;
+
+/// A group of measurements that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Suite {
+    /// Peak of fused multiply-adds.
+    Arithmetic,
+    /// Peaks of copying and of reading.
+    Memory,
+    /// Launches of a kernel, and round trips to the device.
+    Launch,
+    /// Matrix products.
+    Gemm,
+    /// Convolutions.
+    Conv,
+}
+
+impl Suite {
+    /// Every suite, in the order in which they run.
+    pub const ALL: [Self; 5] = [Self::Arithmetic, Self::Memory, Self::Launch, Self::Gemm, Self::Conv];
+
+    /// The word that chooses it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Arithmetic => "arithmetic",
+            Self::Memory => "memory",
+            Self::Launch => "launch",
+            Self::Gemm => "gemm",
+            Self::Conv => "conv",
+        }
+    }
+}
+
+/// Everything that [`super::measure`] found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KernelReport {
+    pub schema_version: u32,
+    pub adapter: Adapter,
+    pub peaks: Peaks,
+    pub entries: Vec<Entry>,
+    /// Whether it was stopped before its end.
+    pub cancelled: bool,
+}
+
+impl KernelReport {
+    pub(super) fn new(adapter: Adapter) -> Self {
+        let peaks = Peaks::default();
+        Self { schema_version: SCHEMA_VERSION, adapter, peaks, entries: Vec::new(), cancelled: false }
+    }
+}
+
+/// What the device can do at best; absent where it was not asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Peaks {
+    /// Operations per second of fused multiply-adds in registers, two operations each.
+    pub arithmetic: Option<Peak>,
+    /// Bytes per second, those read and those written, of copying an array larger than caches.
+    pub copy: Option<Peak>,
+    /// Bytes per second of reading such an array.
+    pub read: Option<Peak>,
+    /// Launches per second, each waiting for the one before, as those of a training step do.
+    pub launches: Option<Peak>,
+    /// Seconds from submitting one launch to knowing that it is done.
+    pub round_trip: Option<Peak>,
+}
+
+impl Peaks {
+    /// Those that were measured.
+    pub fn iter(&self) -> impl Iterator<Item = &Peak> {
+        [&self.arithmetic, &self.copy, &self.read, &self.launches, &self.round_trip].into_iter().flatten()
+    }
+}
+
+/// Of what there is so much in a second; or how many seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    FlopsPerSecond,
+    BytesPerSecond,
+    LaunchesPerSecond,
+    Seconds,
+}
+
+/// A best value of the device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Peak {
+    pub title: &'static str,
+    pub unit: Unit,
+    /// From the median of the windows.
+    pub value: f64,
+    /// How it was reached.
+    pub variant: String,
+    /// What a repetition does, in the unit's numerator: operations, bytes or launches.
+    pub work_per_repetition: f64,
+    pub timing: Timing,
+    /// Variants that were looked at shortly, of which the best was measured.
+    pub tried: Vec<Tried>,
+}
+
+/// A variant's value from one short window.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tried {
+    pub variant: String,
+    pub value: f64,
+}
+
+/// Windows of one thing, over and over.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// Of one repetition: median over the windows.
+    pub seconds: f64,
+    /// Of one repetition, in the fastest window.
+    pub seconds_lowest: f64,
+    /// Of one repetition, in the slowest window.
+    pub seconds_highest: f64,
+    pub windows: Vec<Window>,
+}
+
+impl Timing {
+    /// # Panics
+    /// There are no windows.
+    pub(super) fn of(windows: Vec<Window>) -> Self {
+        let each: Vec<f64> = windows.iter().map(|w| w.seconds / f64::from(w.repetitions.max(1))).collect();
+        let quantile = |q| statistics::quantile(&each, q).expect("at least one window");
+        Self { seconds: quantile(0.5), seconds_lowest: quantile(0.0), seconds_highest: quantile(1.0), windows }
+    }
+
+    /// Half the distance of the slowest window from the fastest, as a share of the median.
+    pub fn relative_spread(&self) -> f64 {
+        (self.seconds_highest - self.seconds_lowest) / 2.0 / self.seconds
+    }
+}
+
+/// Some repetitions between two readings of the clock; the device had nothing to do at both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Window {
+    pub repetitions: u32,
+    pub seconds: f64,
+}
+
+/// Which of the three products of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pass {
+    Forward,
+    WeightGradient,
+    InputGradient,
+}
+
+impl Pass {
+    pub(super) const ALL: [Self; 3] = [Self::Forward, Self::WeightGradient, Self::InputGradient];
+
+    /// For people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::WeightGradient => "weight gradient",
+            Self::InputGradient => "input gradient",
+        }
+    }
+}
+
+/// One pass of one size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    pub suite: Suite,
+    /// The size, as tables show it.
+    pub size: String,
+    pub pass: Pass,
+    /// Floating-point operations of a repetition, counted from the size.
+    pub flops: u64,
+    /// Bytes of all buffers.
+    pub bytes: u64,
+    /// Names of the kernels that a repetition launches.
+    pub kernels: Vec<String>,
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What became of an entry.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    Measured {
+        flops_per_second: f64,
+        /// Share of the measured peak of arithmetic.
+        peak_share: Option<f64>,
+        timing: Timing,
+    },
+    Skipped {
+        #[serde(flatten)]
+        reason: Skipped,
+    },
+    /// A result is not what a plain sum gives, so nothing was timed.
+    Wrong {
+        /// Place of the value in the result.
+        at: u64,
+        found: f64,
+        expected: f64,
+    },
+}
+
+/// Why an entry was not measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "skipped_because", rename_all = "snake_case")]
+pub enum Skipped {
+    /// A single buffer would be larger than this device binds.
+    BufferTooLarge {
+        needed_bytes: u64,
+        allowed_bytes: u64,
+    },
+    MemoryBudget {
+        needed_bytes: u64,
+        allowed_bytes: u64,
+    },
+    /// The device had less memory than it was asked for.
+    OutOfMemory {
+        needed_bytes: u64,
+        message: String,
+    },
+    /// For one repetition.
+    TimeBudget {
+        predicted_seconds: f64,
+        allowed_seconds: f64,
+    },
+    NoKernel {
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BufferTooLarge { needed_bytes, allowed_bytes } => {
+                write!(f, "one buffer needs {needed_bytes} bytes, this device allows {allowed_bytes}")
+            }
+            Self::MemoryBudget { needed_bytes, allowed_bytes } => {
+                write!(f, "needs {needed_bytes} bytes, {allowed_bytes} are allowed")
+            }
+            Self::OutOfMemory { needed_bytes, message } => {
+                write!(f, "needs {needed_bytes} bytes, which the device did not have: {message}")
+            }
+            Self::TimeBudget { predicted_seconds, allowed_seconds } => {
+                write!(f, "would take about {predicted_seconds:.2} s each time, {allowed_seconds:.2} s are allowed")
+            }
+            Self::NoKernel { what } => write!(f, "{what}"),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! On a real adapter, small.
+
+use std::time::Instant;
+
+use super::convolution::Convolution;
+use super::lab::Lab;
+use super::matrix::MatrixProduct;
+use super::product::{self, Product, Rates};
+use super::*;
+
+struct RealClock(Instant);
+
+impl Clock for RealClock {
+    fn now_seconds(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// Opens a device; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1.
+fn device() -> Option<Device> {
+    let found = [AdapterChoice::Any, AdapterChoice::Cpu]
+        .into_iter()
+        .find_map(|choice| pollster::block_on(Device::open(&choice)).ok());
+    assert!(found.is_some() || std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but no adapter");
+    if found.is_none() {
+        eprintln!("skipped: there is no adapter");
+    }
+    found
+}
+
+fn request(budget_seconds: f64) -> Request {
+    Request { suites: Vec::new(), budget_seconds, budget_bytes: 64 << 20 }
+}
+
+fn outcome(product: &dyn Product, budget_seconds: f64) -> Option<Outcome> {
+    let device = device()?;
+    let clock = RealClock(Instant::now());
+    let entry = pollster::block_on(async {
+        let lab = Lab::open(&device, &clock, product.kernels().into_iter()).await?;
+        product::measure(&lab, product, &request(budget_seconds), &mut Rates::new(Some(1e9))).await
+    });
+    Some(entry.unwrap().outcome)
+}
+
+/// Small products of every kind, with odd edges and several parts.
+fn small_products() -> Vec<Box<dyn Product>> {
+    let mut all: Vec<Box<dyn Product>> = Vec::new();
+    for pass in Pass::ALL {
+        all.push(Box::new(MatrixProduct { units: 35, rows: 83, inputs: 20, pass }));
+        let wide = Convolution {
+            width: 9,
+            height: 7,
+            channels: 8,
+            samples: 3,
+            filters: 12,
+            kernel: [3, 3],
+            padding: 1,
+            stride: 1,
+            pass,
+        };
+        all.push(Box::new(wide));
+        all.push(Box::new(Convolution { channels: 3, kernel: [5, 5], padding: 0, ..wide }));
+    }
+    all
+}
+
+#[test]
+fn right_products_are_timed_and_raw_data_has_no_gradient() {
+    for product in small_products() {
+        let Some(outcome) = outcome(product.as_ref(), 0.4) else { return };
+        match outcome {
+            Outcome::Measured { flops_per_second, peak_share, timing } => {
+                assert!(timing.windows.len() >= 3, "{}: {timing:?}", product.title());
+                assert!(timing.windows.iter().all(|window| window.repetitions == timing.windows[0].repetitions));
+                assert!(timing.windows[0].seconds >= 0.1, "{}: {timing:?}", product.title());
+                assert_eq!(peak_share, Some(flops_per_second / 1e9));
+            }
+            Outcome::Skipped { reason: Skipped::NoKernel { what } } => {
+                assert!(what.contains("raw data"), "{}: {what}", product.title());
+                assert!(product.size().contains("×3 →") && product.pass() == Pass::InputGradient);
+            }
+            other => panic!("{}: {other:?}", product.title()),
+        }
+    }
+}
+
+/// A product that is right but whose plain sum says otherwise, as if the kernel were wrong.
+struct Disbelieved(MatrixProduct);
+
+impl Product for Disbelieved {
+    fn suite(&self) -> Suite {
+        self.0.suite()
+    }
+    fn size(&self) -> String {
+        self.0.size()
+    }
+    fn pass(&self) -> Pass {
+        self.0.pass()
+    }
+    fn flops(&self) -> u64 {
+        self.0.flops()
+    }
+    fn kernels(&self) -> Vec<&'static str> {
+        self.0.kernels()
+    }
+    fn buffers(&self) -> Vec<u64> {
+        self.0.buffers()
+    }
+    fn work(&self) -> work::Work {
+        self.0.work()
+    }
+    fn results(&self) -> u64 {
+        self.0.results()
+    }
+    fn plain(&self, at: u64) -> operands::PlainSum {
+        let sum = self.0.plain(at);
+        operands::PlainSum { value: sum.value + 0.01, ..sum }
+    }
+}
+
+#[test]
+fn a_wrong_result_is_shown_instead_of_a_figure() {
+    let product = Disbelieved(MatrixProduct { units: 8, rows: 8, inputs: 8, pass: Pass::Forward });
+    let Some(outcome) = outcome(&product, 1.0) else { return };
+    let Outcome::Wrong { at: 0, found, expected } = outcome else { panic!("{outcome:?}") };
+    assert!((expected - found - 0.01).abs() < 1e-5, "{found} {expected}");
+}
+
+#[test]
+fn what_does_not_fit_into_time_or_memory_is_skipped_with_both_figures() {
+    let product = MatrixProduct { units: 512, rows: 512, inputs: 512, pass: Pass::Forward };
+    // A fifth of 1 GFLOP/s.
+    let Some(outcome) = outcome(&product, 0.1) else { return };
+    let Outcome::Skipped { reason: Skipped::TimeBudget { predicted_seconds, allowed_seconds } } = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert!((predicted_seconds - 1.342).abs() < 1e-3 && (allowed_seconds - 0.1 / 6.0).abs() < 1e-9);
+    let large = MatrixProduct { rows: 1 << 16, ..product };
+    let outcome = self::outcome(&large, 1e6).unwrap();
+    let Outcome::Skipped { reason } = outcome else { panic!("{outcome:?}") };
+    assert!(
+        matches!(reason, Skipped::MemoryBudget { allowed_bytes, .. } if allowed_bytes == 64 << 20)
+            || matches!(reason, Skipped::BufferTooLarge { .. }),
+        "{reason:?}"
+    );
+}
+
+/// Cancels when so many measurements have begun.
+struct Listener {
+    started: usize,
+    cancel_after: usize,
+}
+
+impl Observer for Listener {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Started { number, count, .. } = event {
+            self.started += 1;
+            assert!(*number == self.started && number <= count);
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.started >= self.cancel_after
+    }
+}
+
+#[test]
+fn a_cancelled_run_keeps_what_it_has() {
+    let Some(device) = device() else { return };
+    let choice = if device.adapter().software { AdapterChoice::Cpu } else { AdapterChoice::Any };
+    let request = Request { suites: vec![Suite::Launch], ..request(1.0) };
+    let mut listener = Listener { started: 0, cancel_after: 1 };
+    let clock = RealClock(Instant::now());
+    let report = pollster::block_on(measure(&choice, &clock, &request, &mut listener)).unwrap();
+    assert!(report.cancelled && report.peaks.launches.is_some() && report.peaks.round_trip.is_none());
+    let launches = report.peaks.launches.unwrap();
+    assert!(launches.value > 100.0, "{launches:?}");
+}
