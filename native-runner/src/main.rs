@@ -9,6 +9,8 @@ mod failure;
 mod figures;
 mod interrupt;
 mod json_output;
+#[cfg(feature = "wgsl")]
+mod kernel_progress;
 mod leaderboard;
 mod meter;
 mod progress;
@@ -34,6 +36,8 @@ fn main() -> ExitCode {
         Some(Command::Workloads(arguments)) => commands::workloads(&arguments),
         Some(Command::Backends(arguments)) => commands::backends(&arguments),
         Some(Command::DataSets(arguments)) => commands::data_sets(&arguments),
+        #[cfg(feature = "wgsl")]
+        Some(Command::Kernels(arguments)) => commands::kernels(&arguments),
         Some(Command::Trace(arguments)) => commands::trace(&arguments),
         Some(Command::Upload(arguments)) => commands::upload(&arguments),
     };

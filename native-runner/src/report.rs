@@ -68,7 +68,7 @@ fn figures(record: &RunRecord) -> Table {
         cells: METRICS.iter().map(|metric| metric.text_of(&workload.summary)).collect(),
     };
     Table {
-        titles: METRICS.iter().map(|metric| metric.title).collect(),
+        titles: METRICS.iter().map(|metric| metric.title.to_owned()).collect(),
         columns: record.workloads.iter().map(column).collect(),
     }
 }

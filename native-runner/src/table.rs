@@ -6,7 +6,7 @@ const GAP: usize = 2;
 
 /// Figures in columns under names, with what they are on the left.
 pub(crate) struct Table {
-    pub(crate) titles: Vec<&'static str>,
+    pub(crate) titles: Vec<String>,
     pub(crate) columns: Vec<Column>,
 }
 
@@ -78,7 +78,7 @@ mod tests {
         let column =
             |name: &str, cells: [&str; 2]| Column { name: name.to_owned(), cells: cells.map(str::to_owned).to_vec() };
         let table = Table {
-            titles: vec!["Throughput", "Accuracy"],
+            titles: ["Throughput", "Accuracy"].map(str::to_owned).to_vec(),
             columns: vec![column("first", ["3412 samples/s", "97.61 %"]), column("second", ["12 samples/s", "–"])],
         };
         table.lines(Screen::Output, width).iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect()

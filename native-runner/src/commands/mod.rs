@@ -1,12 +1,16 @@
 //! One function for each thing that the program does.
 
 mod benchmark;
+#[cfg(feature = "wgsl")]
+mod kernels;
 mod list;
 mod submission;
 mod trace;
 mod upload;
 
 pub(crate) use benchmark::benchmark;
+#[cfg(feature = "wgsl")]
+pub(crate) use kernels::kernels;
 pub(crate) use list::{adapters, backends, data_sets, workloads};
 pub(crate) use trace::trace;
 pub(crate) use upload::upload;

@@ -3,6 +3,7 @@
 mod agreement;
 mod bad_input;
 mod benchmark;
+mod kernels;
 mod leaderboard;
 mod lists;
 mod screen;

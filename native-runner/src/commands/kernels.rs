@@ -1,0 +1,258 @@
+use std::collections::BTreeMap;
+
+use console::Style;
+use engine::backends::wgsl::microbenchmarks::{
+    self, Entry, KernelReport, Outcome, Peak, Request, Skipped, Suite, Timing, Unit,
+};
+use results::Provenance;
+use serde::Serialize;
+
+use crate::cli::{JsonTarget, KernelsArgs};
+use crate::clock::MonotonicClock;
+use crate::failure::Failure;
+use crate::figures::figure;
+use crate::interrupt::Interrupt;
+use crate::json_output::to_json;
+use crate::kernel_progress::KernelProgress;
+use crate::provenance::provenance;
+use crate::screen::Screen;
+use crate::table::{Column, Table};
+
+const SCREEN: Screen = Screen::Output;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    report: &'a KernelReport,
+    requested_adapter: &'a str,
+    budget_seconds: f64,
+    budget_bytes: u64,
+    provenance: Provenance,
+}
+
+/// Measures what the device can do at best, and how near to it the kernels come.
+pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
+    let request = Request {
+        suites: arguments.suites(),
+        budget_seconds: arguments.budget_seconds,
+        budget_bytes: u64::from(arguments.budget_mib) << 20,
+    };
+    let clock = MonotonicClock::start();
+    let interrupt = Interrupt::default();
+    let mut progress = KernelProgress::new(interrupt.clone());
+    interrupt.listen(progress.stop_notice());
+    let provenance = provenance();
+    let choice = arguments.choice();
+    let measured = pollster::block_on(microbenchmarks::measure(&choice, &clock, &request, &mut progress));
+    progress.finish();
+    let report = measured?;
+
+    if arguments.json {
+        let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
+        let Request { budget_seconds, budget_bytes, .. } = request;
+        let requested_adapter = &arguments.adapter;
+        let document = Document { report: &report, requested_adapter, budget_seconds, budget_bytes, provenance };
+        JsonTarget::StandardOutput.write(&to_json(&document)?)?;
+    } else {
+        show(&report)?;
+    }
+    let wrong: Vec<String> = report.entries.iter().filter_map(wrong).collect();
+    if !wrong.is_empty() {
+        return Err(Failure::WrongResults(wrong.join("; ")));
+    }
+    if report.cancelled { Err(Failure::Cancelled { kept: arguments.json }) } else { Ok(()) }
+}
+
+fn show(report: &KernelReport) -> Result<(), Failure> {
+    let peaks: Vec<&Peak> = report.peaks.iter().collect();
+    if !peaks.is_empty() {
+        show_table("Peaks of the device", &peaks_table(&peaks))?;
+    }
+    for suite in Suite::ALL {
+        let entries: Vec<&Entry> = report.entries.iter().filter(|entry| entry.suite == suite).collect();
+        if entries.is_empty() {
+            continue;
+        }
+        show_table(suite_title(suite), &entries_table(&entries))?;
+        show_skipped(&entries)?;
+    }
+    Ok(())
+}
+
+fn show_table(title: &str, table: &Table) -> Result<(), Failure> {
+    if table.titles.is_empty() {
+        return Ok(());
+    }
+    SCREEN.line("")?;
+    SCREEN.line(&SCREEN.paint(Style::new().bold(), title))?;
+    for line in table.lines(SCREEN, SCREEN.width()) {
+        SCREEN.line(&line)?;
+    }
+    Ok(())
+}
+
+fn suite_title(suite: Suite) -> &'static str {
+    match suite {
+        Suite::Gemm => "Matrix products, M × N × K as in DeepBench",
+        Suite::Conv => "Convolutions, samples × width×height×channels → filters, kernel",
+        Suite::Arithmetic | Suite::Memory | Suite::Launch => "Peaks",
+    }
+}
+
+fn column<T>(name: &str, rows: &[T], cell: impl Fn(&T) -> String) -> Column {
+    Column { name: name.to_owned(), cells: rows.iter().map(cell).collect() }
+}
+
+fn peaks_table(peaks: &[&Peak]) -> Table {
+    Table {
+        titles: peaks.iter().map(|peak| peak.title.to_owned()).collect(),
+        columns: vec![
+            column("best", peaks, |peak| amount(peak.unit, peak.value)),
+            column("spread", peaks, |peak| spread(&peak.timing)),
+            column("with", peaks, |peak| peak.variant.clone()),
+        ],
+    }
+}
+
+/// The entries that were measured, or are wrong.
+fn entries_table(entries: &[&Entry]) -> Table {
+    struct Row<'a> {
+        entry: &'a Entry,
+        cells: [String; 4],
+    }
+    let mut rows = Vec::new();
+    for entry in entries.iter().copied() {
+        let cells = match &entry.outcome {
+            Outcome::Measured { flops_per_second, peak_share, timing } => [
+                figure("training_seconds", timing.seconds),
+                spread(timing),
+                figure("flops_per_second", *flops_per_second),
+                peak_share.map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0)),
+            ],
+            Outcome::Wrong { .. } => ["wrong", "–", "–", "–"].map(str::to_owned),
+            Outcome::Skipped { .. } => continue,
+        };
+        rows.push(Row { entry, cells });
+    }
+    let cell = |index: usize| move |row: &Row<'_>| row.cells[index].clone();
+    Table {
+        titles: rows.iter().map(|row| format!("{}, {}", row.entry.size, row.entry.pass.title())).collect(),
+        columns: vec![
+            column("time", &rows, cell(0)),
+            column("spread", &rows, cell(1)),
+            column("rate", &rows, cell(2)),
+            column("of peak", &rows, cell(3)),
+            column("kernel", &rows, |row| row.entry.kernels.join(" + ")),
+        ],
+    }
+}
+
+/// Says what was left out and why, entries of one reason together.
+fn show_skipped(entries: &[&Entry]) -> Result<(), Failure> {
+    let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for entry in entries {
+        if let Outcome::Skipped { reason } = &entry.outcome {
+            let (reason, detail) = skipped(reason);
+            by_reason.entry(reason).or_default().push(format!("{}, {}{detail}", entry.size, entry.pass.title()));
+        }
+    }
+    for (reason, entries) in by_reason {
+        SCREEN.prose(&format!("  skipped, {reason}: "), &entries.join("; "), 4)?;
+    }
+    Ok(())
+}
+
+/// The reason for people, and what is particular to the entry.
+fn skipped(reason: &Skipped) -> (String, String) {
+    let mebibytes = |bytes: u64| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20));
+    match reason {
+        Skipped::TimeBudget { predicted_seconds, allowed_seconds } => (
+            format!("longer than {} each time (--budget-seconds)", figure("training_seconds", *allowed_seconds)),
+            format!(" (about {})", figure("training_seconds", *predicted_seconds)),
+        ),
+        Skipped::MemoryBudget { needed_bytes, allowed_bytes } => (
+            format!("more memory than {} (--budget-mib)", mebibytes(*allowed_bytes)),
+            format!(" ({})", mebibytes(*needed_bytes)),
+        ),
+        Skipped::BufferTooLarge { needed_bytes, allowed_bytes } => (
+            format!("a buffer larger than this device's {}", mebibytes(*allowed_bytes)),
+            format!(" ({})", mebibytes(*needed_bytes)),
+        ),
+        Skipped::OutOfMemory { needed_bytes, .. } => {
+            ("the device ran out of memory".to_owned(), format!(" ({})", mebibytes(*needed_bytes)))
+        }
+        Skipped::NoKernel { what } => ((*what).to_owned(), String::new()),
+    }
+}
+
+fn wrong(entry: &Entry) -> Option<String> {
+    let Outcome::Wrong { at, found, expected } = entry.outcome else { return None };
+    Some(format!(
+        "{} {}, {}: value {at} is {found:e} where a plain sum gives {expected:e}, so nothing was timed; a newer GPU \
+         driver may help",
+        entry.suite.name(),
+        entry.size,
+        entry.pass.title()
+    ))
+}
+
+fn spread(timing: &Timing) -> String {
+    format!("±{:.1} %", timing.relative_spread() * 100.0)
+}
+
+fn amount(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::FlopsPerSecond => figure("flops_per_second", value),
+        Unit::Seconds => figure("training_seconds", value),
+        // Bytes and launches come in the same steps of a thousand as operations and samples.
+        Unit::BytesPerSecond => figure("flops_per_second", value).replace("FLOP", "B"),
+        Unit::LaunchesPerSecond => figure("samples_per_second", value).replace("samples", "launches"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::backends::wgsl::microbenchmarks::Pass;
+
+    use super::*;
+
+    fn entry(outcome: Outcome) -> Entry {
+        Entry {
+            suite: Suite::Gemm,
+            size: "8 × 8 × 8".to_owned(),
+            pass: Pass::Forward,
+            flops: 1024,
+            bytes: 768,
+            kernels: vec!["dense_forward".to_owned()],
+            outcome,
+        }
+    }
+
+    #[test]
+    fn bytes_and_launches_are_shown_in_thousands() {
+        assert_eq!(amount(Unit::BytesPerSecond, 12_345_678_901.0), "12.35 GB/s");
+        assert_eq!(amount(Unit::LaunchesPerSecond, 54_321.0), "54.32 k launches/s");
+        assert_eq!(amount(Unit::Seconds, 0.002), "2.000 ms");
+    }
+
+    #[test]
+    fn a_wrong_entry_is_named_with_both_values_and_has_no_figure() {
+        let wrong_entry = entry(Outcome::Wrong { at: 3, found: 1.5, expected: 2.5 });
+        let text = wrong(&wrong_entry).unwrap();
+        assert!(text.contains("gemm 8 × 8 × 8, forward: value 3 is 1.5e0 where a plain sum gives 2.5e0"), "{text}");
+        let table = entries_table(&[&wrong_entry]);
+        assert_eq!(table.columns[0].cells, ["wrong"]);
+    }
+
+    #[test]
+    fn skipped_entries_are_not_in_the_table() {
+        let reason = Skipped::TimeBudget { predicted_seconds: 3.0, allowed_seconds: 0.5 };
+        let (shown, detail) = skipped(&reason);
+        assert_eq!(
+            (shown.as_str(), detail.as_str()),
+            ("longer than 500.0 ms each time (--budget-seconds)", " (about 3.000 s)")
+        );
+        assert!(entries_table(&[&entry(Outcome::Skipped { reason })]).titles.is_empty());
+    }
+}

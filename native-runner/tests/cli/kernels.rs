@@ -1,0 +1,89 @@
+//! Measuring kernels, shortly, on whatever adapter the tests use.
+
+use serde_json::Value;
+
+use crate::support::{Finished, Runner, any_adapter, one_line};
+
+/// `kernels` with these arguments, on an adapter. The words for a training's back end are left out.
+fn run(test: &str, arguments: &str) -> Option<Finished> {
+    let adapter = any_adapter(test)?;
+    let adapter = adapter.trim_start_matches("--backend wgsl ");
+    Some(Runner::new(&format!("kernels {adapter} {arguments}")).run())
+}
+
+fn document(finished: &Finished) -> Value {
+    serde_json::from_str(&finished.stdout).expect("standard output holds one document")
+}
+
+#[test]
+fn launches_are_measured_with_every_sample_and_nothing_else_is() {
+    let test = "launches_are_measured_with_every_sample_and_nothing_else_is";
+    let Some(finished) = run(test, "--suite launch --json") else { return };
+    let document = document(&finished.expect_status(0));
+    assert_eq!(document["schema_version"], 1);
+    assert!(document["adapter"]["name"].is_string() && document["provenance"]["engine_version"].is_string());
+    let launches = &document["peaks"]["launches"];
+    let windows = launches["timing"]["windows"].as_array().unwrap();
+    assert_eq!(windows.len(), 5);
+    for window in windows {
+        assert!(window["seconds"].as_f64().unwrap() > 0.0 && window["repetitions"].as_u64().unwrap() > 0, "{window}");
+    }
+    let seconds = launches["timing"]["seconds"].as_f64().unwrap();
+    let expected = launches["work_per_repetition"].as_f64().unwrap() / seconds;
+    assert!((launches["value"].as_f64().unwrap() / expected - 1.0).abs() < 1e-9);
+    assert!(document["peaks"]["round_trip"]["value"].as_f64().unwrap() > 0.0);
+    assert!(document["peaks"]["arithmetic"].is_null() && document["entries"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason() {
+    let test = "products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason";
+    // A millisecond or two each time: only small products on any device, and the large ones never.
+    let Some(finished) = run(test, "--suite gemm --budget-seconds 0.01 --budget-mib 100 --json") else { return };
+    let document = document(&finished.expect_status(0));
+    let peak = document["peaks"]["arithmetic"]["value"].as_f64().unwrap();
+    let entries = document["entries"].as_array().unwrap();
+    let of = |outcome: &str| entries.iter().filter(|entry| entry["outcome"] == outcome).collect::<Vec<_>>();
+    let (measured, skipped) = (of("measured"), of("skipped"));
+    assert_eq!(measured.len() + skipped.len(), entries.len());
+    assert!(!measured.is_empty() && !skipped.is_empty(), "{} and {}", measured.len(), skipped.len());
+    for entry in measured {
+        let rate = entry["flops_per_second"].as_f64().unwrap();
+        let share = entry["peak_share"].as_f64().unwrap();
+        assert!((share - rate / peak).abs() < 1e-9 && share > 0.0 && share < 1.5, "{entry}");
+        assert!(entry["kernels"][0].as_str().unwrap().starts_with("dense_"), "{entry}");
+    }
+    for entry in skipped {
+        assert!(entry["skipped_because"].is_string(), "{entry}");
+    }
+    let largest = entries.iter().find(|entry| entry["size"] == "4096 × 7000 × 4096").unwrap();
+    assert_eq!(largest["skipped_because"], "memory_budget");
+    assert!(largest["needed_bytes"].as_u64() > largest["allowed_bytes"].as_u64(), "{largest}");
+}
+
+#[test]
+fn the_table_shows_what_was_measured_and_how() {
+    let test = "the_table_shows_what_was_measured_and_how";
+    let Some(finished) = run(test, "--suite launch") else { return };
+    let finished = finished.expect_status(0);
+    let text = one_line(&finished.stdout);
+    for part in ["Peaks of the device", "Launches of a small kernel", "launches/s", "16 in a row", "Round trip"] {
+        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
+    }
+    finished.expect_errors(&["device"]);
+}
+
+#[test]
+fn unknown_suites_and_impossible_budgets_are_refused() {
+    let cases = [
+        ("--suite rnn", ["rnn", "arithmetic, memory, launch, gemm, conv"]),
+        ("--budget-seconds 0", ["--budget-seconds", "above 0"]),
+        ("--budget-mib 0", ["--budget-mib", "0"]),
+        ("--adapter no-such-gpu", ["no adapter fits", "no-such-gpu"]),
+    ];
+    for (arguments, parts) in cases {
+        Runner::new(&format!("kernels {arguments}")).run().expect_status(2).expect_errors(&parts);
+    }
+    let help = Runner::new("kernels --help").run().expect_status(0).stdout;
+    assert!(help.contains("Examples:") && help.contains("--budget-seconds"), "{help}");
+}
