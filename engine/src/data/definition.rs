@@ -59,7 +59,7 @@ pub struct DataSetDefinition {
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Compact files that were made from published ones; every byte of them is known.
-    Files { train: DataFile, test: DataFile },
+    Files { train: Box<DataFile>, test: Box<DataFile> },
     /// Stories with questions: the published text files, or generated ones of the same task.
     Stories(StoryTask),
 }
@@ -85,7 +85,7 @@ impl DataSetDefinition {
             name: train.set.clone(),
             train: split(train),
             test: split(test),
-            origin: Origin::Files { train: train.clone(), test: test.clone() },
+            origin: Origin::Files { train: Box::new(train.clone()), test: Box::new(test.clone()) },
         }
     }
 }

@@ -47,8 +47,16 @@ impl<'t> Listener<'t> {
     }
 }
 
-/// The questions of a text, each with the numbered sentences before it.
-fn questions(text: &str) -> Vec<(Vec<(u32, &str)>, &str, &str, Vec<u32>)> {
+/// A question of a text.
+struct Asked<'t> {
+    /// The numbered sentences before it.
+    sentences: Vec<(u32, &'t str)>,
+    question: &'t str,
+    answer: &'t str,
+    supporting: Vec<u32>,
+}
+
+fn questions(text: &str) -> Vec<Asked<'_>> {
     let mut sentences = Vec::new();
     let mut questions = Vec::new();
     for line in text.lines() {
@@ -60,7 +68,7 @@ fn questions(text: &str) -> Vec<(Vec<(u32, &str)>, &str, &str, Vec<u32>)> {
             [sentence] => sentences.push((number.parse().unwrap(), sentence)),
             [question, answer, supporting] => {
                 let supporting = supporting.split(' ').map(|number| number.parse().unwrap()).collect();
-                questions.push((sentences.clone(), question, answer, supporting));
+                questions.push(Asked { sentences: sentences.clone(), question, answer, supporting });
             }
             _ => panic!("{line}"),
         }
@@ -74,7 +82,7 @@ fn every_generated_answer_follows_from_its_story_and_from_its_supporting_lines_a
         for text in generator::generate(task) {
             let questions = questions(&text);
             assert_eq!(questions.len(), 1000);
-            for (sentences, question, answer, supporting) in questions {
+            for Asked { sentences, question, answer, supporting } in questions {
                 let mut all = Listener::default();
                 sentences.iter().for_each(|(_, sentence)| all.hear(sentence));
                 assert_eq!(all.answer(question), answer, "{question} after {sentences:?}");
@@ -126,7 +134,7 @@ fn a_generated_set_says_so_and_has_the_shape_of_its_definition() {
         assert_eq!(set.definition.name, format!("babi-qa{}", task.number()));
         for (half, expected) in [(&set.train, set.definition.train), (&set.test, set.definition.test)] {
             assert_eq!(half.samples(), expected.samples);
-            assert_eq!(half.images.len() as u32, expected.samples * expected.features());
+            assert_eq!(half.images.len(), (expected.samples * expected.features()) as usize);
             assert!(half.labels.iter().all(|&label| label > 0 && u32::from(label) < expected.classes));
         }
         assert_eq!(DataSet::generated(task).train, set.train);
