@@ -82,4 +82,6 @@ pub const KERNELS: &[Kernel] = kernels![
     "peak_fma_8", PeakFma, 64, ["step", "invocation", "peak_fma"], [ReadWrite];
     "peak_copy", PeakStream, 64, ["step", "invocation", "peak_stream_params"], [Read, ReadWrite];
     "peak_read", PeakStream, 64, ["step", "invocation", "peak_stream_params"], [Read, ReadWrite];
+    "local_response_forward", LocalResponse, 64, ["step", "invocation", "pcg4d", "epilogue", "local_response"], [Read, ReadWrite];
+    "local_response_backward", LocalResponse, 64, ["step", "invocation", "pcg4d", "epilogue", "local_response", "store_gradient"], [Read, Read, ReadWrite];
 ];

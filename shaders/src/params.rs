@@ -2,6 +2,12 @@
 //!
 //! Field order and sizes are those of the WGSL structures; `tests/validate.rs` compares them.
 
+mod attention;
+mod normalization;
+
+pub use attention::{Attention, Elementwise, LARGEST_HEAD, Position};
+pub use normalization::{BatchNorm, LayerNorm, LocalResponse};
+
 use bytemuck::{Pod, Zeroable};
 
 /// What changes from one step to the next; group 1, binding 0 of every kernel.
@@ -81,6 +87,9 @@ pub mod activation {
     /// `max(x, 0)`, with slope 0 at 0.
     pub const RELU: u32 = 1;
     pub const TANH: u32 = 2;
+    /// `x·Φ(x)`. Its slope does not follow from its result: no [`Epilogue`](super::Epilogue) has it, but the
+    /// layers that apply it themselves do.
+    pub const GELU: u32 = 3;
 }
 
 /// `dense_forward`, `dense_weight_gradient`, `dense_input_gradient`.

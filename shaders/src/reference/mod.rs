@@ -16,6 +16,10 @@ mod softmax;
 mod standardize;
 mod sum_parts;
 
+#[cfg(test)]
+mod finite_differences;
+mod local_response;
+
 pub use conv2d::{conv2d_forward, conv2d_input_gradient, conv2d_weight_gradient};
 pub use dense::{dense_forward, dense_input_gradient, dense_weight_gradient};
 pub use epilogue::{apply_epilogue, store_gradient};
@@ -28,3 +32,5 @@ pub use peak::{peak_copy, peak_fma, peak_read};
 pub use softmax::softmax_cross_entropy;
 pub use standardize::standardize;
 pub use sum_parts::sum_parts;
+
+pub use local_response::{local_response_backward, local_response_forward};

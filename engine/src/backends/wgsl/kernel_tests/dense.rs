@@ -24,7 +24,7 @@ fn params(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {
 }
 
 /// Dropout behind an activation; layers of `channels` of which the last is padding.
-fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue {
+pub(super) fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue {
     Epilogue {
         activation,
         dropout_stream: 1000,
@@ -35,7 +35,7 @@ fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue {
     }
 }
 
-const ACTIVATIONS: [u32; 3] = [activation::IDENTITY, activation::RELU, activation::TANH];
+pub(super) const ACTIVATIONS: [u32; 3] = [activation::IDENTITY, activation::RELU, activation::TANH];
 
 #[test]
 fn dense_forward_equals_its_twin() {

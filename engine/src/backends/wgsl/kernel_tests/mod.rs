@@ -10,12 +10,14 @@ mod peak;
 mod pool;
 mod softmax;
 
+mod local_response;
+
 use std::cell::OnceCell;
 
 use bytemuck::Pod;
 use proptest::test_runner::{Config, TestRunner};
 use shaders::Access;
-use shaders::params::Step;
+use shaders::params::{Epilogue, Step};
 use shaders::reference::pcg4d::uniform;
 
 use super::buffer::Buffers;
@@ -135,4 +137,18 @@ fn assert_close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
 
 fn double(values: &[f32]) -> Vec<f64> {
     values.iter().map(|&v| f64::from(v)).collect()
+}
+
+/// Numbers in -1..1 for `pixels` of `channels` known channels each; the padding up to `stored` channels is zero.
+fn padded(pixels: u32, channels: u32, stored: u32, stream: u32) -> Vec<f32> {
+    let mut values = numbers(pixels * stored, stream);
+    for pixel in values.chunks_exact_mut(stored as usize) {
+        pixel[channels as usize..].fill(0.0);
+    }
+    values
+}
+
+/// What `epilogue` makes of the values of a batch.
+fn made_by(epilogue: &Epilogue, step: &Step, values: Vec<f32>) -> Vec<f32> {
+    (0..).zip(values).map(|(at, value)| shaders::reference::apply_epilogue(value, at, epilogue, step)).collect()
 }

@@ -1,0 +1,34 @@
+// local_response_backward: the gradient of y = x / d^beta with d = bias + alpha·Σ x_j²,
+// dx = (dy / d^beta - 2·alpha·beta·x·Σ dy_j·x_j / d_j^(beta + 1)) ⊙ slope(x), where the epilogue of the layer below
+// made x. Both sums run over the channels j within `radius`. The denominators are computed again.
+//
+// B rows of P pixels, C stored channels, a multiple of 4.
+// params: LocalResponse. dy, x, dx: (B, P, C) f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> dx: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let quads = params.stored_channels / 4u;
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.rows * params.pixels * quads {
+        return;
+    }
+    let quad = number % quads;
+    let start = number - quad;
+    var straight = vec4<f32>(0.0);
+    var sum = vec4<f32>(0.0);
+    for (var other = first_neighbour(quad); other < end_neighbour(quad); other++) {
+        let denominator = denominators(start, other);
+        let gradient = dy[start + other] * pow(denominator, vec4<f32>(-params.beta));
+        sum += sum_within_radius(quad, other, gradient * x[start + other] / denominator);
+        straight = select(straight, gradient, vec4<bool>(other == quad));
+    }
+    store_gradient(number, straight - 2.0 * params.alpha * params.beta * x[number] * sum);
+}

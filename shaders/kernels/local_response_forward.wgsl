@@ -1,0 +1,25 @@
+// local_response_forward: y = epilogue(x / (bias + alpha·Σ x_j²)^beta), the sum running over the channels j within
+// `radius` of the channel. Krizhevsky, Sutskever and Hinton, "ImageNet Classification with Deep Convolutional
+// Neural Networks", 2012, section 3.3.
+//
+// B rows of P pixels, C stored channels, a multiple of 4; zeros in the padding add nothing to a sum.
+// params: LocalResponse. x, y: (B, P, C) f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let quads = params.stored_channels / 4u;
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.rows * params.pixels * quads {
+        return;
+    }
+    let quad = number % quads;
+    let value = x[number] * pow(denominators(number - quad, quad), vec4<f32>(-params.beta));
+    y[number] = apply_epilogue(value, 4u * number, params.epilogue);
+}

@@ -1,0 +1,45 @@
+// The parameter block that `params::LocalResponse` describes, and the denominators. Needs epilogue.wgsl and the
+// kernel's `params` and `x`. Channels are counted in fours.
+struct Params {
+    rows: u32,
+    pixels: u32,
+    stored_channels: u32,
+    radius: u32,
+    bias: f32,
+    alpha: f32,
+    beta: f32,
+    reserved: u32,
+    epilogue: Epilogue,
+}
+
+// First four of channels that has one within the radius of four `quad`.
+fn first_neighbour(quad: u32) -> u32 {
+    return (max(4u * quad, params.radius) - params.radius) / 4u;
+}
+
+// End of the fours of channels that have one within the radius of four `quad`.
+fn end_neighbour(quad: u32) -> u32 {
+    return min((4u * quad + 3u + params.radius) / 4u + 1u, params.stored_channels / 4u);
+}
+
+// For each channel of four `quad`: the sum of those of the `values` of four `other` that lie within the radius.
+fn sum_within_radius(quad: u32, other: u32, values: vec4<f32>) -> vec4<f32> {
+    let distance = vec4<i32>(0, 1, 2, 3) + 4 * (i32(quad) - i32(other));
+    let radius = vec4<i32>(i32(params.radius));
+    let zero = vec4<f32>(0.0);
+    var sum = select(zero, vec4<f32>(values.x), abs(distance) <= radius);
+    sum += select(zero, vec4<f32>(values.y), abs(distance - 1) <= radius);
+    sum += select(zero, vec4<f32>(values.z), abs(distance - 2) <= radius);
+    sum += select(zero, vec4<f32>(values.w), abs(distance - 3) <= radius);
+    return sum;
+}
+
+// bias + alpha·Σ x² around each channel of four `quad` of the pixel whose channels begin at `start`.
+fn denominators(start: u32, quad: u32) -> vec4<f32> {
+    var squares = vec4<f32>(0.0);
+    for (var other = first_neighbour(quad); other < end_neighbour(quad); other++) {
+        let values = x[start + other];
+        squares += sum_within_radius(quad, other, values * values);
+    }
+    return params.bias + params.alpha * squares;
+}
