@@ -84,4 +84,14 @@ pub const KERNELS: &[Kernel] = kernels![
     "peak_read", PeakStream, 64, ["step", "invocation", "peak_stream_params"], [Read, ReadWrite];
     "local_response_forward", LocalResponse, 64, ["step", "invocation", "pcg4d", "epilogue", "local_response"], [Read, ReadWrite];
     "local_response_backward", LocalResponse, 64, ["step", "invocation", "pcg4d", "epilogue", "local_response", "store_gradient"], [Read, Read, ReadWrite];
+    "batch_norm_statistics", BatchNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "batch_norm_params"], [Read, ReadWrite];
+    "batch_norm_finish", BatchNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "batch_norm_params"], [Read, ReadWrite, ReadWrite];
+    "batch_norm_forward", BatchNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "batch_norm_params", "gelu", "batch_norm_value"], [Read, Read, Read, Read, ReadWrite];
+    "batch_norm_gradient_sums", BatchNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "batch_norm_params", "gelu", "batch_norm_value"], [Read, Read, Read, Read, Read, ReadWrite];
+    "batch_norm_input_gradient", BatchNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "batch_norm_params", "gelu", "batch_norm_value", "store_gradient"], [Read, Read, Read, Read, Read, Read, ReadWrite];
+    "gelu_forward", Elementwise, 64, ["step", "invocation", "pcg4d", "epilogue", "elementwise_params", "gelu"], [Read, ReadWrite];
+    "gelu_backward", Elementwise, 64, ["step", "invocation", "pcg4d", "epilogue", "elementwise_params", "gelu", "store_gradient"], [Read, Read, ReadWrite];
+    "pass_gradient", Elementwise, 64, ["step", "invocation", "pcg4d", "epilogue", "elementwise_params", "store_gradient"], [Read, Read, ReadWrite];
+    "position_forward", Position, 64, ["step", "invocation", "pcg4d", "epilogue", "position_params"], [Read, Read, ReadWrite];
+    "position_gradient", Position, 64, ["step", "invocation", "pcg4d", "epilogue", "position_params"], [Read, ReadWrite];
 ];

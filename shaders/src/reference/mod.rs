@@ -16,9 +16,12 @@ mod softmax;
 mod standardize;
 mod sum_parts;
 
+mod batch_norm;
 #[cfg(test)]
 mod finite_differences;
+mod gelu;
 mod local_response;
+mod position;
 
 pub use conv2d::{conv2d_forward, conv2d_input_gradient, conv2d_weight_gradient};
 pub use dense::{dense_forward, dense_input_gradient, dense_weight_gradient};
@@ -33,4 +36,10 @@ pub use softmax::softmax_cross_entropy;
 pub use standardize::standardize;
 pub use sum_parts::sum_parts;
 
+pub use batch_norm::{
+    Normalizer, batch_norm_finish, batch_norm_forward, batch_norm_gradient_sums, batch_norm_input_gradient,
+    batch_norm_statistics,
+};
+pub use gelu::{gelu_backward, gelu_forward};
 pub use local_response::{local_response_backward, local_response_forward};
+pub use position::{pass_gradient, position_forward, position_gradient};

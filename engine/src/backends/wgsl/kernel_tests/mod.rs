@@ -10,7 +10,10 @@ mod peak;
 mod pool;
 mod softmax;
 
+mod batch_norm;
+mod gelu;
 mod local_response;
+mod position;
 
 use std::cell::OnceCell;
 

@@ -1,0 +1,77 @@
+// batch_norm_finish: what each channel is normalised with, its mean and 1 / √(variance + epsilon).
+// In training these are the batch's: the mean of all parts first, then the squared deviations about it. The running
+// averages follow, running = keep·running + (1 - keep)·batch, with the variance's unbiased estimate (divided by the
+// number of values less one). In tests the running averages are used instead and stay. Ioffe and Szegedy, "Batch
+// Normalization", 2015.
+//
+// C stored channels, a multiple of 4. One workgroup for each four channels.
+// params: BatchNorm. parts: (parts, 2, C): means, sums of squared deviations. running: (2, C): mean, variance.
+// saved: (2, C): mean, 1 / √(variance + epsilon). All f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> parts: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> running: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> saved: array<vec4<f32>>;
+
+var<workgroup> shares: array<vec4<f32>, WORKGROUP_SIZE>;
+
+// Sum of one value of each invocation.
+fn total(value: vec4<f32>, local: u32) -> vec4<f32> {
+    shares[local] = value;
+    workgroupBarrier();
+    for (var half = WORKGROUP_SIZE / 2u; half > 0u; half /= 2u) {
+        if local < half {
+            shares[local] += shares[local + half];
+        }
+        workgroupBarrier();
+    }
+    let sum = shares[0];
+    // Nobody begins the next sum before everybody has read this one.
+    workgroupBarrier();
+    return sum;
+}
+
+fn values_of_part(part: u32) -> f32 {
+    return f32(first_pixel(part + 1u) - first_pixel(part));
+}
+
+fn store(quad: u32, mean: vec4<f32>, variance: vec4<f32>) {
+    saved[quad] = mean;
+    saved[params.stored_channels / 4u + quad] = 1.0 / sqrt(variance + params.epsilon);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let quads = params.stored_channels / 4u;
+    let quad = workgroup.y * workgroups.x + workgroup.x;
+    if quad >= quads {
+        return;
+    }
+    if step.training == 0u {
+        if local == 0u {
+            store(quad, running[quad], running[quads + quad]);
+        }
+        return;
+    }
+    let count = f32(real_pixels());
+    var share = vec4<f32>(0.0);
+    for (var part = local; part < params.parts; part += WORKGROUP_SIZE) {
+        share += parts[2u * part * quads + quad] * (values_of_part(part) / count);
+    }
+    let mean = total(share, local);
+    share = vec4<f32>(0.0);
+    for (var part = local; part < params.parts; part += WORKGROUP_SIZE) {
+        let distance = parts[2u * part * quads + quad] - mean;
+        share += parts[(2u * part + 1u) * quads + quad] + values_of_part(part) * distance * distance;
+    }
+    let deviations = total(share, local);
+    if local == 0u {
+        store(quad, mean, deviations / count);
+        let unbiased = deviations / max(count - 1.0, 1.0);
+        running[quad] = params.keep * running[quad] + (1.0 - params.keep) * mean;
+        running[quads + quad] = params.keep * running[quads + quad] + (1.0 - params.keep) * unbiased;
+    }
+}

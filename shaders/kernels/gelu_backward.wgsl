@@ -1,0 +1,21 @@
+// gelu_backward: dx = dy ⊙ (Φ(x) + x·φ(x)) ⊙ slope(x), Φ and φ the normal distribution and its density, where the
+// epilogue of the layer below made x.
+//
+// params: Elementwise; elements is a multiple of 4. dy, x, dx: (elements) f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> dx: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.elements / 4u {
+        return;
+    }
+    store_gradient(number, dy[number] * gelu_slope(x[number]));
+}

@@ -1,0 +1,19 @@
+// gelu_forward: y = epilogue(x·Φ(x)), Φ the normal distribution.
+//
+// params: Elementwise; elements is a multiple of 4. x, y: (elements) f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.elements / 4u {
+        return;
+    }
+    y[number] = apply_epilogue(gelu(x[number]), 4u * number, params.epilogue);
+}

@@ -1,0 +1,21 @@
+// pass_gradient: dx = dy ⊙ slope(x), where the epilogue of the layer below made x: the gradient of a layer that adds
+// something to its input.
+//
+// params: Elementwise; elements is a multiple of 4. dy, x, dx: (elements) f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> dx: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.elements / 4u {
+        return;
+    }
+    store_gradient(number, dy[number]);
+}

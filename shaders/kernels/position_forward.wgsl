@@ -1,0 +1,22 @@
+// position_forward: y = epilogue(x + e), the same learned e for every row.
+//
+// B rows of V values (positions times stored channels), a multiple of 4.
+// params: Position. x, y: (B, V). embedding: (V). All f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> embedding: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> y: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let quads = params.values / 4u;
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.rows * quads {
+        return;
+    }
+    y[number] = apply_epilogue(x[number] + embedding[number % quads], 4u * number, params.epilogue);
+}
