@@ -94,4 +94,7 @@ pub const KERNELS: &[Kernel] = kernels![
     "pass_gradient", Elementwise, 64, ["step", "invocation", "pcg4d", "epilogue", "elementwise_params", "store_gradient"], [Read, Read, ReadWrite];
     "position_forward", Position, 64, ["step", "invocation", "pcg4d", "epilogue", "position_params"], [Read, Read, ReadWrite];
     "position_gradient", Position, 64, ["step", "invocation", "pcg4d", "epilogue", "position_params"], [Read, ReadWrite];
+    "layer_norm_forward", LayerNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "layer_norm"], [Read, Read, Read, ReadWrite, ReadWrite];
+    "layer_norm_input_gradient", LayerNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "layer_norm", "store_gradient"], [Read, Read, Read, Read, ReadWrite];
+    "layer_norm_weight_gradient", LayerNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "layer_norm"], [Read, Read, Read, ReadWrite];
 ];

@@ -20,6 +20,7 @@ mod batch_norm;
 #[cfg(test)]
 mod finite_differences;
 mod gelu;
+mod layer_norm;
 mod local_response;
 mod position;
 
@@ -41,5 +42,6 @@ pub use batch_norm::{
     batch_norm_statistics,
 };
 pub use gelu::{gelu_backward, gelu_forward};
+pub use layer_norm::{layer_norm_forward, layer_norm_input_gradient, layer_norm_weight_gradient};
 pub use local_response::{local_response_backward, local_response_forward};
 pub use position::{pass_gradient, position_forward, position_gradient};

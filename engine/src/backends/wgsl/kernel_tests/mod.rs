@@ -12,6 +12,7 @@ mod softmax;
 
 mod batch_norm;
 mod gelu;
+mod layer_norm;
 mod local_response;
 mod position;
 
