@@ -97,4 +97,7 @@ pub const KERNELS: &[Kernel] = kernels![
     "layer_norm_forward", LayerNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "layer_norm"], [Read, Read, Read, ReadWrite, ReadWrite];
     "layer_norm_input_gradient", LayerNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "layer_norm", "store_gradient"], [Read, Read, Read, Read, ReadWrite];
     "layer_norm_weight_gradient", LayerNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "layer_norm"], [Read, Read, Read, ReadWrite];
+    "attention_forward", Attention, 64, ["step", "invocation", "pcg4d", "epilogue", "attention"], [Read, ReadWrite, ReadWrite];
+    "attention_query_gradient", Attention, 64, ["step", "invocation", "pcg4d", "epilogue", "attention", "store_gradient"], [Read, Read, Read, Read, ReadWrite, ReadWrite];
+    "attention_key_value_gradient", Attention, 64, ["step", "invocation", "pcg4d", "epilogue", "attention", "store_gradient"], [Read, Read, Read, Read, ReadWrite];
 ];

@@ -41,7 +41,8 @@ pub struct Attention {
     /// What a query's product with a key is multiplied by, 1/√D as a rule.
     pub scale: f32,
     pub reserved: [u32; 3],
-    /// Forward: of this layer. Backward: of the layer below, which made queries, keys and values.
+    /// Backward only: of the layer below, which made queries, keys and values. The result itself has none, because
+    /// its gradient needs it as it is.
     pub epilogue: Epilogue,
 }
 

@@ -16,6 +16,7 @@ mod softmax;
 mod standardize;
 mod sum_parts;
 
+mod attention;
 mod batch_norm;
 #[cfg(test)]
 mod finite_differences;
@@ -37,6 +38,7 @@ pub use softmax::softmax_cross_entropy;
 pub use standardize::standardize;
 pub use sum_parts::sum_parts;
 
+pub use attention::{Attended, attention_forward, attention_key_value_gradient, attention_query_gradient};
 pub use batch_norm::{
     Normalizer, batch_norm_finish, batch_norm_forward, batch_norm_gradient_sums, batch_norm_input_gradient,
     batch_norm_statistics,

@@ -10,6 +10,7 @@ mod peak;
 mod pool;
 mod softmax;
 
+mod attention;
 mod batch_norm;
 mod gelu;
 mod layer_norm;

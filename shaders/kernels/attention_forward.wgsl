@@ -1,0 +1,60 @@
+// attention_forward: y = softmax(scale·q·kᵀ)·v of each head, and the log-sum-exp of each query's scores.
+// One invocation for each query goes over the keys once: when a larger score appears, what was summed so far is scaled
+// down. Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao, Fu, Ermon, Rudra and Ré,
+// "FlashAttention", 2022.
+//
+// B rows of T tokens, heads of size D, a multiple of 4, at most 64.
+// params: Attention. x: (B, T, 3, heads, D): queries, keys, values. y: (B, T, heads, D).
+// log_sum_exp: (B, heads, T). All f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> log_sum_exp: array<f32>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.rows * params.heads * params.tokens {
+        return;
+    }
+    let at = place(number);
+    let quads = params.head_size / 4u;
+    let query = query_of(at.row, at.head, at.token);
+    let first_key = query_of(at.row, at.head, 0u) + width();
+    var largest = LOWEST;
+    var sum = 0.0;
+    var weighted: array<vec4<f32>, HEAD_QUADS>;
+    for (var first = 0u; first < params.tokens; first += 4u) {
+        let keys = first_key + four_tokens(first) * (3u * width());
+        var scores = vec4<f32>(0.0);
+        for (var i = 0u; i < quads; i++) {
+            scores = add_products(x[query + i], x[keys.x + i], x[keys.y + i], x[keys.z + i], x[keys.w + i], scores);
+        }
+        scores = select(vec4<f32>(LOWEST), params.scale * scores, existing(first));
+        let before = largest;
+        largest = max(largest, max(max(scores.x, scores.y), max(scores.z, scores.w)));
+        let kept = exp(before - largest);
+        let weights = exp(scores - largest);
+        sum = sum * kept + (weights.x + weights.y) + (weights.z + weights.w);
+        let values = keys + width();
+        for (var i = 0u; i < quads; i++) {
+            weighted[i] = add_weighted(
+                weights,
+                x[values.x + i],
+                x[values.y + i],
+                x[values.z + i],
+                x[values.w + i],
+                weighted[i] * kept,
+            );
+        }
+    }
+    let result = result_of(at.row, at.head, at.token);
+    for (var i = 0u; i < quads; i++) {
+        y[result + i] = weighted[i] / sum;
+    }
+    log_sum_exp[number] = largest + log(sum);
+}

@@ -1,0 +1,66 @@
+// attention_query_gradient: dq_i = scale·Σ_j s_ij·k_j ⊙ slope(q), where s_ij = p_ij·(dy_i·v_j - mean_i), the
+// probability p_ij = exp(scale·q_i·k_j - log_sum_exp_i) is computed again, and mean_i = dy_i·y_i = Σ_j p_ij·dy_i·v_j,
+// which attention_key_value_gradient needs too. The epilogue of the layer below made q, k and v. One invocation for
+// each query. Dao, Fu, Ermon, Rudra and Ré, "FlashAttention", 2022, appendix B.2.
+//
+// B rows of T tokens, heads of size D, a multiple of 4, at most 64.
+// params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values, of which dx gets the first third.
+// y, dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). All f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> y: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read> log_sum_exp: array<f32>;
+@group(0) @binding(5) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> means: array<f32>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.rows * params.heads * params.tokens {
+        return;
+    }
+    let at = place(number);
+    let quads = params.head_size / 4u;
+    let query = query_of(at.row, at.head, at.token);
+    let result = result_of(at.row, at.head, at.token);
+    let first_key = query_of(at.row, at.head, 0u) + width();
+    let normalizer = log_sum_exp[number];
+    var mean = 0.0;
+    for (var i = 0u; i < quads; i++) {
+        mean = add_product(dy[result + i], y[result + i], mean);
+    }
+    means[number] = mean;
+    var gradient: array<vec4<f32>, HEAD_QUADS>;
+    for (var first = 0u; first < params.tokens; first += 4u) {
+        let keys = first_key + four_tokens(first) * (3u * width());
+        let values = keys + width();
+        var scores = vec4<f32>(0.0);
+        var products = vec4<f32>(0.0);
+        for (var i = 0u; i < quads; i++) {
+            scores = add_products(x[query + i], x[keys.x + i], x[keys.y + i], x[keys.z + i], x[keys.w + i], scores);
+            products = add_products(
+                dy[result + i],
+                x[values.x + i],
+                x[values.y + i],
+                x[values.z + i],
+                x[values.w + i],
+                products,
+            );
+        }
+        let probabilities = exp(params.scale * scores - normalizer);
+        let all_weights = params.scale * probabilities * (products - mean);
+        let weights = select(vec4<f32>(0.0), all_weights, existing(first));
+        for (var i = 0u; i < quads; i++) {
+            gradient[i] =
+                add_weighted(weights, x[keys.x + i], x[keys.y + i], x[keys.z + i], x[keys.w + i], gradient[i]);
+        }
+    }
+    for (var i = 0u; i < quads; i++) {
+        store_gradient(query + i, gradient[i]);
+    }
+}
