@@ -35,9 +35,7 @@ impl GatherKind {
     pub(crate) fn of(self, rows: u32, samples: u32, samples_in_first: u32) -> Self {
         match self {
             Self::Plain(params) => Self::Plain(Gather { rows, samples, samples_in_first, ..params }),
-            Self::Augmented(params) => {
-                Self::Augmented(GatherAugmented { rows, samples, samples_in_first, ..params })
-            }
+            Self::Augmented(params) => Self::Augmented(GatherAugmented { rows, samples, samples_in_first, ..params }),
         }
     }
 }
@@ -55,7 +53,8 @@ impl Preprocessing {
         let local_contrast = match recipe.normalization {
             Normalization::LocalContrast => {
                 if shape.channels != 3 || shape.pixels() > LOCAL_CONTRAST_PIXELS {
-                    let reason = format!("local contrast is for colour images of at most {LOCAL_CONTRAST_PIXELS} pixels");
+                    let reason =
+                        format!("local contrast is for colour images of at most {LOCAL_CONTRAST_PIXELS} pixels");
                     return Err(ModelError::Unsupported { model: job.model.name, layer: 0, reason }.into());
                 }
                 Some(local_contrast(job, shape.height, shape.width, row_stride))
@@ -85,12 +84,11 @@ impl Preprocessing {
 fn gather(job: &TrainingJob, data: &Value, alignment: u32) -> GatherKind {
     let (recipe, file) = (&job.input, &job.data.definition.train);
     let (shape, row_stride) = (data.shape, data.stored_features(alignment));
-    let simple = matches!(
-        recipe.normalization,
-        Normalization::None | Normalization::EachImage | Normalization::LocalContrast
-    ) && recipe.augmentation.flip == Flip::Never
-        && recipe.augmentation.shift == Shift::None
-        && file.features() == shape.features();
+    let simple =
+        matches!(recipe.normalization, Normalization::None | Normalization::EachImage | Normalization::LocalContrast)
+            && recipe.augmentation.flip == Flip::Never
+            && recipe.augmentation.shift == Shift::None
+            && file.features() == shape.features();
     if simple && data.storage == Storage::Flat {
         return GatherKind::Plain(Gather {
             rows: 0,

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::data::DataSet;
 use crate::error::EngineError;
-use crate::trainer::{Backend, TrainingJob};
+use crate::trainer::Backend;
 use crate::training::BatchPlan;
-use crate::workload::Workload;
+use crate::workload::{Training, Workload};
 
 /// What to trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,13 +79,8 @@ pub async fn trace(
         let allowed = "at least 1".to_owned();
         return Err(EngineError::InvalidSetting { what: "the number of steps", allowed, value: "0".to_owned() });
     }
-    let job = TrainingJob {
-        model: workload.model.clone(),
+    let job = workload.job(Training {
         data,
-        input: workload.input,
-        loss: workload.loss,
-        optimizer: workload.optimizer.clone(),
-        average: workload.average,
         batches: BatchPlan {
             first: 0,
             samples,
@@ -97,7 +92,7 @@ pub async fn trace(
         planned_steps: u64::from(request.steps),
         seed: request.seed,
         dropout: request.dropout,
-    };
+    });
     let mut trainer = backend.build(&job).await?;
     let start = trainer.weights().await?;
     let mut losses = trainer.train_steps(1).await?.losses;

@@ -20,7 +20,7 @@ use crate::error::EngineError;
 use crate::observer::{Event, Observer, Phase, ResourceMeter};
 use crate::random::{Generator, stream};
 use crate::trainer::{Backend, TrainingJob};
-use crate::workload::{SuiteDefinition, Workload};
+use crate::workload::{SuiteDefinition, Training, Workload};
 use learning::Learning;
 use progress::Progress;
 use settings::{Limits, job_settings, non_standard, validate};
@@ -172,18 +172,14 @@ async fn run_workload(
     }
     let build_start = edges.clock.now_seconds();
     progress.phase(edges, Phase::Building);
-    let job = TrainingJob {
-        model: workload.model.clone(),
+    let mut job = workload.job(Training {
         data,
-        input: workload.input,
-        loss: workload.loss,
-        optimizer: job_settings.optimizer,
-        average: workload.average,
         batches: job_settings.batches,
         planned_steps: job_settings.planned_steps,
         seed: request.seed,
         dropout: true,
-    };
+    });
+    job.optimizer = job_settings.optimizer;
     let mut trainer = backend.build(&job).await?;
     let built = edges.clock.now_seconds();
 

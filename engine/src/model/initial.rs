@@ -113,7 +113,8 @@ mod tests {
         for (rows, columns) in [(5, 20), (20, 5)] {
             let matrix = orthogonal(rows, columns, &DRAW);
             let shorter = rows.min(columns);
-            let at = |i: usize, k: usize| if rows <= columns { matrix[i * columns + k] } else { matrix[k * columns + i] };
+            let at =
+                |i: usize, k: usize| if rows <= columns { matrix[i * columns + k] } else { matrix[k * columns + i] };
             for i in 0..shorter {
                 for j in 0..=i {
                     let product: f64 = (0..rows.max(columns)).map(|k| at(i, k) * at(j, k)).sum();

@@ -7,23 +7,37 @@ pub enum Initializer {
     /// Uniform within ±√(6 / (fan in + fan out)): Glorot and Bengio (2010), equation 16.
     GlorotUniform,
     /// Uniform within ±√(scale / fan in): scale 3 is what Caffe calls "xavier", 1 is Torch's default.
-    FanInUniform { scale: f64 },
+    FanInUniform {
+        scale: f64,
+    },
     /// Uniform within ±limit.
-    Uniform { limit: f64 },
+    Uniform {
+        limit: f64,
+    },
     /// Normal with mean 0.
-    Normal { deviation: f64 },
+    Normal {
+        deviation: f64,
+    },
     /// Normal with variance `scale / fan in`; scale 2 is He et al. (2015).
-    FanInNormal { scale: f64 },
+    FanInNormal {
+        scale: f64,
+    },
     /// Normal with mean 0, drawn again beyond two deviations.
-    TruncatedNormal { deviation: f64 },
-    Constant { value: f64 },
+    TruncatedNormal {
+        deviation: f64,
+    },
+    Constant {
+        value: f64,
+    },
     /// Rows of length 1 at right angles to each other: Saxe et al. (2013).
     Orthogonal,
     /// The first filters copy one input channel each; the others as `FanInUniform { scale: 1 }`.
     Dirac,
     /// Eigenvectors of the covariance of the training images' patches, and their negatives, scaled so that what
     /// they find has variance 1; the number is added to each eigenvalue. Fixed in training.
-    WhitenedPatches { epsilon: f64 },
+    WhitenedPatches {
+        epsilon: f64,
+    },
 }
 
 /// How much faster a tensor learns and decays than the optimiser says.

@@ -18,8 +18,8 @@ pub use initializer::{Initializer, Multipliers, Weights};
 pub use layer::{Activation, Layer, Padding, PoolKind, Rounding};
 pub use operations::Operations;
 pub use shape::{ModelError, Shape};
-pub(crate) use stage::{Stage, StageKind, Stages, Value};
 pub(crate) use stage::Storage;
+pub(crate) use stage::{Stage, StageKind, Stages, Value};
 pub use tensor::{Initial, TensorKind, TensorSpec};
 pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};
 

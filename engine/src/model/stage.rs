@@ -43,18 +43,47 @@ pub(crate) struct Stage {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum StageKind {
-    Conv2d { side: u32, stride: u32, padding: u32, bias: bool },
-    Pool { kind: PoolKind, side: u32, stride: u32, padding: u32 },
+    Conv2d {
+        side: u32,
+        stride: u32,
+        padding: u32,
+        bias: bool,
+    },
+    Pool {
+        kind: PoolKind,
+        side: u32,
+        stride: u32,
+        padding: u32,
+    },
     /// Of each sample's values together, or of each pixel's channels by themselves.
-    Dense { bias: bool, per_pixel: bool },
-    LocalResponseNorm { radius: u32, bias: f32, alpha: f32, beta: f32 },
+    Dense {
+        bias: bool,
+        per_pixel: bool,
+    },
+    LocalResponseNorm {
+        radius: u32,
+        bias: f32,
+        alpha: f32,
+        beta: f32,
+    },
     Lstm,
-    Embedding { vocabulary: u32, first: u32 },
+    Embedding {
+        vocabulary: u32,
+        first: u32,
+    },
     Add,
-    BatchNorm { epsilon: f32, keep: f32, activation: Activation },
-    LayerNorm { epsilon: f32 },
+    BatchNorm {
+        epsilon: f32,
+        keep: f32,
+        activation: Activation,
+    },
+    LayerNorm {
+        epsilon: f32,
+    },
     PositionEmbedding,
-    Attention { heads: u32 },
+    Attention {
+        heads: u32,
+    },
     Gelu,
 }
 
@@ -99,9 +128,8 @@ impl Model {
 
     /// Recurrent layers read pixels of whole fours; the others read the data as it is.
     fn data_storage(&self) -> Storage {
-        let reads_sequences = |node: &super::Node| {
-            matches!(node.layer, Layer::Lstm { .. }) && node.inputs.contains(&Source::Data)
-        };
+        let reads_sequences =
+            |node: &super::Node| matches!(node.layer, Layer::Lstm { .. }) && node.inputs.contains(&Source::Data);
         if self.nodes.iter().any(reads_sequences) { Storage::PaddedChannels } else { Storage::Flat }
     }
 }
@@ -187,9 +215,8 @@ impl Lowering<'_> {
         }
         let readers = |node: &&super::Node| node.inputs.iter().any(|&source| self.reads_value(source, value));
         let earlier = self.model.nodes[..index].iter().filter(readers).count();
-        let read_undropped = self.model.nodes[index..].iter().filter(|node| {
-            node.inputs.contains(&self.model.nodes[index].inputs[0])
-        });
+        let read_undropped =
+            self.model.nodes[index..].iter().filter(|node| node.inputs.contains(&self.model.nodes[index].inputs[0]));
         if earlier > 0 || read_undropped.count() > 1 {
             return unsupported("what is dropped is also read whole");
         }

@@ -33,16 +33,28 @@ pub enum TensorKind {
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
     /// Uniform in ±limit.
-    Uniform { limit: f64 },
-    Normal { deviation: f64 },
-    TruncatedNormal { deviation: f64 },
-    Constant { value: f64 },
+    Uniform {
+        limit: f64,
+    },
+    Normal {
+        deviation: f64,
+    },
+    TruncatedNormal {
+        deviation: f64,
+    },
+    Constant {
+        value: f64,
+    },
     /// Zeros, and ones for the forget gate.
     LstmBias,
     Orthogonal,
     /// Filter `i` copies channel `i` while there are channels; the others are uniform in ±limit.
-    Dirac { limit: f64 },
-    WhitenedPatches { epsilon: f64 },
+    Dirac {
+        limit: f64,
+    },
+    WhitenedPatches {
+        epsilon: f64,
+    },
 }
 
 impl TensorSpec {
@@ -141,13 +153,7 @@ impl Tensors {
                 for (statistic, value) in [("running_mean", 0.0), ("running_variance", 1.0)] {
                     let initial = Initial::Constant { value };
                     let name = format!("{name}/{statistic}");
-                    self.push(
-                        name,
-                        vec![input.channels],
-                        initial,
-                        TensorKind::Statistic,
-                        Multipliers::default(),
-                    );
+                    self.push(name, vec![input.channels], initial, TensorKind::Statistic, Multipliers::default());
                 }
             }
             Layer::LayerNorm { .. } => {

@@ -41,8 +41,14 @@ pub(super) fn job_settings(
             value: batch_size.to_string(),
         });
     }
-    let batches =
-        BatchPlan { first, samples, batch_size, order: workload.order, batching: workload.batching, seed: request.seed };
+    let batches = BatchPlan {
+        first,
+        samples,
+        batch_size,
+        order: workload.order,
+        batching: workload.batching,
+        seed: request.seed,
+    };
     let limits = match request.limit {
         None => Limits {
             steps: batches.steps_of_epochs(request.suite.epochs),

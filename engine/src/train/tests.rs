@@ -17,6 +17,7 @@ use crate::error::EngineError;
 use crate::observer::{Event, NoMeter, Observer};
 use crate::trainer::{Backend, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Batching, SampleOrder};
+use crate::workload::Training;
 
 /// A network that takes exactly as long as it is told and learns what it is told.
 struct FakeTrainer {
@@ -126,26 +127,25 @@ impl TrainingTest {
     fn run(self) -> (WorkloadRecord, Recorder) {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
         let split = |samples| Split { images: Vec::new(), labels: vec![0; samples] };
-        let job = TrainingJob {
-            model: workload.model.clone(),
+        let job = workload.job(Training {
             data: Rc::new(DataSet {
                 definition: data_set("mnist").unwrap(),
                 train: split(1000),
                 test: split(100),
                 generated: false,
             }),
-            input_scale: workload.input_scale,
-            optimizer: workload.optimizer.clone(),
             batches: BatchPlan {
+                first: 0,
                 samples: 1000,
                 batch_size: 10,
                 order: SampleOrder::File,
                 batching: Batching::ShortLast,
                 seed: 1,
             },
+            planned_steps: 100,
             seed: 1,
             dropout: true,
-        };
+        });
         let now = Rc::new(Cell::new(0.0));
         let mut trainer = FakeTrainer {
             now: Rc::clone(&now),

@@ -7,7 +7,7 @@ mod loss;
 mod optimizer;
 mod schedule;
 
-pub use average::{AverageStep, WeightAverage};
+pub use average::WeightAverage;
 pub use batches::{BatchPlan, Batching, SampleOrder, Step};
 pub use input::{Augmentation, Edge, Flip, InputRecipe, Normalization, Shift};
 pub use loss::Loss;

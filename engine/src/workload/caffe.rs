@@ -1,19 +1,12 @@
 //! Caffe's defaults, as GTDLBench ran them.
 
 use super::{CIFAR10, MNIST, Workload, convolution, dense, max_pool};
-use crate::model::{
-    Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Weights,
-};
-use crate::training::{
-    Batching, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule,
-};
+use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Weights};
+use crate::training::{Batching, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule};
 
 /// Biases learn twice as fast, and decay like the rest.
 fn weights(kernel: Initializer) -> Weights {
-    Weights {
-        bias_multipliers: Multipliers { learning_rate: 2.0, ..Multipliers::default() },
-        ..Weights::new(kernel)
-    }
+    Weights { bias_multipliers: Multipliers { learning_rate: 2.0, ..Multipliers::default() }, ..Weights::new(kernel) }
 }
 
 pub(super) fn mnist() -> Workload {
@@ -57,14 +50,8 @@ pub(super) fn mnist() -> Workload {
 pub(super) fn cifar10() -> Workload {
     let name = "caffe-cifar10";
     let gaussian = |deviation| weights(Initializer::Normal { deviation });
-    let pool = |kind, activation| Layer::Pool {
-        kind,
-        side: 3,
-        stride: 2,
-        padding: 0,
-        rounding: Rounding::Ceil,
-        activation,
-    };
+    let pool =
+        |kind, activation| Layer::Pool { kind, side: 3, stride: 2, padding: 0, rounding: Rounding::Ceil, activation };
     let layers = vec![
         convolution(32, 5, Padding::Same, Activation::Identity, gaussian(0.0001)),
         pool(PoolKind::Max, Activation::Relu),

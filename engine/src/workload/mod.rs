@@ -7,10 +7,14 @@ mod tensorflow;
 mod theano;
 mod torch;
 
+use std::rc::Rc;
+
 use serde::Serialize;
 
-use crate::model::{Activation, Initializer, Layer, Model, Padding, PoolKind, Rounding, Shape, Weights};
-use crate::training::{Batching, InputRecipe, Loss, Optimizer, SampleOrder, WeightAverage};
+use crate::data::DataSet;
+use crate::model::{Activation, Layer, Model, Padding, PoolKind, Rounding, Shape, Weights};
+use crate::trainer::TrainingJob;
+use crate::training::{BatchPlan, Batching, InputRecipe, Loss, Optimizer, SampleOrder, WeightAverage};
 
 /// A network with its data set and its published recipe.
 #[derive(Clone, Debug, Serialize)]
@@ -59,6 +63,35 @@ impl Workload {
         self.training = None;
         self.average = None;
         self
+    }
+}
+
+/// How a workload is trained once, apart from what it says itself.
+pub(crate) struct Training {
+    pub(crate) data: Rc<DataSet>,
+    pub(crate) batches: BatchPlan,
+    /// Steps over which schedules are spread.
+    pub(crate) planned_steps: u64,
+    pub(crate) seed: u32,
+    pub(crate) dropout: bool,
+}
+
+impl Workload {
+    /// Everything that a back end must know.
+    pub(crate) fn job(&self, training: Training) -> TrainingJob {
+        let Training { data, batches, planned_steps, seed, dropout } = training;
+        TrainingJob {
+            model: self.model.clone(),
+            data,
+            input: self.input,
+            loss: self.loss,
+            optimizer: self.optimizer.clone(),
+            average: self.average,
+            batches,
+            planned_steps,
+            seed,
+            dropout,
+        }
     }
 }
 

@@ -14,10 +14,8 @@ const NOT_DECAYING: Multipliers = Multipliers { learning_rate: 1.0, weight_decay
 
 #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
 fn normalised(edge: Edge, augmentation: Augmentation) -> InputRecipe {
-    let normalization = Normalization::Channels {
-        mean: CIFAR_MEAN.map(|v| v as f32),
-        deviation: CIFAR_DEVIATION.map(|v| v as f32),
-    };
+    let normalization =
+        Normalization::Channels { mean: CIFAR_MEAN.map(|v| v as f32), deviation: CIFAR_DEVIATION.map(|v| v as f32) };
     InputRecipe { normalization, edge, augmentation, ..InputRecipe::scaled(255.0) }
 }
 
@@ -109,10 +107,8 @@ pub(super) fn transformer_cifar10() -> Workload {
     const HEADS: u32 = 3;
     const DEPTH: usize = 4;
     let name = "transformer-cifar10";
-    let weights = || Weights {
-        bias_multipliers: NOT_DECAYING,
-        ..Weights::new(Initializer::TruncatedNormal { deviation: 0.02 })
-    };
+    let weights =
+        || Weights { bias_multipliers: NOT_DECAYING, ..Weights::new(Initializer::TruncatedNormal { deviation: 0.02 }) };
     let token_wise = |units, activation| convolution(units, 1, Padding::Valid, activation, weights());
     let sum = || Layer::Add { activation: Activation::Identity };
     let mut network = ModelBuilder::new(name, CIFAR10);
@@ -124,8 +120,8 @@ pub(super) fn transformer_cifar10() -> Workload {
         activation: Activation::Identity,
         weights: weights(),
     });
-    let mut x = network
-        .then(Layer::PositionEmbedding { initializer: Initializer::TruncatedNormal { deviation: 0.02 } });
+    let mut x =
+        network.then(Layer::PositionEmbedding { initializer: Initializer::TruncatedNormal { deviation: 0.02 } });
     for _ in 0..DEPTH {
         network.after(x, Layer::LayerNorm { epsilon: 1e-6 });
         network.then(token_wise(3 * WIDTH, Activation::Identity));
@@ -170,15 +166,11 @@ pub(super) fn airbench94() -> Workload {
     let total_decay = 0.0153 * BATCH / scale;
     // Biases learn 64 times as fast, and decay as fast as the rest.
     let bias = Multipliers { learning_rate: 64.0, weight_decay: 1.0 / 64.0, frozen_from: None };
-    let norm = || Layer::BatchNorm {
-        epsilon: 1e-12,
-        keep: 0.6,
-        trained_scale: false,
-        bias,
-        activation: Activation::Gelu,
+    let norm =
+        || Layer::BatchNorm { epsilon: 1e-12, keep: 0.6, trained_scale: false, bias, activation: Activation::Gelu };
+    let dirac = |filters| {
+        convolution(filters, 3, Padding::Same, Activation::Identity, Weights::new(Initializer::Dirac).without_bias())
     };
-    let dirac =
-        |filters| convolution(filters, 3, Padding::Same, Activation::Identity, Weights::new(Initializer::Dirac).without_bias());
     let mut network = ModelBuilder::new(name, CIFAR10);
     let whitening = Weights {
         // Trained in the first 3 of 9.9 epochs.
@@ -194,7 +186,11 @@ pub(super) fn airbench94() -> Workload {
         network.then(norm());
     }
     network.then(max_pool(3, 3));
-    network.then(dense(10, Activation::Identity, Weights::new(Initializer::FanInUniform { scale: 1.0 }).without_bias()));
+    network.then(dense(
+        10,
+        Activation::Identity,
+        Weights::new(Initializer::FanInUniform { scale: 1.0 }).without_bias(),
+    ));
     let model: Model = network.finish();
     Workload {
         name,

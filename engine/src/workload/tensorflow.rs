@@ -1,9 +1,7 @@
 //! TensorFlow's tutorials, as GTDLBench ran them.
 
 use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
-use crate::model::{
-    Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
-};
+use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
 use crate::training::{
     Augmentation, Batching, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule, Shift,
     WeightAverage,

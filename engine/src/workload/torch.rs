@@ -2,9 +2,7 @@
 
 use super::{CIFAR10, Workload, convolution, dense, max_pool};
 use crate::model::{Activation, Initializer, Layer, Model, Padding, PoolKind, Rounding, Shape, Weights};
-use crate::training::{
-    Batching, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule,
-};
+use crate::training::{Batching, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule};
 
 /// Weights and biases within ±1/√(fan in).
 fn weights() -> Weights {

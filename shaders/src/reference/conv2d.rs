@@ -11,7 +11,9 @@ use crate::params::{Conv2d, NO_BIAS, Step};
 fn taps(params: &Conv2d, sample: usize, row: u32, column: u32) -> impl Iterator<Item = (Range<usize>, usize)> {
     let params = *params;
     let channels = params.input_channels as usize;
-    let inside = move |at: u32, tap: u32, extent: u32| (at * params.stride + tap).checked_sub(params.padding).filter(|&at| at < extent);
+    let inside = move |at: u32, tap: u32, extent: u32| {
+        (at * params.stride + tap).checked_sub(params.padding).filter(|&at| at < extent)
+    };
     (0..params.side).flat_map(move |ky| {
         (0..params.side).filter_map(move |kx| {
             let y = inside(row, ky, params.input_height)? as usize;

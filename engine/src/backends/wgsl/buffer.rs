@@ -17,7 +17,7 @@ impl Buffers {
     /// # Errors
     /// Too large for the device, or out of memory.
     pub(super) async fn new(device: &Device, plans: &[BufferPlan], staging_bytes: u64) -> Result<Self, EngineError> {
-        let largest = device.largest_binding_bytes();
+        let largest = device.largest_buffer_bytes();
         if let Some(plan) = plans.iter().find(|plan| plan.bytes > largest) {
             return Err(EngineError::OutOfMemory {
                 message: format!(

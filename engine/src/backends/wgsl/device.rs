@@ -163,10 +163,15 @@ impl Device {
         &self.adapter
     }
 
-    /// The largest buffer that may be bound, in bytes.
+    /// The largest part of a buffer that may be bound, in bytes.
     pub(super) fn largest_binding_bytes(&self) -> u64 {
         let limits = self.device.limits();
         limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
+    }
+
+    /// The largest buffer, in bytes.
+    pub(super) fn largest_buffer_bytes(&self) -> u64 {
+        self.device.limits().max_buffer_size
     }
 
     /// Submits and returns a future that ends when the device has finished everything submitted so far.

@@ -70,6 +70,7 @@ impl Plan {
         planner.optimize();
         let training = planner.builder.take_recording();
         planner.rows = planner.test_rows;
+        planner.arenas.use_tested_weights(job.average);
         planner.gather_test();
         planner.forward(false);
         planner.softmax();
@@ -123,8 +124,8 @@ impl<'a> Planner<'a> {
         for (index, value) in stages.values.iter().enumerate() {
             let features = u64::from(value.stored_features(CHANNEL_ALIGNMENT));
             let name = if index == 0 { "batch" } else { "activation" };
-            let gradient = (index > 0)
-                .then(|| builder.floats("activation gradient", u64::from(batch) * features).buffer);
+            let gradient =
+                (index > 0).then(|| builder.floats("activation gradient", u64::from(batch) * features).buffer);
             let values_buffer = builder.floats(name, u64::from(test_rows) * features).buffer;
             values.push(ValueBuffers { values: values_buffer, gradient, contributed: false });
         }
@@ -195,7 +196,7 @@ impl<'a> Planner<'a> {
     /// Part of the weights' arena that holds a tensor of a stage.
     fn weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
         let layout = &self.tensors[stage.tensor + tensor];
-        self.arenas.part(self.arenas.weights, layout.offset, layout.elements())
+        self.arenas.part(self.arenas.read, layout.offset, layout.elements())
     }
 
     /// The bias of a stage, or zeros for one that has none.

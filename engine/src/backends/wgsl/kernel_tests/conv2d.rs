@@ -1,9 +1,9 @@
 use proptest::prelude::*;
-use shaders::params::{Conv2d, Epilogue, activation};
+use shaders::params::{Conv2d, Epilogue, NO_BIAS, activation};
 use shaders::reference as twin;
 
 use super::super::plan::tiles;
-use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
+use super::{assert_close, bytes, double, floats, launch_with, numbers, runner, step, with_device};
 
 const RELU: Epilogue = Epilogue {
     activation: activation::RELU,
@@ -15,10 +15,11 @@ const RELU: Epilogue = Epilogue {
     reserved: [0; 2],
 };
 
-/// Rows, height, width, channels, filters in fours, side, padding: padded and not, narrower than a tile and wider.
+/// Rows, height, width, channels, filters in fours, side, padding: padded and not, narrower than a tile and wider;
+/// strides, and no bias.
 fn shapes(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d> {
-    let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..4, 1u32..4, 0u32..2);
-    extents.prop_map(|(rows, height, width, input_channels, filters, side, padding)| {
+    let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..4, 1u32..4, 0u32..2, 1u32..4, any::<bool>());
+    extents.prop_map(|(rows, height, width, input_channels, filters, side, padding, stride, bias)| {
         let output_channels = 4 * filters;
         let kernel = side * side * input_channels * output_channels;
         Conv2d {
@@ -26,14 +27,16 @@ fn shapes(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d>
             input_height: height,
             input_width: width,
             input_channels,
-            output_height: height + 2 * padding + 1 - side,
-            output_width: width + 2 * padding + 1 - side,
+            output_height: (height + 2 * padding - side) / stride + 1,
+            output_width: (width + 2 * padding - side) / stride + 1,
             output_channels,
             side,
             padding,
             pixels_per_part: 23,
             part_stride: kernel.next_multiple_of(4) + 4 + output_channels,
-            bias_offset: kernel.next_multiple_of(4) + 4,
+            bias_offset: if bias { kernel.next_multiple_of(4) + 4 } else { NO_BIAS },
+            stride,
+            reserved: [0; 3],
             epilogue: RELU,
         }
     })
@@ -45,6 +48,10 @@ fn wide() -> impl Strategy<Value = Conv2d> {
 
 fn narrow() -> impl Strategy<Value = Conv2d> {
     shapes(prop_oneof![Just(1u32), Just(2), Just(3), Just(5)])
+}
+
+fn stride(params: &Conv2d) -> [(&'static str, f64); 1] {
+    [("STRIDE", f64::from(params.stride))]
 }
 
 struct Sizes {
@@ -71,7 +78,7 @@ fn check_forward(kernel: &str, shapes: impl Strategy<Value = Conv2d>) {
             let buffers = [bytes(&x), bytes(&weights), bytes(&bias), bytes(&y)];
             let tiles = tiles(sizes.output_pixels, params.output_channels);
             let step = step(params.rows);
-            let found = launch(device, kernel, &params, &step, &buffers, tiles);
+            let found = launch_with(device, kernel, &stride(&params), &params, &step, &buffers, tiles);
             let mut expected = double(&y);
             twin::conv2d_forward(&params, &step, &double(&x), &double(&weights), &double(&bias), &mut expected);
             assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
@@ -92,7 +99,8 @@ fn check_weight_gradient(kernel: &str, shapes: impl Strategy<Value = Conv2d>) {
             let rows = params.side * params.side * params.input_channels;
             let invocations = u64::from(parts) * tiles(rows, params.output_channels);
             let buffers = [bytes(&x), bytes(&dy), bytes(&gradient)];
-            let found = launch(device, kernel, &params, &step(params.rows), &buffers, invocations);
+            let found =
+                launch_with(device, kernel, &stride(&params), &params, &step(params.rows), &buffers, invocations);
             let mut expected = double(&gradient);
             twin::conv2d_weight_gradient(&params, &double(&x), &double(&dy), &mut expected);
             assert_close(&format!("{params:?}"), &floats(&found[2]), &expected, 1e-5);
@@ -133,7 +141,15 @@ fn conv2d_input_gradient_equals_its_twin() {
             let buffers = [bytes(&dy), bytes(&weights), bytes(&x), bytes(&dx)];
             let pixels = params.rows * params.input_height * params.input_width;
             let tiles = tiles(pixels, params.input_channels);
-            let found = launch(device, "conv2d_input_gradient", &params, &step(params.rows), &buffers, tiles);
+            let found = launch_with(
+                device,
+                "conv2d_input_gradient",
+                &stride(&params),
+                &params,
+                &step(params.rows),
+                &buffers,
+                tiles,
+            );
             let mut expected = double(&dx);
             twin::conv2d_input_gradient(
                 &params,

@@ -81,6 +81,19 @@ fn launch<P: Pod>(
     buffers: &[&[u8]],
     invocations: u64,
 ) -> Vec<Vec<u8>> {
+    launch_with(device, kernel, &[], params, step, buffers, invocations)
+}
+
+/// As [`launch`], with values of the kernel's constants.
+fn launch_with<P: Pod>(
+    device: &Device,
+    kernel: &str,
+    constants: &[(&'static str, f64)],
+    params: &P,
+    step: &Step,
+    buffers: &[&[u8]],
+    invocations: u64,
+) -> Vec<Vec<u8>> {
     let kernel = shaders::kernel(kernel).unwrap();
     assert_eq!(kernel.storage.len(), buffers.len(), "{}", kernel.name);
     assert_eq!(kernel.params_bytes, size_of::<P>(), "{}", kernel.name);
@@ -96,6 +109,7 @@ fn launch<P: Pod>(
     let recording = Recording {
         dispatches: vec![Dispatch {
             kernel,
+            constants: constants.to_vec(),
             params_offset_bytes: 0,
             bindings: (2..)
                 .zip(buffers)

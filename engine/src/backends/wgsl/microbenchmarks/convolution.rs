@@ -123,6 +123,8 @@ impl Convolution {
             pixels_per_part: rows_per_part(self.output_pixels(), gradient_tiles),
             part_stride: bias_offset + self.filters,
             bias_offset,
+            stride: self.stride,
+            reserved: [0; 3],
             epilogue: Epilogue::default(),
         }
     }
@@ -189,7 +191,7 @@ impl Product for Convolution {
 
     fn impossible(&self) -> Option<&'static str> {
         if self.stride != 1 {
-            return Some("our kernels have no strides yet");
+            return Some("strides are not measured yet");
         }
         if self.kernel[0] != self.kernel[1] {
             return Some("our kernels are squares");

@@ -37,6 +37,7 @@ impl<'a> Lab<'a> {
     ) -> Result<Self, EngineError> {
         let dispatch = |name| Dispatch {
             kernel: shaders::kernel(name).expect("the name of a registered kernel"),
+            constants: Vec::new(),
             params_offset_bytes: 0,
             bindings: Vec::new(),
             workgroups: [0; 2],

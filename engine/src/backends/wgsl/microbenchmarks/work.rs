@@ -95,6 +95,7 @@ impl Work {
         self.params.resize(self.params.len().next_multiple_of(stride), 0);
         Dispatch {
             kernel,
+            constants: Vec::new(),
             params_offset_bytes,
             bindings: bindings.to_vec(),
             workgroups: workgroups(invocations, kernel.workgroup_size),

@@ -6,11 +6,14 @@ use super::builder::Builder;
 use crate::error::EngineError;
 use crate::model::{Stages, TensorKind};
 use crate::trainer::TrainingJob;
+use crate::training::WeightAverage;
 
 /// Buffers that hold all tensors.
 pub(super) struct Arenas {
     pub(super) elements: u32,
     pub(super) weights: BufferRange,
+    /// The weights that layers read: the trained ones, or their averages.
+    pub(super) read: BufferRange,
     pub(super) gradients: BufferRange,
     /// Multipliers of each block of 256 elements.
     pub(super) blocks: BufferRange,
@@ -50,9 +53,11 @@ impl Arenas {
         }
         let widest = stages.values.iter().map(|value| value.stored_channels(CHANNEL_ALIGNMENT)).max().unwrap_or(0);
         let weights_bytes = bytemuck::cast_slice(&weights);
+        let weights = builder.bytes("weights", weights_bytes);
         Ok(Self {
             elements,
-            weights: builder.bytes("weights", weights_bytes),
+            weights,
+            read: weights,
             gradients: builder.floats("gradients", u64::from(elements)),
             blocks: builder.bytes("block multipliers", bytemuck::cast_slice(&blocks)),
             shadow: job.average.map(|_| builder.bytes("averaged weights", weights_bytes)),
@@ -63,6 +68,13 @@ impl Arenas {
     /// A part of an arena.
     pub(super) fn part(&self, arena: BufferRange, offset: u32, elements: u32) -> BufferRange {
         BufferRange { buffer: arena.buffer, offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements) }
+    }
+
+    /// From here on, layers read the weights that tests use.
+    pub(super) fn use_tested_weights(&mut self, average: Option<WeightAverage>) {
+        if let (Some(shadow), true) = (self.shadow, average.is_some_and(|average| average.is_tested())) {
+            self.read = shadow;
+        }
     }
 
     /// So many arenas of zeros for what an optimiser remembers.

@@ -11,8 +11,7 @@ impl Planner<'_> {
     pub(super) fn conv2d_forward(&mut self, stage: &Stage, window: Window, bias: bool) {
         let params = self.stages.conv2d_params(stage, window, bias, self.rows, CHANNEL_ALIGNMENT);
         let kernel = if is_narrow(&params) { "conv2d_forward_narrow" } else { "conv2d_forward" };
-        let bindings =
-            [self.input_of(stage, 0), self.weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
+        let bindings = [self.input_of(stage, 0), self.weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
         let invocations = tiles(params.rows * params.output_height * params.output_width, params.output_channels);
         self.builder.dispatch_with(kernel, &stride(window), &params, &bindings, invocations);
     }
@@ -31,8 +30,7 @@ impl Planner<'_> {
                 bias_offset: parts.bias_offset,
                 ..params
             };
-            let kernel =
-                if is_narrow(&params) { "conv2d_weight_gradient_narrow" } else { "conv2d_weight_gradient" };
+            let kernel = if is_narrow(&params) { "conv2d_weight_gradient_narrow" } else { "conv2d_weight_gradient" };
             let invocations = u64::from(parts.parts) * part_tiles;
             planner.builder.dispatch_with(kernel, &constants, &params, &[x, dy, parts.output], invocations);
         });

@@ -7,8 +7,7 @@ use crate::model::Stage;
 impl Planner<'_> {
     pub(super) fn dense_forward(&mut self, stage: &Stage, per_pixel: bool, bias: bool) {
         let params = self.stages.dense_params(stage, per_pixel, bias, self.rows, CHANNEL_ALIGNMENT);
-        let bindings =
-            [self.input_of(stage, 0), self.weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
+        let bindings = [self.input_of(stage, 0), self.weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
         self.builder.dispatch("dense_forward", &params, &bindings, tiles(params.rows, params.outputs));
     }
 

@@ -1,26 +1,36 @@
 use std::rc::Rc;
 
 use super::*;
-use crate::data::{DataSet, data_set};
+use crate::data::{DataSet, Split, data_set};
 use crate::training::{BatchPlan, SampleOrder};
+use crate::workload::Training;
+
+/// More than any device needs.
+const LARGEST_BINDING: u64 = 1 << 30;
 
 fn job(workload: &str, batch_size: u32) -> TrainingJob {
     let workload = crate::workload(workload).unwrap();
-    let split = |samples: usize| Split { images: vec![0; samples * 784], labels: vec![0; samples] };
-    TrainingJob {
-        model: workload.model.clone(),
-        data: Rc::new(DataSet {
-            definition: data_set("mnist").unwrap(),
-            train: split(10),
-            test: split(5),
-            generated: false,
-        }),
-        input_scale: workload.input_scale,
-        optimizer: workload.optimizer.clone(),
-        batches: BatchPlan { samples: 10, batch_size, order: SampleOrder::File, batching: workload.batching, seed: 1 },
+    let definition = data_set(workload.data_set).unwrap();
+    let features = definition.train.features() as usize;
+    let split = |samples: usize| Split { images: vec![0; samples * features], labels: vec![0; samples] };
+    let batches =
+        BatchPlan { first: 0, samples: 10, batch_size, order: SampleOrder::File, batching: workload.batching, seed: 1 };
+    workload.job(Training {
+        data: Rc::new(DataSet { definition, train: split(10), test: split(5), generated: false }),
+        batches,
+        planned_steps: 100,
         seed: 1,
         dropout: true,
-    }
+    })
+}
+
+fn plan(workload: &str, batch_size: u32) -> Plan {
+    Plan::new(&job(workload, batch_size), LARGEST_BINDING).unwrap()
+}
+
+/// Every workload, by name.
+fn workloads() -> impl Iterator<Item = &'static str> {
+    crate::WORKLOADS.iter().map(|make| make().name)
 }
 
 fn launches(recording: &Recording) -> Vec<&'static str> {
@@ -29,7 +39,7 @@ fn launches(recording: &Recording) -> Vec<&'static str> {
 
 #[test]
 fn a_step_of_the_perceptron_is_eleven_launches() {
-    let plan = Plan::new(&job("keras-mnist-mlp", 8)).unwrap();
+    let plan = plan("keras-mnist-mlp", 8);
     let expected = [
         "gather",
         "dense_forward",
@@ -49,7 +59,7 @@ fn a_step_of_the_perceptron_is_eleven_launches() {
 
 #[test]
 fn a_step_of_lenet_reads_the_image_with_the_narrow_kernels() {
-    let plan = Plan::new(&job("caffe-mnist", 8)).unwrap();
+    let plan = plan("caffe-mnist", 8);
     let launches = launches(&plan.training);
     assert_eq!(launches[..3], ["gather", "conv2d_forward_narrow", "max_pool_forward"]);
     assert_eq!(launches[launches.len() - 3..], ["conv2d_weight_gradient_narrow", "sum_parts", "sgd"]);
@@ -57,8 +67,8 @@ fn a_step_of_lenet_reads_the_image_with_the_narrow_kernels() {
 
 #[test]
 fn every_binding_lies_inside_its_buffer_at_an_aligned_offset() {
-    for (name, batch) in [("keras-mnist-mlp", 1), ("keras-mnist-mlp", 128), ("caffe-mnist", 3), ("caffe-mnist", 64)] {
-        let plan = Plan::new(&job(name, batch)).unwrap();
+    for (name, batch) in workloads().flat_map(|name| [(name, 1), (name, 3), (name, 64)]) {
+        let plan = plan(name, batch);
         for dispatch in plan.training.dispatches.iter().chain(&plan.evaluation.dispatches) {
             for range in &dispatch.bindings {
                 let buffer = &plan.buffers[range.buffer];
@@ -72,8 +82,8 @@ fn every_binding_lies_inside_its_buffer_at_an_aligned_offset() {
 
 #[test]
 fn no_launch_reads_and_writes_the_same_bytes() {
-    for name in ["keras-mnist-mlp", "caffe-mnist"] {
-        let plan = Plan::new(&job(name, 8)).unwrap();
+    for name in workloads() {
+        let plan = plan(name, 8);
         for dispatch in &plan.training.dispatches {
             let bindings = dispatch.bindings.iter().zip(dispatch.kernel.storage);
             let (written, read): (Vec<_>, Vec<_>) =
