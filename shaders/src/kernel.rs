@@ -100,4 +100,10 @@ pub const KERNELS: &[Kernel] = kernels![
     "attention_forward", Attention, 64, ["step", "invocation", "pcg4d", "epilogue", "attention"], [Read, ReadWrite, ReadWrite];
     "attention_query_gradient", Attention, 64, ["step", "invocation", "pcg4d", "epilogue", "attention", "store_gradient"], [Read, Read, Read, Read, ReadWrite, ReadWrite];
     "attention_key_value_gradient", Attention, 64, ["step", "invocation", "pcg4d", "epilogue", "attention", "store_gradient"], [Read, Read, Read, Read, ReadWrite];
+    "lstm_forward", Lstm, 64, ["step", "pcg4d", "epilogue", "lstm_params", "tile"], [Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
+    "lstm_backward", Lstm, 64, ["step", "pcg4d", "epilogue", "lstm_params", "tile"], [Read, Read, ReadWrite, ReadWrite];
+    "embedding_forward", Embedding, 64, ["step", "invocation", "pcg4d", "epilogue", "embedding_params"], [Read, Read, ReadWrite];
+    "embedding_weight_gradient", Embedding, 64, ["step", "invocation", "pcg4d", "epilogue", "embedding_params"], [Read, Read, ReadWrite];
+    "add_forward", Add, 64, ["step", "invocation", "pcg4d", "epilogue", "add_params"], [Read, Read, ReadWrite];
+    "add_gradient", Add, 64, ["step", "invocation", "pcg4d", "epilogue", "add_params", "store_gradient"], [Read, Read, ReadWrite];
 ];

@@ -3,14 +3,20 @@
 //! Field order and sizes are those of the WGSL structures; `tests/validate.rs` compares them.
 
 mod attention;
+mod elementwise;
 mod input;
 mod normalizers;
+mod peak;
+mod sequences;
 
-pub use attention::{Attention, Elementwise, LARGEST_HEAD, Position};
+pub use attention::{Attention, LARGEST_HEAD};
+pub use elementwise::{Add, Elementwise, Position};
 pub use input::{
     Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, Standardize, edge, flip, normalization, shift,
 };
 pub use normalizers::{BatchNorm, LayerNorm, LocalResponse};
+pub use peak::{PEAK_FMAS, PeakFma, PeakStream};
+pub use sequences::{Embedding, Lstm};
 
 use bytemuck::{Pod, Zeroable};
 
@@ -222,27 +228,3 @@ pub struct StepResult {
 
 /// Elements of an arena that share their multipliers; tensors begin at multiples of it.
 pub const BLOCK_ELEMENTS: u32 = 256;
-
-/// `peak_fma_2`, `peak_fma_4`, `peak_fma_8`: fused multiply-adds in registers.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct PeakFma {
-    /// Times that each invocation makes [`PEAK_FMAS`] of them.
-    pub iterations: u32,
-    pub invocations: u32,
-    pub multiplier: f32,
-    pub addend: f32,
-}
-
-/// Fused multiply-adds of one number in an iteration of a `peak_fma` kernel.
-pub const PEAK_FMAS: u32 = 128;
-
-/// `peak_copy`, `peak_read`: a long array, once from end to end.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct PeakStream {
-    /// Length of the array, in fours.
-    pub quads: u32,
-    pub invocations: u32,
-    pub reserved: [u32; 2],
-}

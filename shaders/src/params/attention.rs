@@ -2,32 +2,6 @@ use bytemuck::{Pod, Zeroable};
 
 use super::Epilogue;
 
-/// `gelu_forward`, `gelu_backward`, `pass_gradient`: each value for itself.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct Elementwise {
-    /// Stored values of the whole batch, a multiple of 4.
-    pub elements: u32,
-    pub reserved: [u32; 3],
-    /// Forward: of this layer. Backward: of the layer below, which made `x`.
-    pub epilogue: Epilogue,
-}
-
-/// `position_forward`, `position_gradient`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct Position {
-    pub rows: u32,
-    /// Stored values of a row, positions times channels, a multiple of 4.
-    pub values: u32,
-    /// Rows of the batch that one part of the gradient sums.
-    pub rows_per_part: u32,
-    /// Elements from one part of the gradient to the next.
-    pub part_stride: u32,
-    /// Forward: of this layer.
-    pub epilogue: Epilogue,
-}
-
 /// `attention_forward`, `attention_query_gradient`, `attention_key_value_gradient`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

@@ -2,8 +2,10 @@
 //!
 //! Each has the name, the parameters and the layouts of its kernel, and is the judge of it.
 
+mod add;
 mod conv2d;
 mod dense;
+mod embedding;
 mod epilogue;
 mod gather;
 mod gather_augmented;
@@ -12,6 +14,7 @@ mod optimizers;
 pub mod pcg4d;
 mod peak;
 mod pool;
+mod recurrent;
 mod softmax;
 mod standardize;
 mod sum_parts;
@@ -25,8 +28,10 @@ mod layer_norm;
 mod local_response;
 mod position;
 
+pub use add::{add_forward, add_gradient};
 pub use conv2d::{conv2d_forward, conv2d_input_gradient, conv2d_weight_gradient};
 pub use dense::{dense_forward, dense_input_gradient, dense_weight_gradient};
+pub use embedding::{embedding_forward, embedding_weight_gradient};
 pub use epilogue::{apply_epilogue, store_gradient};
 pub use gather::gather;
 pub use gather_augmented::gather_augmented;
@@ -34,6 +39,7 @@ pub use local_contrast::local_contrast;
 pub use optimizers::{Block, Update, adadelta, adam, adamw, average, rmsprop, sgd};
 pub use peak::{peak_copy, peak_fma, peak_read};
 pub use pool::{average_pool_backward, average_pool_forward, max_pool_backward, max_pool_forward};
+pub use recurrent::{lstm_backward, lstm_forward};
 pub use softmax::softmax_cross_entropy;
 pub use standardize::standardize;
 pub use sum_parts::sum_parts;

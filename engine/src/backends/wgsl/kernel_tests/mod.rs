@@ -1,13 +1,16 @@
 //! Every kernel against its plain twin, on odd shapes, on a real adapter.
 
+mod add;
 mod conv2d;
 mod dense;
+mod embedding;
 mod gather;
 mod gather_augmented;
 mod images;
 mod optimizers;
 mod peak;
 mod pool;
+mod recurrent;
 mod softmax;
 
 mod attention;

@@ -1,0 +1,25 @@
+// add_forward: y[p] = epilogue(a[p] + b[p / R]): each pixel of b is added to R pixels of a that follow each other.
+// R is 1 for equal shapes, and the pixels of a sample where one vector is added to all of them.
+//
+// P pixels over the whole batch, C stored channels, a multiple of 4.
+// params: Add. a: (P, C). b: (P / R, C). y: (P, C). All row-major f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> a: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> y: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let quads = params.channels / 4u;
+    let number = invocation_number(workgroup, workgroups, local);
+    let pixel = number / quads;
+    if pixel >= params.pixels {
+        return;
+    }
+    let sum = a[number] + b[pixel / params.repeats * quads + number % quads];
+    y[number] = apply_epilogue(sum, 4u * number, params.epilogue);
+}

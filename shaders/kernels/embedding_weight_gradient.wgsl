@@ -1,0 +1,37 @@
+// embedding_weight_gradient: dW[v] = Σ dy[b, p] over all places of word v, summed over one part of the batch's words.
+// An invocation owns four channels of all words of its part and takes the places in their order, so nothing is added
+// atomically and the result is the same bits every time.
+//
+// B samples, P word numbers of each, V words, S stored channels, a multiple of 4.
+// params: Embedding. ids: (B, id_stride) whole numbers below V as f32, of which P from id_offset on are used.
+// dy: (B, P, S). parts: (parts, part_stride): dW (V, S). All row-major f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> ids: array<f32>;
+@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let quads = params.channels / 4u;
+    let number = invocation_number(workgroup, workgroups, local);
+    let part = number / quads;
+    let quad = number % quads;
+    let tokens = params.rows * params.tokens;
+    let first = part * params.tokens_per_part;
+    if first >= tokens {
+        return;
+    }
+    let start = part * (params.part_stride / 4u) + quad;
+    for (var v = 0u; v < params.vocabulary; v++) {
+        parts[start + v * quads] = vec4<f32>(0.0);
+    }
+    let end = min(first + params.tokens_per_part, tokens);
+    for (var token = first; token < end; token++) {
+        let at = start + word(token) * quads;
+        parts[at] = parts[at] + dy[token * quads + quad];
+    }
+}

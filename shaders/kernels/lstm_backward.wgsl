@@ -1,0 +1,142 @@
+// lstm_backward: the gradients of what lstm_forward computed, by back-propagation through time; one dispatch runs all
+// steps t, last first:
+//     dh = dz[t+1]·Rᵀ, at the last step dy        dc = dh ⊙ o ⊙ (1 - tanh²(c[t])) + dc[t+1] ⊙ f[t+1]
+//     dz = (dc ⊙ g ⊙ s(i), dc ⊙ c[t-1] ⊙ s(f), dc ⊙ i ⊙ (1 - g²), dh ⊙ tanh(c[t]) ⊙ s(o))
+// where s, the slope of the hard sigmoid, is 0.2 where its result lies between 0 and 1, and 0 elsewhere.
+// Werbos, "Backpropagation through time: what it does and how to do it", Proceedings of the IEEE 78(10), 1990.
+//
+// A workgroup keeps eight sequences for all steps. For 128 units at a time, an invocation multiplies one gate of
+// dz[t+1] with eight rows of R; the sums over the four gates meet in workgroup memory.
+//
+// N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
+// params: Lstm. recurrent: (S, 4S). dy: (N, S), gradient of the last hidden state. cells: (N, T, S), in: c[t],
+// out: gradient of c[t-1]. gates: (N, T, 4S), in: i, f, g, o, out: dz. All row-major f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> recurrent: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> cells: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> gates: array<vec4<f32>>;
+
+const WORKGROUP_SIZE: u32 = 64u;
+// Fours of units that a workgroup works on at a time: an invocation for two of them and each gate.
+const TILE_QUADS: u32 = 32u;
+
+// Each gate's share of dh, (4, 8, 32 fours of units): as much as the smallest workgroup memory holds.
+var<workgroup> shares: array<vec4<f32>, 1024>;
+
+fn hard_sigmoid_slope(result: vec4<f32>) -> vec4<f32> {
+    let inside = (result > vec4<f32>(0.0)) & (result < vec4<f32>(1.0));
+    return select(vec4<f32>(0.0), vec4<f32>(0.2), inside);
+}
+
+fn store_share(at: u32, left: vec4<f32>, right: vec4<f32>) {
+    shares[at] = left;
+    shares[at + 1u] = right;
+}
+
+// What one gate at step t adds to dh of eight units before it, for the eight sequences from `first` on.
+fn propagate(first: u32, t: u32, gate: u32, quad: u32, share: u32) {
+    let quads = params.stored_units / 4u;
+    let last_sequence = params.sequences - 1u;
+    let last_unit = params.stored_units - 1u;
+    let stride = 4u * quads;
+    let start = t * stride + gate * quads;
+    // Sequences and units beyond the edge repeat the last one; nobody reads their shares.
+    let dz0 = min(first, last_sequence) * params.steps * stride + start;
+    let dz1 = min(first + 1u, last_sequence) * params.steps * stride + start;
+    let dz2 = min(first + 2u, last_sequence) * params.steps * stride + start;
+    let dz3 = min(first + 3u, last_sequence) * params.steps * stride + start;
+    let dz4 = min(first + 4u, last_sequence) * params.steps * stride + start;
+    let dz5 = min(first + 5u, last_sequence) * params.steps * stride + start;
+    let dz6 = min(first + 6u, last_sequence) * params.steps * stride + start;
+    let dz7 = min(first + 7u, last_sequence) * params.steps * stride + start;
+    let w0 = min(4u * quad, last_unit) * stride + gate * quads;
+    let w1 = min(4u * quad + 1u, last_unit) * stride + gate * quads;
+    let w2 = min(4u * quad + 2u, last_unit) * stride + gate * quads;
+    let w3 = min(4u * quad + 3u, last_unit) * stride + gate * quads;
+    let w4 = min(4u * quad + 4u, last_unit) * stride + gate * quads;
+    let w5 = min(4u * quad + 5u, last_unit) * stride + gate * quads;
+    let w6 = min(4u * quad + 6u, last_unit) * stride + gate * quads;
+    let w7 = min(4u * quad + 7u, last_unit) * stride + gate * quads;
+    var tile: Tile;
+    for (var n = 0u; n < quads; n++) {
+        add_four_outer_products(
+            &tile,
+            transpose(mat4x4<f32>(gates[dz0 + n], gates[dz1 + n], gates[dz2 + n], gates[dz3 + n])),
+            transpose(mat4x4<f32>(gates[dz4 + n], gates[dz5 + n], gates[dz6 + n], gates[dz7 + n])),
+            transpose(mat4x4<f32>(recurrent[w0 + n], recurrent[w1 + n], recurrent[w2 + n], recurrent[w3 + n])),
+            transpose(mat4x4<f32>(recurrent[w4 + n], recurrent[w5 + n], recurrent[w6 + n], recurrent[w7 + n])),
+        );
+    }
+    store_share(share, tile.left0, tile.right0);
+    store_share(share + TILE_QUADS, tile.left1, tile.right1);
+    store_share(share + 2u * TILE_QUADS, tile.left2, tile.right2);
+    store_share(share + 3u * TILE_QUADS, tile.left3, tile.right3);
+    store_share(share + 4u * TILE_QUADS, tile.left4, tile.right4);
+    store_share(share + 5u * TILE_QUADS, tile.left5, tile.right5);
+    store_share(share + 6u * TILE_QUADS, tile.left6, tile.right6);
+    store_share(share + 7u * TILE_QUADS, tile.left7, tile.right7);
+}
+
+// Gradients of four units of a sequence at step t, given what the step after it adds.
+fn retreat(sequence: u32, t: u32, quad: u32, share: u32) {
+    let quads = params.stored_units / 4u;
+    let place = (sequence * params.steps + t) * quads + quad;
+    let gate = 4u * (place - quad) + quad;
+    let i = gates[gate];
+    let f = gates[gate + quads];
+    let g = gates[gate + 2u * quads];
+    let o = gates[gate + 3u * quads];
+    let squashed = tanh(cells[place]);
+    var dh: vec4<f32>;
+    var dc = vec4<f32>(0.0);
+    if t + 1u < params.steps {
+        let next = SEQUENCES * TILE_QUADS;
+        dh = (shares[share] + shares[share + next]) + (shares[share + 2u * next] + shares[share + 3u * next]);
+        dc = cells[place + quads];
+    } else {
+        dh = dy[sequence * quads + quad];
+    }
+    dc = fma(dh * o, 1.0 - squashed * squashed, dc);
+    var before = vec4<f32>(0.0);
+    if t > 0u {
+        before = cells[place - quads];
+    }
+    gates[gate] = dc * g * hard_sigmoid_slope(i);
+    gates[gate + quads] = dc * before * hard_sigmoid_slope(f);
+    gates[gate + 2u * quads] = dc * i * (1.0 - g * g);
+    gates[gate + 3u * quads] = dh * squashed * hard_sigmoid_slope(o);
+    cells[place] = dc * f;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let quads = params.stored_units / 4u;
+    let first = first_sequence(workgroup, workgroups);
+    let sequences = min(SEQUENCES, params.sequences - min(first, params.sequences));
+    let gate = local % 4u;
+    let octet = local / 4u;
+    for (var done = 0u; done < params.steps; done++) {
+        let t = params.steps - 1u - done;
+        for (var start = 0u; start < quads; start += TILE_QUADS) {
+            let quad = start + 2u * octet;
+            if done > 0u && quad < quads {
+                propagate(first, t + 1u, gate, quad, gate * SEQUENCES * TILE_QUADS + 2u * octet);
+            }
+            workgroupBarrier();
+            let width = min(TILE_QUADS, quads - start);
+            for (var item = local; item < sequences * width; item += WORKGROUP_SIZE) {
+                let row = item / width;
+                let column = item % width;
+                retreat(first + row, t, start + column, row * TILE_QUADS + column);
+            }
+            // The next tile writes the shares anew, and the next step reads all of this step's dz.
+            workgroupBarrier();
+            storageBarrier();
+        }
+    }
+}

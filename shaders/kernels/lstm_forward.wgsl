@@ -1,0 +1,139 @@
+// lstm_forward: one dispatch runs all steps t of every sequence, from a zero state:
+//     i, f, o = hard_sigmoid(z), g = tanh(z) with z = x·W + b + h[t-1]·R, hard_sigmoid(z) = clamp(0.2 z + 0.5, 0, 1)
+//     c[t] = f ⊙ c[t-1] + i ⊙ g        h[t] = o ⊙ tanh(c[t])        y = epilogue(h[T-1])
+// Hochreiter and Schmidhuber, "Long Short-Term Memory", Neural Computation 9(8), 1997; with the forget gate of Gers,
+// Schmidhuber and Cummins, "Learning to Forget", Neural Computation 12(10), 2000; gates as in Keras 2.0.8.
+//
+// A workgroup keeps eight sequences for all steps and their hidden states in its memory. An invocation computes the
+// four gates of four units of all eight, held in registers.
+//
+// N sequences, T steps, S stored units, a multiple of 4 and at most 512. Gates are four blocks of S: i, f, g, o.
+// params: Lstm. recurrent: (S, 4S). gates: (N, T, 4S), in: x·W + b, out: i, f, g, o. cells: (N, T, S), out: c[t].
+// previous: (N, T, S), out: h[t-1]. y: (N, S). All row-major f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> recurrent: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> gates: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> cells: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> previous: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> y: array<vec4<f32>>;
+
+const WORKGROUP_SIZE: u32 = 64u;
+
+// Hidden states before the step, (8, S): as much as the smallest workgroup memory holds.
+var<workgroup> hidden: array<vec4<f32>, 1024>;
+
+fn hard_sigmoid(z: vec4<f32>) -> vec4<f32> {
+    return clamp(fma(z, vec4<f32>(0.2), vec4<f32>(0.5)), vec4<f32>(0.0), vec4<f32>(1.0));
+}
+
+// Ends step t of four units of a sequence, of which h[t-1]·R is given, gate by gate.
+fn advance(
+    sequence: u32,
+    t: u32,
+    quad: u32,
+    input: vec4<f32>,
+    forget: vec4<f32>,
+    candidate: vec4<f32>,
+    output: vec4<f32>,
+) {
+    if sequence >= params.sequences {
+        return;
+    }
+    let quads = params.stored_units / 4u;
+    let place = (sequence * params.steps + t) * quads + quad;
+    let gate = 4u * (place - quad) + quad;
+    let i = hard_sigmoid(gates[gate] + input);
+    let f = hard_sigmoid(gates[gate + quads] + forget);
+    let g = tanh(gates[gate + 2u * quads] + candidate);
+    let o = hard_sigmoid(gates[gate + 3u * quads] + output);
+    gates[gate] = i;
+    gates[gate + quads] = f;
+    gates[gate + 2u * quads] = g;
+    gates[gate + 3u * quads] = o;
+    var c = i * g;
+    if t > 0u {
+        c = fma(f, cells[place - quads], c);
+    } else {
+        previous[place] = vec4<f32>(0.0);
+    }
+    cells[place] = c;
+    let h = o * tanh(c);
+    if t + 1u < params.steps {
+        previous[place + quads] = h;
+    } else {
+        let at = sequence * quads + quad;
+        y[at] = apply_epilogue(h, 4u * at, params.epilogue);
+    }
+}
+
+// Step t of the eight sequences from `first` on, for the units 4 quad .. 4 quad + 3.
+fn step_units(first: u32, t: u32, quad: u32) {
+    let quads = params.stored_units / 4u;
+    var input_forget: Tile;
+    var candidate_output: Tile;
+    // Nothing comes from before the first step.
+    let products = select(0u, quads, t > 0u);
+    for (var k = 0u; k < products; k++) {
+        let low = transpose(mat4x4<f32>(hidden[k], hidden[quads + k], hidden[2u * quads + k], hidden[3u * quads + k]));
+        let high = transpose(
+            mat4x4<f32>(hidden[4u * quads + k], hidden[5u * quads + k], hidden[6u * quads + k], hidden[7u * quads + k]),
+        );
+        let w0 = 16u * k * quads + quad;
+        let w1 = w0 + 4u * quads;
+        let w2 = w1 + 4u * quads;
+        let w3 = w2 + 4u * quads;
+        add_four_outer_products(
+            &input_forget,
+            low,
+            high,
+            mat4x4<f32>(recurrent[w0], recurrent[w1], recurrent[w2], recurrent[w3]),
+            mat4x4<f32>(recurrent[w0 + quads], recurrent[w1 + quads], recurrent[w2 + quads], recurrent[w3 + quads]),
+        );
+        let g = 2u * quads;
+        let o = 3u * quads;
+        add_four_outer_products(
+            &candidate_output,
+            low,
+            high,
+            mat4x4<f32>(recurrent[w0 + g], recurrent[w1 + g], recurrent[w2 + g], recurrent[w3 + g]),
+            mat4x4<f32>(recurrent[w0 + o], recurrent[w1 + o], recurrent[w2 + o], recurrent[w3 + o]),
+        );
+    }
+    let p = input_forget;
+    let q = candidate_output;
+    advance(first, t, quad, p.left0, p.right0, q.left0, q.right0);
+    advance(first + 1u, t, quad, p.left1, p.right1, q.left1, q.right1);
+    advance(first + 2u, t, quad, p.left2, p.right2, q.left2, q.right2);
+    advance(first + 3u, t, quad, p.left3, p.right3, q.left3, q.right3);
+    advance(first + 4u, t, quad, p.left4, p.right4, q.left4, q.right4);
+    advance(first + 5u, t, quad, p.left5, p.right5, q.left5, q.right5);
+    advance(first + 6u, t, quad, p.left6, p.right6, q.left6, q.right6);
+    advance(first + 7u, t, quad, p.left7, p.right7, q.left7, q.right7);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let quads = params.stored_units / 4u;
+    let first = first_sequence(workgroup, workgroups);
+    let sequences = min(SEQUENCES, params.sequences - min(first, params.sequences));
+    for (var t = 0u; t < params.steps; t++) {
+        for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
+            step_units(first, t, quad);
+        }
+        // The states before the step are read by all until here, and replaced only then.
+        workgroupBarrier();
+        if t + 1u < params.steps {
+            for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
+                for (var row = 0u; row < sequences; row++) {
+                    // What this invocation itself has stored.
+                    hidden[row * quads + quad] = previous[((first + row) * params.steps + t + 1u) * quads + quad];
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+}

@@ -1,0 +1,17 @@
+// The parameter block that `params::Embedding` describes. Needs epilogue.wgsl and the kernel's `params`, `ids`.
+struct Params {
+    rows: u32,
+    tokens: u32,
+    id_stride: u32,
+    id_offset: u32,
+    vocabulary: u32,
+    channels: u32,
+    tokens_per_part: u32,
+    part_stride: u32,
+    epilogue: Epilogue,
+}
+
+// Word number of a token, counted over the whole batch.
+fn word(token: u32) -> u32 {
+    return u32(ids[token / params.tokens * params.id_stride + params.id_offset + token % params.tokens]);
+}

@@ -1,0 +1,59 @@
+//! Parameter blocks of recurrent layers and embeddings.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::Epilogue;
+
+/// `lstm_forward`, `lstm_backward`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Lstm {
+    /// Sequences of the whole batch, N: samples times the sequences of a sample.
+    pub sequences: u32,
+    /// Steps of a sequence, T.
+    pub steps: u32,
+    /// Units that the network knows of.
+    pub units: u32,
+    /// Units as stored, S, a multiple of 4 and at most [`Lstm::LARGEST_UNITS`].
+    pub stored_units: u32,
+    /// Forward only: of the last hidden state.
+    pub epilogue: Epilogue,
+}
+
+impl Lstm {
+    /// Stored units whose hidden states fit into the workgroup memory of every device.
+    pub const LARGEST_UNITS: u32 = 512;
+    /// A workgroup keeps its sequences through all steps.
+    pub const SEQUENCES_PER_WORKGROUP: u32 = 8;
+    /// Invocations of a workgroup of both kernels.
+    pub const WORKGROUP_SIZE: u32 = 64;
+
+    /// Invocations that both kernels need.
+    pub fn invocations(&self) -> u64 {
+        u64::from(self.sequences.div_ceil(Self::SEQUENCES_PER_WORKGROUP)) * u64::from(Self::WORKGROUP_SIZE)
+    }
+}
+
+/// `embedding_forward`, `embedding_weight_gradient`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Embedding {
+    /// Samples of the batch, B.
+    pub rows: u32,
+    /// Word numbers of a row that are used, P.
+    pub tokens: u32,
+    /// Values of a row of `ids`.
+    pub id_stride: u32,
+    /// First of the used values of a row.
+    pub id_offset: u32,
+    /// Words, V; every word number is below it.
+    pub vocabulary: u32,
+    /// Stored values of a word's vector, S, a multiple of 4.
+    pub channels: u32,
+    /// Word numbers (over the whole batch) that one part of a weight gradient sums.
+    pub tokens_per_part: u32,
+    /// Elements from one part of the gradients to the next.
+    pub part_stride: u32,
+    /// Forward only: of this layer.
+    pub epilogue: Epilogue,
+}

@@ -1,0 +1,82 @@
+//! The backward twins of recurrent layers are the derivatives of the forward ones.
+
+use shaders::params::{Epilogue, Lstm, Step};
+use shaders::reference::pcg4d::uniform;
+use shaders::reference::{lstm_backward, lstm_forward};
+
+const PARAMS: Lstm = Lstm {
+    sequences: 2,
+    steps: 4,
+    units: 3,
+    stored_units: 3,
+    epilogue: Epilogue {
+        activation: 0,
+        dropout_stream: 0,
+        dropout_rate: 0.0,
+        accumulate: 0,
+        channels: 3,
+        stored_channels: 3,
+        reserved: [0; 2],
+    },
+};
+const UNITS: usize = PARAMS.units as usize;
+const PLACES: usize = (PARAMS.sequences * PARAMS.steps) as usize;
+
+/// Numbers in `-limit..limit`, different for each `stream`.
+fn numbers(count: usize, stream: u32, limit: f64) -> Vec<f64> {
+    (0u32..).take(count).map(|i| limit * (2.0 * f64::from(uniform(i, stream, 0, 7)) - 1.0)).collect()
+}
+
+struct Forward {
+    gates: Vec<f64>,
+    cells: Vec<f64>,
+    previous: Vec<f64>,
+    y: Vec<f64>,
+}
+
+fn forward(recurrent: &[f64], products: &[f64]) -> Forward {
+    let mut gates = products.to_vec();
+    let (mut cells, mut previous) = (vec![0.0; PLACES * UNITS], vec![0.0; PLACES * UNITS]);
+    let mut y = vec![0.0; PARAMS.sequences as usize * UNITS];
+    lstm_forward(&PARAMS, &Step::default(), recurrent, &mut gates, &mut cells, &mut previous, &mut y);
+    Forward { gates, cells, previous, y }
+}
+
+/// Holds each element of `gradient` to the difference quotient of `loss` at `point`.
+fn check(what: &str, point: &[f64], gradient: &[f64], loss: impl Fn(&[f64]) -> f64) {
+    const STEP: f64 = 1e-5;
+    assert_eq!(point.len(), gradient.len(), "{what}");
+    for (i, &gradient) in gradient.iter().enumerate() {
+        let moved = |by: f64| {
+            let mut moved = point.to_vec();
+            moved[i] += by;
+            loss(&moved)
+        };
+        let quotient = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
+        assert!((quotient - gradient).abs() <= 1e-8, "{what}: element {i} is {gradient:e}, the quotient {quotient:e}");
+    }
+}
+
+#[test]
+fn the_lstm_backward_is_the_derivative_of_the_lstm_forward() {
+    let recurrent = numbers(UNITS * 4 * UNITS, 1, 1.0);
+    // So large that some gates are at the ends of the hard sigmoid.
+    let products = numbers(PLACES * 4 * UNITS, 2, 3.5);
+    let dy = numbers(PARAMS.sequences as usize * UNITS, 3, 1.0);
+    let loss = |run: &Forward| run.y.iter().zip(&dy).map(|(y, dy)| y * dy).sum::<f64>();
+
+    let Forward { gates, mut cells, previous, .. } = forward(&recurrent, &products);
+    assert!(gates.iter().any(|&gate| gate == 0.0) && gates.iter().any(|&gate| gate == 1.0));
+    let mut dz = gates;
+    lstm_backward(&PARAMS, &recurrent, &dy, &mut cells, &mut dz);
+    check("products", &products, &dz, |moved| loss(&forward(&recurrent, moved)));
+
+    // As the dense weight gradient computes it: the hidden states before each step times dz.
+    let mut gradient = vec![0.0; recurrent.len()];
+    for (previous, dz) in previous.chunks_exact(UNITS).zip(dz.chunks_exact(4 * UNITS)) {
+        for (hidden, row) in previous.iter().zip(gradient.chunks_exact_mut(4 * UNITS)) {
+            row.iter_mut().zip(dz).for_each(|(gradient, dz)| *gradient += hidden * dz);
+        }
+    }
+    check("recurrent weights", &recurrent, &gradient, |moved| loss(&forward(moved, &products)));
+}
