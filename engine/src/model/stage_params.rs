@@ -1,10 +1,13 @@
 //! Parameter blocks of stages. Layouts store channels in multiples of `alignment`; what is beyond the real ones
 //! stays zero. Blocks come with the stage's own epilogue, and with gradients in one part.
 
-use shaders::params::{Conv2d, Dense, Epilogue, NO_BIAS, Pool};
+use shaders::params::{
+    Add, Attention, BatchNorm, Conv2d, Dense, Elementwise, Embedding, Epilogue, LayerNorm, LocalResponse, Lstm,
+    NO_BIAS, Pool, Position, activation as activations,
+};
 
 use super::stage::Storage;
-use super::{Stage, Stages, Value};
+use super::{Activation, Stage, Stages, Value};
 
 impl Value {
     /// Channels of a pixel as stored.
@@ -106,5 +109,182 @@ impl Stages {
             reserved: [0; 3],
             epilogue: output.stored_epilogue(alignment),
         }
+    }
+}
+
+/// Layers that are not made of matrix products of the whole input.
+impl Stages {
+    /// An LSTM over the rows of `rows` samples, each of which is a sequence of its pixels.
+    pub(crate) fn lstm_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Lstm {
+        let (input, output) = (self.input(stage), self.output(stage));
+        Lstm {
+            sequences: rows * input.shape.height,
+            steps: input.shape.width,
+            units: output.shape.channels,
+            stored_units: output.stored_channels(alignment),
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    /// The products of an LSTM with its input, for all steps at once.
+    pub(crate) fn lstm_input_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Dense {
+        let inputs = self.input(stage).stored_channels(alignment);
+        lstm_product(&self.lstm_params(stage, rows, alignment), inputs, true)
+    }
+
+    /// The products of an LSTM with its hidden states, for all steps at once: for its weight gradient.
+    pub(crate) fn lstm_recurrent_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Dense {
+        let lstm = self.lstm_params(stage, rows, alignment);
+        lstm_product(&lstm, lstm.stored_units, false)
+    }
+
+    pub(crate) fn embedding_params(
+        &self,
+        stage: &Stage,
+        (vocabulary, first): (u32, u32),
+        rows: u32,
+        alignment: u32,
+    ) -> Embedding {
+        let (input, output) = (self.input(stage), self.output(stage));
+        let (tokens, channels) = (output.shape.pixels(), output.stored_channels(alignment));
+        Embedding {
+            rows,
+            tokens,
+            id_stride: input.stored_features(alignment),
+            id_offset: first,
+            vocabulary,
+            channels,
+            tokens_per_part: rows * tokens,
+            part_stride: vocabulary * channels,
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    /// A sum; gradients of the second summand need its own number of repeats, which is given here.
+    pub(crate) fn add_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Add {
+        let (output, second) = (self.output(stage), &self.values[stage.inputs[1]]);
+        Add {
+            pixels: rows * output.shape.pixels(),
+            channels: output.stored_channels(alignment),
+            repeats: output.shape.pixels() / second.shape.pixels(),
+            reserved: 0,
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    pub(crate) fn local_response_params(
+        &self,
+        stage: &Stage,
+        radius: u32,
+        [bias, alpha, beta]: [f32; 3],
+        rows: u32,
+        alignment: u32,
+    ) -> LocalResponse {
+        let output = self.output(stage);
+        LocalResponse {
+            rows,
+            pixels: output.shape.pixels(),
+            stored_channels: output.stored_channels(alignment),
+            radius,
+            bias,
+            alpha,
+            beta,
+            reserved: 0,
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    pub(crate) fn batch_norm_params(
+        &self,
+        stage: &Stage,
+        (epsilon, keep): (f32, f32),
+        activation: Activation,
+        rows: u32,
+        alignment: u32,
+    ) -> BatchNorm {
+        let output = self.output(stage);
+        let (pixels, channels) = (output.shape.pixels(), output.stored_channels(alignment));
+        BatchNorm {
+            rows,
+            pixels,
+            stored_channels: channels,
+            pixels_per_part: rows * pixels,
+            parts: 1,
+            part_stride: 2 * channels,
+            bias_offset: channels,
+            activation: match activation {
+                Activation::Identity => activations::IDENTITY,
+                Activation::Relu => activations::RELU,
+                Activation::Tanh => activations::TANH,
+                Activation::Gelu => activations::GELU,
+            },
+            epsilon,
+            keep,
+            reserved: [0; 2],
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    pub(crate) fn layer_norm_params(&self, stage: &Stage, epsilon: f32, rows: u32, alignment: u32) -> LayerNorm {
+        let output = self.output(stage);
+        let (tokens, stored_channels) = (output.shape.pixels(), output.stored_channels(alignment));
+        LayerNorm {
+            rows,
+            tokens,
+            channels: output.shape.channels,
+            stored_channels,
+            tokens_per_part: rows * tokens,
+            part_stride: 2 * stored_channels,
+            bias_offset: stored_channels,
+            epsilon,
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    pub(crate) fn elementwise_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Elementwise {
+        let output = self.output(stage);
+        Elementwise {
+            elements: rows * output.stored_features(alignment),
+            reserved: [0; 3],
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    pub(crate) fn position_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Position {
+        let output = self.output(stage);
+        let values = output.stored_features(alignment);
+        Position { rows, values, rows_per_part: rows, part_stride: values, epilogue: output.stored_epilogue(alignment) }
+    }
+
+    /// Self-attention; its epilogue is that of the queries, keys and values, and for gradients only.
+    pub(crate) fn attention_params(&self, stage: &Stage, heads: u32, rows: u32) -> Attention {
+        let shape = self.output(stage).shape;
+        let head_size = shape.channels / heads;
+        Attention {
+            rows,
+            tokens: shape.pixels(),
+            heads,
+            head_size,
+            #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
+            scale: (1.0 / f64::from(head_size).sqrt()) as f32,
+            reserved: [0; 3],
+            epilogue: Epilogue::default(),
+        }
+    }
+}
+
+/// A product whose results are the four gates of all steps of all sequences.
+fn lstm_product(lstm: &Lstm, inputs: u32, bias: bool) -> Dense {
+    let (rows, outputs) = (lstm.sequences * lstm.steps, 4 * lstm.stored_units);
+    Dense {
+        rows,
+        inputs,
+        outputs,
+        units: outputs,
+        rows_per_part: rows,
+        part_stride: (inputs + u32::from(bias)) * outputs,
+        bias_offset: if bias { inputs * outputs } else { NO_BIAS },
+        reserved: 0,
+        epilogue: Epilogue { channels: outputs, stored_channels: outputs, ..Epilogue::default() },
     }
 }

@@ -1,8 +1,11 @@
 //! One pass through the stages of a model, forth and back.
 
+mod attention;
 mod convolution;
 mod dense;
+mod normalization;
 mod pooling;
+mod recurrent;
 
 use shaders::Real;
 use shaders::params::{Epilogue, Step};
@@ -64,6 +67,7 @@ impl<T: Real> Network<T> {
     }
 
     fn stage_forward(&mut self, index: usize, stage: &Stage, step: &Step, y: Vec<T>) -> Vec<T> {
+        let rows = self.rows;
         match stage.kind {
             StageKind::Dense { bias, per_pixel } => self.dense_forward(stage, per_pixel, bias, step, y),
             StageKind::Conv2d { side, stride, padding, bias } => {
@@ -75,7 +79,21 @@ impl<T: Real> Network<T> {
             StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
                 self.average_pool_forward(stage, (side, stride, padding), step, y)
             }
-            _ => todo!(),
+            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
+                let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
+                self.local_response_forward(stage, params, step, y)
+            }
+            StageKind::BatchNorm { epsilon, keep, activation } => {
+                let params = self.stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
+                self.batch_norm_forward(index, stage, params, step, y)
+            }
+            StageKind::LayerNorm { epsilon } => self.layer_norm_forward(index, stage, epsilon, step, y),
+            StageKind::Lstm => self.lstm_forward(index, stage, step, y),
+            StageKind::Embedding { vocabulary, first } => self.embedding_forward(stage, (vocabulary, first), step, y),
+            StageKind::Add => self.add_forward(stage, step, y),
+            StageKind::PositionEmbedding => self.position_forward(stage, step, y),
+            StageKind::Attention { heads } => self.attention_forward(index, stage, heads, y),
+            StageKind::Gelu => self.gelu_forward(stage, step, y),
         }
     }
 
@@ -95,6 +113,7 @@ impl<T: Real> Network<T> {
     }
 
     fn stage_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
+        let rows = self.rows;
         match stage.kind {
             StageKind::Dense { bias, per_pixel } => self.dense_backward(stage, per_pixel, bias, step, dy),
             StageKind::Conv2d { side, stride, padding, bias } => {
@@ -106,7 +125,21 @@ impl<T: Real> Network<T> {
             StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
                 self.average_pool_backward(stage, (side, stride, padding), step, dy);
             }
-            _ => todo!(),
+            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
+                let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
+                self.local_response_backward(stage, params, step, dy);
+            }
+            StageKind::BatchNorm { epsilon, keep, activation } => {
+                let params = self.stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
+                self.batch_norm_backward(index, stage, params, step, dy);
+            }
+            StageKind::LayerNorm { epsilon } => self.layer_norm_backward(index, stage, epsilon, step, dy),
+            StageKind::Lstm => self.lstm_backward(index, stage, step, dy),
+            StageKind::Embedding { vocabulary, first } => self.embedding_backward(stage, (vocabulary, first), dy),
+            StageKind::Add => self.add_backward(stage, step, dy),
+            StageKind::PositionEmbedding => self.position_backward(stage, step, dy),
+            StageKind::Attention { heads } => self.attention_backward(index, stage, heads, step, dy),
+            StageKind::Gelu => self.gelu_backward(stage, step, dy),
         }
     }
 

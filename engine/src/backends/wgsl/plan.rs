@@ -1,19 +1,22 @@
 //! From a job to buffers and recordings, all of it data: what a step launches, and on what.
 
 mod arenas;
+mod attention;
 mod builder;
 mod convolution;
 mod dense;
 mod input;
+mod normalization;
 mod pooling;
-mod weight_gradient;
+mod recurrent;
+pub(super) mod weight_gradient;
 
-use shaders::params::{Epilogue, Optimizer as OptimizerParams, Softmax, StepResult};
+use shaders::params::{Epilogue, LARGEST_HEAD, Lstm, Optimizer as OptimizerParams, Softmax, StepResult};
 
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
 use crate::error::EngineError;
-use crate::model::{PoolKind, Stage, StageKind, Stages};
+use crate::model::{Model, ModelError, PoolKind, Stage, StageKind, Stages};
 use crate::trainer::TrainingJob;
 use crate::training::{Loss, Rule};
 use arenas::Arenas;
@@ -111,6 +114,7 @@ struct ValueBuffers {
 impl<'a> Planner<'a> {
     fn new(job: &'a TrainingJob, largest_binding: u64) -> Result<Self, EngineError> {
         let stages = job.model.stages(job.dropout)?;
+        check(&job.model, &stages)?;
         let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::default();
         let batch = job.batches.batch_size;
@@ -185,11 +189,22 @@ impl<'a> Planner<'a> {
 
     /// A buffer that a stage keeps from forth to back, of so many values for each sample.
     fn keep(&mut self, index: usize, place: usize, name: &'static str, values_per_sample: u64) -> BufferRange {
-        if self.kept[index].len() == place {
-            let buffer = self.builder.floats(name, u64::from(self.test_rows) * values_per_sample);
-            self.kept[index].push(buffer);
-        }
+        self.keep_values(index, place, name, u64::from(self.test_rows) * values_per_sample);
         let bytes = 4 * u64::from(self.rows) * values_per_sample;
+        BufferRange { bytes, ..self.kept[index][place] }
+    }
+
+    /// A buffer of so many values that a stage keeps, or that both recordings use.
+    fn keep_values(&mut self, index: usize, place: usize, name: &'static str, values: u64) -> BufferRange {
+        let bytes = 4 * values;
+        let kept = &mut self.kept[index];
+        if kept.len() <= place {
+            kept.resize(place + 1, BufferRange::default());
+        }
+        // The recording for tests may have more rows.
+        if self.kept[index][place].bytes < bytes {
+            self.kept[index][place] = self.builder.floats(name, values);
+        }
         BufferRange { bytes, ..self.kept[index][place] }
     }
 
@@ -205,6 +220,7 @@ impl<'a> Planner<'a> {
     }
 
     fn forward(&mut self, training: bool) {
+        let rows = self.rows;
         for index in 0..self.stages.stages.len() {
             let stage = self.stages.stages[index].clone();
             match stage.kind {
@@ -218,13 +234,30 @@ impl<'a> Planner<'a> {
                 StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
                     self.average_pool_forward(&stage, (side, stride, padding));
                 }
-                _ => todo!("{training}"),
+                StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
+                    let constants = [bias, alpha, beta];
+                    let params = self.stages.local_response_params(&stage, radius, constants, rows, CHANNEL_ALIGNMENT);
+                    self.local_response_forward(&stage, params);
+                }
+                StageKind::BatchNorm { epsilon, keep, activation } => {
+                    let constants = (epsilon, keep);
+                    let params = self.stages.batch_norm_params(&stage, constants, activation, rows, CHANNEL_ALIGNMENT);
+                    self.batch_norm_forward(index, &stage, params, training);
+                }
+                StageKind::LayerNorm { epsilon } => self.layer_norm_forward(index, &stage, epsilon),
+                StageKind::Lstm => self.lstm_forward(index, &stage),
+                StageKind::Embedding { vocabulary, first } => self.embedding_forward(&stage, (vocabulary, first)),
+                StageKind::Add => self.add_forward(&stage),
+                StageKind::PositionEmbedding => self.position_forward(&stage),
+                StageKind::Attention { heads } => self.attention_forward(index, &stage, heads),
+                StageKind::Gelu => self.gelu_forward(&stage),
             }
         }
     }
 
     /// Gradients of all stages, last first.
     fn backward(&mut self) {
+        let rows = self.rows;
         for index in (0..self.stages.stages.len()).rev() {
             let stage = self.stages.stages[index].clone();
             match stage.kind {
@@ -238,7 +271,23 @@ impl<'a> Planner<'a> {
                 StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
                     self.average_pool_backward(&stage, (side, stride, padding));
                 }
-                _ => todo!(),
+                StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
+                    let constants = [bias, alpha, beta];
+                    let params = self.stages.local_response_params(&stage, radius, constants, rows, CHANNEL_ALIGNMENT);
+                    self.local_response_backward(&stage, params);
+                }
+                StageKind::BatchNorm { epsilon, keep, activation } => {
+                    let constants = (epsilon, keep);
+                    let params = self.stages.batch_norm_params(&stage, constants, activation, rows, CHANNEL_ALIGNMENT);
+                    self.batch_norm_backward(index, &stage, params);
+                }
+                StageKind::LayerNorm { epsilon } => self.layer_norm_backward(index, &stage, epsilon),
+                StageKind::Lstm => self.lstm_backward(index, &stage),
+                StageKind::Embedding { vocabulary, first } => self.embedding_backward(&stage, (vocabulary, first)),
+                StageKind::Add => self.add_backward(&stage),
+                StageKind::PositionEmbedding => self.position_backward(&stage),
+                StageKind::Attention { heads } => self.attention_backward(index, &stage, heads),
+                StageKind::Gelu => self.gelu_backward(&stage),
             }
         }
     }
@@ -321,6 +370,24 @@ impl<'a> Planner<'a> {
             logits_stride,
         }
     }
+}
+
+/// Refuses what the kernels cannot hold.
+fn check(model: &Model, stages: &Stages) -> Result<(), ModelError> {
+    for (layer, stage) in stages.stages.iter().enumerate() {
+        let channels = stages.output(stage).shape.channels;
+        let reason = match stage.kind {
+            StageKind::Lstm if channels > Lstm::LARGEST_UNITS => {
+                format!("an LSTM of {channels} units; the kernels hold {} at most", Lstm::LARGEST_UNITS)
+            }
+            StageKind::Attention { heads } if channels / heads > LARGEST_HEAD => {
+                format!("heads of {} channels; the kernels hold {LARGEST_HEAD} at most", channels / heads)
+            }
+            _ => continue,
+        };
+        return Err(ModelError::Unsupported { model: model.name, layer, reason });
+    }
+    Ok(())
 }
 
 /// Tiles of 8 × 8 that cover a matrix; each is one invocation's work.

@@ -26,7 +26,7 @@ pub(super) enum BufferContents {
 }
 
 /// A part of a buffer that a kernel sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BufferRange {
     /// Place in the plan's list of buffers.
     pub(super) buffer: usize,

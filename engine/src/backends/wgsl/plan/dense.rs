@@ -1,6 +1,7 @@
 use shaders::params::Dense;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
+use super::super::recording::BufferRange;
 use super::{Planner, tiles};
 use crate::model::Stage;
 
@@ -14,9 +15,25 @@ impl Planner<'_> {
     pub(super) fn dense_backward(&mut self, stage: &Stage, per_pixel: bool, bias: bool) {
         let params = self.stages.dense_params(stage, per_pixel, bias, self.rows, CHANNEL_ALIGNMENT);
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
+        self.product_gradient(stage.tensor, bias.then_some(stage.tensor + 1), params, x, dy);
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let params = Dense { epilogue, ..params };
+            let bindings = [dy, self.weight(stage, 0), x, dx];
+            self.builder.dispatch("dense_input_gradient", &params, &bindings, tiles(params.rows, params.inputs));
+        }
+    }
+
+    /// Weight gradient of a product of matrices: of a tensor, and of the bias behind it in the arena if there is one.
+    pub(super) fn product_gradient(
+        &mut self,
+        tensor: usize,
+        bias: Option<usize>,
+        params: Dense,
+        x: BufferRange,
+        dy: BufferRange,
+    ) {
         let part_tiles = tiles(params.inputs, params.outputs);
-        let bias = bias.then_some(stage.tensor + 1);
-        self.weight_gradient(stage.tensor, bias, params.rows, part_tiles, |planner, parts| {
+        self.weight_gradient(tensor, bias, params.rows, part_tiles, |planner, parts| {
             let params = Dense {
                 rows_per_part: parts.rows_per_part,
                 part_stride: parts.part_stride,
@@ -26,10 +43,5 @@ impl Planner<'_> {
             let invocations = u64::from(parts.parts) * part_tiles;
             planner.builder.dispatch("dense_weight_gradient", &params, &[x, dy, parts.output], invocations);
         });
-        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let params = Dense { epilogue, ..params };
-            let bindings = [dy, self.weight(stage, 0), x, dx];
-            self.builder.dispatch("dense_input_gradient", &params, &bindings, tiles(params.rows, params.inputs));
-        }
     }
 }

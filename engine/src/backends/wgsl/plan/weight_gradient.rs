@@ -21,7 +21,7 @@ pub(super) struct Parts {
 
 impl Planner<'_> {
     /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one. It is a sum over
-    /// `rows`, of which one part is `tiles` invocations' work; `dispatch` launches it.
+    /// `rows`, of which one part is `tiles` invocations' work; `dispatch` launches it. Returns where the gradient is.
     pub(super) fn weight_gradient(
         &mut self,
         tensor: usize,
@@ -29,7 +29,7 @@ impl Planner<'_> {
         rows: u32,
         tiles: u64,
         dispatch: impl FnOnce(&mut Self, &Parts),
-    ) {
+    ) -> BufferRange {
         let weights = self.tensors[tensor];
         let bias = bias.map(|bias| self.tensors[bias]);
         let bias_offset = bias.map_or(NO_BIAS, |bias| bias.offset - weights.offset);
@@ -47,11 +47,12 @@ impl Planner<'_> {
             let params = SumParts { elements: part_stride, parts, reserved: [0; 2] };
             self.builder.dispatch("sum_parts", &params, &[output, gradient], u64::from(part_stride / 4));
         }
+        gradient
     }
 }
 
 /// How many rows each part of a weight gradient sums, when a part is `tiles` invocations' work.
-fn rows_per_part(rows: u32, tiles: u64) -> u32 {
+pub(in crate::backends::wgsl) fn rows_per_part(rows: u32, tiles: u64) -> u32 {
     let wanted = u32::try_from(WANTED_INVOCATIONS / tiles.max(1)).unwrap_or(u32::MAX).max(1);
     rows.div_ceil(wanted).max(SMALLEST_PART).min(rows)
 }

@@ -1,0 +1,90 @@
+use shaders::params::{Add, Dense, Embedding};
+
+use super::super::layout::CHANNEL_ALIGNMENT;
+use super::super::recording::BufferRange;
+use super::{Planner, tiles};
+use crate::model::Stage;
+
+impl Planner<'_> {
+    pub(super) fn lstm_forward(&mut self, index: usize, stage: &Stage) {
+        let params = self.stages.lstm_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let product = self.stages.lstm_input_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let [gates, cells, previous] = self.lstm_memory(index, stage);
+        let x = self.input_of(stage, 0);
+        let [kernel, recurrent, bias] = [0, 1, 2].map(|tensor| self.weight(stage, tensor));
+        let invocations = tiles(product.rows, product.outputs);
+        self.builder.dispatch("dense_forward", &product, &[x, kernel, bias, gates], invocations);
+        let bindings = [recurrent, gates, cells, previous, self.output_of(stage)];
+        self.builder.dispatch("lstm_forward", &params, &bindings, params.invocations());
+    }
+
+    /// Gates, cells and previous hidden states of all steps.
+    fn lstm_memory(&mut self, index: usize, stage: &Stage) -> [BufferRange; 3] {
+        let params = self.stages.lstm_params(stage, 1, CHANNEL_ALIGNMENT);
+        let states = u64::from(params.sequences * params.steps) * u64::from(params.stored_units);
+        [("gates", 4 * states), ("cell states", states), ("hidden states", states)]
+            .iter()
+            .enumerate()
+            .map(|(place, &(name, values))| self.keep(index, place, name, values))
+            .collect::<Vec<_>>()
+            .try_into()
+            .expect("three were made")
+    }
+
+    pub(super) fn lstm_backward(&mut self, index: usize, stage: &Stage) {
+        let params = self.stages.lstm_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let [gates, cells, previous] = self.lstm_memory(index, stage);
+        let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
+        let [kernel, recurrent] = [0, 1].map(|tensor| self.weight(stage, tensor));
+        // The gates become the gradients of what went into them.
+        self.builder.dispatch("lstm_backward", &params, &[recurrent, dy, cells, gates], params.invocations());
+        let product = self.stages.lstm_input_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        self.product_gradient(stage.tensor, Some(stage.tensor + 2), product, x, gates);
+        let hidden = self.stages.lstm_recurrent_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        self.product_gradient(stage.tensor + 1, None, hidden, previous, gates);
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let params = Dense { epilogue, ..product };
+            let invocations = tiles(params.rows, params.inputs);
+            self.builder.dispatch("dense_input_gradient", &params, &[gates, kernel, x, dx], invocations);
+        }
+    }
+
+    pub(super) fn embedding_forward(&mut self, stage: &Stage, words: (u32, u32)) {
+        let params = self.stages.embedding_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
+        let y = self.output_of(stage);
+        let bindings = [self.input_of(stage, 0), self.weight(stage, 0), y];
+        self.builder.dispatch("embedding_forward", &params, &bindings, y.bytes / 16);
+    }
+
+    pub(super) fn embedding_backward(&mut self, stage: &Stage, words: (u32, u32)) {
+        let params = self.stages.embedding_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
+        let (ids, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
+        // One invocation for four channels of all words.
+        let quads = u64::from(params.channels / 4);
+        self.weight_gradient(stage.tensor, None, params.rows * params.tokens, quads, |planner, parts| {
+            let params = Embedding { tokens_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
+            let bindings = [ids, dy, parts.output];
+            let invocations = u64::from(parts.parts) * quads;
+            planner.builder.dispatch("embedding_weight_gradient", &params, &bindings, invocations);
+        });
+    }
+
+    pub(super) fn add_forward(&mut self, stage: &Stage) {
+        let params = self.stages.add_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let y = self.output_of(stage);
+        let bindings = [self.input_of(stage, 0), self.input_of(stage, 1), y];
+        self.builder.dispatch("add_forward", &params, &bindings, y.bytes / 16);
+    }
+
+    pub(super) fn add_backward(&mut self, stage: &Stage) {
+        let params = self.stages.add_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let dy = self.output_gradient(stage);
+        for (input, repeats) in [(0, 1), (1, params.repeats)] {
+            let x = self.input_of(stage, input);
+            if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
+                let params = Add { repeats, epilogue, ..params };
+                self.builder.dispatch("add_gradient", &params, &[dy, x, dx], dx.bytes / 16);
+            }
+        }
+    }
+}
