@@ -5,8 +5,9 @@
 // where s, the slope of the hard sigmoid, is 0.2 where its result lies between 0 and 1, and 0 elsewhere.
 // Werbos, "Backpropagation through time: what it does and how to do it", Proceedings of the IEEE 78(10), 1990.
 //
-// A workgroup keeps eight sequences for all steps. For 128 units at a time, an invocation multiplies one gate of
-// dz[t+1] with eight rows of R; the sums over the four gates meet in workgroup memory.
+// A workgroup keeps eight sequences for all steps. For 128 units at a time, half of its invocations multiply one gate
+// of dz[t+1] with sixteen rows of R each, the more in registers the fewer reads; the sums over the four gates meet in
+// workgroup memory.
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
 // params: Lstm. recurrent: (S, 4S). dy: (N, S), gradient of the last hidden state. cells: (N, T, S), in: c[t],
@@ -18,7 +19,7 @@
 @group(0) @binding(4) var<storage, read_write> gates: array<vec4<f32>>;
 
 const WORKGROUP_SIZE: u32 = 64u;
-// Fours of units that a workgroup works on at a time: an invocation for two of them and each gate.
+// Fours of units that a workgroup works on at a time: an invocation for four of them and each gate.
 const TILE_QUADS: u32 = 32u;
 
 // Each gate's share of dh, (4, 8, 32 fours of units): as much as the smallest workgroup memory holds.
@@ -29,53 +30,58 @@ fn hard_sigmoid_slope(result: vec4<f32>) -> vec4<f32> {
     return select(vec4<f32>(0.0), vec4<f32>(0.2), inside);
 }
 
-fn store_share(at: u32, left: vec4<f32>, right: vec4<f32>) {
-    shares[at] = left;
-    shares[at + 1u] = right;
+fn store_share(at: u32, first: vec4<f32>, second: vec4<f32>, third: vec4<f32>, fourth: vec4<f32>) {
+    shares[at] = first;
+    shares[at + 1u] = second;
+    shares[at + 2u] = third;
+    shares[at + 3u] = fourth;
 }
 
-// What one gate at step t adds to dh of eight units before it, for the eight sequences from `first` on.
+// Four values of four rows of R, of which the first lies at `at`: column j holds the values j of all rows.
+fn recurrent_columns(at: u32, stride: u32) -> mat4x4<f32> {
+    return transpose(
+        mat4x4<f32>(recurrent[at], recurrent[at + stride], recurrent[at + 2u * stride], recurrent[at + 3u * stride]),
+    );
+}
+
+// What one gate at step t adds to dh of sixteen units before it, for the eight sequences from `first` on.
 fn propagate(first: u32, t: u32, gate: u32, quad: u32, share: u32) {
-    let quads = params.stored_units / 4u;
-    let last_sequence = params.sequences - 1u;
-    let last_unit = params.stored_units - 1u;
-    let stride = 4u * quads;
+    // A row of R, like the gates of a step, is as many fours as there are stored units.
+    let stride = params.stored_units;
+    let quads = stride / 4u;
     let start = t * stride + gate * quads;
+    let sequence_stride = params.steps * stride;
     // Sequences and units beyond the edge repeat the last one; nobody reads their shares.
-    let dz0 = min(first, last_sequence) * params.steps * stride + start;
-    let dz1 = min(first + 1u, last_sequence) * params.steps * stride + start;
-    let dz2 = min(first + 2u, last_sequence) * params.steps * stride + start;
-    let dz3 = min(first + 3u, last_sequence) * params.steps * stride + start;
-    let dz4 = min(first + 4u, last_sequence) * params.steps * stride + start;
-    let dz5 = min(first + 5u, last_sequence) * params.steps * stride + start;
-    let dz6 = min(first + 6u, last_sequence) * params.steps * stride + start;
-    let dz7 = min(first + 7u, last_sequence) * params.steps * stride + start;
-    let w0 = min(4u * quad, last_unit) * stride + gate * quads;
-    let w1 = min(4u * quad + 1u, last_unit) * stride + gate * quads;
-    let w2 = min(4u * quad + 2u, last_unit) * stride + gate * quads;
-    let w3 = min(4u * quad + 3u, last_unit) * stride + gate * quads;
-    let w4 = min(4u * quad + 4u, last_unit) * stride + gate * quads;
-    let w5 = min(4u * quad + 5u, last_unit) * stride + gate * quads;
-    let w6 = min(4u * quad + 6u, last_unit) * stride + gate * quads;
-    let w7 = min(4u * quad + 7u, last_unit) * stride + gate * quads;
-    var tile: Tile;
+    let last_sequence = params.sequences - 1u;
+    let last_quad = quads - 1u;
+    let dz0 = min(first, last_sequence) * sequence_stride + start;
+    let dz1 = min(first + 1u, last_sequence) * sequence_stride + start;
+    let dz2 = min(first + 2u, last_sequence) * sequence_stride + start;
+    let dz3 = min(first + 3u, last_sequence) * sequence_stride + start;
+    let dz4 = min(first + 4u, last_sequence) * sequence_stride + start;
+    let dz5 = min(first + 5u, last_sequence) * sequence_stride + start;
+    let dz6 = min(first + 6u, last_sequence) * sequence_stride + start;
+    let dz7 = min(first + 7u, last_sequence) * sequence_stride + start;
+    let w0 = 4u * quad * stride + gate * quads;
+    let w1 = 4u * min(quad + 1u, last_quad) * stride + gate * quads;
+    let w2 = 4u * min(quad + 2u, last_quad) * stride + gate * quads;
+    let w3 = 4u * min(quad + 3u, last_quad) * stride + gate * quads;
+    var near: Tile;
+    var far: Tile;
     for (var n = 0u; n < quads; n++) {
-        add_four_outer_products(
-            &tile,
-            transpose(mat4x4<f32>(gates[dz0 + n], gates[dz1 + n], gates[dz2 + n], gates[dz3 + n])),
-            transpose(mat4x4<f32>(gates[dz4 + n], gates[dz5 + n], gates[dz6 + n], gates[dz7 + n])),
-            transpose(mat4x4<f32>(recurrent[w0 + n], recurrent[w1 + n], recurrent[w2 + n], recurrent[w3 + n])),
-            transpose(mat4x4<f32>(recurrent[w4 + n], recurrent[w5 + n], recurrent[w6 + n], recurrent[w7 + n])),
-        );
+        let low = transpose(mat4x4<f32>(gates[dz0 + n], gates[dz1 + n], gates[dz2 + n], gates[dz3 + n]));
+        let high = transpose(mat4x4<f32>(gates[dz4 + n], gates[dz5 + n], gates[dz6 + n], gates[dz7 + n]));
+        add_four_outer_products(&near, low, high, recurrent_columns(w0 + n, stride), recurrent_columns(w1 + n, stride));
+        add_four_outer_products(&far, low, high, recurrent_columns(w2 + n, stride), recurrent_columns(w3 + n, stride));
     }
-    store_share(share, tile.left0, tile.right0);
-    store_share(share + TILE_QUADS, tile.left1, tile.right1);
-    store_share(share + 2u * TILE_QUADS, tile.left2, tile.right2);
-    store_share(share + 3u * TILE_QUADS, tile.left3, tile.right3);
-    store_share(share + 4u * TILE_QUADS, tile.left4, tile.right4);
-    store_share(share + 5u * TILE_QUADS, tile.left5, tile.right5);
-    store_share(share + 6u * TILE_QUADS, tile.left6, tile.right6);
-    store_share(share + 7u * TILE_QUADS, tile.left7, tile.right7);
+    store_share(share, near.left0, near.right0, far.left0, far.right0);
+    store_share(share + TILE_QUADS, near.left1, near.right1, far.left1, far.right1);
+    store_share(share + 2u * TILE_QUADS, near.left2, near.right2, far.left2, far.right2);
+    store_share(share + 3u * TILE_QUADS, near.left3, near.right3, far.left3, far.right3);
+    store_share(share + 4u * TILE_QUADS, near.left4, near.right4, far.left4, far.right4);
+    store_share(share + 5u * TILE_QUADS, near.left5, near.right5, far.left5, far.right5);
+    store_share(share + 6u * TILE_QUADS, near.left6, near.right6, far.left6, far.right6);
+    store_share(share + 7u * TILE_QUADS, near.left7, near.right7, far.left7, far.right7);
 }
 
 // Gradients of four units of a sequence at step t, given what the step after it adds.
@@ -119,13 +125,13 @@ fn main(
     let first = first_sequence(workgroup, workgroups);
     let sequences = min(SEQUENCES, params.sequences - min(first, params.sequences));
     let gate = local % 4u;
-    let octet = local / 4u;
+    // Of the fours of units of a tile, the first that this invocation multiplies.
+    let offset = local / 4u * 4u;
     for (var done = 0u; done < params.steps; done++) {
         let t = params.steps - 1u - done;
         for (var start = 0u; start < quads; start += TILE_QUADS) {
-            let quad = start + 2u * octet;
-            if done > 0u && quad < quads {
-                propagate(first, t + 1u, gate, quad, gate * SEQUENCES * TILE_QUADS + 2u * octet);
+            if done > 0u && offset < min(TILE_QUADS, quads - start) {
+                propagate(first, t + 1u, gate, start + offset, gate * SEQUENCES * TILE_QUADS + offset);
             }
             workgroupBarrier();
             let width = min(TILE_QUADS, quads - start);

@@ -61,8 +61,7 @@ fn advance(
     if t + 1u < params.steps {
         previous[place + quads] = h;
     } else {
-        let at = sequence * quads + quad;
-        y[at] = apply_epilogue(h, 4u * at, params.epilogue);
+        y[sequence * quads + quad] = h;
     }
 }
 
@@ -135,5 +134,12 @@ fn main(
             }
         }
         workgroupBarrier();
+    }
+    // Not where h[T-1] is computed, because devices that run both sides of a branch would do this in every step.
+    for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
+        for (var row = 0u; row < sequences; row++) {
+            let at = (first + row) * quads + quad;
+            y[at] = apply_epilogue(y[at], 4u * at, params.epilogue);
+        }
     }
 }

@@ -66,7 +66,7 @@ fn the_lstm_backward_is_the_derivative_of_the_lstm_forward() {
     let loss = |run: &Forward| run.y.iter().zip(&dy).map(|(y, dy)| y * dy).sum::<f64>();
 
     let Forward { gates, mut cells, previous, .. } = forward(&recurrent, &products);
-    assert!(gates.iter().any(|&gate| gate == 0.0) && gates.iter().any(|&gate| gate == 1.0));
+    assert!(gates.contains(&0.0) && gates.contains(&1.0));
     let mut dz = gates;
     lstm_backward(&PARAMS, &recurrent, &dy, &mut cells, &mut dz);
     check("products", &products, &dz, |moved| loss(&forward(&recurrent, moved)));
