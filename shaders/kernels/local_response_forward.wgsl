@@ -20,6 +20,6 @@ fn main(
         return;
     }
     let quad = number % quads;
-    let value = x[number] * pow(denominators(number - quad, quad), vec4<f32>(-params.beta));
+    let value = x[number] * inverse_power(denominators(number - quad, quad));
     y[number] = apply_epilogue(value, 4u * number, params.epilogue);
 }

@@ -93,7 +93,7 @@ fn retreat(sequence: u32, t: u32, quad: u32, share: u32) {
     let f = gates[gate + quads];
     let g = gates[gate + 2u * quads];
     let o = gates[gate + 3u * quads];
-    let squashed = tanh(cells[place]);
+    let squashed = accurate_tanh(cells[place]);
     var dh: vec4<f32>;
     var dc = vec4<f32>(0.0);
     if t + 1u < params.steps {

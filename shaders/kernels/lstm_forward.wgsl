@@ -44,7 +44,7 @@ fn advance(
     let gate = 4u * (place - quad) + quad;
     let i = hard_sigmoid(gates[gate] + input);
     let f = hard_sigmoid(gates[gate + quads] + forget);
-    let g = tanh(gates[gate + 2u * quads] + candidate);
+    let g = accurate_tanh(gates[gate + 2u * quads] + candidate);
     let o = hard_sigmoid(gates[gate + 3u * quads] + output);
     gates[gate] = i;
     gates[gate + quads] = f;
@@ -57,7 +57,7 @@ fn advance(
         previous[place] = vec4<f32>(0.0);
     }
     cells[place] = c;
-    let h = o * tanh(c);
+    let h = o * accurate_tanh(c);
     if t + 1u < params.steps {
         previous[place + quads] = h;
     } else {

@@ -22,7 +22,7 @@ fn activate(value: vec4<f32>) -> vec4<f32> {
             return max(value, vec4<f32>(0.0));
         }
         case TANH: {
-            return tanh(value);
+            return accurate_tanh(value);
         }
         case GELU: {
             return gelu(value);
@@ -40,7 +40,7 @@ fn activation_slope(value: vec4<f32>) -> vec4<f32> {
             return select(vec4<f32>(0.0), vec4<f32>(1.0), value > vec4<f32>(0.0));
         }
         case TANH: {
-            let result = tanh(value);
+            let result = accurate_tanh(value);
             return 1.0 - result * result;
         }
         case GELU: {

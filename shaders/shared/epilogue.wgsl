@@ -32,7 +32,7 @@ fn apply_epilogue(value: vec4<f32>, at: u32, epilogue: Epilogue) -> vec4<f32> {
     if epilogue.activation == RELU {
         result = max(result, vec4<f32>(0.0));
     } else if epilogue.activation == TANH {
-        result = tanh(result);
+        result = accurate_tanh(result);
     }
     if epilogue.dropout_stream != 0u && step.training == 1u {
         let survivors = result / (1.0 - epilogue.dropout_rate);

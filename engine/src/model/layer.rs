@@ -72,3 +72,15 @@ pub enum Activation {
     /// `x·Φ(x)`, Φ being the normal distribution: Hendrycks and Gimpel (2016).
     Gelu,
 }
+
+impl Layer {
+    /// Whether its kernel stays as it starts.
+    pub(crate) fn has_fixed_kernel(&self) -> bool {
+        match self {
+            Self::Conv2d { weights, .. } | Self::Dense { weights, .. } => {
+                matches!(weights.kernel, Initializer::WhitenedPatches { .. })
+            }
+            _ => false,
+        }
+    }
+}

@@ -11,7 +11,7 @@ use super::{Layer, Model, ModelError, Source};
 pub struct Operations {
     pub forward_multiply_adds: u64,
     pub forward_flops: u64,
-    /// Weight gradients of all layers, input gradients of all that do not read the data.
+    /// Weight gradients of all layers that are trained, input gradients of all that do not read the data.
     pub backward_flops: u64,
 }
 
@@ -46,6 +46,7 @@ impl Model {
             };
             forward += with_input + others;
             unneeded += if reads_data { with_input } else { 0 };
+            unneeded += if node.layer.has_fixed_kernel() { with_input } else { 0 };
         }
         Ok(Operations {
             forward_multiply_adds: forward,

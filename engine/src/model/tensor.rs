@@ -113,8 +113,11 @@ impl Tensors {
     /// Kernel and bias of a convolution or dense layer.
     fn weights(&mut self, name: &str, shape: Vec<u32>, weights: &Weights, fan_in: u32, fan_out: u32) {
         let columns = shape.last().copied().unwrap_or(0);
-        let fixed = matches!(weights.kernel, Initializer::WhitenedPatches { .. });
-        let kind = if fixed { TensorKind::Fixed } else { TensorKind::Trained };
+        let kind = if matches!(weights.kernel, Initializer::WhitenedPatches { .. }) {
+            TensorKind::Fixed
+        } else {
+            TensorKind::Trained
+        };
         let initial = Initial::new(weights.kernel, fan_in, fan_out);
         self.push(format!("{name}/kernel"), shape, initial, kind, weights.kernel_multipliers);
         if let Some(bias) = weights.bias {

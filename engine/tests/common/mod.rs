@@ -21,11 +21,11 @@ impl engine::Clock for Clock {
     }
 }
 
-/// MNIST from `GRADMARK_DATA` or the workspace's data folder.
-pub(crate) fn mnist() -> Rc<DataSet> {
+/// A data set from `GRADMARK_DATA` or the workspace's data folder.
+pub(crate) fn data(set: &str) -> Rc<DataSet> {
     let folder = std::env::var_os("GRADMARK_DATA")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
-    let definition = data_set("mnist").unwrap();
+    let definition = data_set(set).unwrap();
     let read = |name: &str| {
         std::fs::read(folder.join(name))
             .unwrap_or_else(|error| panic!("{}: {error}; `cargo xtask data` fetches it", folder.join(name).display()))

@@ -176,3 +176,6 @@ impl<T: Real> Network<T> {
         if bias { self.tensors[stage.tensor + 1].clone() } else { vec![T::ZERO; outputs as usize] }
     }
 }
+
+#[cfg(test)]
+mod tests;

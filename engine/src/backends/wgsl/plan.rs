@@ -59,10 +59,26 @@ impl Plan {
         self.buffers.iter().map(|b| b.bytes).sum()
     }
 
+    /// Refuses what the device cannot bind.
+    fn check_bindings(&self, batch_size: u32, largest_binding: u64) -> Result<(), EngineError> {
+        let dispatches = self.training.dispatches.iter().chain(&self.evaluation.dispatches);
+        let largest = dispatches.flat_map(|dispatch| &dispatch.bindings).max_by_key(|range| range.bytes);
+        match largest {
+            Some(range) if range.bytes > largest_binding => Err(EngineError::OutOfMemory {
+                message: format!(
+                    "with batches of {batch_size} samples `{}` needs {} bytes, and this device lets a kernel see \
+                     {largest_binding} at once; a smaller batch needs less",
+                    self.buffers[range.buffer].name, range.bytes
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Plans `job` for a device that binds at most `largest_binding` bytes at once.
     ///
     /// # Errors
-    /// A layer that these kernels do not have.
+    /// A layer that these kernels cannot hold, or buffers that the device cannot bind, with both numbers.
     pub(super) fn new(job: &TrainingJob, largest_binding: u64) -> Result<Self, EngineError> {
         let mut planner = Planner::new(job, largest_binding)?;
         planner.rows = job.batches.batch_size;
@@ -78,7 +94,9 @@ impl Plan {
         planner.forward(false);
         planner.softmax();
         let evaluation = planner.builder.take_recording();
-        Ok(planner.finish(training, evaluation))
+        let plan = planner.finish(training, evaluation);
+        plan.check_bindings(job.batches.batch_size, largest_binding)?;
+        Ok(plan)
     }
 }
 
@@ -118,7 +136,8 @@ impl<'a> Planner<'a> {
         let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::default();
         let batch = job.batches.batch_size;
-        let test_rows = batch.max(TEST_ROWS.min(job.data.test.samples()));
+        let most = u32::try_from(largest_binding / most_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
+        let test_rows = batch.max(TEST_ROWS.min(job.data.test.samples()).min(most));
         let steps = builder.uniform("steps", u64::from(SLOTS * STEP_STRIDE_BYTES));
         let results = builder.zeros("results", u64::from(SLOTS) * size_of::<StepResult>() as u64).buffer;
         let arenas = Arenas::new(job, &tensors, &stages, &mut builder)?;
@@ -370,6 +389,16 @@ impl<'a> Planner<'a> {
             logits_stride,
         }
     }
+}
+
+/// Size of the largest buffer that holds something for each sample of a batch.
+fn most_bytes_per_sample(stages: &Stages) -> u64 {
+    let values = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
+    let gates = stages.stages.iter().filter(|stage| stage.kind == StageKind::Lstm).map(|stage| {
+        let params = stages.lstm_params(stage, 1, CHANNEL_ALIGNMENT);
+        4 * params.sequences * params.steps * params.stored_units
+    });
+    4 * u64::from(values.chain(gates).max().unwrap_or(1))
 }
 
 /// Refuses what the kernels cannot hold.
