@@ -92,7 +92,8 @@ fn gather(job: &TrainingJob, data: &Value, alignment: u32) -> GatherKind {
     if simple && data.storage == Storage::Flat {
         return GatherKind::Plain(Gather {
             rows: 0,
-            features: shape.features(),
+            // On a device, samples are stored in whole words.
+            features: shape.features().next_multiple_of(alignment),
             stride: row_stride,
             samples: 0,
             divisor: recipe.divisor,

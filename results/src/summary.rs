@@ -77,7 +77,8 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
         step_seconds_p95: quantile(&steps, 0.95),
         flops_per_second: samples_per_second.map(|rate| rate * record.settings.training_flops_per_sample as f64),
         seconds_per_epoch: median(&epochs),
-        training_seconds: record.windows.iter().map(|w| w.seconds).sum(),
+        // A sum of nothing is -0.
+        training_seconds: record.windows.iter().map(|w| w.seconds).sum::<f64>() + 0.0,
         testing_seconds: last.map(|e| e.seconds),
         accuracy: last.map(|e| e.accuracy),
         test_loss: last.map(|e| e.loss),

@@ -26,7 +26,7 @@ fn main(
     var sum = vec4<f32>(0.0);
     for (var other = first_neighbour(quad); other < end_neighbour(quad); other++) {
         let denominator = denominators(start, other);
-        let gradient = dy[start + other] * inverse_power(denominator);
+        let gradient = dy[start + other] / power(denominator);
         sum += sum_within_radius(quad, other, gradient * x[start + other] / denominator);
         straight = select(straight, gradient, vec4<bool>(other == quad));
     }

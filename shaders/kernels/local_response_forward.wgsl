@@ -20,6 +20,6 @@ fn main(
         return;
     }
     let quad = number % quads;
-    let value = x[number] * inverse_power(denominators(number - quad, quad));
+    let value = x[number] / power(denominators(number - quad, quad));
     y[number] = apply_epilogue(value, 4u * number, params.epilogue);
 }

@@ -44,11 +44,11 @@ fn denominators(start: u32, quad: u32) -> vec4<f32> {
     return params.bias + params.alpha * squares;
 }
 
-// denominator^-beta. Drivers compute powers by logarithms and lose digits; the usual 3/4 is two square roots.
-fn inverse_power(denominator: vec4<f32>) -> vec4<f32> {
+// denominator^beta. Drivers compute powers by logarithms and lose digits; the usual 3/4 is two square roots.
+fn power(denominator: vec4<f32>) -> vec4<f32> {
     if params.beta == 0.75 {
         let root = sqrt(denominator);
-        return 1.0 / (root * sqrt(root));
+        return root * sqrt(root);
     }
-    return pow(denominator, vec4<f32>(-params.beta));
+    return pow(denominator, vec4<f32>(params.beta));
 }

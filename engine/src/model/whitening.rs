@@ -104,10 +104,9 @@ fn rotate(matrix: &mut [f64], vectors: &mut [Vec<f64>], size: usize, p: usize, q
         matrix[p * size + k] = cosine * a - sine * b;
         matrix[q * size + k] = sine * a + cosine * b;
     }
-    for k in 0..size {
-        let (a, b) = (vectors[p][k], vectors[q][k]);
-        vectors[p][k] = cosine * a - sine * b;
-        vectors[q][k] = sine * a + cosine * b;
+    let (before, from_q) = vectors.split_at_mut(q);
+    for (at_p, at_q) in before[p].iter_mut().zip(&mut from_q[0]) {
+        (*at_p, *at_q) = (cosine * *at_p - sine * *at_q, sine * *at_p + cosine * *at_q);
     }
 }
 

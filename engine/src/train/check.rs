@@ -6,8 +6,11 @@ use crate::trainer::{Backend, TrainingJob};
 use crate::training::BatchPlan;
 use crate::workload::Workload;
 
-/// Small enough for the plain loops of the reference, large enough to fill every tile of a kernel.
-const BATCH_SIZE: u32 = 16;
+/// Large enough to fill every tile of a kernel.
+const LARGEST_BATCH: u32 = 16;
+const SMALLEST_BATCH: u32 = 2;
+/// The plain loops of the reference do this in a few seconds.
+const MOST_FLOPS: u64 = 2_000_000_000;
 const STEPS: u32 = 3;
 
 /// Trains a few steps on `backend` and on the reference and compares the losses.
@@ -21,7 +24,7 @@ pub(super) async fn against_reference(
 ) -> Result<Correctness, EngineError> {
     let job = TrainingJob {
         optimizer: workload.optimizer.clone(),
-        batches: BatchPlan { batch_size: BATCH_SIZE, ..job.batches },
+        batches: BatchPlan { batch_size: batch_size(job)?, ..job.batches },
         ..job.clone()
     };
     let losses = first_losses(backend, &job).await?;
@@ -32,13 +35,20 @@ pub(super) async fn against_reference(
         .map(|(loss, reference)| relative_difference(*loss, *reference))
         .fold(0.0, f64::max);
     Ok(Correctness {
-        batch_size: BATCH_SIZE,
+        batch_size: job.batches.batch_size,
         passed: largest_difference <= workload.loss_tolerance,
         tolerance: workload.loss_tolerance,
         largest_difference,
         losses,
         reference_losses,
     })
+}
+
+/// As many samples as the reference can train on in a short time.
+fn batch_size(job: &TrainingJob) -> Result<u32, EngineError> {
+    let flops = u64::from(STEPS) * job.model.operations()?.training_flops();
+    let affordable = u32::try_from(MOST_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
+    Ok(affordable.clamp(SMALLEST_BATCH, LARGEST_BATCH))
 }
 
 async fn first_losses(backend: &dyn Backend, job: &TrainingJob) -> Result<Vec<f64>, EngineError> {

@@ -58,7 +58,9 @@ impl Workload {
     #[must_use]
     pub fn with_trace_conventions(mut self) -> Self {
         self.model = self.model.with_glorot_weights();
-        self.input = InputRecipe::scaled(255.0);
+        // Words stay the numbers that they are.
+        let reads_words = self.model.nodes.iter().any(|node| matches!(node.layer, Layer::Embedding { .. }));
+        self.input = InputRecipe::scaled(if reads_words { 1.0 } else { 255.0 });
         self.order = SampleOrder::File;
         self.training = None;
         self.average = None;

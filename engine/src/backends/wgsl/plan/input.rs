@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use shaders::params::{LocalContrast, Standardize};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
@@ -53,8 +55,8 @@ impl Input {
 
 impl SplitBuffers {
     fn new(name: &'static str, split: &Split, order: &[u32], largest_binding: u64, builder: &mut Builder) -> Self {
-        let whole = builder.bytes(name, &split.images);
         let samples = split.samples();
+        let whole = builder.bytes(name, &in_whole_words(split));
         let mut images = [whole; 2];
         let mut samples_in_first = samples;
         if whole.bytes > largest_binding {
@@ -73,6 +75,20 @@ impl SplitBuffers {
             samples: u32::try_from(order.len()).unwrap_or(u32::MAX),
         }
     }
+}
+
+/// The images, each filled up to a multiple of four bytes.
+fn in_whole_words(split: &Split) -> Cow<'_, [u8]> {
+    let features = split.images.len() / split.labels.len().max(1);
+    if features.is_multiple_of(4) {
+        return Cow::Borrowed(&split.images);
+    }
+    let mut bytes = Vec::with_capacity(split.labels.len() * features.next_multiple_of(4));
+    for sample in split.images.chunks_exact(features) {
+        bytes.extend(sample);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+    }
+    Cow::Owned(bytes)
 }
 
 impl Planner<'_> {
