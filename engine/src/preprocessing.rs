@@ -9,7 +9,7 @@ use crate::error::EngineError;
 use crate::model::{ModelError, Storage, Value};
 use crate::random::stream;
 use crate::trainer::TrainingJob;
-use crate::training::{Augmentation, Edge, Flip, Normalization, Shift};
+use crate::training::{Augmentation, Edge, Flip, Normalization, Shift, TestView};
 
 /// Torch's normalisation of a neighbourhood takes smaller deviations for this.
 const LOCAL_CONTRAST_THRESHOLD: f32 = 1e-4;
@@ -30,6 +30,21 @@ pub(crate) enum GatherKind {
 }
 
 impl GatherKind {
+    /// The same as a test's view sees it.
+    pub(crate) fn seen(self, view: &TestView) -> Self {
+        match self {
+            Self::Augmented(params) => Self::Augmented(GatherAugmented {
+                // Outside of training nothing is mirrored but what always is.
+                flip: if view.mirrored { flip::ALWAYS } else { flip::NEVER },
+                offset_y: params.offset_y - view.down,
+                offset_x: params.offset_x - view.right,
+                ..params
+            }),
+            // Only workloads with augmentation have views.
+            plain @ Self::Plain(_) => plain,
+        }
+    }
+
     /// The same for a batch of `rows` of a set of `samples`, of which the second binding has those from
     /// `samples_in_first` on.
     pub(crate) fn of(self, rows: u32, samples: u32, samples_in_first: u32) -> Self {

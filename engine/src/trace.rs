@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::data::DataSet;
 use crate::error::EngineError;
-use crate::trainer::Backend;
+use crate::trainer::{Backend, EvaluationSet};
 use crate::training::BatchPlan;
 use crate::workload::{Training, Workload};
 
@@ -103,7 +103,7 @@ pub async fn trace(
         losses.extend(trainer.train_steps(request.steps - 1).await?.losses);
     }
     let last = trainer.weights().await?;
-    let test = trainer.evaluate(TEST_SAMPLES.min(job.data.test.samples())).await?;
+    let test = trainer.evaluate(EvaluationSet::Test, TEST_SAMPLES.min(job.data.test.samples())).await?;
     Ok(Trace {
         workload: workload.name.to_owned(),
         backend: backend.name().to_owned(),

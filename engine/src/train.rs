@@ -203,7 +203,11 @@ async fn run_workload(
             learning.measure(edges).await?;
         }
         learning.keep_evidence(request.seed).await?;
+        let stopped_early = learning.stopped_early();
         record.resources = edges.meter.finish();
+        if stopped_early {
+            warn(warnings, edges, Warning::StoppedEarly { workload: workload.name.to_owned() });
+        }
     } else {
         record.outcome = Outcome::Incorrect;
     }

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use results::{Adapter, Precision};
 use shaders::params::Step;
 
-use crate::data::DataSet;
+use crate::data::{DataSet, Split};
 use crate::error::EngineError;
 use crate::model::{Model, ModelError, Multipliers};
-use crate::training::{BatchPlan, InputRecipe, Loss, Optimizer, WeightAverage};
+use crate::training::{BatchPlan, EarlyStopping, InputRecipe, Loss, Optimizer, WeightAverage};
 
 /// Everything a back end must know to train: the same for all of them.
 #[derive(Clone)]
@@ -20,6 +20,8 @@ pub struct TrainingJob {
     pub loss: Loss,
     pub optimizer: Optimizer,
     pub average: Option<WeightAverage>,
+    /// Whether held-out samples will be evaluated.
+    pub early_stopping: Option<EarlyStopping>,
     pub batches: BatchPlan,
     /// Steps over which schedules are spread.
     pub planned_steps: u64,
@@ -60,6 +62,18 @@ impl TrainingJob {
         }
     }
 
+    /// Numbers of the samples of a set in its file, and the file.
+    pub(crate) fn evaluated(&self, set: EvaluationSet) -> (Vec<u32>, &Split) {
+        match set {
+            EvaluationSet::Test => ((0..self.data.test.samples()).collect(), &self.data.test),
+            EvaluationSet::HeldOut => {
+                let trained = self.batches.first..self.batches.first + self.batches.samples;
+                let held_out = (0..self.data.train.samples()).filter(|sample| !trained.contains(sample));
+                (held_out.collect(), &self.data.train)
+            }
+        }
+    }
+
     /// From which step on a tensor with these multipliers stays as it is.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub(crate) fn frozen_from(&self, multipliers: &Multipliers) -> u32 {
@@ -85,8 +99,9 @@ pub trait Trainer {
     /// Trains the next `steps` steps and returns when the device has finished all of them.
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError>;
 
-    /// Classifies the first `samples` samples of the test set, without dropout.
-    async fn evaluate(&mut self, samples: u32) -> Result<TestReport, EngineError>;
+    /// Classifies the first `samples` samples of a set, without dropout or augmentation. Held-out samples can be asked
+    /// for when the job has early stopping.
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError>;
 
     /// All tensors in the model's order and logical layout, as float32.
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
@@ -105,6 +120,14 @@ pub trait Trainer {
     fn variants(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// Samples that are not trained on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvaluationSet {
+    Test,
+    /// Those of the training file that are left out.
+    HeldOut,
 }
 
 /// What some training steps did.

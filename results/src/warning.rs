@@ -27,6 +27,8 @@ pub enum Warning {
     Unregistered { reason: String },
     /// The samples were made up, because the published ones were not at hand.
     GeneratedData { workload: String },
+    /// Training ended before its limits, as the recipe wants it when held-out samples are no longer classified better.
+    StoppedEarly { workload: String },
 }
 
 impl fmt::Display for Warning {
@@ -76,6 +78,9 @@ impl fmt::Display for Warning {
                 "The leaderboard gave no seed for this run ({reason}), so an upload will be marked unverified. Run again \
                  while the leaderboard can be reached."
             ),
+            Self::StoppedEarly { workload } => {
+                write!(f, "{workload}: training stopped, because held-out samples were no longer classified better")
+            }
             Self::GeneratedData { workload } => write!(
                 f,
                 "{workload}: the samples are generated, not the published ones, so the accuracy does not compare with \

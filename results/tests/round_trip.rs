@@ -120,6 +120,7 @@ fn warning() -> impl Strategy<Value = Warning> {
         Just(Warning::NotIsolated),
         text().prop_map(|reason| Warning::Unregistered { reason }),
         text().prop_map(|workload| Warning::GeneratedData { workload }),
+        text().prop_map(|workload| Warning::StoppedEarly { workload }),
     ]
 }
 

@@ -106,4 +106,5 @@ pub const KERNELS: &[Kernel] = kernels![
     "embedding_weight_gradient", Embedding, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "embedding_params"], [Read, Read, ReadWrite];
     "add_forward", Add, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params"], [Read, Read, ReadWrite];
     "add_gradient", Add, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params", "store_gradient"], [Read, Read, ReadWrite];
+    "blend", Blend, 64, ["step", "invocation"], [Read, ReadWrite];
 ];

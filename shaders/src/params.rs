@@ -10,7 +10,7 @@ mod peak;
 mod sequences;
 
 pub use attention::{Attention, LARGEST_HEAD};
-pub use elementwise::{Add, Elementwise, Position};
+pub use elementwise::{Add, Blend, Elementwise, Position};
 pub use input::{
     Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, Standardize, edge, flip, normalization, shift,
 };

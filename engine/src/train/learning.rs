@@ -4,7 +4,8 @@ use super::progress::Progress;
 use super::{Edges, Limits};
 use crate::error::EngineError;
 use crate::observer::{Event, Phase};
-use crate::trainer::{StepReport, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
+use crate::training::Patience;
 
 /// Windows before this much training are not counted: caches fill and clocks rise.
 const WARM_UP_SECONDS: f64 = 1.0;
@@ -26,6 +27,7 @@ pub(super) struct Learning<'a> {
     /// Latest estimate; absent before the first step.
     step_seconds: Option<f64>,
     epoch: EpochSoFar,
+    stopped_early: bool,
 }
 
 #[derive(Default)]
@@ -53,6 +55,7 @@ impl<'a> Learning<'a> {
             training_seconds: 0.0,
             step_seconds: None,
             epoch: EpochSoFar::default(),
+            stopped_early: false,
         }
     }
 
@@ -70,12 +73,18 @@ impl<'a> Learning<'a> {
     ) -> Result<(), EngineError> {
         self.progress.phase(edges, Phase::Training);
         let mut mark = 1;
-        while self.going() && self.step < limits.steps && self.training_seconds < limits.seconds {
+        let mut patience = self.job.early_stopping.map(Patience::new);
+        while self.going() && !self.stopped_early && self.step < limits.steps && self.training_seconds < limits.seconds
+        {
             let next_mark = self.step_of_mark(mark, evaluations_per_epoch);
             let boundary = next_mark.min(self.end_of_epoch()).min(limits.steps);
             let seconds_left = limits.seconds - self.training_seconds;
             let done = (self.step as f64 / limits.steps as f64).max(self.training_seconds / limits.seconds);
+            let epoch_ends = boundary == self.end_of_epoch();
             self.window(boundary, seconds_left, done * TRAINING_SHARE, edges).await?;
+            if let Some(patience) = patience.as_mut().filter(|_| epoch_ends && self.step == boundary) {
+                self.consult(patience).await?;
+            }
             if self.step == next_mark {
                 mark += 1;
                 self.evaluate(edges).await?;
@@ -85,6 +94,22 @@ impl<'a> Learning<'a> {
             self.evaluate(edges).await?;
         }
         Ok(())
+    }
+
+    /// Looks at the held-out samples, outside every window.
+    async fn consult(&mut self, patience: &mut Patience) -> Result<(), EngineError> {
+        let (held_out, _) = self.job.evaluated(EvaluationSet::HeldOut);
+        let samples = u32::try_from(held_out.len()).unwrap_or(u32::MAX);
+        if samples > 0 && self.going() {
+            let report = self.trainer.evaluate(EvaluationSet::HeldOut, samples).await?;
+            self.stopped_early = !patience.goes_on(self.step, 1.0 - report.accuracy());
+        }
+        Ok(())
+    }
+
+    /// Whether training ended because held-out samples were no longer classified better.
+    pub(super) fn stopped_early(&self) -> bool {
+        self.stopped_early
     }
 
     /// One timed stretch of training, up to step `boundary`, not much longer than `seconds_left`.
@@ -191,7 +216,7 @@ impl<'a> Learning<'a> {
             return Ok(());
         }
         let start = edges.clock.now_seconds();
-        let report = self.trainer.evaluate(self.job.data.test.samples()).await?;
+        let report = self.trainer.evaluate(EvaluationSet::Test, self.job.data.test.samples()).await?;
         let evaluation = Evaluation {
             step: self.step,
             training_seconds: self.training_seconds,

@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
 use crate::error::EngineError;
 use crate::observer::{Event, NoMeter, Observer};
-use crate::trainer::{Backend, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Batching, SampleOrder};
 use crate::workload::Training;
 
@@ -40,7 +40,7 @@ impl Trainer for FakeTrainer {
         Ok(StepReport { losses, correct: u64::from(steps), samples: 10 * u64::from(steps) })
     }
 
-    async fn evaluate(&mut self, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, _: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         self.now.set(self.now.get() + self.evaluation_seconds);
         let accuracy = if self.accuracies.is_empty() { 0.5 } else { self.accuracies.remove(0) };
         let samples = u64::from(samples);

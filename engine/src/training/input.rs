@@ -11,6 +11,34 @@ pub struct InputRecipe {
     pub edge: Edge,
     /// In training only.
     pub augmentation: Augmentation,
+    /// In tests, logits are the weighted sum of those of these views of a sample.
+    pub test_views: &'static [TestView],
+}
+
+/// A sample as a test looks at it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TestView {
+    pub mirrored: bool,
+    /// Rows and columns by which the image moves down and right.
+    pub down: i32,
+    pub right: i32,
+    pub weight: f32,
+}
+
+impl TestView {
+    /// The sample itself.
+    pub const PLAIN: &'static [Self] = &[Self { mirrored: false, down: 0, right: 0, weight: 1.0 }];
+
+    /// The sample and its mirror image with half of the weight, and both moved by a pixel up and left, and down and
+    /// right, with the other half.
+    pub const MIRRORED_AND_MOVED: &'static [Self] = &[
+        Self { mirrored: false, down: 0, right: 0, weight: 0.25 },
+        Self { mirrored: true, down: 0, right: 0, weight: 0.25 },
+        Self { mirrored: false, down: -1, right: -1, weight: 0.125 },
+        Self { mirrored: true, down: -1, right: -1, weight: 0.125 },
+        Self { mirrored: false, down: 1, right: 1, weight: 0.125 },
+        Self { mirrored: true, down: 1, right: 1, weight: 0.125 },
+    ];
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -82,6 +110,12 @@ impl Augmentation {
 impl InputRecipe {
     /// Bytes divided by a number, and nothing else.
     pub const fn scaled(divisor: f32) -> Self {
-        Self { divisor, normalization: Normalization::None, edge: Edge::Zero, augmentation: Augmentation::NONE }
+        Self {
+            divisor,
+            normalization: Normalization::None,
+            edge: Edge::Zero,
+            augmentation: Augmentation::NONE,
+            test_views: TestView::PLAIN,
+        }
     }
 }

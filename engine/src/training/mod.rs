@@ -2,6 +2,7 @@
 
 mod average;
 mod batches;
+mod early_stopping;
 mod input;
 mod loss;
 mod optimizer;
@@ -9,7 +10,9 @@ mod schedule;
 
 pub use average::WeightAverage;
 pub use batches::{BatchPlan, Batching, SampleOrder, Step};
-pub use input::{Augmentation, Edge, Flip, InputRecipe, Normalization, Shift};
+pub use early_stopping::EarlyStopping;
+pub(crate) use early_stopping::Patience;
+pub use input::{Augmentation, Edge, Flip, InputRecipe, Normalization, Shift, TestView};
 pub use loss::Loss;
 pub use optimizer::{Optimizer, Rule};
 pub use schedule::Schedule;

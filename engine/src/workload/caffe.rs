@@ -36,6 +36,7 @@ pub(super) fn mnist() -> Workload {
             ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.01)
         },
         average: None,
+        early_stopping: None,
         batch_size: 64,
         order: SampleOrder::File,
         batching: Batching::Wrap,

@@ -25,6 +25,7 @@ fn keras(name: &'static str, data_set: &'static str, model: Model, optimizer: Op
         loss: Loss::default(),
         optimizer,
         average: None,
+        early_stopping: None,
         batch_size: 128,
         order: SampleOrder::Shuffled,
         batching: Batching::ShortLast,

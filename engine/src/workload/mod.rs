@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::data::DataSet;
 use crate::model::{Activation, Layer, Model, Padding, PoolKind, Rounding, Shape, Weights};
 use crate::trainer::TrainingJob;
-use crate::training::{BatchPlan, Batching, InputRecipe, Loss, Optimizer, SampleOrder, WeightAverage};
+use crate::training::{BatchPlan, Batching, EarlyStopping, InputRecipe, Loss, Optimizer, SampleOrder, WeightAverage};
 
 /// A network with its data set and its published recipe.
 #[derive(Clone, Debug, Serialize)]
@@ -32,6 +32,8 @@ pub struct Workload {
     pub loss: Loss,
     pub optimizer: Optimizer,
     pub average: Option<WeightAverage>,
+    /// By the samples that are held out.
+    pub early_stopping: Option<EarlyStopping>,
     pub batch_size: u32,
     pub order: SampleOrder,
     pub batching: Batching,
@@ -64,6 +66,7 @@ impl Workload {
         self.order = SampleOrder::File;
         self.training = None;
         self.average = None;
+        self.early_stopping = None;
         self
     }
 }
@@ -89,6 +92,7 @@ impl Workload {
             loss: self.loss,
             optimizer: self.optimizer.clone(),
             average: self.average,
+            early_stopping: self.early_stopping,
             batches,
             planned_steps,
             seed,

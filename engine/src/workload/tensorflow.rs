@@ -36,6 +36,7 @@ pub(super) fn mnist() -> Workload {
         loss: Loss::default(),
         optimizer: Optimizer::new(adam, 1e-4),
         average: None,
+        early_stopping: None,
         batch_size: 50,
         order: SampleOrder::Shuffled,
         batching: Batching::ShortLast,

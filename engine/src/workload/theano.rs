@@ -2,7 +2,7 @@
 
 use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
 use crate::model::{Activation, Initializer, Layer, Model, Padding, PoolKind, Rounding, Weights};
-use crate::training::{Batching, InputRecipe, Loss, Optimizer, Rule, SampleOrder};
+use crate::training::{Batching, EarlyStopping, InputRecipe, Loss, Optimizer, Rule, SampleOrder};
 
 pub(super) fn mnist() -> Workload {
     let name = "theano-mnist";
@@ -29,7 +29,8 @@ pub(super) fn mnist() -> Workload {
         name,
         title: "MNIST, LeNet (Theano)",
         description: "LeNet with tanh, plain SGD, batches of 500 in stored order, from the Theano tutorial \
-                      (convolutional_mlp.py). Trains on 50,000 images; the last 10,000 are held out.",
+                      (convolutional_mlp.py). Trains on 50,000 images; the last 10,000 are held out, and \
+                      training stops when they are no longer classified better.",
         data_set: "mnist",
         training: Some(TrainingRange { first: 0, samples: 50_000 }),
         model: Model::sequence(name, MNIST, layers),
@@ -37,6 +38,7 @@ pub(super) fn mnist() -> Workload {
         loss: Loss::default(),
         optimizer: Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.1),
         average: None,
+        early_stopping: Some(EarlyStopping { updates: 10_000, factor: 2, threshold: 0.995 }),
         batch_size: 500,
         order: SampleOrder::File,
         batching: Batching::ShortLast,
@@ -66,6 +68,7 @@ pub(super) fn cifar10() -> Workload {
                       order, from a Theano tutorial (6_convnet_color.py). Pixels / 255.",
         data_set: "cifar10",
         training: None,
+        early_stopping: None,
         model: Model::sequence(name, CIFAR10, layers),
         optimizer: Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.01),
         batch_size: 50,

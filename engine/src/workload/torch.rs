@@ -45,6 +45,7 @@ pub(super) fn mnist() -> Workload {
         loss: Loss::default(),
         optimizer: sgd(0.05),
         average: None,
+        early_stopping: None,
         batch_size: 10,
         order: SampleOrder::File,
         batching: Batching::ShortLast,

@@ -146,6 +146,8 @@ fn check_warning(place: &Place<'_>, warning: &Warning) -> Checked {
         }
         Warning::NoWakeLock | Warning::NotIsolated => Ok(()),
         Warning::Unregistered { reason } => place.field("reason").text(reason, SENTENCE),
-        Warning::GeneratedData { workload } => place.field("workload").name(workload),
+        Warning::GeneratedData { workload } | Warning::StoppedEarly { workload } => {
+            place.field("workload").name(workload)
+        }
     }
 }

@@ -15,6 +15,18 @@ pub struct Elementwise {
     pub epilogue: Epilogue,
 }
 
+/// `blend`: a weighted mean, one part after the other.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Blend {
+    /// A multiple of 4.
+    pub elements: u32,
+    pub weight: f32,
+    /// 1 for the first part: what was there before does not count.
+    pub first: u32,
+    pub reserved: u32,
+}
+
 /// `add_forward`, `add_gradient`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

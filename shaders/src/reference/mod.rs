@@ -3,6 +3,7 @@
 //! Each has the name, the parameters and the layouts of its kernel, and is the judge of it.
 
 mod add;
+mod blend;
 mod conv2d;
 mod dense;
 mod embedding;
@@ -29,6 +30,7 @@ mod local_response;
 mod position;
 
 pub use add::{add_forward, add_gradient};
+pub use blend::blend;
 pub use conv2d::{conv2d_forward, conv2d_input_gradient, conv2d_weight_gradient};
 pub use dense::{dense_forward, dense_input_gradient, dense_weight_gradient};
 pub use embedding::{embedding_forward, embedding_weight_gradient};

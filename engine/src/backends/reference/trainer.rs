@@ -1,8 +1,6 @@
-use std::rc::Rc;
-
 use async_trait::async_trait;
 use shaders::Real;
-use shaders::params::{LocalContrast, Softmax, Standardize, Step};
+use shaders::params::{Blend, LocalContrast, Softmax, Standardize, Step};
 use shaders::reference as twin;
 
 use super::network::{ALIGNMENT, Network};
@@ -10,7 +8,7 @@ use super::updater::Updater;
 use crate::data::Split;
 use crate::error::EngineError;
 use crate::preprocessing::{GatherKind, Preprocessing};
-use crate::trainer::{StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::Loss;
 
 /// Test samples that are classified at once.
@@ -59,7 +57,8 @@ impl<T: Real> ReferenceTrainer<T> {
             self.order = self.job.batches.order(step.epoch);
             self.epoch = Some(step.epoch);
         }
-        let (input, labels) = self.gather(&self.job.data.train, &self.order, &step);
+        let kind = self.preprocessing.gather;
+        let (input, labels) = self.gather(kind, &self.job.data.train, &self.order, &step);
         self.logits = self.network.forward(&step, input, step.count).to_vec();
         let mut dy = vec![T::ZERO; self.logits.len()];
         let params = self.softmax(step.count);
@@ -70,8 +69,19 @@ impl<T: Real> ReferenceTrainer<T> {
         (loss.to_f64(), u64::from(result.correct), step.count)
     }
 
-    fn gather(&self, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
-        gather(&self.preprocessing, self.row_stride, split, order, step)
+    /// Logits of a batch of test samples, over all views of them, and their labels.
+    fn test_logits(&mut self, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
+        let (mut sum, mut labels) = (vec![T::ZERO; (step.count * self.classes) as usize], Vec::new());
+        for (place, view) in self.job.input.test_views.iter().enumerate() {
+            let kind = self.preprocessing.gather.seen(view);
+            let (input, of_view) = self.gather(kind, split, order, step);
+            labels = of_view;
+            let logits = self.network.forward(step, input, step.count);
+            let elements = step.count * self.classes;
+            let blend = Blend { elements, weight: view.weight, first: u32::from(place == 0), reserved: 0 };
+            twin::blend(&blend, logits, &mut sum);
+        }
+        (sum, labels)
     }
 
     fn softmax(&self, rows: u32) -> Softmax {
@@ -81,35 +91,32 @@ impl<T: Real> ReferenceTrainer<T> {
     }
 }
 
-/// The samples of a step as the network sees them, and their labels.
-fn gather<T: Real>(
-    preprocessing: &Preprocessing,
-    row_stride: u32,
-    split: &Split,
-    order: &[u32],
-    step: &Step,
-) -> (Vec<T>, Vec<u32>) {
-    let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
-    let rows = step.count;
-    let mut batch = vec![T::ZERO; (rows * row_stride) as usize];
-    let mut labels = vec![0; rows as usize];
-    match preprocessing.gather.of(rows, samples, split.samples()) {
-        GatherKind::Plain(params) => {
-            twin::gather(&params, step, &split.images, &split.labels, order, &mut batch, &mut labels);
+impl<T: Real> ReferenceTrainer<T> {
+    /// The samples of a step as the network sees them, and their labels.
+    fn gather(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
+        let preprocessing = &self.preprocessing;
+        let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let rows = step.count;
+        let mut batch = vec![T::ZERO; (rows * self.row_stride) as usize];
+        let mut labels = vec![0; rows as usize];
+        match kind.of(rows, samples, split.samples()) {
+            GatherKind::Plain(params) => {
+                twin::gather(&params, step, &split.images, &split.labels, order, &mut batch, &mut labels);
+            }
+            GatherKind::Augmented(params) => {
+                let mean_image = &preprocessing.mean_image;
+                let (images, of_images) = (&split.images, &split.labels);
+                twin::gather_augmented(&params, step, images, of_images, order, mean_image, &mut batch, &mut labels);
+            }
         }
-        GatherKind::Augmented(params) => {
-            let mean_image = &preprocessing.mean_image;
-            let (images, of_images) = (&split.images, &split.labels);
-            twin::gather_augmented(&params, step, images, of_images, order, mean_image, &mut batch, &mut labels);
+        if let Some(params) = preprocessing.standardize {
+            twin::standardize(&Standardize { rows, ..params }, step, &mut batch);
         }
+        if let Some(params) = preprocessing.local_contrast {
+            twin::local_contrast(&LocalContrast { rows, ..params }, step, &mut batch);
+        }
+        (batch, labels)
     }
-    if let Some(params) = preprocessing.standardize {
-        twin::standardize(&Standardize { rows, ..params }, step, &mut batch);
-    }
-    if let Some(params) = preprocessing.local_contrast {
-        twin::local_contrast(&LocalContrast { rows, ..params }, step, &mut batch);
-    }
-    (batch, labels)
 }
 
 #[async_trait(?Send)]
@@ -125,26 +132,24 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         Ok(report)
     }
 
-    async fn evaluate(&mut self, samples: u32) -> Result<TestReport, EngineError> {
-        let test = Rc::clone(&self.job.data);
-        let test = &test.test;
-        let order: Vec<u32> = (0..test.samples()).collect();
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+        let job = self.job.clone();
+        let (order, split) = job.evaluated(set);
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
-        self.updater.swap_average(&self.job, &mut self.network.tensors);
+        self.updater.swap_average(&job, &mut self.network.tensors);
         let mut offset = 0;
         while offset < samples {
             let count = TEST_BATCH.min(samples - offset);
-            let step = Step { offset, count, seed: self.job.seed, ..Step::default() };
-            let (input, labels) = self.gather(test, &order, &step);
-            let params = self.softmax(count);
-            let logits = self.network.forward(&step, input, count);
+            let step = Step { offset, count, seed: job.seed, ..Step::default() };
+            let (logits, labels) = self.test_logits(split, &order, &step);
             let mut unused = vec![T::ZERO; logits.len()];
-            let (loss, result) = twin::softmax_cross_entropy(&params, &step, logits, &labels, &mut unused);
+            let (loss, result) =
+                twin::softmax_cross_entropy(&self.softmax(count), &step, &logits, &labels, &mut unused);
             report.loss += loss.to_f64() * f64::from(count) / f64::from(samples);
             report.correct += u64::from(result.correct);
             offset += count;
         }
-        self.updater.swap_average(&self.job, &mut self.network.tensors);
+        self.updater.swap_average(&job, &mut self.network.tensors);
         Ok(report)
     }
 

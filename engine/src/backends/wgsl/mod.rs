@@ -14,6 +14,8 @@ mod pace;
 mod plan;
 mod recording;
 mod trainer;
+#[cfg(test)]
+mod workload_tests;
 
 use std::rc::Rc;
 

@@ -11,13 +11,13 @@ mod pooling;
 mod recurrent;
 pub(super) mod weight_gradient;
 
-use shaders::params::{Epilogue, LARGEST_HEAD, Lstm, Optimizer as OptimizerParams, Softmax, StepResult};
+use shaders::params::{Blend, Epilogue, LARGEST_HEAD, Lstm, Optimizer as OptimizerParams, Softmax, StepResult};
 
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
 use crate::error::EngineError;
 use crate::model::{Model, ModelError, PoolKind, Stage, StageKind, Stages};
-use crate::trainer::TrainingJob;
+use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::{Loss, Rule};
 use arenas::Arenas;
 use builder::Builder;
@@ -33,6 +33,8 @@ pub(super) struct Plan {
     pub(super) buffers: Vec<BufferPlan>,
     pub(super) training: Recording,
     pub(super) evaluation: Recording,
+    /// The same with held-out samples, for jobs with early stopping.
+    pub(super) held_out: Option<Recording>,
     /// Samples of one run of `evaluation`.
     pub(super) evaluation_rows: u32,
     pub(super) tensors: Vec<TensorLayout>,
@@ -84,17 +86,15 @@ impl Plan {
         planner.rows = job.batches.batch_size;
         planner.gather_training();
         planner.forward(true);
-        planner.softmax();
+        planner.softmax(planner.logits());
         planner.backward();
         planner.optimize();
         let training = planner.builder.take_recording();
         planner.rows = planner.test_rows;
         planner.arenas.use_tested_weights(job.average);
-        planner.gather_test();
-        planner.forward(false);
-        planner.softmax();
-        let evaluation = planner.builder.take_recording();
-        let plan = planner.finish(training, evaluation);
+        let evaluation = planner.evaluation(EvaluationSet::Test);
+        let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut));
+        let plan = planner.finish(training, evaluation, held_out);
         plan.check_bindings(job.batches.batch_size, largest_binding)?;
         Ok(plan)
     }
@@ -114,6 +114,8 @@ struct Planner<'a> {
     values: Vec<ValueBuffers>,
     /// What a stage keeps from its forward for its backward: buffers of its own choice.
     kept: Vec<Vec<BufferRange>>,
+    /// Sum of the logits of all views, once it is needed.
+    blended: Option<BufferRange>,
     /// Samples of the recording that is being made.
     rows: u32,
     test_rows: u32,
@@ -159,6 +161,7 @@ impl<'a> Planner<'a> {
         }
         Ok(Self {
             kept: vec![Vec::new(); stages.stages.len()],
+            blended: None,
             job,
             stages,
             tensors,
@@ -238,6 +241,40 @@ impl<'a> Planner<'a> {
         if bias { self.weight(stage, 1) } else { self.arenas.zeros }
     }
 
+    /// Classifies a batch of samples that are not trained on, over all views of them.
+    fn evaluation(&mut self, set: EvaluationSet) -> Recording {
+        let views = self.job.input.test_views;
+        for (place, view) in views.iter().enumerate() {
+            self.gather_evaluated(set, view);
+            self.forward(false);
+            if views.len() > 1 {
+                self.blend(view.weight, place == 0);
+            }
+        }
+        let logits = if views.len() > 1 { self.blended() } else { self.logits() };
+        self.softmax(logits);
+        self.builder.take_recording()
+    }
+
+    /// Logits of the recording being made.
+    fn logits(&self) -> BufferRange {
+        let last = self.values.len() - 1;
+        self.rows_of(last, self.values[last].values)
+    }
+
+    /// Sum over the views of a batch.
+    fn blended(&mut self) -> BufferRange {
+        let logits = self.logits();
+        *self.blended.get_or_insert_with(|| self.builder.floats("logits of all views", logits.bytes / 4))
+    }
+
+    fn blend(&mut self, weight: f32, first: bool) {
+        let (logits, sum) = (self.logits(), self.blended());
+        let elements = u32::try_from(logits.bytes / 4).expect("logits are few");
+        let params = Blend { elements, weight, first: u32::from(first), reserved: 0 };
+        self.builder.dispatch("blend", &params, &[logits, sum], u64::from(elements / 4));
+    }
+
     fn forward(&mut self, training: bool) {
         let rows = self.rows;
         for index in 0..self.stages.stages.len() {
@@ -311,7 +348,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn softmax(&mut self) {
+    fn softmax(&mut self, logits_read: BufferRange) {
         let logits = self.stages.logits();
         let Loss { label_smoothing, summed, logits_scale } = self.job.loss;
         let params = Softmax {
@@ -324,12 +361,11 @@ impl<'a> Planner<'a> {
             reserved: [0; 2],
         };
         let last = self.values.len() - 1;
-        let logits = self.rows_of(last, self.values[last].values);
         let gradient = self.rows_of(last, self.values[last].gradient.expect("logits have a gradient"));
         let labels = BufferRange { bytes: 4 * u64::from(self.rows), ..self.labels };
         let results = self.builder.whole(self.results);
         // One workgroup: the sums stay in its memory.
-        self.builder.dispatch("softmax_cross_entropy", &params, &[logits, labels, gradient, results], 1);
+        self.builder.dispatch("softmax_cross_entropy", &params, &[logits_read, labels, gradient, results], 1);
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
@@ -367,7 +403,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn finish(self, training: Recording, evaluation: Recording) -> Plan {
+    fn finish(self, training: Recording, evaluation: Recording, held_out: Option<Recording>) -> Plan {
         let logits = self.values.last().map_or(0, |value| value.values);
         let logits_stride = self.stages.logits().stored_features(CHANNEL_ALIGNMENT);
         let (buffers, params) = self.builder.finish();
@@ -375,6 +411,7 @@ impl<'a> Planner<'a> {
             buffers,
             training,
             evaluation,
+            held_out,
             evaluation_rows: self.test_rows,
             tensors: self.tensors,
             places: Places {

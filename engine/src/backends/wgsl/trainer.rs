@@ -12,7 +12,7 @@ use super::plan::{Places, Plan, SLOTS};
 use super::recording::STEP_STRIDE_BYTES;
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::SampleOrder;
 
 pub(super) struct WgslTrainer {
@@ -22,6 +22,7 @@ pub(super) struct WgslTrainer {
     buffers: Buffers,
     training: Executor,
     evaluation: Executor,
+    held_out: Option<Executor>,
     tensors: Vec<TensorLayout>,
     places: Places,
     logits_stride: u32,
@@ -38,7 +39,7 @@ pub(super) struct WgslTrainer {
 #[derive(Clone, Copy)]
 enum Work {
     Training,
-    Evaluation,
+    Evaluation(EvaluationSet),
 }
 
 impl WgslTrainer {
@@ -48,10 +49,15 @@ impl WgslTrainer {
         let pipelines = Pipelines::new(&device, &[&plan.training, &plan.evaluation]).await?;
         let buffers = Buffers::new(&device, &plan.buffers, results_bytes).await?;
         let Places { params, steps, .. } = plan.places;
+        let held_out = match &plan.held_out {
+            Some(recording) => Some(Executor::new(&device, &pipelines, &buffers, recording, params, steps).await?),
+            None => None,
+        };
         let executor = |recording| Executor::new(&device, &pipelines, &buffers, recording, params, steps);
         Ok(Self {
             training: executor(&plan.training).await?,
             evaluation: executor(&plan.evaluation).await?,
+            held_out,
             bytes: plan.bytes() + results_bytes,
             tensors: plan.tensors,
             places: plan.places,
@@ -94,7 +100,7 @@ impl WgslTrainer {
     fn pace(&mut self, work: Work) -> &mut Pace {
         match work {
             Work::Training => &mut self.training_pace,
-            Work::Evaluation => &mut self.evaluation_pace,
+            Work::Evaluation(_) => &mut self.evaluation_pace,
         }
     }
 
@@ -130,7 +136,10 @@ impl WgslTrainer {
         let slot = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
         let executor = match work {
             Work::Training => &self.training,
-            Work::Evaluation => &self.evaluation,
+            Work::Evaluation(EvaluationSet::Test) => &self.evaluation,
+            Work::Evaluation(EvaluationSet::HeldOut) => {
+                self.held_out.as_ref().expect("held-out samples are evaluated for jobs with early stopping")
+            }
         };
         self.device.submit(executor.encode(&self.device, slot(from)..slot(to)))
     }
@@ -180,7 +189,7 @@ impl Trainer for WgslTrainer {
         Ok(report)
     }
 
-    async fn evaluate(&mut self, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         let batch = self.evaluation_rows;
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         let mut offset = 0;
@@ -192,7 +201,7 @@ impl Trainer for WgslTrainer {
                     (count > 0).then(|| Step { offset, count, slot, seed: self.job.seed, ..Step::default() })
                 })
                 .collect();
-            for (step, result) in steps.iter().zip(self.run(Work::Evaluation, &steps).await?) {
+            for (step, result) in steps.iter().zip(self.run(Work::Evaluation(set), &steps).await?) {
                 report.loss += f64::from(result.loss) * f64::from(step.count) / f64::from(samples);
                 report.correct += u64::from(result.correct);
                 offset += step.count;

@@ -1,6 +1,7 @@
 //! Every kernel against its plain twin, on odd shapes, on a real adapter.
 
 mod add;
+mod blend;
 mod conv2d;
 mod dense;
 mod embedding;

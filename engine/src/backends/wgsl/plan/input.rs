@@ -10,7 +10,8 @@ use crate::data::Split;
 use crate::error::EngineError;
 use crate::model::Stages;
 use crate::preprocessing::{GatherKind, Preprocessing};
-use crate::trainer::TrainingJob;
+use crate::trainer::{EvaluationSet, TrainingJob};
+use crate::training::TestView;
 
 /// Offsets of bindings are multiples of this.
 const OFFSET_ALIGNMENT: u64 = 256;
@@ -21,9 +22,11 @@ pub(super) struct Input {
     mean_image: BufferRange,
     pub(super) training: SplitBuffers,
     test: SplitBuffers,
+    held_out: Option<SplitBuffers>,
 }
 
 /// One half of a data set.
+#[derive(Clone, Copy)]
 pub(super) struct SplitBuffers {
     /// Samples below `samples_in_first`, and the others; both are all of them where they fit into one binding.
     images: [BufferRange; 2],
@@ -42,12 +45,22 @@ impl Input {
         builder: &mut Builder,
     ) -> Result<Self, EngineError> {
         let preprocessing = Preprocessing::new(job, &stages.values[0], CHANNEL_ALIGNMENT)?;
-        let test: Vec<u32> = (0..job.data.test.samples()).collect();
-        let training = job.batches.order(0);
+        let (test, _) = job.evaluated(EvaluationSet::Test);
+        let training =
+            SplitBuffers::new("training images", &job.data.train, &job.batches.order(0), largest_binding, builder);
+        let held_out = job.early_stopping.map(|_| {
+            let (samples, _) = job.evaluated(EvaluationSet::HeldOut);
+            SplitBuffers {
+                order: builder.bytes("order", bytemuck::cast_slice(&samples)),
+                samples: u32::try_from(samples.len()).unwrap_or(u32::MAX),
+                ..training
+            }
+        });
         Ok(Self {
             mean_image: builder.bytes("mean image", bytemuck::cast_slice(&preprocessing.mean_image)),
             preprocessing,
-            training: SplitBuffers::new("training images", &job.data.train, &training, largest_binding, builder),
+            training,
+            held_out,
             test: SplitBuffers::new("test images", &job.data.test, &test, largest_binding, builder),
         })
     }
@@ -93,23 +106,24 @@ fn in_whole_words(split: &Split) -> Cow<'_, [u8]> {
 
 impl Planner<'_> {
     pub(super) fn gather_training(&mut self) {
-        let split = &self.input.training;
-        let bindings = [split.images[0], split.images[1], split.labels, split.order];
-        self.gather(bindings, split.samples, split.samples_in_first);
+        self.gather(self.input.training, self.input.preprocessing.gather);
     }
 
-    pub(super) fn gather_test(&mut self) {
-        let split = &self.input.test;
-        let bindings = [split.images[0], split.images[1], split.labels, split.order];
-        self.gather(bindings, split.samples, split.samples_in_first);
+    pub(super) fn gather_evaluated(&mut self, set: EvaluationSet, view: &TestView) {
+        let split = match set {
+            EvaluationSet::Test => self.input.test,
+            EvaluationSet::HeldOut => self.input.held_out.expect("jobs with early stopping have held-out samples"),
+        };
+        self.gather(split, self.input.preprocessing.gather.seen(view));
     }
 
-    fn gather(&mut self, [first, second, labels, order]: [BufferRange; 4], samples: u32, samples_in_first: u32) {
+    fn gather(&mut self, split: SplitBuffers, kind: GatherKind) {
+        let SplitBuffers { images: [first, second], samples_in_first, labels, order, samples } = split;
         let rows = self.rows;
         let batch = self.rows_of(0, self.values[0].values);
         let batch_labels = BufferRange { bytes: 4 * u64::from(rows), ..self.labels };
         let invocations = batch.bytes / 16;
-        match self.input.preprocessing.gather.of(rows, samples, samples_in_first) {
+        match kind.of(rows, samples, samples_in_first) {
             GatherKind::Plain(params) => {
                 let bindings = [first, second, labels, order, batch, batch_labels];
                 self.builder.dispatch("gather", &params, &bindings, invocations);

@@ -1,0 +1,27 @@
+// blend: sum = weight·x at first, and sum = sum + weight·x from then on: a weighted mean, one part after the other.
+//
+// params: Blend; elements is a multiple of 4. x, sum: (elements) f32.
+struct Params {
+    elements: u32,
+    weight: f32,
+    first: u32,
+    reserved: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> sum: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation_number(workgroup, workgroups, local);
+    if number >= params.elements / 4u {
+        return;
+    }
+    let before = select(sum[number], vec4<f32>(0.0), params.first == 1u);
+    sum[number] = fma(vec4<f32>(params.weight), x[number], before);
+}
