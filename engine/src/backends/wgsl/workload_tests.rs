@@ -2,13 +2,12 @@
 
 use std::rc::Rc;
 
-use shaders::reference::pcg4d::uniform;
-
 use super::NAME;
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, open};
 use crate::clock::Clock;
 use crate::data::{DataSet, Split, data_set};
+use crate::random::Generator;
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::BatchPlan;
 use crate::workload::{Training, Workload};
@@ -24,11 +23,12 @@ impl Clock for Standstill {
 /// Samples of a set: random bytes, or random words where words are wanted.
 fn random_split(workload: &Workload, samples: u32, stream: u32) -> Split {
     let definition = data_set(workload.data_set).unwrap();
-    let largest = if workload.data_set.starts_with("babi") { 35.0 } else { 255.0 };
-    let byte = |i| (uniform(i, stream, 0, 3) * largest) as u8;
+    let bound = if workload.data_set.starts_with("babi") { 36 } else { 256 };
+    let generator = Generator { stream, step: 0, seed: 3 };
+    let byte = |i| u8::try_from(generator.below(i, bound)).unwrap();
     Split {
         images: (0..samples * definition.train.features()).map(byte).collect(),
-        labels: (0..samples).map(|i| (i % definition.train.classes) as u8).collect(),
+        labels: (0..samples).map(|i| u8::try_from(i % definition.train.classes).unwrap()).collect(),
     }
 }
 
