@@ -25,9 +25,19 @@ pub struct Kernel {
 impl Kernel {
     /// The whole WGSL module.
     pub fn source(&self) -> String {
-        self.sources.join("\n")
+        let source = self.sources.join("\n");
+        // Browsers want to be told. Naga has subgroups as well, but does not know the word yet.
+        if self.needs_subgroups() && cfg!(target_arch = "wasm32") { format!("enable subgroups;\n{source}") } else { source }
+    }
+
+    /// Whether it runs only on devices that have subgroups, of at least eight lanes.
+    pub fn needs_subgroups(&self) -> bool {
+        self.sources.contains(&SUBGROUP_TILE)
     }
 }
+
+/// The shared part of kernels that use subgroups.
+const SUBGROUP_TILE: &str = include_str!("../shared/subgroup_tile.wgsl");
 
 /// The kernel with this name.
 pub fn kernel(name: &str) -> Option<&'static Kernel> {
@@ -66,6 +76,18 @@ pub const KERNELS: &[Kernel] = kernels![
     "max_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params", "pool_window", "store_gradient"], [Read, Read, Read, ReadWrite];
     "average_pool_forward", Pool, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params", "pool_window"], [Read, ReadWrite];
     "average_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params", "pool_window", "store_gradient"], [Read, Read, ReadWrite];
+    "dense_forward", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_weight_gradient", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_forward", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "conv2d_window", "tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_forward_narrow", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "conv2d_window", "tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "conv2d_transposed_window", "tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_weight_gradient", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_weight_gradient_narrow", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "tile", "no_bias"], [Read, Read, ReadWrite];
+    "max_pool_forward", Pool, 64, ["step", "invocation", "pcg4d", "epilogue", "pool_params", "pool_window"], [Read, ReadWrite, ReadWrite];
+    "max_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "epilogue", "pool_params", "pool_window", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "average_pool_forward", Pool, 64, ["step", "invocation", "pcg4d", "epilogue", "pool_params", "pool_window"], [Read, ReadWrite];
+    "average_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "epilogue", "pool_params", "pool_window", "store_gradient"], [Read, Read, ReadWrite];
     "softmax_cross_entropy", Softmax, 256, ["step"], [Read, Read, ReadWrite, ReadWrite];
     "sum_parts", SumParts, 64, ["step", "invocation"], [Read, ReadWrite];
     "sgd", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];
@@ -107,4 +129,28 @@ pub const KERNELS: &[Kernel] = kernels![
     "add_forward", Add, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params"], [Read, Read, ReadWrite];
     "add_gradient", Add, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params", "store_gradient"], [Read, Read, ReadWrite];
     "blend", Blend, 64, ["step", "invocation"], [Read, ReadWrite];
+    "local_response_forward", LocalResponse, 64, ["step", "invocation", "pcg4d", "epilogue", "local_response"], [Read, ReadWrite];
+    "local_response_backward", LocalResponse, 64, ["step", "invocation", "pcg4d", "epilogue", "local_response", "store_gradient"], [Read, Read, ReadWrite];
+    "batch_norm_statistics", BatchNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "batch_norm_params"], [Read, ReadWrite];
+    "batch_norm_finish", BatchNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "batch_norm_params"], [Read, ReadWrite, ReadWrite];
+    "batch_norm_forward", BatchNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "batch_norm_params", "gelu", "batch_norm_value"], [Read, Read, Read, Read, ReadWrite];
+    "batch_norm_gradient_sums", BatchNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "batch_norm_params", "gelu", "batch_norm_value"], [Read, Read, Read, Read, Read, ReadWrite];
+    "batch_norm_input_gradient", BatchNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "batch_norm_params", "gelu", "batch_norm_value", "store_gradient"], [Read, Read, Read, Read, Read, Read, ReadWrite];
+    "gelu_forward", Elementwise, 64, ["step", "invocation", "pcg4d", "epilogue", "elementwise_params", "gelu"], [Read, ReadWrite];
+    "gelu_backward", Elementwise, 64, ["step", "invocation", "pcg4d", "epilogue", "elementwise_params", "gelu", "store_gradient"], [Read, Read, ReadWrite];
+    "pass_gradient", Elementwise, 64, ["step", "invocation", "pcg4d", "epilogue", "elementwise_params", "store_gradient"], [Read, Read, ReadWrite];
+    "position_forward", Position, 64, ["step", "invocation", "pcg4d", "epilogue", "position_params"], [Read, Read, ReadWrite];
+    "position_gradient", Position, 64, ["step", "invocation", "pcg4d", "epilogue", "position_params"], [Read, ReadWrite];
+    "layer_norm_forward", LayerNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "layer_norm"], [Read, Read, Read, ReadWrite, ReadWrite];
+    "layer_norm_input_gradient", LayerNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "layer_norm", "store_gradient"], [Read, Read, Read, Read, ReadWrite];
+    "layer_norm_weight_gradient", LayerNorm, 64, ["step", "invocation", "pcg4d", "epilogue", "layer_norm"], [Read, Read, Read, ReadWrite];
+    "attention_forward", Attention, 64, ["step", "invocation", "pcg4d", "epilogue", "attention"], [Read, ReadWrite, ReadWrite];
+    "attention_query_gradient", Attention, 64, ["step", "invocation", "pcg4d", "epilogue", "attention", "store_gradient"], [Read, Read, Read, Read, ReadWrite, ReadWrite];
+    "attention_key_value_gradient", Attention, 64, ["step", "invocation", "pcg4d", "epilogue", "attention", "store_gradient"], [Read, Read, Read, Read, ReadWrite];
+    "dense_forward_subgroup", Dense, 8, ["step", "pcg4d", "epilogue", "dense_params", "subgroup_tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_subgroup", Dense, 8, ["step", "pcg4d", "epilogue", "dense_params", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_weight_gradient_subgroup", Dense, 8, ["step", "pcg4d", "epilogue", "dense_params", "subgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_forward_subgroup", Conv2d, 8, ["step", "pcg4d", "epilogue", "conv2d_params", "conv2d_window", "subgroup_tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient_subgroup", Conv2d, 8, ["step", "pcg4d", "epilogue", "conv2d_params", "conv2d_transposed_window", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_weight_gradient_subgroup", Conv2d, 8, ["step", "pcg4d", "epilogue", "conv2d_params", "subgroup_tile", "no_bias"], [Read, Read, ReadWrite];
 ];

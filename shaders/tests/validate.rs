@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, StorageAccess, TypeInner};
 use shaders::{Access, KERNELS, Kernel};
 
@@ -12,7 +12,12 @@ fn module(kernel: &Kernel) -> Module {
     let module = naga::front::wgsl::parse_str(&source)
         .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
     // Default capabilities are what every browser accepts.
-    Validator::new(ValidationFlags::all(), Capabilities::default())
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::default());
+    if kernel.needs_subgroups() {
+        validator = Validator::new(ValidationFlags::all(), Capabilities::default() | Capabilities::SUBGROUP);
+        validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
+    }
+    validator
         .validate(&module)
         .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
     module

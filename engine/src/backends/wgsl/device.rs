@@ -12,6 +12,7 @@ pub(super) struct Device {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     adapter: Adapter,
+    subgroup_lanes: u32,
     fault: Arc<Mutex<Option<Fault>>>,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: waiter::Waiter,
@@ -120,8 +121,12 @@ impl Device {
         let index = choice.choose(&described)?;
         let adapter = adapters.swap_remove(index);
         let offered = adapter.limits();
+        // Where they are offered, some kernels have variants that use them.
+        let subgroups = adapter.features() & wgpu::Features::SUBGROUP;
+        let subgroup_lanes = if subgroups.is_empty() { 0 } else { adapter.get_info().subgroup_min_size };
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
+            required_features: subgroups,
             // Only the sizes of buffers go beyond what every WebGPU device grants: data sets are large.
             required_limits: wgpu::Limits {
                 max_buffer_size: offered.max_buffer_size,
@@ -153,6 +158,7 @@ impl Device {
             #[cfg(not(target_arch = "wasm32"))]
             waiter: waiter::Waiter::new(device.clone()),
             adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
+            subgroup_lanes,
             device,
             queue,
             fault,
@@ -161,6 +167,11 @@ impl Device {
 
     pub(super) fn adapter(&self) -> &Adapter {
         &self.adapter
+    }
+
+    /// Lanes that every subgroup has at least; 0 without subgroups.
+    pub(super) fn subgroup_lanes(&self) -> u32 {
+        self.subgroup_lanes
     }
 
     /// The largest part of a buffer that may be bound, in bytes.

@@ -16,6 +16,8 @@ mod recording;
 mod trainer;
 #[cfg(test)]
 mod workload_tests;
+mod tuning;
+mod variants;
 
 use std::rc::Rc;
 

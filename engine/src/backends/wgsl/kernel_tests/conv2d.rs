@@ -2,7 +2,8 @@ use proptest::prelude::*;
 use shaders::params::{Conv2d, Epilogue, NO_BIAS, activation};
 use shaders::reference as twin;
 
-use super::super::plan::tiles;
+use super::super::device::Device;
+use super::super::variants::Product;
 use super::{assert_close, bytes, double, floats, launch_with, numbers, runner, step, with_device};
 
 const RELU: Epilogue = Epilogue {
@@ -18,7 +19,7 @@ const RELU: Epilogue = Epilogue {
 /// Rows, height, width, channels, filters in fours, side, padding: padded and not, narrower than a tile and wider;
 /// strides, and no bias.
 fn shapes(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d> {
-    let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..4, 1u32..4, 0u32..2, 1u32..4, any::<bool>());
+    let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..10, 1u32..4, 0u32..2, 1u32..4, any::<bool>());
     extents.prop_map(|(rows, height, width, input_channels, filters, side, padding, stride, bias)| {
         let output_channels = 4 * filters;
         let kernel = side * side * input_channels * output_channels;
@@ -43,15 +44,26 @@ fn shapes(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d>
 }
 
 fn wide() -> impl Strategy<Value = Conv2d> {
-    shapes((1u32..5).prop_map(|fours| 4 * fours))
+    shapes((1u32..10).prop_map(|fours| 4 * fours))
 }
 
 fn narrow() -> impl Strategy<Value = Conv2d> {
     shapes(prop_oneof![Just(1u32), Just(2), Just(3), Just(5)])
 }
 
-fn stride(params: &Conv2d) -> [(&'static str, f64); 1] {
-    [("STRIDE", f64::from(params.stride))]
+/// Launches every variant of `product` that `device` has, and compares its last buffer with the twin's.
+fn check_variants<const N: usize>(
+    device: &Device,
+    product: &Product,
+    params: &Conv2d,
+    buffers: &[&[u8]; N],
+    expected: &[f64],
+) {
+    for variant in product.variants_on(device) {
+        let (constants, invocations) = (product.constants(), variant.invocations(product));
+        let found = launch_with(device, variant.kernel, &constants, params, &step(params.rows), buffers, invocations);
+        assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[N - 1]), expected, 1e-5);
+    }
 }
 
 struct Sizes {
@@ -68,7 +80,7 @@ fn sizes(params: &Conv2d) -> Sizes {
     }
 }
 
-fn check_forward(kernel: &str, shapes: impl Strategy<Value = Conv2d>) {
+fn check_forward(shapes: impl Strategy<Value = Conv2d>) {
     with_device(|device| {
         let check = |params: Conv2d| {
             let sizes = sizes(&params);
@@ -76,19 +88,17 @@ fn check_forward(kernel: &str, shapes: impl Strategy<Value = Conv2d>) {
             let bias = numbers(params.output_channels, 3);
             let y = vec![0.0f32; (sizes.output_pixels * params.output_channels) as usize];
             let buffers = [bytes(&x), bytes(&weights), bytes(&bias), bytes(&y)];
-            let tiles = tiles(sizes.output_pixels, params.output_channels);
             let step = step(params.rows);
-            let found = launch_with(device, kernel, &stride(&params), &params, &step, &buffers, tiles);
             let mut expected = double(&y);
             twin::conv2d_forward(&params, &step, &double(&x), &double(&weights), &double(&bias), &mut expected);
-            assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
+            check_variants(device, &Product::Conv2dForward(params), &params, &buffers, &expected);
             Ok(())
         };
         runner().run(&shapes, check).unwrap();
     });
 }
 
-fn check_weight_gradient(kernel: &str, shapes: impl Strategy<Value = Conv2d>) {
+fn check_weight_gradient(shapes: impl Strategy<Value = Conv2d>) {
     with_device(|device| {
         let check = |params: Conv2d| {
             let sizes = sizes(&params);
@@ -96,14 +106,10 @@ fn check_weight_gradient(kernel: &str, shapes: impl Strategy<Value = Conv2d>) {
             let dy = numbers(sizes.output_pixels * params.output_channels, 2);
             let parts = sizes.output_pixels.div_ceil(params.pixels_per_part);
             let gradient = vec![0.0f32; (parts * params.part_stride) as usize];
-            let rows = params.side * params.side * params.input_channels;
-            let invocations = u64::from(parts) * tiles(rows, params.output_channels);
             let buffers = [bytes(&x), bytes(&dy), bytes(&gradient)];
-            let found =
-                launch_with(device, kernel, &stride(&params), &params, &step(params.rows), &buffers, invocations);
             let mut expected = double(&gradient);
             twin::conv2d_weight_gradient(&params, &double(&x), &double(&dy), &mut expected);
-            assert_close(&format!("{params:?}"), &floats(&found[2]), &expected, 1e-5);
+            check_variants(device, &Product::Conv2dWeightGradient(params), &params, &buffers, &expected);
             Ok(())
         };
         runner().run(&shapes, check).unwrap();
@@ -111,27 +117,27 @@ fn check_weight_gradient(kernel: &str, shapes: impl Strategy<Value = Conv2d>) {
 }
 
 #[test]
-fn conv2d_forward_equals_its_twin() {
-    check_forward("conv2d_forward", wide());
+fn every_variant_of_conv2d_forward_equals_the_twin() {
+    check_forward(wide());
 }
 
 #[test]
 fn conv2d_forward_narrow_equals_its_twin() {
-    check_forward("conv2d_forward_narrow", narrow());
+    check_forward(narrow());
 }
 
 #[test]
-fn conv2d_weight_gradient_equals_its_twin_part_by_part() {
-    check_weight_gradient("conv2d_weight_gradient", wide());
+fn every_variant_of_conv2d_weight_gradient_equals_the_twin_part_by_part() {
+    check_weight_gradient(wide());
 }
 
 #[test]
 fn conv2d_weight_gradient_narrow_equals_its_twin_part_by_part() {
-    check_weight_gradient("conv2d_weight_gradient_narrow", narrow());
+    check_weight_gradient(narrow());
 }
 
 #[test]
-fn conv2d_input_gradient_equals_its_twin() {
+fn every_variant_of_conv2d_input_gradient_equals_the_twin() {
     with_device(|device| {
         let check = |params: Conv2d| {
             let sizes = sizes(&params);
@@ -139,17 +145,6 @@ fn conv2d_input_gradient_equals_its_twin() {
             let (weights, x) = (numbers(sizes.kernel, 2), numbers(sizes.inputs, 3));
             let dx = vec![0.0f32; x.len()];
             let buffers = [bytes(&dy), bytes(&weights), bytes(&x), bytes(&dx)];
-            let pixels = params.rows * params.input_height * params.input_width;
-            let tiles = tiles(pixels, params.input_channels);
-            let found = launch_with(
-                device,
-                "conv2d_input_gradient",
-                &stride(&params),
-                &params,
-                &step(params.rows),
-                &buffers,
-                tiles,
-            );
             let mut expected = double(&dx);
             twin::conv2d_input_gradient(
                 &params,
@@ -159,7 +154,7 @@ fn conv2d_input_gradient_equals_its_twin() {
                 &double(&x),
                 &mut expected,
             );
-            assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
+            check_variants(device, &Product::Conv2dInputGradient(params), &params, &buffers, &expected);
             Ok(())
         };
         runner().run(&wide(), check).unwrap();

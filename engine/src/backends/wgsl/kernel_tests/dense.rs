@@ -2,6 +2,7 @@ use shaders::params::{Dense, Epilogue, activation};
 use shaders::reference as twin;
 
 use super::super::plan::tiles;
+use super::super::variants::Product;
 use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
 
 /// Rows, inputs and outputs: odd sizes, edges of tiles, and single rows.
@@ -38,7 +39,7 @@ pub(super) fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue 
 pub(super) const ACTIVATIONS: [u32; 3] = [activation::IDENTITY, activation::RELU, activation::TANH];
 
 #[test]
-fn dense_forward_equals_its_twin() {
+fn every_variant_of_dense_forward_equals_the_twin() {
     with_device(|device| {
         let check = |((rows, inputs, outputs), kind): ((u32, u32, u32), usize)| {
             let epilogue = dropout_behind(ACTIVATIONS[kind], 4 * outputs);
@@ -47,11 +48,14 @@ fn dense_forward_equals_its_twin() {
             let (weights, bias) = (numbers(params.inputs * params.outputs, 2), numbers(params.outputs, 3));
             let y = vec![0.0f32; (rows * params.outputs) as usize];
             let buffers = [bytes(&x), bytes(&weights), bytes(&bias), bytes(&y)];
-            let tiles = tiles(rows, params.outputs);
-            let found = launch(device, "dense_forward", &params, &step(rows), &buffers, tiles);
             let mut expected = double(&y);
             twin::dense_forward(&params, &step(rows), &double(&x), &double(&weights), &double(&bias), &mut expected);
-            assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
+            let product = Product::DenseForward(params);
+            for variant in product.variants_on(device) {
+                let invocations = variant.invocations(&product);
+                let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
+                assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[3]), &expected, 1e-5);
+            }
             Ok(())
         };
         runner().run(&(shapes(), 0..ACTIVATIONS.len()), check).unwrap();
@@ -59,7 +63,7 @@ fn dense_forward_equals_its_twin() {
 }
 
 #[test]
-fn dense_input_gradient_equals_its_twin() {
+fn every_variant_of_dense_input_gradient_equals_the_twin() {
     with_device(|device| {
         let check = |((rows, inputs, outputs), kind): ((u32, u32, u32), usize)| {
             let mut epilogue = dropout_behind(ACTIVATIONS[kind], 4 * inputs);
@@ -73,8 +77,6 @@ fn dense_input_gradient_equals_its_twin() {
             let weights = numbers(params.inputs * params.outputs, 3);
             let dx = numbers(rows * params.inputs, 4);
             let buffers = [bytes(&dy), bytes(&weights), bytes(&x), bytes(&dx)];
-            let tiles = tiles(rows, params.inputs);
-            let found = launch(device, "dense_input_gradient", &params, &step(rows), &buffers, tiles);
             let mut expected = double(&dx);
             twin::dense_input_gradient(
                 &params,
@@ -84,7 +86,12 @@ fn dense_input_gradient_equals_its_twin() {
                 &double(&x),
                 &mut expected,
             );
-            assert_close(&format!("{params:?}"), &floats(&found[3]), &expected, 1e-5);
+            let product = Product::DenseInputGradient(params);
+            for variant in product.variants_on(device) {
+                let invocations = variant.invocations(&product);
+                let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
+                assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[3]), &expected, 1e-5);
+            }
             Ok(())
         };
         runner().run(&(shapes(), 0..ACTIVATIONS.len()), check).unwrap();
@@ -92,19 +99,22 @@ fn dense_input_gradient_equals_its_twin() {
 }
 
 #[test]
-fn dense_weight_gradient_equals_its_twin_part_by_part() {
+fn every_variant_of_dense_weight_gradient_equals_the_twin_part_by_part() {
     with_device(|device| {
         let check = |(rows, inputs, outputs): (u32, u32, u32)| {
             let params = params(rows, 4 * inputs, 4 * outputs, Epilogue::default());
             let (x, dy) = (numbers(rows * params.inputs, 1), numbers(rows * params.outputs, 2));
             let parts = rows.div_ceil(params.rows_per_part);
             let gradient = vec![0.0f32; (parts * params.part_stride) as usize];
-            let invocations = u64::from(parts) * tiles(params.inputs, params.outputs);
             let buffers = [bytes(&x), bytes(&dy), bytes(&gradient)];
-            let found = launch(device, "dense_weight_gradient", &params, &step(rows), &buffers, invocations);
             let mut expected = double(&gradient);
             twin::dense_weight_gradient(&params, &double(&x), &double(&dy), &mut expected);
-            assert_close(&format!("{params:?}"), &floats(&found[2]), &expected, 1e-5);
+            let product = Product::DenseWeightGradient(params);
+            for variant in product.variants_on(device) {
+                let invocations = variant.invocations(&product);
+                let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
+                assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[2]), &expected, 1e-5);
+            }
             Ok(())
         };
         runner().run(&shapes(), check).unwrap();

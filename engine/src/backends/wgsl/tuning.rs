@@ -1,0 +1,230 @@
+//! Which variant of a product's kernel a device runs fastest: by a rule, or by a short look at each of them.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::buffer::Buffers;
+use super::device::Device;
+use super::executor::{Executor, Pipelines};
+use super::recording::{
+    BufferContents, BufferPlan, BufferRange, Dispatch, Recording, STEP_STRIDE_BYTES, workgroups,
+};
+use super::variants::{Product, Variant};
+use crate::clock::Clock;
+use crate::error::EngineError;
+
+/// A look at a variant ends when its repetitions have taken so long together; browsers' clocks may be coarse.
+const LOOK_SECONDS: f64 = 0.004;
+/// The best of so many looks counts.
+const LOOKS: usize = 3;
+/// At most so many repetitions in a submission.
+const MOST_REPETITIONS: u32 = 256;
+/// Another variant than the default is chosen when it takes less than this share of the default's time, so that chance
+/// does not choose.
+const CLEARLY_FASTER: f64 = 0.95;
+/// Products that need larger scratch buffers than this, together, are not timed.
+const SCRATCH_BYTES: u64 = 512 << 20;
+
+/// The choices that were made on a device, for as long as it is open.
+#[derive(Debug, Default)]
+pub(super) struct Choices {
+    by_product: HashMap<String, Choice>,
+}
+
+/// The outcome of one tuning run.
+#[derive(Clone, Debug)]
+struct Choice {
+    variant: &'static Variant,
+    /// Its time over the default's.
+    ratio: f64,
+}
+
+impl Choices {
+    /// Times the variants of all `products` that were not timed before. On an emulated GPU nothing is timed: there the
+    /// rule is as good, and timing slow.
+    ///
+    /// # Errors
+    /// A device that refuses a kernel, is full or lost.
+    pub(super) async fn tune(
+        &mut self,
+        device: &Device,
+        clock: &dyn Clock,
+        products: &[Product],
+    ) -> Result<(), EngineError> {
+        if device.adapter().software {
+            return Ok(());
+        }
+        for product in products {
+            let worthwhile = product.variants_on(device).count() > 1 && scratch_bytes(product) <= SCRATCH_BYTES;
+            if worthwhile && !self.by_product.contains_key(&product.key()) {
+                let choice = fastest(device, clock, product).await?;
+                self.by_product.insert(product.key(), choice);
+            }
+        }
+        Ok(())
+    }
+
+    /// The variant for `product`: the fastest if it was timed, otherwise the usual one.
+    pub(super) fn pick(&self, device: &Device, product: &Product) -> &'static Variant {
+        self.by_product.get(&product.key()).map_or_else(|| product.usual_variant(device), |choice| choice.variant)
+    }
+
+    /// What was timed and chosen, for the record, in order.
+    pub(super) fn report(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self
+            .by_product
+            .iter()
+            .map(|(product, choice)| format!("{product}: {} ({:.2})", choice.variant.kernel, choice.ratio))
+            .collect();
+        lines.sort();
+        lines
+    }
+}
+
+impl Product {
+    /// What tells apart the products that are timed by themselves.
+    fn key(&self) -> String {
+        let extents = self.extents();
+        let mut key = self.variants()[0].kernel.to_owned();
+        // Writing to a string cannot fail.
+        let _ = write!(key, " {} × {} × {}", extents.rows, extents.columns, extents.depth);
+        if extents.parts > 1 {
+            let _ = write!(key, " in {} parts", extents.parts);
+        }
+        if let Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) = self {
+            let _ = write!(key, ", {}² stride {}", p.side, p.stride);
+        }
+        key
+    }
+
+    fn params_bytes(&self) -> &[u8] {
+        match self {
+            Self::DenseForward(p) | Self::DenseInputGradient(p) | Self::DenseWeightGradient(p) => bytemuck::bytes_of(p),
+            Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) => {
+                bytemuck::bytes_of(p)
+            }
+        }
+    }
+
+    /// Elements of each storage buffer, in binding order.
+    fn elements(&self) -> Vec<u64> {
+        let product = |factors: &[u32]| factors.iter().map(|&factor| u64::from(factor)).product::<u64>();
+        let parts = u64::from(self.extents().parts);
+        match self {
+            Self::DenseForward(p) | Self::DenseInputGradient(p) | Self::DenseWeightGradient(p) => {
+                let (x, dy) = (product(&[p.rows, p.inputs]), product(&[p.rows, p.outputs]));
+                let weights = product(&[p.inputs, p.outputs]);
+                match self {
+                    Self::DenseForward(_) => vec![x, weights, u64::from(p.outputs), dy],
+                    Self::DenseInputGradient(_) => vec![dy, weights, x, x],
+                    _ => vec![x, dy, parts * u64::from(p.part_stride)],
+                }
+            }
+            Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) => {
+                let x = product(&[p.rows, p.input_height, p.input_width, p.input_channels]);
+                let dy = product(&[p.rows, p.output_height, p.output_width, p.output_channels]);
+                let weights = product(&[p.side, p.side, p.input_channels, p.output_channels]);
+                match self {
+                    Self::Conv2dForward(_) => vec![x, weights, u64::from(p.output_channels), dy],
+                    Self::Conv2dInputGradient(_) => vec![dy, weights, x, x],
+                    _ => vec![x, dy, parts * u64::from(p.part_stride)],
+                }
+            }
+        }
+    }
+}
+
+fn scratch_bytes(product: &Product) -> u64 {
+    product.elements().iter().map(|elements| 4 * elements).sum()
+}
+
+/// Times every variant of `product`.
+async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<Choice, EngineError> {
+    let zeros = |name, bytes, uniform| BufferPlan { name, bytes, uniform, contents: BufferContents::Zeros };
+    let params = BufferContents::Bytes(product.params_bytes().to_vec());
+    let params = BufferPlan { contents: params, ..zeros("tuned parameters", product.params_bytes().len() as u64, true) };
+    // A step without training: dropout is the same work for every variant.
+    let mut plans = vec![params, zeros("tuned step", u64::from(STEP_STRIDE_BYTES), true)];
+    plans.extend(product.elements().iter().map(|elements| zeros("tuned operand", 4 * elements, false)));
+    let buffers = Buffers::new(device, &plans, 4).await?;
+    let mut seconds = Vec::new();
+    for variant in product.variants_on(device) {
+        seconds.push((variant, time(device, clock, &buffers, &plans, product, variant).await?));
+    }
+    Ok(choose(&seconds))
+}
+
+/// The default, which is the first, unless another is clearly faster.
+fn choose(seconds: &[(&'static Variant, f64)]) -> Choice {
+    let (default, usual_seconds) = seconds[0];
+    let mut choice = Choice { variant: default, ratio: 1.0 };
+    for &(variant, variant_seconds) in &seconds[1..] {
+        let ratio = variant_seconds / usual_seconds;
+        if ratio < CLEARLY_FASTER && ratio < choice.ratio {
+            choice = Choice { variant, ratio };
+        }
+    }
+    choice
+}
+
+/// Seconds of one launch: the best of a few looks.
+async fn time(
+    device: &Device,
+    clock: &dyn Clock,
+    buffers: &Buffers,
+    plans: &[BufferPlan],
+    product: &Product,
+    variant: &Variant,
+) -> Result<f64, EngineError> {
+    let kernel = shaders::kernel(variant.kernel).expect("the name of a registered kernel");
+    let bind = |buffer| BufferRange { buffer, offset_bytes: 0, bytes: plans[buffer].bytes };
+    let recording = |launches: u32| Recording {
+        dispatches: (0..launches)
+            .map(|_| Dispatch {
+                kernel,
+                constants: product.constants(),
+                params_offset_bytes: 0,
+                bindings: (2..plans.len()).map(bind).collect(),
+                workgroups: workgroups(variant.invocations(product), kernel.workgroup_size),
+            })
+            .collect(),
+    };
+    let pipelines = Pipelines::new(device, &[&recording(1)]).await?;
+    let mut launches = 1;
+    let mut best = f64::INFINITY;
+    let mut looks = 0;
+    let mut warm = false;
+    while looks < LOOKS {
+        let executor = Executor::new(device, &pipelines, buffers, &recording(launches), 0, 1).await?;
+        let start = clock.now_seconds();
+        device.submit(executor.encode(device, 0..1)).await?;
+        let seconds = clock.now_seconds() - start;
+        if !warm {
+            warm = true;
+        } else if seconds < LOOK_SECONDS && launches < MOST_REPETITIONS {
+            launches *= 4;
+        } else {
+            best = best.min(seconds / f64::from(launches));
+            looks += 1;
+        }
+    }
+    Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variants() -> &'static [Variant] {
+        let dense: shaders::params::Dense = bytemuck::Zeroable::zeroed();
+        Product::DenseForward(dense).variants()
+    }
+
+    #[test]
+    fn another_variant_must_be_clearly_faster_than_the_default() {
+        let [usual, other, ..] = variants() else { panic!("a product with one variant only") };
+        assert_eq!(choose(&[(usual, 1.0), (other, 0.96)]).variant, usual);
+        assert_eq!(choose(&[(usual, 1.0), (other, 0.94)]).variant, other);
+        assert_eq!(choose(&[(usual, 1.0), (other, 0.5), (other, 0.7)]).ratio, 0.5);
+    }
+}

@@ -1,0 +1,76 @@
+// conv2d_input_gradient_subgroup: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x; a tile of
+// 32 input pixels × 32 input channels in the registers of eight lanes of a subgroup, summed over taps and filters.
+//
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each tile.
+// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+
+// The gradient under a tap; zero where no window has this tap on the pixel.
+fn gradient_at(pixel: u32, filter_quad: u32) -> vec4<f32> {
+    let inside = pixel != NOWHERE;
+    return select(vec4<f32>(0.0), dy[select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside)], inside);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let channels = params.input_channels / 4u;
+    let outputs = params.output_channels / 4u;
+    let pixels = params.rows * params.input_height * params.input_width;
+    let column_tiles = (channels + LANES - 1u) / LANES;
+    let number = workgroup_number(workgroup, workgroups);
+    let row = number / column_tiles * TILE;
+    if row >= pixels {
+        return;
+    }
+    // Pixels and channels beyond the edge repeat the last one; they are not stored.
+    let column = number % column_tiles * LANES + lane;
+    let known_column = min(column, channels - 1u);
+    let w0 = window(min(row + lane, pixels - 1u));
+    let w1 = window(min(row + lane + 8u, pixels - 1u));
+    let w2 = window(min(row + lane + 16u, pixels - 1u));
+    let w3 = window(min(row + lane + 24u, pixels - 1u));
+    var b0: Block;
+    var b1: Block;
+    var b2: Block;
+    var b3: Block;
+    for (var ky = 0u; ky < params.side; ky++) {
+        for (var kx = 0u; kx < params.side; kx++) {
+            let kernel = ((ky * params.side + kx) * channels + known_column) * 4u * outputs;
+            let p0 = output_under(w0, ky, kx);
+            let p1 = output_under(w1, ky, kx);
+            let p2 = output_under(w2, ky, kx);
+            let p3 = output_under(w3, ky, kx);
+            for (var f = 0u; f < outputs; f++) {
+                let at = kernel + f;
+                let w = transpose(mat4x4<f32>(
+                    weights[at],
+                    weights[at + outputs],
+                    weights[at + 2u * outputs],
+                    weights[at + 3u * outputs],
+                ));
+                let a0 = gradient_at(p0, f);
+                let a1 = gradient_at(p1, f);
+                let a2 = gradient_at(p2, f);
+                let a3 = gradient_at(p3, f);
+                add_block(&b0, a0, w);
+                add_block(&b1, a1, w);
+                add_block(&b2, a2, w);
+                add_block(&b3, a3, w);
+            }
+        }
+    }
+    var sums = tile_rows(b0, b1, b2, b3);
+    for (var i = 0u; i < TILE; i++) {
+        if row + i < pixels && column < channels {
+            store_gradient((row + i) * channels + column, sums[i]);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// dense_forward_subgroup: y = epilogue(x·W + b), a 32 × 32 tile of y in the registers of eight lanes of a subgroup.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
+// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). All row-major f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+
+// Where a row of x begins; rows beyond the last one repeat it and are not stored.
+fn row_start(row: u32) -> u32 {
+    return min(row, params.rows - 1u) * (params.inputs / 4u);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let inputs = params.inputs / 4u;
+    let outputs = params.outputs / 4u;
+    let column_tiles = (outputs + LANES - 1u) / LANES;
+    let number = workgroup_number(workgroup, workgroups);
+    let row = number / column_tiles * TILE;
+    if row >= params.rows {
+        return;
+    }
+    let column = number % column_tiles * LANES + lane;
+    let known_column = min(column, outputs - 1u);
+    let x0 = row_start(row + lane);
+    let x1 = row_start(row + lane + 8u);
+    let x2 = row_start(row + lane + 16u);
+    let x3 = row_start(row + lane + 24u);
+    var b0: Block;
+    var b1: Block;
+    var b2: Block;
+    var b3: Block;
+    for (var k = 0u; k < inputs; k++) {
+        let at = 4u * k * outputs + known_column;
+        let w = mat4x4<f32>(
+            weights[at],
+            weights[at + outputs],
+            weights[at + 2u * outputs],
+            weights[at + 3u * outputs],
+        );
+        let a0 = x[x0 + k];
+        let a1 = x[x1 + k];
+        let a2 = x[x2 + k];
+        let a3 = x[x3 + k];
+        add_block(&b0, a0, w);
+        add_block(&b1, a1, w);
+        add_block(&b2, a2, w);
+        add_block(&b3, a3, w);
+    }
+    var sums = tile_rows(b0, b1, b2, b3);
+    let b = bias[known_column];
+    for (var i = 0u; i < TILE; i++) {
+        if row + i < params.rows && column < outputs {
+            let at = (row + i) * outputs + column;
+            y[at] = apply_epilogue(sums[i] + b, 4u * at, params.epilogue);
+        }
+    }
+}

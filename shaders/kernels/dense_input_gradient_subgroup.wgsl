@@ -1,0 +1,64 @@
+// dense_input_gradient_subgroup: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x; a 32 × 32 tile
+// of dx in the registers of eight lanes of a subgroup. W is read as it lies; the transposition happens in registers.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
+// params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+
+// Where a row of dy begins; rows beyond the last one repeat it and are not stored.
+fn row_start(row: u32) -> u32 {
+    return min(row, params.rows - 1u) * (params.outputs / 4u);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let inputs = params.inputs / 4u;
+    let outputs = params.outputs / 4u;
+    let column_tiles = (inputs + LANES - 1u) / LANES;
+    let number = workgroup_number(workgroup, workgroups);
+    let row = number / column_tiles * TILE;
+    if row >= params.rows {
+        return;
+    }
+    let column = number % column_tiles * LANES + lane;
+    let w0 = 4u * min(column, inputs - 1u) * outputs;
+    let dy0 = row_start(row + lane);
+    let dy1 = row_start(row + lane + 8u);
+    let dy2 = row_start(row + lane + 16u);
+    let dy3 = row_start(row + lane + 24u);
+    var b0: Block;
+    var b1: Block;
+    var b2: Block;
+    var b3: Block;
+    for (var n = 0u; n < outputs; n++) {
+        let at = w0 + n;
+        let w = transpose(mat4x4<f32>(
+            weights[at],
+            weights[at + outputs],
+            weights[at + 2u * outputs],
+            weights[at + 3u * outputs],
+        ));
+        let a0 = dy[dy0 + n];
+        let a1 = dy[dy1 + n];
+        let a2 = dy[dy2 + n];
+        let a3 = dy[dy3 + n];
+        add_block(&b0, a0, w);
+        add_block(&b1, a1, w);
+        add_block(&b2, a2, w);
+        add_block(&b3, a3, w);
+    }
+    var sums = tile_rows(b0, b1, b2, b3);
+    for (var i = 0u; i < TILE; i++) {
+        if row + i < params.rows && column < inputs {
+            store_gradient((row + i) * inputs + column, sums[i]);
+        }
+    }
+}

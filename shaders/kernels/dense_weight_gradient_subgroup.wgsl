@@ -1,0 +1,77 @@
+// dense_weight_gradient_subgroup: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a 32 × 32 tile of
+// dW in the registers of eight lanes of a subgroup.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile of each part.
+// params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
+
+// Four columns of dy of a sample; zero from `end` on, so that what is not summed adds nothing.
+fn gradient_at(sample: u32, end: u32, column: u32) -> vec4<f32> {
+    let inside = sample < end;
+    return select(vec4<f32>(0.0), dy[select(0u, sample, inside) * (params.outputs / 4u) + column], inside);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let inputs = params.inputs / 4u;
+    let outputs = params.outputs / 4u;
+    let row_tiles = (inputs + LANES - 1u) / LANES;
+    let column_tiles = (outputs + LANES - 1u) / LANES;
+    let number = workgroup_number(workgroup, workgroups);
+    let part = number / (row_tiles * column_tiles);
+    let first = part * params.rows_per_part;
+    if first >= params.rows {
+        return;
+    }
+    // Rows of dW are counted in fours. Those beyond the edge repeat the last ones; they are not stored.
+    let row = number / column_tiles % row_tiles * LANES;
+    let column = number % column_tiles * LANES + lane;
+    let known_row = min(row + lane, inputs - 1u);
+    let known_column = min(column, outputs - 1u);
+    let end = min(first + params.rows_per_part, params.rows);
+    // Block c holds rows c, c + 4, c + 8, … of the tile.
+    var b0: Block;
+    var b1: Block;
+    var b2: Block;
+    var b3: Block;
+    var bias = vec4<f32>(0.0);
+    for (var sample = first; sample < end; sample += 4u) {
+        let at = sample * inputs + known_row;
+        let beyond = (params.rows - 1u) * inputs + known_row;
+        let a = transpose(mat4x4<f32>(
+            x[at],
+            x[min(at + inputs, beyond)],
+            x[min(at + 2u * inputs, beyond)],
+            x[min(at + 3u * inputs, beyond)],
+        ));
+        let b = mat4x4<f32>(
+            gradient_at(sample, end, known_column),
+            gradient_at(sample + 1u, end, known_column),
+            gradient_at(sample + 2u, end, known_column),
+            gradient_at(sample + 3u, end, known_column),
+        );
+        add_block(&b0, a[0], b);
+        add_block(&b1, a[1], b);
+        add_block(&b2, a[2], b);
+        add_block(&b3, a[3], b);
+        bias += b[0] + b[1] + b[2] + b[3];
+    }
+    let part_start = part * params.part_stride / 4u;
+    var sums = tile_rows(b0, b1, b2, b3);
+    for (var i = 0u; i < TILE; i++) {
+        let row_of_dw = 4u * (row + i % LANES) + i / LANES;
+        if row_of_dw < params.inputs && column < outputs {
+            parts[part_start + row_of_dw * outputs + column] = sums[i];
+        }
+    }
+    if row == 0u && params.bias_offset != NO_BIAS && column < outputs {
+        parts[part_start + params.bias_offset / 4u + column] = bias;
+    }
+}

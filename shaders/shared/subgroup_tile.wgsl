@@ -1,0 +1,55 @@
+// A tile of 32 rows and 32 columns of a product, held by the eight invocations of a workgroup, which are lanes of one
+// subgroup: each lane has four columns. Needs subgroups of at least eight lanes.
+//
+// One operand is read once for all lanes: each lane reads another row of it, and subgroupBroadcast hands the rows out.
+// On drivers that emulate a GPU on a CPU, where every lane's read is an instruction of its own, that counts.
+const WORKGROUP_SIZE: u32 = 8u;
+const TILE: u32 = 32u;
+// Fours of a tile's columns, and rows of a block.
+const LANES: u32 = 8u;
+
+// Four columns of eight rows: the rows that the lanes read in one go.
+struct Block {
+    row0: vec4<f32>,
+    row1: vec4<f32>,
+    row2: vec4<f32>,
+    row3: vec4<f32>,
+    row4: vec4<f32>,
+    row5: vec4<f32>,
+    row6: vec4<f32>,
+    row7: vec4<f32>,
+}
+
+// Number of this workgroup over the whole dispatch; they fill x first and then y.
+fn workgroup_number(workgroup: vec3<u32>, workgroups: vec3<u32>) -> u32 {
+    return workgroup.y * workgroups.x + workgroup.x;
+}
+
+// sum + Σ_j a_j · b_j, one row times four rows.
+fn add_products(a: vec4<f32>, b: mat4x4<f32>, sum: vec4<f32>) -> vec4<f32> {
+    let first = fma(vec4<f32>(a.y), b[1], fma(vec4<f32>(a.x), b[0], sum));
+    return fma(vec4<f32>(a.w), b[3], fma(vec4<f32>(a.z), b[2], first));
+}
+
+// block += A · B: lane i holds four columns of row i of A, and four columns of each row of B.
+// All products of a row come together, so that its sum is in registers once.
+fn add_block(block: ptr<function, Block>, a: vec4<f32>, b: mat4x4<f32>) {
+    (*block).row0 = add_products(subgroupBroadcast(a, 0u), b, (*block).row0);
+    (*block).row1 = add_products(subgroupBroadcast(a, 1u), b, (*block).row1);
+    (*block).row2 = add_products(subgroupBroadcast(a, 2u), b, (*block).row2);
+    (*block).row3 = add_products(subgroupBroadcast(a, 3u), b, (*block).row3);
+    (*block).row4 = add_products(subgroupBroadcast(a, 4u), b, (*block).row4);
+    (*block).row5 = add_products(subgroupBroadcast(a, 5u), b, (*block).row5);
+    (*block).row6 = add_products(subgroupBroadcast(a, 6u), b, (*block).row6);
+    (*block).row7 = add_products(subgroupBroadcast(a, 7u), b, (*block).row7);
+}
+
+// The rows of a tile, block by block, for a loop that stores them: one copy of its code is compiled, not 32.
+fn tile_rows(b0: Block, b1: Block, b2: Block, b3: Block) -> array<vec4<f32>, 32> {
+    return array<vec4<f32>, 32>(
+        b0.row0, b0.row1, b0.row2, b0.row3, b0.row4, b0.row5, b0.row6, b0.row7,
+        b1.row0, b1.row1, b1.row2, b1.row3, b1.row4, b1.row5, b1.row6, b1.row7,
+        b2.row0, b2.row1, b2.row2, b2.row3, b2.row4, b2.row5, b2.row6, b2.row7,
+        b3.row0, b3.row1, b3.row2, b3.row3, b3.row4, b3.row5, b3.row6, b3.row7,
+    );
+}
