@@ -3,8 +3,10 @@
 use shaders::params::{Conv2d, Epilogue};
 
 use super::super::plan::tiles;
+use super::super::plan::weight_gradient::rows_per_part;
+use super::super::variants::{self, Variant};
 use super::operands::{Operand, PlainSum};
-use super::product::{Product, rows_per_part};
+use super::product::Product;
 use super::report::{Pass, Suite};
 use super::work::Work;
 
@@ -106,7 +108,7 @@ impl Convolution {
         Operand::full(3, self.output_pixels(), self.filters)
     }
 
-    /// For the kernels that there are: squares, stride 1.
+    /// For the kernels that there are: squares.
     fn params(&self) -> Conv2d {
         let bias_offset = self.taps() * self.channels * self.filters;
         let gradient_tiles = tiles(self.taps() * self.channels, self.filters);
@@ -166,15 +168,12 @@ impl Product for Convolution {
         2 * u64::from(self.output_pixels()) * self.weights().elements()
     }
 
-    fn kernels(&self) -> Vec<&'static str> {
-        match (self.pass, self.is_narrow()) {
-            (Pass::Forward, false) => vec!["conv2d_forward"],
-            (Pass::Forward, true) => vec!["conv2d_forward_narrow"],
-            (Pass::WeightGradient, narrow) => {
-                let first = if narrow { "conv2d_weight_gradient_narrow" } else { "conv2d_weight_gradient" };
-                if self.parts() > 1 { vec![first, "sum_parts"] } else { vec![first] }
-            }
-            (Pass::InputGradient, _) => vec!["conv2d_input_gradient"],
+    fn product(&self) -> variants::Product {
+        let params = self.params();
+        match self.pass {
+            Pass::Forward => variants::Product::Conv2dForward(params),
+            Pass::WeightGradient => variants::Product::Conv2dWeightGradient(params),
+            Pass::InputGradient => variants::Product::Conv2dInputGradient(params),
         }
     }
 
@@ -190,26 +189,22 @@ impl Product for Convolution {
     }
 
     fn impossible(&self) -> Option<&'static str> {
-        if self.stride != 1 {
-            return Some("strides are not measured yet");
-        }
         if self.kernel[0] != self.kernel[1] {
             return Some("our kernels are squares");
         }
         (self.pass == Pass::InputGradient && self.is_narrow()).then_some("raw data has no gradient")
     }
 
-    fn work(&self) -> Work {
+    fn work(&self, variant: &Variant) -> Work {
         let mut work = Work::new(self.samples);
-        let params = self.params();
-        let kernel = self.kernels()[0];
+        let (product, params) = (self.product(), self.params());
         match self.pass {
             Pass::Forward => {
                 let x = work.floats("x", &self.x().numbers());
                 let weights = work.floats("weights", &self.weights().numbers());
                 let bias = work.zeros("bias", u64::from(self.filters));
                 let y = work.zeros("y", self.dy().elements());
-                work.repeat(kernel, &params, &[x, weights, bias, y], tiles(self.output_pixels(), self.filters));
+                work.repeat_variant(variant, &product, &params, &[x, weights, bias, y]);
                 work.output = Some(y);
             }
             Pass::WeightGradient => {
@@ -217,8 +212,7 @@ impl Product for Convolution {
                 let dy = work.floats("dy", &self.dy().numbers());
                 let parts = self.parts();
                 let partial = work.zeros("gradient parts", u64::from(parts) * u64::from(params.part_stride));
-                let invocations = u64::from(parts) * tiles(self.taps() * self.channels, self.filters);
-                work.repeat(kernel, &params, &[x, dy, partial], invocations);
+                work.repeat_variant(variant, &product, &params, &[x, dy, partial]);
                 work.output = Some(work.sum(partial, parts, params.part_stride));
             }
             Pass::InputGradient => {
@@ -226,8 +220,7 @@ impl Product for Convolution {
                 let weights = work.floats("weights", &self.weights().numbers());
                 let x = work.floats("x", &self.x().numbers());
                 let dx = work.zeros("dx", self.x().elements());
-                let pixels = self.samples * self.height * self.width;
-                work.repeat(kernel, &params, &[dy, weights, x, dx], tiles(pixels, self.channels));
+                work.repeat_variant(variant, &product, &params, &[dy, weights, x, dx]);
                 work.output = Some(dx);
             }
         }

@@ -4,7 +4,7 @@ use super::super::buffer::Buffers;
 use super::super::device::Device;
 use super::super::executor::{Executor, Pipelines};
 use super::super::pace::Pace;
-use super::super::recording::{BufferRange, Dispatch, Recording};
+use super::super::recording::BufferRange;
 use super::report::{Timing, Window};
 use super::work::{SLOTS, Work};
 use crate::clock::Clock;
@@ -18,44 +18,31 @@ const WINDOWS: usize = 5;
 /// Windows that are made whatever they cost.
 pub(super) const FEWEST_WINDOWS: usize = 3;
 
-/// An open device with kernels, and a clock.
+/// An open device and a clock.
 pub(super) struct Lab<'a> {
     pub(super) device: &'a Device,
     clock: &'a dyn Clock,
-    pipelines: Pipelines,
 }
 
 impl<'a> Lab<'a> {
-    /// Compiles the kernels that will be needed.
-    ///
-    /// # Errors
-    /// A kernel that the driver refuses.
-    pub(super) async fn open(
-        device: &'a Device,
-        clock: &'a dyn Clock,
-        kernels: impl Iterator<Item = &'static str>,
-    ) -> Result<Self, EngineError> {
-        let dispatch = |name| Dispatch {
-            kernel: shaders::kernel(name).expect("the name of a registered kernel"),
-            constants: Vec::new(),
-            params_offset_bytes: 0,
-            bindings: Vec::new(),
-            workgroups: [0; 2],
-        };
-        let all = Recording { dispatches: kernels.map(dispatch).collect() };
-        Ok(Self { device, clock, pipelines: Pipelines::new(device, &[&all]).await? })
+    pub(super) fn new(device: &'a Device, clock: &'a dyn Clock) -> Self {
+        Self { device, clock }
     }
 
-    /// Allocates and uploads what `work` needs, and launches its preparation.
+    pub(super) fn clock(&self) -> &'a dyn Clock {
+        self.clock
+    }
+
+    /// Compiles the kernels of `work`, allocates and uploads what `work` needs, and launches its preparation.
     ///
     /// # Errors
     /// A device that refuses, is full or lost.
     pub(super) async fn set_up(&self, mut work: Work) -> Result<Setup<'_>, EngineError> {
         let (params, steps) = work.finish();
+        let pipelines = Pipelines::new(self.device, &[&work.preparation, &work.repeated]).await?;
         let buffers = Buffers::new(self.device, &work.buffers, READ_BYTES).await?;
-        let preparation =
-            Executor::new(self.device, &self.pipelines, &buffers, &work.preparation, params, steps).await?;
-        let repeated = Executor::new(self.device, &self.pipelines, &buffers, &work.repeated, params, steps).await?;
+        let preparation = Executor::new(self.device, &pipelines, &buffers, &work.preparation, params, steps).await?;
+        let repeated = Executor::new(self.device, &pipelines, &buffers, &work.repeated, params, steps).await?;
         self.device.submit(preparation.encode(self.device, 0..1)).await?;
         let output = work.output.expect("every work leaves something behind");
         Ok(Setup { lab: self, buffers, repeated, output, pace: Pace::new(SLOTS) })

@@ -8,8 +8,10 @@ use shaders::params::{Dense, Epilogue};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::plan::tiles;
+use super::super::plan::weight_gradient::rows_per_part;
+use super::super::variants::{self, Variant};
 use super::operands::{Operand, PlainSum};
-use super::product::{Product, rows_per_part};
+use super::product::Product;
 use super::report::{Pass, Suite};
 use super::work::Work;
 
@@ -103,12 +105,12 @@ impl Product for MatrixProduct {
         2 * u64::from(self.units) * u64::from(self.rows) * u64::from(self.inputs)
     }
 
-    fn kernels(&self) -> Vec<&'static str> {
+    fn product(&self) -> variants::Product {
+        let params = self.params();
         match self.pass {
-            Pass::Forward => vec!["dense_forward"],
-            Pass::WeightGradient if self.parts() > 1 => vec!["dense_weight_gradient", "sum_parts"],
-            Pass::WeightGradient => vec!["dense_weight_gradient"],
-            Pass::InputGradient => vec!["dense_input_gradient"],
+            Pass::Forward => variants::Product::DenseForward(params),
+            Pass::WeightGradient => variants::Product::DenseWeightGradient(params),
+            Pass::InputGradient => variants::Product::DenseInputGradient(params),
         }
     }
 
@@ -123,16 +125,16 @@ impl Product for MatrixProduct {
         }
     }
 
-    fn work(&self) -> Work {
+    fn work(&self, variant: &Variant) -> Work {
         let mut work = Work::new(self.rows);
-        let params = self.params();
+        let (product, params) = (self.product(), self.params());
         match self.pass {
             Pass::Forward => {
                 let x = work.floats("x", &self.x().numbers());
                 let weights = work.floats("weights", &self.weights().numbers());
                 let bias = work.zeros("bias", u64::from(params.outputs));
                 let y = work.zeros("y", self.dy().elements());
-                work.repeat("dense_forward", &params, &[x, weights, bias, y], tiles(self.rows, params.outputs));
+                work.repeat_variant(variant, &product, &params, &[x, weights, bias, y]);
                 work.output = Some(y);
             }
             Pass::WeightGradient => {
@@ -140,8 +142,7 @@ impl Product for MatrixProduct {
                 let dy = work.floats("dy", &self.dy().numbers());
                 let parts = self.parts();
                 let partial = work.zeros("gradient parts", u64::from(parts) * u64::from(params.part_stride));
-                let invocations = u64::from(parts) * tiles(self.inputs, params.outputs);
-                work.repeat("dense_weight_gradient", &params, &[x, dy, partial], invocations);
+                work.repeat_variant(variant, &product, &params, &[x, dy, partial]);
                 work.output = Some(work.sum(partial, parts, params.part_stride));
             }
             Pass::InputGradient => {
@@ -149,7 +150,7 @@ impl Product for MatrixProduct {
                 let weights = work.floats("weights", &self.weights().numbers());
                 let x = work.floats("x", &self.x().numbers());
                 let dx = work.zeros("dx", self.x().elements());
-                work.repeat("dense_input_gradient", &params, &[dy, weights, x, dx], tiles(self.rows, self.inputs));
+                work.repeat_variant(variant, &product, &params, &[dy, weights, x, dx]);
                 work.output = Some(dx);
             }
         }

@@ -16,6 +16,7 @@ mod work;
 use results::Adapter;
 
 use super::device::Device;
+use super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -76,8 +77,8 @@ pub async fn measure(
     observer.event(&Event::Opened { adapter: device.adapter() });
     let products: Vec<Box<dyn Product>> = request.suites.iter().flat_map(|suite| products(*suite)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
-    let kernels = peaks_wanted.iter().flat_map(|kind| kind.kernels()).chain(products.iter().flat_map(|p| p.kernels()));
-    let lab = Lab::open(&device, clock, kernels).await?;
+    let lab = Lab::new(&device, clock);
+    let mut choices = Choices::default();
     let mut run = Run { observer, started: 0, count: peaks_wanted.len() + products.len() };
     let mut report = KernelReport::new(device.adapter().clone());
     for kind in peaks_wanted {
@@ -95,7 +96,7 @@ pub async fn measure(
             report.cancelled = true;
             return Ok(report);
         }
-        let entry = product::measure(&lab, product.as_ref(), request, &mut rates).await?;
+        let entry = product::measure(&lab, product.as_ref(), request, &mut rates, &mut choices).await?;
         run.observer.event(&Event::EntryFinished(&entry));
         report.entries.push(entry);
     }

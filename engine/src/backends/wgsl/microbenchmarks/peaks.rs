@@ -75,16 +75,6 @@ impl PeakKind {
         }
     }
 
-    pub(super) fn kernels(self) -> Vec<&'static str> {
-        match self {
-            Self::Arithmetic => CHAINS.map(|(_, kernel)| kernel).to_vec(),
-            // The array is filled by a kernel of the other kind.
-            Self::Copy => vec![FILL, "peak_copy"],
-            Self::Read => vec![FILL, "peak_read"],
-            Self::Launches | Self::RoundTrip => vec![FILL],
-        }
-    }
-
     pub(super) async fn measure(self, lab: &Lab<'_>) -> Result<Peak, EngineError> {
         match self {
             Self::Arithmetic => arithmetic(lab).await,

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::super::tuning::Choices;
+use super::super::variants::{self, Variant};
 use super::Request;
 use super::lab::{FEWEST_WINDOWS, Lab};
 use super::operands::PlainSum;
@@ -9,11 +11,6 @@ use super::report::{Entry, Outcome, Pass, Skipped, Suite};
 use super::work::Work;
 use crate::error::EngineError;
 use crate::random::Generator;
-
-/// Weight gradients are summed in so many parts that about this many invocations have work.
-const WANTED_INVOCATIONS: u64 = 4096;
-/// A part sums at least this many rows, so that writing it is worth it.
-const SMALLEST_PART: u32 = 16;
 
 /// Results that are compared with plain sums.
 const CHECKED: u32 = 16;
@@ -30,15 +27,23 @@ pub(super) trait Product {
     fn size(&self) -> String;
     fn pass(&self) -> Pass;
     fn flops(&self) -> u64;
+    /// What is computed.
+    fn product(&self) -> variants::Product;
     /// Names of the kernels of a repetition, in order.
-    fn kernels(&self) -> Vec<&'static str>;
+    fn kernels(&self, variant: &Variant) -> Vec<&'static str> {
+        let mut kernels = vec![variant.kernel];
+        if self.product().extents().parts > 1 {
+            kernels.push("sum_parts");
+        }
+        kernels
+    }
     /// Elements of each buffer.
     fn buffers(&self) -> Vec<u64>;
     /// Why no kernel of ours can do it.
     fn impossible(&self) -> Option<&'static str> {
         None
     }
-    fn work(&self) -> Work;
+    fn work(&self, variant: &Variant) -> Work;
     /// Elements of the result.
     fn results(&self) -> u64;
     /// What a plain sum gives for one of them.
@@ -81,16 +86,22 @@ pub(super) async fn measure(
     product: &dyn Product,
     request: &Request,
     rates: &mut Rates,
+    choices: &mut Choices,
 ) -> Result<Entry, EngineError> {
+    let mut variant = product.product().usual_variant(lab.device);
     let bytes = product.buffers().iter().map(|elements| 4 * elements).sum();
     let outcome = match obstacle(lab, product, request, rates) {
         Some(reason) => Outcome::Skipped { reason },
-        None => match attempt(lab, product, request.budget_seconds).await {
-            Err(EngineError::OutOfMemory { message }) => {
-                Outcome::Skipped { reason: Skipped::OutOfMemory { needed_bytes: bytes, message } }
+        None => {
+            choices.tune(lab.device, lab.clock(), &[product.product()]).await?;
+            variant = choices.pick(lab.device, &product.product());
+            match attempt(lab, product, variant, request.budget_seconds).await {
+                Err(EngineError::OutOfMemory { message }) => {
+                    Outcome::Skipped { reason: Skipped::OutOfMemory { needed_bytes: bytes, message } }
+                }
+                result => result?,
             }
-            result => result?,
-        },
+        }
     };
     let outcome = match outcome {
         Outcome::Measured { flops_per_second, timing, .. } => {
@@ -106,7 +117,7 @@ pub(super) async fn measure(
         pass: product.pass(),
         flops: product.flops(),
         bytes,
-        kernels: product.kernels().into_iter().map(str::to_owned).collect(),
+        kernels: product.kernels(variant).into_iter().map(str::to_owned).collect(),
         outcome,
     })
 }
@@ -130,8 +141,13 @@ fn obstacle(lab: &Lab<'_>, product: &dyn Product, request: &Request, rates: &Rat
     (predicted_seconds > allowed_seconds).then_some(Skipped::TimeBudget { predicted_seconds, allowed_seconds })
 }
 
-async fn attempt(lab: &Lab<'_>, product: &dyn Product, budget_seconds: f64) -> Result<Outcome, EngineError> {
-    let mut setup = lab.set_up(product.work()).await?;
+async fn attempt(
+    lab: &Lab<'_>,
+    product: &dyn Product,
+    variant: &Variant,
+    budget_seconds: f64,
+) -> Result<Outcome, EngineError> {
+    let mut setup = lab.set_up(product.work(variant)).await?;
     setup.window(1).await?;
     for at in checked_places(product.results()) {
         let (found, expected) = (f64::from(setup.value(at).await?), product.plain(at));
@@ -153,12 +169,6 @@ fn checked_places(results: u64) -> Vec<u64> {
     let bound = u32::try_from(results).unwrap_or(u32::MAX);
     let between = (0..CHECKED - 2).map(|i| u64::from(generator.below(i, bound)));
     [0, results - 1].into_iter().chain(between).collect()
-}
-
-/// How many rows each part of a weight gradient sums, when a part is `tiles` invocations' work: as in a training step.
-pub(super) fn rows_per_part(rows: u32, tiles: u64) -> u32 {
-    let wanted = u32::try_from(WANTED_INVOCATIONS / tiles.max(1)).unwrap_or(u32::MAX).max(1);
-    rows.div_ceil(wanted).max(SMALLEST_PART).min(rows)
 }
 
 #[cfg(test)]

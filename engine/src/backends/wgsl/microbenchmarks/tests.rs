@@ -36,8 +36,9 @@ fn outcome(product: &dyn Product, budget_seconds: f64) -> Option<Outcome> {
     let device = device()?;
     let clock = RealClock(Instant::now());
     let entry = pollster::block_on(async {
-        let lab = Lab::open(&device, &clock, product.kernels().into_iter()).await?;
-        product::measure(&lab, product, &request(budget_seconds), &mut Rates::new(Some(1e9))).await
+        let lab = Lab::new(&device, &clock);
+        let (mut rates, mut choices) = (Rates::new(Some(1e9)), Choices::default());
+        product::measure(&lab, product, &request(budget_seconds), &mut rates, &mut choices).await
     });
     Some(entry.unwrap().outcome)
 }
@@ -59,6 +60,7 @@ fn small_products() -> Vec<Box<dyn Product>> {
             pass,
         };
         all.push(Box::new(wide));
+        all.push(Box::new(Convolution { stride: 2, channels: 36, ..wide }));
         all.push(Box::new(Convolution { channels: 3, kernel: [5, 5], padding: 0, ..wide }));
     }
     all
@@ -100,14 +102,14 @@ impl Product for Disbelieved {
     fn flops(&self) -> u64 {
         self.0.flops()
     }
-    fn kernels(&self) -> Vec<&'static str> {
-        self.0.kernels()
+    fn product(&self) -> super::super::variants::Product {
+        self.0.product()
     }
     fn buffers(&self) -> Vec<u64> {
         self.0.buffers()
     }
-    fn work(&self) -> work::Work {
-        self.0.work()
+    fn work(&self, variant: &super::super::variants::Variant) -> work::Work {
+        self.0.work(variant)
     }
     fn results(&self) -> u64 {
         self.0.results()

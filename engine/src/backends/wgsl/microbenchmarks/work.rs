@@ -6,6 +6,7 @@ use shaders::params::{Step, SumParts};
 use super::super::recording::{
     BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES, workgroups,
 };
+use super::super::variants::{Product, Variant};
 
 /// Repetitions that fit into one submission.
 pub(super) const SLOTS: u32 = 256;
@@ -66,6 +67,19 @@ impl Work {
     pub(super) fn repeat<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
         let dispatch = self.dispatch(kernel, params, bindings, invocations);
         self.repeated.dispatches.push(dispatch);
+    }
+
+    /// Launches a variant of `product` in every repetition.
+    pub(super) fn repeat_variant<P: Pod>(
+        &mut self,
+        variant: &Variant,
+        product: &Product,
+        params: &P,
+        bindings: &[BufferRange],
+    ) {
+        let invocations = variant.invocations(product);
+        let dispatch = self.dispatch(variant.kernel, params, bindings, invocations);
+        self.repeated.dispatches.push(Dispatch { constants: product.constants(), ..dispatch });
     }
 
     /// Adds up partial gradients in every repetition, where there are several; returns where the sum is.
