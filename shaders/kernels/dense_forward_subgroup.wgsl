@@ -21,13 +21,15 @@ fn main(
 ) {
     let inputs = params.inputs / 4u;
     let outputs = params.outputs / 4u;
+    let row_tiles = (params.rows + TILE - 1u) / TILE;
     let column_tiles = (outputs + LANES - 1u) / LANES;
     let number = workgroup_number(workgroup, workgroups);
-    let row = number / column_tiles * TILE;
-    if row >= params.rows {
+    if number >= row_tiles * column_tiles {
         return;
     }
-    let column = number % column_tiles * LANES + lane;
+    // Tiles below each other follow each other, because their columns of W, scattered in memory, are then in caches.
+    let row = number % row_tiles * TILE;
+    let column = number / row_tiles * LANES + lane;
     let known_column = min(column, outputs - 1u);
     let x0 = row_start(row + lane);
     let x1 = row_start(row + lane + 8u);

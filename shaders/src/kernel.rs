@@ -153,4 +153,10 @@ pub const KERNELS: &[Kernel] = kernels![
     "conv2d_forward_subgroup", Conv2d, 8, ["step", "pcg4d", "epilogue", "conv2d_params", "conv2d_window", "subgroup_tile"], [Read, Read, Read, ReadWrite];
     "conv2d_input_gradient_subgroup", Conv2d, 8, ["step", "pcg4d", "epilogue", "conv2d_params", "conv2d_transposed_window", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_weight_gradient_subgroup", Conv2d, 8, ["step", "pcg4d", "epilogue", "conv2d_params", "subgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "dense_forward_shared", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile", "workgroup_tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_shared", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_weight_gradient_shared", Dense, 64, ["step", "invocation", "pcg4d", "epilogue", "dense_params", "tile", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_forward_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "conv2d_transposed_window", "tile", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_weight_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
 ];

@@ -28,13 +28,15 @@ pub(super) struct Extents {
 }
 
 /// A kernel that computes a product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Variant {
     pub(super) kernel: &'static str,
     /// Rows and columns of the tile of the result that belong together.
     tile: [u32; 2],
     invocations_per_tile: u32,
     needs: Needs,
+    /// On an emulated GPU, its time over the default's for as many elements of tiles.
+    emulated_share: f64,
 }
 
 /// What a variant asks of a device beyond the ordinary.
@@ -45,32 +47,51 @@ enum Needs {
     Subgroups,
 }
 
+/// One invocation has a tile in its registers.
 const fn registers(kernel: &'static str) -> Variant {
-    Variant { kernel, tile: [8, 8], invocations_per_tile: 1, needs: Needs::Nothing }
+    Variant { kernel, tile: [8, 8], invocations_per_tile: 1, needs: Needs::Nothing, emulated_share: 1.0 }
 }
 
-const fn subgroup(kernel: &'static str) -> Variant {
-    Variant { kernel, tile: [32, 32], invocations_per_tile: SUBGROUP_LANES, needs: Needs::Subgroups }
+/// Lanes of a subgroup share a tile: for emulated GPUs.
+const fn subgroup(kernel: &'static str, emulated_share: f64) -> Variant {
+    let invocations_per_tile = SUBGROUP_LANES;
+    Variant { kernel, tile: [32, 32], invocations_per_tile, needs: Needs::Subgroups, emulated_share }
+}
+
+/// A workgroup shares a tile and has its operands in workgroup memory: for real GPUs.
+const fn shared(kernel: &'static str) -> Variant {
+    Variant { kernel, tile: [64, 64], invocations_per_tile: 64, needs: Needs::Nothing, emulated_share: 4.0 }
 }
 
 /// Lanes that share a tile in the variants that use subgroups.
 const SUBGROUP_LANES: u32 = 8;
-/// On an emulated GPU a product with subgroups takes this share of the time of one without, tile for tile: between 0.17
-/// and 0.48 on llvmpipe.
-const SUBGROUP_SHARE: f64 = 0.4;
 
-// The first of each list runs everywhere and is the default.
-const DENSE_FORWARD: &[Variant] = &[registers("dense_forward"), subgroup("dense_forward_subgroup")];
-const DENSE_INPUT_GRADIENT: &[Variant] =
-    &[registers("dense_input_gradient"), subgroup("dense_input_gradient_subgroup")];
-const DENSE_WEIGHT_GRADIENT: &[Variant] =
-    &[registers("dense_weight_gradient"), subgroup("dense_weight_gradient_subgroup")];
-const CONV2D_FORWARD: &[Variant] = &[registers("conv2d_forward"), subgroup("conv2d_forward_subgroup")];
+// The first of each list runs everywhere and is the default. Shares were measured on llvmpipe.
+const DENSE_FORWARD: &[Variant] =
+    &[registers("dense_forward"), subgroup("dense_forward_subgroup", 0.27), shared("dense_forward_shared")];
+const DENSE_INPUT_GRADIENT: &[Variant] = &[
+    registers("dense_input_gradient"),
+    subgroup("dense_input_gradient_subgroup", 0.27),
+    shared("dense_input_gradient_shared"),
+];
+const DENSE_WEIGHT_GRADIENT: &[Variant] = &[
+    registers("dense_weight_gradient"),
+    subgroup("dense_weight_gradient_subgroup", 0.55),
+    shared("dense_weight_gradient_shared"),
+];
+const CONV2D_FORWARD: &[Variant] =
+    &[registers("conv2d_forward"), subgroup("conv2d_forward_subgroup", 0.2), shared("conv2d_forward_shared")];
 const CONV2D_FORWARD_NARROW: &[Variant] = &[registers("conv2d_forward_narrow")];
-const CONV2D_INPUT_GRADIENT: &[Variant] =
-    &[registers("conv2d_input_gradient"), subgroup("conv2d_input_gradient_subgroup")];
-const CONV2D_WEIGHT_GRADIENT: &[Variant] =
-    &[registers("conv2d_weight_gradient"), subgroup("conv2d_weight_gradient_subgroup")];
+const CONV2D_INPUT_GRADIENT: &[Variant] = &[
+    registers("conv2d_input_gradient"),
+    subgroup("conv2d_input_gradient_subgroup", 0.2),
+    shared("conv2d_input_gradient_shared"),
+];
+const CONV2D_WEIGHT_GRADIENT: &[Variant] = &[
+    registers("conv2d_weight_gradient"),
+    subgroup("conv2d_weight_gradient_subgroup", 0.5),
+    shared("conv2d_weight_gradient_shared"),
+];
 const CONV2D_WEIGHT_GRADIENT_NARROW: &[Variant] = &[registers("conv2d_weight_gradient_narrow")];
 
 impl Product {
@@ -139,18 +160,16 @@ impl Product {
         })
     }
 
-    /// The variant for `device` as a rule, without timing.
-    ///
-    /// On emulated GPUs a tile of a subgroup beats a tile of one invocation unless most of it lies outside of the result.
+    /// The variant for `device` as a rule, without timing: on an emulated GPU the one whose tiles, of which some lie
+    /// beyond the edges of the result, should take least time; on others the default.
     pub(super) fn usual_variant(&self, device: &Device) -> &'static Variant {
-        let extents = self.extents();
-        let usual = &self.variants()[0];
+        let default = &self.variants()[0];
         if !device.adapter().software {
-            return usual;
+            return default;
         }
-        let subgroup = self.variants_on(device).find(|variant| variant.needs == Needs::Subgroups);
-        let covered = |variant: &Variant| variant.covered(&extents) as f64;
-        subgroup.filter(|&variant| covered(variant) * SUBGROUP_SHARE < covered(usual)).unwrap_or(usual)
+        let extents = self.extents();
+        let least = |a: &&Variant, b: &&Variant| a.emulated_time(&extents).total_cmp(&b.emulated_time(&extents));
+        self.variants_on(device).min_by(least).unwrap_or(default)
     }
 }
 
@@ -160,9 +179,10 @@ impl Variant {
         u64::from(extents.parts) * u64::from(extents.rows.div_ceil(rows)) * u64::from(extents.columns.div_ceil(columns))
     }
 
-    /// Elements of all tiles, of which some lie beyond the edges of the result.
-    fn covered(&self, extents: &Extents) -> u64 {
-        self.tiles(extents) * u64::from(self.tile[0]) * u64::from(self.tile[1])
+    /// Time on an emulated GPU, in a unit of its own.
+    fn emulated_time(&self, extents: &Extents) -> f64 {
+        let elements = self.tiles(extents) * u64::from(self.tile[0]) * u64::from(self.tile[1]);
+        elements as f64 * self.emulated_share
     }
 
     /// Invocations that compute `product`.

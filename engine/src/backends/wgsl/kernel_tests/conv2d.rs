@@ -19,7 +19,7 @@ const RELU: Epilogue = Epilogue {
 /// Rows, height, width, channels, filters in fours, side, padding: padded and not, narrower than a tile and wider;
 /// strides, and no bias.
 fn shapes(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d> {
-    let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..10, 1u32..4, 0u32..2, 1u32..4, any::<bool>());
+    let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..20, 1u32..4, 0u32..2, 1u32..4, any::<bool>());
     extents.prop_map(|(rows, height, width, input_channels, filters, side, padding, stride, bias)| {
         let output_channels = 4 * filters;
         let kernel = side * side * input_channels * output_channels;

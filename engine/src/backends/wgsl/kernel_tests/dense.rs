@@ -7,7 +7,7 @@ use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, 
 
 /// Rows, inputs and outputs: odd sizes, edges of tiles, and single rows.
 fn shapes() -> (std::ops::Range<u32>, std::ops::Range<u32>, std::ops::Range<u32>) {
-    (1..40, 1..20, 1..20)
+    (1..80, 1..20, 1..20)
 }
 
 fn params(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {

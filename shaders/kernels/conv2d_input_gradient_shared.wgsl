@@ -1,0 +1,104 @@
+// conv2d_input_gradient_shared: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x; a tile of 64 input
+// pixels × 64 input channels for each workgroup, its operands in workgroup memory, summed over taps and filters.
+//
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for each tile.
+// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+
+// Four filters of the gradient under a tap; zero where no window has this tap on the pixel.
+fn left_at(origin: Window, tap: u32, filter_quad: u32) -> vec4<f32> {
+    let ky = tap / params.side;
+    let pixel = output_under(origin, ky, tap % params.side);
+    let inside = ky < params.side && pixel != NOWHERE;
+    return select(vec4<f32>(0.0), dy[select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside)], inside);
+}
+
+// Four filters of a channel of a tap; zero beyond the edges.
+fn right_at(tap: u32, channel: u32, filter_quad: u32) -> vec4<f32> {
+    let inside = tap < params.side * params.side && channel < params.input_channels;
+    let at = (tap * params.input_channels + channel) * (params.output_channels / 4u) + filter_quad;
+    return select(vec4<f32>(0.0), weights[select(0u, at, inside)], inside);
+}
+
+// Stores four values of one row, if they exist. `column` counts fours.
+fn store(row: u32, column: u32, sum: vec4<f32>) {
+    let inputs = params.input_channels / 4u;
+    if row < params.rows * params.input_height * params.input_width && column < inputs {
+        store_gradient(row * inputs + column, sum);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let pixels = params.rows * params.input_height * params.input_width;
+    let outputs = params.output_channels / 4u;
+    let row_tiles = (pixels + TILE - 1u) / TILE;
+    let column_tiles = (params.input_channels / 4u + TILE_QUADS - 1u) / TILE_QUADS;
+    let number = workgroup_number(workgroup, workgroups);
+    // The same for the whole workgroup, so that barriers are met by all.
+    if number >= row_tiles * column_tiles {
+        return;
+    }
+    let first_row = number / column_tiles * TILE;
+    let first_column = number % column_tiles * TILE_QUADS;
+    // Pixels beyond the last one repeat it; they are not stored.
+    let read_row = first_row + 4u * turned_rows(local);
+    let w0 = window(min(read_row, pixels - 1u));
+    let w1 = window(min(read_row + 1u, pixels - 1u));
+    let w2 = window(min(read_row + 2u, pixels - 1u));
+    let w3 = window(min(read_row + 3u, pixels - 1u));
+    let read_channel = 4u * (first_column + turned_rows(local));
+    var tile: Tile;
+    for (var d = 0u; d < params.side * params.side * params.output_channels; d += DEPTH) {
+        let quad = d / 4u + turned_depth(local);
+        let tap = quad / outputs;
+        let filter_quad = quad % outputs;
+        keep_left_turned(
+            local,
+            mat4x4<f32>(
+                left_at(w0, tap, filter_quad),
+                left_at(w1, tap, filter_quad),
+                left_at(w2, tap, filter_quad),
+                left_at(w3, tap, filter_quad),
+            ),
+        );
+        keep_right_turned(
+            local,
+            mat4x4<f32>(
+                right_at(tap, read_channel, filter_quad),
+                right_at(tap, read_channel + 1u, filter_quad),
+                right_at(tap, read_channel + 2u, filter_quad),
+                right_at(tap, read_channel + 3u, filter_quad),
+            ),
+        );
+        workgroupBarrier();
+        add_step(&tile, local);
+        workgroupBarrier();
+    }
+    let row = first_row + 4u * (local / 8u);
+    let column = first_column + local % 8u;
+    store(row, column, tile.left0);
+    store(row, column + 8u, tile.right0);
+    store(row + 1u, column, tile.left1);
+    store(row + 1u, column + 8u, tile.right1);
+    store(row + 2u, column, tile.left2);
+    store(row + 2u, column + 8u, tile.right2);
+    store(row + 3u, column, tile.left3);
+    store(row + 3u, column + 8u, tile.right3);
+    store(row + 32u, column, tile.left4);
+    store(row + 32u, column + 8u, tile.right4);
+    store(row + 33u, column, tile.left5);
+    store(row + 33u, column + 8u, tile.right5);
+    store(row + 34u, column, tile.left6);
+    store(row + 34u, column + 8u, tile.right6);
+    store(row + 35u, column, tile.left7);
+    store(row + 35u, column + 8u, tile.right7);
+}

@@ -1,0 +1,87 @@
+// dense_forward_shared: y = epilogue(x·W + b), a 64 × 64 tile of y for each workgroup, its operands in workgroup memory.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile.
+// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). All row-major f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+
+// Four inputs of a row; zero beyond the edges.
+fn left_at(row: u32, k: u32) -> vec4<f32> {
+    let inside = row < params.rows && k < params.inputs / 4u;
+    return select(vec4<f32>(0.0), x[select(0u, row * (params.inputs / 4u) + k, inside)], inside);
+}
+
+// Four columns of a row of W; zero beyond the edges.
+fn right_at(k: u32, column: u32) -> vec4<f32> {
+    let inside = k < params.inputs && column < params.outputs / 4u;
+    return select(vec4<f32>(0.0), weights[select(0u, k * (params.outputs / 4u) + column, inside)], inside);
+}
+
+// Stores four values of one row, if they exist. `column` counts fours.
+fn store(row: u32, column: u32, sum: vec4<f32>) {
+    let outputs = params.outputs / 4u;
+    if row < params.rows && column < outputs {
+        let at = row * outputs + column;
+        y[at] = apply_epilogue(sum + bias[column], 4u * at, params.epilogue);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let row_tiles = (params.rows + TILE - 1u) / TILE;
+    let column_tiles = (params.outputs / 4u + TILE_QUADS - 1u) / TILE_QUADS;
+    let number = workgroup_number(workgroup, workgroups);
+    // The same for the whole workgroup, so that barriers are met by all.
+    if number >= row_tiles * column_tiles {
+        return;
+    }
+    let first_row = number / column_tiles * TILE;
+    let first_column = number % column_tiles * TILE_QUADS;
+    let read_row = first_row + 4u * turned_rows(local);
+    let read_column = first_column + plain_columns(local);
+    var tile: Tile;
+    for (var d = 0u; d < params.inputs; d += DEPTH) {
+        let k = d / 4u + turned_depth(local);
+        keep_left_turned(
+            local,
+            mat4x4<f32>(
+                left_at(read_row, k),
+                left_at(read_row + 1u, k),
+                left_at(read_row + 2u, k),
+                left_at(read_row + 3u, k),
+            ),
+        );
+        keep_right(local, 0u, right_at(d + plain_depth(local, 0u), read_column));
+        keep_right(local, 1u, right_at(d + plain_depth(local, 1u), read_column));
+        keep_right(local, 2u, right_at(d + plain_depth(local, 2u), read_column));
+        keep_right(local, 3u, right_at(d + plain_depth(local, 3u), read_column));
+        workgroupBarrier();
+        add_step(&tile, local);
+        workgroupBarrier();
+    }
+    let row = first_row + 4u * (local / 8u);
+    let column = first_column + local % 8u;
+    store(row, column, tile.left0);
+    store(row, column + 8u, tile.right0);
+    store(row + 1u, column, tile.left1);
+    store(row + 1u, column + 8u, tile.right1);
+    store(row + 2u, column, tile.left2);
+    store(row + 2u, column + 8u, tile.right2);
+    store(row + 3u, column, tile.left3);
+    store(row + 3u, column + 8u, tile.right3);
+    store(row + 32u, column, tile.left4);
+    store(row + 32u, column + 8u, tile.right4);
+    store(row + 33u, column, tile.left5);
+    store(row + 33u, column + 8u, tile.right5);
+    store(row + 34u, column, tile.left6);
+    store(row + 34u, column + 8u, tile.right6);
+    store(row + 35u, column, tile.left7);
+    store(row + 35u, column + 8u, tile.right7);
+}

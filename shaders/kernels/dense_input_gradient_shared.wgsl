@@ -1,0 +1,92 @@
+// dense_input_gradient_shared: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x; a 64 × 64 tile of dx
+// for each workgroup, its operands in workgroup memory. W is read as it lies and turned on its way.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile.
+// params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+
+// Four outputs of a row; zero beyond the edges.
+fn left_at(row: u32, n: u32) -> vec4<f32> {
+    let inside = row < params.rows && n < params.outputs / 4u;
+    return select(vec4<f32>(0.0), dy[select(0u, row * (params.outputs / 4u) + n, inside)], inside);
+}
+
+// Four columns of a row of W; zero beyond the edges.
+fn right_at(k: u32, n: u32) -> vec4<f32> {
+    let inside = k < params.inputs && n < params.outputs / 4u;
+    return select(vec4<f32>(0.0), weights[select(0u, k * (params.outputs / 4u) + n, inside)], inside);
+}
+
+// Stores four values of one row, if they exist. `column` counts fours.
+fn store(row: u32, column: u32, sum: vec4<f32>) {
+    let inputs = params.inputs / 4u;
+    if row < params.rows && column < inputs {
+        store_gradient(row * inputs + column, sum);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let row_tiles = (params.rows + TILE - 1u) / TILE;
+    let column_tiles = (params.inputs / 4u + TILE_QUADS - 1u) / TILE_QUADS;
+    let number = workgroup_number(workgroup, workgroups);
+    // The same for the whole workgroup, so that barriers are met by all.
+    if number >= row_tiles * column_tiles {
+        return;
+    }
+    let first_row = number / column_tiles * TILE;
+    let first_column = number % column_tiles * TILE_QUADS;
+    let read_row = first_row + 4u * turned_rows(local);
+    let read_input = 4u * (first_column + turned_rows(local));
+    var tile: Tile;
+    for (var d = 0u; d < params.outputs; d += DEPTH) {
+        let n = d / 4u + turned_depth(local);
+        keep_left_turned(
+            local,
+            mat4x4<f32>(
+                left_at(read_row, n),
+                left_at(read_row + 1u, n),
+                left_at(read_row + 2u, n),
+                left_at(read_row + 3u, n),
+            ),
+        );
+        keep_right_turned(
+            local,
+            mat4x4<f32>(
+                right_at(read_input, n),
+                right_at(read_input + 1u, n),
+                right_at(read_input + 2u, n),
+                right_at(read_input + 3u, n),
+            ),
+        );
+        workgroupBarrier();
+        add_step(&tile, local);
+        workgroupBarrier();
+    }
+    let row = first_row + 4u * (local / 8u);
+    let column = first_column + local % 8u;
+    store(row, column, tile.left0);
+    store(row, column + 8u, tile.right0);
+    store(row + 1u, column, tile.left1);
+    store(row + 1u, column + 8u, tile.right1);
+    store(row + 2u, column, tile.left2);
+    store(row + 2u, column + 8u, tile.right2);
+    store(row + 3u, column, tile.left3);
+    store(row + 3u, column + 8u, tile.right3);
+    store(row + 32u, column, tile.left4);
+    store(row + 32u, column + 8u, tile.right4);
+    store(row + 33u, column, tile.left5);
+    store(row + 33u, column + 8u, tile.right5);
+    store(row + 34u, column, tile.left6);
+    store(row + 34u, column + 8u, tile.right6);
+    store(row + 35u, column, tile.left7);
+    store(row + 35u, column + 8u, tile.right7);
+}

@@ -1,0 +1,95 @@
+// dense_weight_gradient_shared: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a 64 × 64 tile of dW for
+// each workgroup, its operands in workgroup memory.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile of each part.
+// params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
+
+// Four inputs of a sample; zero beyond the edges.
+fn left_at(sample: u32, end: u32, k: u32) -> vec4<f32> {
+    let inside = sample < end && k < params.inputs / 4u;
+    return select(vec4<f32>(0.0), x[select(0u, sample * (params.inputs / 4u) + k, inside)], inside);
+}
+
+// Four outputs of a sample; zero beyond the edges.
+fn right_at(sample: u32, end: u32, n: u32) -> vec4<f32> {
+    let inside = sample < end && n < params.outputs / 4u;
+    return select(vec4<f32>(0.0), dy[select(0u, sample * (params.outputs / 4u) + n, inside)], inside);
+}
+
+var<private> part_start: u32;
+
+// Stores four values of one row of dW, if they exist. `column` counts fours.
+fn store(row: u32, column: u32, sum: vec4<f32>) {
+    let outputs = params.outputs / 4u;
+    if row < params.inputs && column < outputs {
+        parts[part_start + row * outputs + column] = sum;
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let row_tiles = (params.inputs / 4u + TILE_QUADS - 1u) / TILE_QUADS;
+    let column_tiles = (params.outputs / 4u + TILE_QUADS - 1u) / TILE_QUADS;
+    let number = workgroup_number(workgroup, workgroups);
+    let part = number / (row_tiles * column_tiles);
+    let first = part * params.rows_per_part;
+    // The same for the whole workgroup, so that barriers are met by all.
+    if first >= params.rows {
+        return;
+    }
+    let end = min(first + params.rows_per_part, params.rows);
+    let first_row = number / column_tiles % row_tiles * TILE;
+    let first_column = number % column_tiles * TILE_QUADS;
+    let read_row = first_row / 4u + plain_columns(local);
+    let read_column = first_column + plain_columns(local);
+    var tile: Tile;
+    var bias = vec4<f32>(0.0);
+    for (var d = first; d < end; d += DEPTH) {
+        keep_left(local, 0u, left_at(d + plain_depth(local, 0u), end, read_row));
+        keep_left(local, 1u, left_at(d + plain_depth(local, 1u), end, read_row));
+        keep_left(local, 2u, left_at(d + plain_depth(local, 2u), end, read_row));
+        keep_left(local, 3u, left_at(d + plain_depth(local, 3u), end, read_row));
+        keep_right(local, 0u, right_at(d + plain_depth(local, 0u), end, read_column));
+        keep_right(local, 1u, right_at(d + plain_depth(local, 1u), end, read_column));
+        keep_right(local, 2u, right_at(d + plain_depth(local, 2u), end, read_column));
+        keep_right(local, 3u, right_at(d + plain_depth(local, 3u), end, read_column));
+        workgroupBarrier();
+        add_step(&tile, local);
+        if first_row == 0u && local < TILE_QUADS {
+            for (var k = 0u; k < DEPTH; k++) {
+                bias += right_operand[k * PITCH + local];
+            }
+        }
+        workgroupBarrier();
+    }
+    part_start = part * params.part_stride / 4u;
+    let row = first_row + 4u * (local / 8u);
+    let column = first_column + local % 8u;
+    store(row, column, tile.left0);
+    store(row, column + 8u, tile.right0);
+    store(row + 1u, column, tile.left1);
+    store(row + 1u, column + 8u, tile.right1);
+    store(row + 2u, column, tile.left2);
+    store(row + 2u, column + 8u, tile.right2);
+    store(row + 3u, column, tile.left3);
+    store(row + 3u, column + 8u, tile.right3);
+    store(row + 32u, column, tile.left4);
+    store(row + 32u, column + 8u, tile.right4);
+    store(row + 33u, column, tile.left5);
+    store(row + 33u, column + 8u, tile.right5);
+    store(row + 34u, column, tile.left6);
+    store(row + 34u, column + 8u, tile.right6);
+    store(row + 35u, column, tile.left7);
+    store(row + 35u, column + 8u, tile.right7);
+    if first_row == 0u && params.bias_offset != NO_BIAS && local < TILE_QUADS && first_column + local < params.outputs / 4u {
+        parts[part_start + params.bias_offset / 4u + first_column + local] = bias;
+    }
+}
