@@ -1,17 +1,18 @@
 // conv2d_input_gradient: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x.
 // Each invocation holds 8 input pixels × 8 input channels and sums over taps and filters.
+// Both operands are read number by number, as in dense_input_gradient.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All f32.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<f32>;
+@group(0) @binding(2) var<storage, read> weights: array<f32>;
 @group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
 
-fn gradient_at(pixel: u32, filter_quad: u32) -> vec4<f32> {
+fn gradient_at(pixel: u32, channel: u32) -> f32 {
     let inside = pixel != NOWHERE;
-    return select(vec4<f32>(0.0), dy[select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside)], inside);
+    return select(0.0, dy[select(0u, pixel * params.output_channels + channel, inside)], inside);
 }
 
 // Stores eight channels of one pixel, those that exist. `column` counts fours.
@@ -34,7 +35,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let channels = params.input_channels / 4u;
-    let outputs = params.output_channels / 4u;
+    let outputs = params.output_channels;
     let pixels = params.rows * params.input_height * params.input_width;
     let column_tiles = (channels + 1u) / 2u;
     let number = invocation_number(workgroup, workgroups, local);
@@ -90,12 +91,12 @@ fn main(
                 let b5 = weights[kernel + c5 + f];
                 let b6 = weights[kernel + c6 + f];
                 let b7 = weights[kernel + c7 + f];
-                add_four_outer_products(
+                add_outer_product(
                     &tile,
-                    transpose(mat4x4<f32>(a0, a1, a2, a3)),
-                    transpose(mat4x4<f32>(a4, a5, a6, a7)),
-                    transpose(mat4x4<f32>(b0, b1, b2, b3)),
-                    transpose(mat4x4<f32>(b4, b5, b6, b7)),
+                    vec4<f32>(a0, a1, a2, a3),
+                    vec4<f32>(a4, a5, a6, a7),
+                    vec4<f32>(b0, b1, b2, b3),
+                    vec4<f32>(b4, b5, b6, b7),
                 );
             }
         }

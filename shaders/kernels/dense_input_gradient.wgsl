@@ -1,11 +1,12 @@
 // dense_input_gradient: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x.
-// W is read as it lies; the transposition happens in registers.
+// W is read as it lies. Both operands are read number by number: reading fours would need four times the code in the loop,
+// which on emulated GPUs does not fit into caches, and registers for four columns of both.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major f32.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<f32>;
+@group(0) @binding(2) var<storage, read> weights: array<f32>;
 @group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
 
@@ -29,7 +30,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let inputs = params.inputs / 4u;
-    let outputs = params.outputs / 4u;
+    let outputs = params.outputs;
     let column_tiles = (inputs + 1u) / 2u;
     let number = invocation_number(workgroup, workgroups, local);
     let row = number / column_tiles * 8u;
@@ -74,12 +75,12 @@ fn main(
         let b5 = weights[w5 + n];
         let b6 = weights[w6 + n];
         let b7 = weights[w7 + n];
-        add_four_outer_products(
+        add_outer_product(
             &tile,
-            transpose(mat4x4<f32>(a0, a1, a2, a3)),
-            transpose(mat4x4<f32>(a4, a5, a6, a7)),
-            transpose(mat4x4<f32>(b0, b1, b2, b3)),
-            transpose(mat4x4<f32>(b4, b5, b6, b7)),
+            vec4<f32>(a0, a1, a2, a3),
+            vec4<f32>(a4, a5, a6, a7),
+            vec4<f32>(b0, b1, b2, b3),
+            vec4<f32>(b4, b5, b6, b7),
         );
     }
     store(row, column, tile.left0, tile.right0);

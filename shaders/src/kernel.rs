@@ -27,7 +27,11 @@ impl Kernel {
     pub fn source(&self) -> String {
         let source = self.sources.join("\n");
         // Browsers want to be told. Naga has subgroups as well, but does not know the word yet.
-        if self.needs_subgroups() && cfg!(target_arch = "wasm32") { format!("enable subgroups;\n{source}") } else { source }
+        if self.needs_subgroups() && cfg!(target_arch = "wasm32") {
+            format!("enable subgroups;\n{source}")
+        } else {
+            source
+        }
     }
 
     /// Whether it runs only on devices that have subgroups, of at least eight lanes.

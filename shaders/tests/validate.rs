@@ -17,9 +17,7 @@ fn module(kernel: &Kernel) -> Module {
         validator = Validator::new(ValidationFlags::all(), Capabilities::default() | Capabilities::SUBGROUP);
         validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
     }
-    validator
-        .validate(&module)
-        .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
+    validator.validate(&module).unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
     module
 }
 

@@ -6,9 +6,7 @@ use std::fmt::Write;
 use super::buffer::Buffers;
 use super::device::Device;
 use super::executor::{Executor, Pipelines};
-use super::recording::{
-    BufferContents, BufferPlan, BufferRange, Dispatch, Recording, STEP_STRIDE_BYTES, workgroups,
-};
+use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, STEP_STRIDE_BYTES, workgroups};
 use super::variants::{Product, Variant};
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -142,7 +140,8 @@ fn scratch_bytes(product: &Product) -> u64 {
 async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<Choice, EngineError> {
     let zeros = |name, bytes, uniform| BufferPlan { name, bytes, uniform, contents: BufferContents::Zeros };
     let params = BufferContents::Bytes(product.params_bytes().to_vec());
-    let params = BufferPlan { contents: params, ..zeros("tuned parameters", product.params_bytes().len() as u64, true) };
+    let params =
+        BufferPlan { contents: params, ..zeros("tuned parameters", product.params_bytes().len() as u64, true) };
     // A step without training: dropout is the same work for every variant.
     let mut plans = vec![params, zeros("tuned step", u64::from(STEP_STRIDE_BYTES), true)];
     plans.extend(product.elements().iter().map(|elements| zeros("tuned operand", 4 * elements, false)));
@@ -213,18 +212,65 @@ async fn time(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::cell::Cell;
 
-    fn variants() -> &'static [Variant] {
-        let dense: shaders::params::Dense = bytemuck::Zeroable::zeroed();
-        Product::DenseForward(dense).variants()
+    use shaders::params::{Dense, Epilogue};
+
+    use super::*;
+    use crate::backends::AdapterChoice;
+
+    fn product() -> Product {
+        Product::DenseForward(Dense {
+            rows: 40,
+            inputs: 24,
+            outputs: 36,
+            units: 36,
+            rows_per_part: 0,
+            part_stride: 0,
+            bias_offset: 0,
+            reserved: 0,
+            epilogue: Epilogue::default(),
+        })
+    }
+
+    /// Each reading is a second later than the one before.
+    #[derive(Default)]
+    struct CountingClock(Cell<f64>);
+
+    impl Clock for CountingClock {
+        fn now_seconds(&self) -> f64 {
+            self.0.set(self.0.get() + 1.0);
+            self.0.get()
+        }
     }
 
     #[test]
     fn another_variant_must_be_clearly_faster_than_the_default() {
-        let [usual, other, ..] = variants() else { panic!("a product with one variant only") };
+        let [usual, other, ..] = product().variants() else { panic!("a product with one variant only") };
         assert_eq!(choose(&[(usual, 1.0), (other, 0.96)]).variant, usual);
         assert_eq!(choose(&[(usual, 1.0), (other, 0.94)]).variant, other);
-        assert_eq!(choose(&[(usual, 1.0), (other, 0.5), (other, 0.7)]).ratio, 0.5);
+        let choice = choose(&[(usual, 2.0), (other, 1.0), (usual, 1.4)]);
+        assert_eq!((choice.variant, choice.ratio), (other, 0.5));
+    }
+
+    #[test]
+    fn every_variant_is_timed_and_the_default_wins_a_draw() {
+        let choices = [AdapterChoice::Any, AdapterChoice::Cpu];
+        let device = choices.into_iter().find_map(|choice| pollster::block_on(Device::open(&choice)).ok());
+        let Some(device) = device else {
+            assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter");
+            return eprintln!("skipped: there is no adapter");
+        };
+        let clock = CountingClock::default();
+        let product = product();
+        let choice = pollster::block_on(fastest(&device, &clock, &product)).unwrap();
+        // A first launch and the looks, each between two readings of the clock.
+        let readings = 2 * (1 + LOOKS) * product.variants_on(&device).count();
+        assert_eq!(clock.0.get(), readings as f64);
+        assert_eq!(choice.variant, &product.variants()[0]);
+        let by_product = HashMap::from([(product.key(), choice)]);
+        let chosen = Choices { by_product };
+        assert_eq!(chosen.pick(&device, &product), &product.variants()[0]);
+        assert_eq!(chosen.report(), ["dense_forward 40 × 36 × 24: dense_forward (1.00)"]);
     }
 }

@@ -71,7 +71,7 @@ const DENSE_FORWARD: &[Variant] =
     &[registers("dense_forward"), subgroup("dense_forward_subgroup", 0.27), shared("dense_forward_shared")];
 const DENSE_INPUT_GRADIENT: &[Variant] = &[
     registers("dense_input_gradient"),
-    subgroup("dense_input_gradient_subgroup", 0.27),
+    subgroup("dense_input_gradient_subgroup", 0.3),
     shared("dense_input_gradient_shared"),
 ];
 const DENSE_WEIGHT_GRADIENT: &[Variant] = &[
@@ -79,12 +79,16 @@ const DENSE_WEIGHT_GRADIENT: &[Variant] = &[
     subgroup("dense_weight_gradient_subgroup", 0.55),
     shared("dense_weight_gradient_shared"),
 ];
-const CONV2D_FORWARD: &[Variant] =
-    &[registers("conv2d_forward"), subgroup("conv2d_forward_subgroup", 0.2), shared("conv2d_forward_shared")];
+const CONV2D_FORWARD: &[Variant] = &[
+    registers("conv2d_forward_narrow"),
+    Variant { emulated_share: 1.9, ..registers("conv2d_forward") },
+    subgroup("conv2d_forward_subgroup", 0.33),
+    shared("conv2d_forward_shared"),
+];
 const CONV2D_FORWARD_NARROW: &[Variant] = &[registers("conv2d_forward_narrow")];
 const CONV2D_INPUT_GRADIENT: &[Variant] = &[
     registers("conv2d_input_gradient"),
-    subgroup("conv2d_input_gradient_subgroup", 0.2),
+    subgroup("conv2d_input_gradient_subgroup", 0.4),
     shared("conv2d_input_gradient_shared"),
 ];
 const CONV2D_WEIGHT_GRADIENT: &[Variant] = &[
