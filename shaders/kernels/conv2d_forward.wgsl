@@ -1,4 +1,4 @@
-// conv2d_forward: y = epilogue(x ⋆ W + b), cross-correlation of stride 1, an 8 pixels × 8 channels tile per invocation.
+// conv2d_forward: y = epilogue(x ⋆ W + b), cross-correlation, an 8 pixels × 8 channels tile per invocation.
 // An implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.

@@ -1,5 +1,6 @@
-// conv2d_forward_narrow: y = epilogue(x ⋆ W + b), cross-correlation of stride 1, an 8 pixels × 8 channels tile per invocation.
-// Channels are read one by one: for inputs of few channels, such as the image itself, and for devices that like it better.
+// conv2d_forward_narrow: y = epilogue(x ⋆ W + b), cross-correlation, an 8 pixels × 8 channels tile per
+// invocation. Channels are read one by one: for inputs of few channels, such as the image itself, and for devices that
+// like it better.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; F is a multiple of 4.
 // params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F). All f32.

@@ -2,7 +2,8 @@
 // workgroup, its operands in workgroup memory.
 // An implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for each tile.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
+// each tile.
 // params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F). All f32.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;

@@ -2,7 +2,8 @@
 // registers of eight lanes of a subgroup.
 // An implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each tile.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each
+// tile.
 // params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F). All f32.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;

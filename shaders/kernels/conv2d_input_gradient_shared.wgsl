@@ -1,7 +1,8 @@
-// conv2d_input_gradient_shared: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x; a tile of 64 input
-// pixels × 64 input channels for each workgroup, its operands in workgroup memory, summed over taps and filters.
+// conv2d_input_gradient_shared: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x; a tile of 64
+// input pixels × 64 input channels for each workgroup, its operands in workgroup memory, summed over taps and filters.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for each tile.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
+// each tile.
 // params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All f32.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;

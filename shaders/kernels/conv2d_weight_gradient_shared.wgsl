@@ -1,8 +1,8 @@
-// conv2d_weight_gradient_shared: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a 64 × 64 tile of dW,
-// (tap, channel) pairs × filters, for each workgroup, its operands in workgroup memory.
+// conv2d_weight_gradient_shared: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a 64 × 64
+// tile of dW, (tap, channel) pairs × filters, for each workgroup, its operands in workgroup memory.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for each tile
-// of each part.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
+// each tile of each part.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
 // parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS. All f32.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -17,7 +17,8 @@ fn left_at(pixel: u32, end: u32, tap: vec3<u32>) -> vec4<f32> {
     let column = at.z * STRIDE + tap.y - params.padding;
     // A negative coordinate wraps to a huge one.
     let inside = pixel < end && row < params.input_height && column < params.input_width;
-    let quad = ((at.x * params.input_height + row) * params.input_width + column) * (params.input_channels / 4u) + tap.z;
+    let input = (at.x * params.input_height + row) * params.input_width + column;
+    let quad = input * (params.input_channels / 4u) + tap.z;
     return select(vec4<f32>(0.0), x[select(0u, quad, inside)], inside);
 }
 
@@ -102,7 +103,9 @@ fn main(
     store(row + 34u, column + 8u, tile.right6);
     store(row + 35u, column, tile.left7);
     store(row + 35u, column + 8u, tile.right7);
-    if first_row == 0u && params.bias_offset != NO_BIAS && local < TILE_QUADS && first_column + local < params.output_channels / 4u {
-        parts[part_start + params.bias_offset / 4u + first_column + local] = bias;
+    let bias_column = first_column + local;
+    let has_bias = params.bias_offset != NO_BIAS && local < TILE_QUADS && bias_column < params.output_channels / 4u;
+    if first_row == 0u && has_bias {
+        parts[part_start + params.bias_offset / 4u + bias_column] = bias;
     }
 }

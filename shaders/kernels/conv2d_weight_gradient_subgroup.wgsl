@@ -1,8 +1,8 @@
-// conv2d_weight_gradient_subgroup: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a 32 × 32 tile
-// of dW, (tap, channel) pairs × filters, in the registers of eight lanes of a subgroup.
+// conv2d_weight_gradient_subgroup: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a 32 × 32
+// tile of dW, (tap, channel) pairs × filters, in the registers of eight lanes of a subgroup.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each tile of
-// each part.
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each
+// tile of each part.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
 // parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS. All f32.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -22,7 +22,8 @@ fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> vec4<f32> {
     let column = pixel.z * STRIDE + tap.y - params.padding;
     // A negative coordinate wraps to a huge one.
     let inside = row < params.input_height && column < params.input_width;
-    let at = ((pixel.x * params.input_height + row) * params.input_width + column) * (params.input_channels / 4u) + tap.z;
+    let input = (pixel.x * params.input_height + row) * params.input_width + column;
+    let at = input * (params.input_channels / 4u) + tap.z;
     return select(vec4<f32>(0.0), x[select(0u, at, inside)], inside);
 }
 

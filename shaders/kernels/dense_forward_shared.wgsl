@@ -1,4 +1,5 @@
-// dense_forward_shared: y = epilogue(x·W + b), a 64 × 64 tile of y for each workgroup, its operands in workgroup memory.
+// dense_forward_shared: y = epilogue(x·W + b), a 64 × 64 tile of y for each workgroup, its operands in workgroup
+// memory.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). All row-major f32.

@@ -1,6 +1,6 @@
 // dense_input_gradient: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x.
-// W is read as it lies. Both operands are read number by number: reading fours would need four times the code in the loop,
-// which on emulated GPUs does not fit into caches, and registers for four columns of both.
+// W is read as it lies. Both operands are read number by number: reading fours would need four times the code in the
+// loop, which on emulated GPUs does not fit into caches, and registers for four columns of both.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major f32.

@@ -1,5 +1,5 @@
-// dense_input_gradient_shared: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x; a 64 × 64 tile of dx
-// for each workgroup, its operands in workgroup memory. W is read as it lies and turned on its way.
+// dense_input_gradient_shared: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x; a 64 × 64 tile
+// of dx for each workgroup, its operands in workgroup memory. W is read as it lies and turned on its way.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major f32.

@@ -1,7 +1,8 @@
-// dense_weight_gradient_shared: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a 64 × 64 tile of dW for
-// each workgroup, its operands in workgroup memory.
+// dense_weight_gradient_shared: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a 64 × 64 tile of
+// dW for each workgroup, its operands in workgroup memory.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile of each part.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile of each
+// part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
@@ -89,7 +90,9 @@ fn main(
     store(row + 34u, column + 8u, tile.right6);
     store(row + 35u, column, tile.left7);
     store(row + 35u, column + 8u, tile.right7);
-    if first_row == 0u && params.bias_offset != NO_BIAS && local < TILE_QUADS && first_column + local < params.outputs / 4u {
-        parts[part_start + params.bias_offset / 4u + first_column + local] = bias;
+    let bias_column = first_column + local;
+    let has_bias = params.bias_offset != NO_BIAS && local < TILE_QUADS && bias_column < params.outputs / 4u;
+    if first_row == 0u && has_bias {
+        parts[part_start + params.bias_offset / 4u + bias_column] = bias;
     }
 }

@@ -1,8 +1,8 @@
-// A tile of 64 rows and 64 columns of a product, computed by the 64 invocations of a workgroup in steps of a depth of 16:
-// both operands' share of a step lies in workgroup memory, and each invocation has 8 × 8 results in registers.
+// A tile of 64 rows and 64 columns of a product, computed by the 64 invocations of a workgroup in steps of a depth of
+// 16: both operands' share of a step lies in workgroup memory, and each invocation has 8 × 8 results in registers.
 // Needs tile.wgsl and invocation.wgsl.
-// Method: blocking for shared memory and for registers, as in Volkov and Demmel, "Benchmarking GPUs to Tune Dense Linear
-// Algebra", SC 2008.
+// Method: blocking for shared memory and for registers, as in Volkov and Demmel, "Benchmarking GPUs to Tune Dense
+// Linear Algebra", SC 2008.
 const TILE: u32 = 64u;
 const TILE_QUADS: u32 = 16u;
 const DEPTH: u32 = 16u;
@@ -18,7 +18,8 @@ fn workgroup_number(workgroup: vec3<u32>, workgroups: vec3<u32>) -> u32 {
     return workgroup.y * workgroups.x + workgroup.x;
 }
 
-// tile += one step: invocation `local` has rows 4i and 32 + 4i of the fours i = local / 8, columns likewise of local % 8.
+// tile += one step: invocation `local` has rows 4i and 32 + 4i of the fours i = local / 8, columns likewise of local %
+// 8.
 fn add_step(tile: ptr<function, Tile>, local: u32) {
     let row = local / 8u;
     let column = local % 8u;
@@ -34,8 +35,8 @@ fn add_step(tile: ptr<function, Tile>, local: u32) {
     }
 }
 
-// Invocations share the reading of an operand that has its depth in columns as 16 fours of rows × 4 fours of depth, and
-// turn what they read ...
+// Invocations share the reading of an operand that has its depth in columns as 16 fours of rows × 4 fours of depth,
+// and turn what they read ...
 fn turned_rows(local: u32) -> u32 {
     return local / 4u;
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use futures_channel::oneshot;
 use results::{Adapter, DeviceKind};
 
+use super::variants::Abilities;
 use crate::backends::AdapterChoice;
 use crate::error::EngineError;
 
@@ -169,9 +170,9 @@ impl Device {
         &self.adapter
     }
 
-    /// Lanes that every subgroup has at least; 0 without subgroups.
-    pub(super) fn subgroup_lanes(&self) -> u32 {
-        self.subgroup_lanes
+    /// What decides between variants of kernels.
+    pub(super) fn abilities(&self) -> Abilities {
+        Abilities { software: self.adapter.software, subgroup_lanes: self.subgroup_lanes }
     }
 
     /// The largest part of a buffer that may be bound, in bytes.

@@ -7,7 +7,7 @@ use super::buffer::Buffers;
 use super::device::Device;
 use super::executor::{Executor, Pipelines};
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, STEP_STRIDE_BYTES, workgroups};
-use super::variants::{Product, Variant};
+use super::variants::{Abilities, Product, Variant};
 use crate::clock::Clock;
 use crate::error::EngineError;
 
@@ -26,6 +26,7 @@ const SCRATCH_BYTES: u64 = 512 << 20;
 /// The choices that were made on a device, for as long as it is open.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
+    abilities: Abilities,
     by_product: HashMap<String, Choice>,
 }
 
@@ -38,6 +39,11 @@ struct Choice {
 }
 
 impl Choices {
+    /// None yet.
+    pub(super) fn new(abilities: Abilities) -> Self {
+        Self { abilities, by_product: HashMap::new() }
+    }
+
     /// Times the variants of all `products` that were not timed before. On an emulated GPU nothing is timed: there the
     /// rule is as good, and timing slow.
     ///
@@ -49,11 +55,12 @@ impl Choices {
         clock: &dyn Clock,
         products: &[Product],
     ) -> Result<(), EngineError> {
-        if device.adapter().software {
+        if self.abilities.software {
             return Ok(());
         }
         for product in products {
-            let worthwhile = product.variants_on(device).count() > 1 && scratch_bytes(product) <= SCRATCH_BYTES;
+            let worthwhile =
+                product.variants_with(self.abilities).count() > 1 && scratch_bytes(product) <= SCRATCH_BYTES;
             if worthwhile && !self.by_product.contains_key(&product.key()) {
                 let choice = fastest(device, clock, product).await?;
                 self.by_product.insert(product.key(), choice);
@@ -63,8 +70,10 @@ impl Choices {
     }
 
     /// The variant for `product`: the fastest if it was timed, otherwise the usual one.
-    pub(super) fn pick(&self, device: &Device, product: &Product) -> &'static Variant {
-        self.by_product.get(&product.key()).map_or_else(|| product.usual_variant(device), |choice| choice.variant)
+    pub(super) fn pick(&self, product: &Product) -> &'static Variant {
+        self.by_product
+            .get(&product.key())
+            .map_or_else(|| product.usual_variant(self.abilities), |choice| choice.variant)
     }
 
     /// What was timed and chosen, for the record, in order.
@@ -147,7 +156,7 @@ async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Resul
     plans.extend(product.elements().iter().map(|elements| zeros("tuned operand", 4 * elements, false)));
     let buffers = Buffers::new(device, &plans, 4).await?;
     let mut seconds = Vec::new();
-    for variant in product.variants_on(device) {
+    for variant in product.variants_with(device.abilities()) {
         seconds.push((variant, time(device, clock, &buffers, &plans, product, variant).await?));
     }
     Ok(choose(&seconds))
@@ -265,12 +274,12 @@ mod tests {
         let product = product();
         let choice = pollster::block_on(fastest(&device, &clock, &product)).unwrap();
         // A first launch and the looks, each between two readings of the clock.
-        let readings = 2 * (1 + LOOKS) * product.variants_on(&device).count();
+        let readings = 2 * (1 + LOOKS) * product.variants_with(device.abilities()).count();
         assert_eq!(clock.0.get(), readings as f64);
         assert_eq!(choice.variant, &product.variants()[0]);
         let by_product = HashMap::from([(product.key(), choice)]);
-        let chosen = Choices { by_product };
-        assert_eq!(chosen.pick(&device, &product), &product.variants()[0]);
+        let chosen = Choices { by_product, ..Choices::new(device.abilities()) };
+        assert_eq!(chosen.pick(&product), &product.variants()[0]);
         assert_eq!(chosen.report(), ["dense_forward 40 × 36 × 24: dense_forward (1.00)"]);
     }
 }

@@ -2,8 +2,16 @@
 
 use shaders::params::{Conv2d, Dense};
 
-use super::device::Device;
 use super::layout::CHANNEL_ALIGNMENT;
+
+/// What a device has that decides between variants; by default nothing out of the ordinary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Abilities {
+    /// Whether it is a GPU that a CPU emulates.
+    pub(super) software: bool,
+    /// Lanes that every subgroup has at least; 0 without subgroups.
+    pub(super) subgroup_lanes: u32,
+}
 
 /// A product with the parameter block that its kernels get.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,25 +163,24 @@ impl Product {
         }
     }
 
-    /// The variants that `device` has, the default first.
-    pub(super) fn variants_on(&self, device: &Device) -> impl Iterator<Item = &'static Variant> + use<> {
-        let lanes = device.subgroup_lanes();
+    /// The variants that a device with these abilities runs, the default first.
+    pub(super) fn variants_with(&self, abilities: Abilities) -> impl Iterator<Item = &'static Variant> + use<> {
         self.variants().iter().filter(move |variant| match variant.needs {
             Needs::Nothing => true,
-            Needs::Subgroups => lanes >= SUBGROUP_LANES,
+            Needs::Subgroups => abilities.subgroup_lanes >= SUBGROUP_LANES,
         })
     }
 
-    /// The variant for `device` as a rule, without timing: on an emulated GPU the one whose tiles, of which some lie
+    /// The variant as a rule, without timing: on an emulated GPU the one whose tiles, of which some lie
     /// beyond the edges of the result, should take least time; on others the default.
-    pub(super) fn usual_variant(&self, device: &Device) -> &'static Variant {
+    pub(super) fn usual_variant(&self, abilities: Abilities) -> &'static Variant {
         let default = &self.variants()[0];
-        if !device.adapter().software {
+        if !abilities.software {
             return default;
         }
         let extents = self.extents();
         let least = |a: &&Variant, b: &&Variant| a.emulated_time(&extents).total_cmp(&b.emulated_time(&extents));
-        self.variants_on(device).min_by(least).unwrap_or(default)
+        self.variants_with(abilities).min_by(least).unwrap_or(default)
     }
 }
 
@@ -192,5 +199,45 @@ impl Variant {
     /// Invocations that compute `product`.
     pub(super) fn invocations(&self, product: &Product) -> u64 {
         self.tiles(&product.extents()) * u64::from(self.invocations_per_tile)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shaders::params::Epilogue;
+
+    use super::*;
+
+    const EMULATED: Abilities = Abilities { software: true, subgroup_lanes: 8 };
+
+    fn dense(rows: u32, inputs: u32, outputs: u32) -> Dense {
+        Dense {
+            rows,
+            inputs,
+            outputs,
+            units: outputs,
+            rows_per_part: 16,
+            part_stride: 0,
+            bias_offset: 0,
+            reserved: 0,
+            epilogue: Epilogue::default(),
+        }
+    }
+
+    #[test]
+    fn subgroups_are_used_where_they_are_emulated_and_most_of_a_tile_is_needed() {
+        let large = Product::DenseForward(dense(128, 784, 512));
+        assert_eq!(large.usual_variant(EMULATED).kernel, "dense_forward_subgroup");
+        assert_eq!(Product::DenseForward(dense(1, 784, 512)).usual_variant(EMULATED).kernel, "dense_forward");
+        assert_eq!(large.usual_variant(Abilities { subgroup_lanes: 4, ..EMULATED }).kernel, "dense_forward");
+        assert_eq!(large.usual_variant(Abilities { software: false, ..EMULATED }).kernel, "dense_forward");
+    }
+
+    #[test]
+    fn invocations_cover_every_tile_of_every_part() {
+        let product = Product::DenseWeightGradient(dense(40, 68, 12));
+        let invocations: Vec<u64> = product.variants().iter().map(|variant| variant.invocations(&product)).collect();
+        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, and of 2 × 1 tiles of 64 × 64.
+        assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64]);
     }
 }

@@ -59,7 +59,7 @@ fn check_variants<const N: usize>(
     buffers: &[&[u8]; N],
     expected: &[f64],
 ) {
-    for variant in product.variants_on(device) {
+    for variant in product.variants_with(device.abilities()) {
         let (constants, invocations) = (product.constants(), variant.invocations(product));
         let found = launch_with(device, variant.kernel, &constants, params, &step(params.rows), buffers, invocations);
         assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[N - 1]), expected, 1e-5);

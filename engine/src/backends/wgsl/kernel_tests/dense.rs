@@ -51,7 +51,7 @@ fn every_variant_of_dense_forward_equals_the_twin() {
             let mut expected = double(&y);
             twin::dense_forward(&params, &step(rows), &double(&x), &double(&weights), &double(&bias), &mut expected);
             let product = Product::DenseForward(params);
-            for variant in product.variants_on(device) {
+            for variant in product.variants_with(device.abilities()) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
                 assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[3]), &expected, 1e-5);
@@ -87,7 +87,7 @@ fn every_variant_of_dense_input_gradient_equals_the_twin() {
                 &mut expected,
             );
             let product = Product::DenseInputGradient(params);
-            for variant in product.variants_on(device) {
+            for variant in product.variants_with(device.abilities()) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
                 assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[3]), &expected, 1e-5);
@@ -110,7 +110,7 @@ fn every_variant_of_dense_weight_gradient_equals_the_twin_part_by_part() {
             let mut expected = double(&gradient);
             twin::dense_weight_gradient(&params, &double(&x), &double(&dy), &mut expected);
             let product = Product::DenseWeightGradient(params);
-            for variant in product.variants_on(device) {
+            for variant in product.variants_with(device.abilities()) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
                 assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[2]), &expected, 1e-5);

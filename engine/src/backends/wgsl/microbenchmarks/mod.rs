@@ -78,7 +78,7 @@ pub async fn measure(
     let products: Vec<Box<dyn Product>> = request.suites.iter().flat_map(|suite| products(*suite)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
     let lab = Lab::new(&device, clock);
-    let mut choices = Choices::default();
+    let mut choices = Choices::new(device.abilities());
     let mut run = Run { observer, started: 0, count: peaks_wanted.len() + products.len() };
     let mut report = KernelReport::new(device.adapter().clone());
     for kind in peaks_wanted {

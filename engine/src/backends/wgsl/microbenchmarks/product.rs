@@ -88,13 +88,13 @@ pub(super) async fn measure(
     rates: &mut Rates,
     choices: &mut Choices,
 ) -> Result<Entry, EngineError> {
-    let mut variant = product.product().usual_variant(lab.device);
+    let mut variant = product.product().usual_variant(lab.device.abilities());
     let bytes = product.buffers().iter().map(|elements| 4 * elements).sum();
     let outcome = match obstacle(lab, product, request, rates) {
         Some(reason) => Outcome::Skipped { reason },
         None => {
             choices.tune(lab.device, lab.clock(), &[product.product()]).await?;
-            variant = choices.pick(lab.device, &product.product());
+            variant = choices.pick(&product.product());
             match attempt(lab, product, variant, request.budget_seconds).await {
                 Err(EngineError::OutOfMemory { message }) => {
                     Outcome::Skipped { reason: Skipped::OutOfMemory { needed_bytes: bytes, message } }

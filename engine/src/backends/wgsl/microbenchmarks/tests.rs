@@ -37,7 +37,7 @@ fn outcome(product: &dyn Product, budget_seconds: f64) -> Option<Outcome> {
     let clock = RealClock(Instant::now());
     let entry = pollster::block_on(async {
         let lab = Lab::new(&device, &clock);
-        let (mut rates, mut choices) = (Rates::new(Some(1e9)), Choices::default());
+        let (mut rates, mut choices) = (Rates::new(Some(1e9)), Choices::new(device.abilities()));
         product::measure(&lab, product, &request(budget_seconds), &mut rates, &mut choices).await
     });
     Some(entry.unwrap().outcome)
