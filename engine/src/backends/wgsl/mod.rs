@@ -14,11 +14,12 @@ mod pace;
 mod plan;
 mod recording;
 mod trainer;
-#[cfg(test)]
-mod workload_tests;
 mod tuning;
 mod variants;
+#[cfg(test)]
+mod workload_tests;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use async_trait::async_trait;
@@ -30,6 +31,7 @@ use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use device::Device;
 use trainer::WgslTrainer;
+use tuning::Choices;
 
 /// The word that chooses this back end.
 pub const NAME: &str = "wgsl";
@@ -40,6 +42,8 @@ pub use device::adapters;
 pub struct WgslBackend {
     device: Rc<Device>,
     clock: Rc<dyn Clock>,
+    /// The kernels that were found to be fastest on this device.
+    choices: RefCell<Choices>,
 }
 
 impl WgslBackend {
@@ -48,7 +52,9 @@ impl WgslBackend {
     /// # Errors
     /// No such adapter, or a driver that refuses to open it.
     pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
-        Ok(Self { device: Rc::new(Device::open(choice).await?), clock })
+        let device = Device::open(choice).await?;
+        let choices = RefCell::new(Choices::new(device.abilities()));
+        Ok(Self { device: Rc::new(device), clock, choices })
     }
 }
 
@@ -67,6 +73,10 @@ impl Backend for WgslBackend {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        Ok(Box::new(WgslTrainer::new(Rc::clone(&self.device), Rc::clone(&self.clock), job).await?))
+        // Nothing else builds meanwhile: one network is trained after the other.
+        let mut choices = self.choices.take();
+        let trainer = WgslTrainer::new(Rc::clone(&self.device), Rc::clone(&self.clock), &mut choices, job).await;
+        self.choices.replace(choices);
+        Ok(Box::new(trainer?))
     }
 }

@@ -15,6 +15,8 @@ use shaders::params::{Blend, Epilogue, LARGEST_HEAD, Lstm, Optimizer as Optimize
 
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
+use super::tuning::Choices;
+use super::variants::Product;
 use crate::error::EngineError;
 use crate::model::{Model, ModelError, PoolKind, Stage, StageKind, Stages};
 use crate::trainer::{EvaluationSet, TrainingJob};
@@ -37,6 +39,8 @@ pub(super) struct Plan {
     pub(super) held_out: Option<Recording>,
     /// Samples of one run of `evaluation`.
     pub(super) evaluation_rows: u32,
+    /// All products of both recordings, whose kernels come in variants.
+    pub(super) products: Vec<Product>,
     pub(super) tensors: Vec<TensorLayout>,
     pub(super) places: Places,
     /// Stored values of a row of logits.
@@ -77,12 +81,12 @@ impl Plan {
         }
     }
 
-    /// Plans `job` for a device that binds at most `largest_binding` bytes at once.
+    /// Plans `job` for a device that binds at most `largest_binding` bytes at once, with the chosen kernels.
     ///
     /// # Errors
     /// A layer that these kernels cannot hold, or buffers that the device cannot bind, with both numbers.
-    pub(super) fn new(job: &TrainingJob, largest_binding: u64) -> Result<Self, EngineError> {
-        let mut planner = Planner::new(job, largest_binding)?;
+    pub(super) fn new(job: &TrainingJob, largest_binding: u64, choices: &Choices) -> Result<Self, EngineError> {
+        let mut planner = Planner::new(job, largest_binding, choices)?;
         planner.rows = job.batches.batch_size;
         planner.gather_training();
         planner.forward(true);
@@ -103,6 +107,7 @@ impl Plan {
 /// A plan in the making.
 struct Planner<'a> {
     job: &'a TrainingJob,
+    choices: &'a Choices,
     stages: Stages,
     tensors: Vec<TensorLayout>,
     builder: Builder,
@@ -132,7 +137,7 @@ struct ValueBuffers {
 }
 
 impl<'a> Planner<'a> {
-    fn new(job: &'a TrainingJob, largest_binding: u64) -> Result<Self, EngineError> {
+    fn new(job: &'a TrainingJob, largest_binding: u64, choices: &'a Choices) -> Result<Self, EngineError> {
         let stages = job.model.stages(job.dropout)?;
         check(&job.model, &stages)?;
         let tensors = tensor_layouts(&job.model, &stages)?;
@@ -163,6 +168,7 @@ impl<'a> Planner<'a> {
             kept: vec![Vec::new(); stages.stages.len()],
             blended: None,
             job,
+            choices,
             stages,
             tensors,
             builder,
@@ -406,6 +412,7 @@ impl<'a> Planner<'a> {
     fn finish(self, training: Recording, evaluation: Recording, held_out: Option<Recording>) -> Plan {
         let logits = self.values.last().map_or(0, |value| value.values);
         let logits_stride = self.stages.logits().stored_features(CHANNEL_ALIGNMENT);
+        let products = self.builder.products().to_vec();
         let (buffers, params) = self.builder.finish();
         Plan {
             buffers,
@@ -413,6 +420,7 @@ impl<'a> Planner<'a> {
             evaluation,
             held_out,
             evaluation_rows: self.test_rows,
+            products,
             tensors: self.tensors,
             places: Places {
                 params,

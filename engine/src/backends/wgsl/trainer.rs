@@ -10,6 +10,7 @@ use super::layout::{TensorLayout, arena_elements};
 use super::pace::Pace;
 use super::plan::{Places, Plan, SLOTS};
 use super::recording::STEP_STRIDE_BYTES;
+use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
@@ -28,6 +29,7 @@ pub(super) struct WgslTrainer {
     logits_stride: u32,
     evaluation_rows: u32,
     bytes: u64,
+    variants: Vec<String>,
     training_pace: Pace,
     evaluation_pace: Pace,
     /// Epoch whose order is on the device.
@@ -43,8 +45,20 @@ enum Work {
 }
 
 impl WgslTrainer {
-    pub(super) async fn new(device: Rc<Device>, clock: Rc<dyn Clock>, job: &TrainingJob) -> Result<Self, EngineError> {
-        let plan = Plan::new(job, device.largest_binding_bytes())?;
+    /// Plans, chooses kernels for the products of the plan, and plans again with them.
+    pub(super) async fn new(
+        device: Rc<Device>,
+        clock: Rc<dyn Clock>,
+        choices: &mut Choices,
+        job: &TrainingJob,
+    ) -> Result<Self, EngineError> {
+        let largest_binding = device.largest_binding_bytes();
+        let mut plan = Plan::new(job, largest_binding, choices)?;
+        choices.tune(&device, clock.as_ref(), &plan.products).await?;
+        plan = Plan::new(job, largest_binding, choices)?;
+        let mut variants: Vec<String> = plan.products.iter().map(|product| choices.describe(product)).collect();
+        variants.sort();
+        variants.dedup();
         let results_bytes = u64::from(SLOTS) * size_of::<StepResult>() as u64;
         let pipelines = Pipelines::new(&device, &[&plan.training, &plan.evaluation]).await?;
         let buffers = Buffers::new(&device, &plan.buffers, results_bytes).await?;
@@ -58,6 +72,7 @@ impl WgslTrainer {
             training: executor(&plan.training).await?,
             evaluation: executor(&plan.evaluation).await?,
             held_out,
+            variants,
             bytes: plan.bytes() + results_bytes,
             tensors: plan.tensors,
             places: plan.places,
@@ -230,5 +245,9 @@ impl Trainer for WgslTrainer {
 
     fn device_memory_bytes(&self) -> u64 {
         self.bytes
+    }
+
+    fn variants(&self) -> Vec<String> {
+        self.variants.clone()
     }
 }

@@ -76,15 +76,12 @@ impl Choices {
             .map_or_else(|| product.usual_variant(self.abilities), |choice| choice.variant)
     }
 
-    /// What was timed and chosen, for the record, in order.
-    pub(super) fn report(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self
-            .by_product
-            .iter()
-            .map(|(product, choice)| format!("{product}: {} ({:.2})", choice.variant.kernel, choice.ratio))
-            .collect();
-        lines.sort();
-        lines
+    /// The product and the kernel that it gets, for the record; where kernels were timed, with its time over the
+    /// default's.
+    pub(super) fn describe(&self, product: &Product) -> String {
+        let kernel = self.pick(product).kernel;
+        let ratio = self.by_product.get(&product.key()).map(|choice| format!(" ({:.2})", choice.ratio));
+        format!("{}: {kernel}{}", product.key(), ratio.unwrap_or_default())
     }
 }
 
@@ -280,6 +277,6 @@ mod tests {
         let by_product = HashMap::from([(product.key(), choice)]);
         let chosen = Choices { by_product, ..Choices::new(device.abilities()) };
         assert_eq!(chosen.pick(&product), &product.variants()[0]);
-        assert_eq!(chosen.report(), ["dense_forward 40 × 36 × 24: dense_forward (1.00)"]);
+        assert_eq!(chosen.describe(&product), "dense_forward 40 × 36 × 24: dense_forward (1.00)");
     }
 }

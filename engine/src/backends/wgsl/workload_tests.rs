@@ -81,7 +81,9 @@ fn every_workload_trains_and_tests_as_the_reference_does() {
         return;
     };
     for workload in crate::WORKLOADS.iter().map(|make| make()) {
-        let job = job(&workload);
+        let mut job = job(&workload);
+        // Random images at the full rate are chaos, which magnifies rounding.
+        job.optimizer.learning_rate *= 0.05;
         let found = pollster::block_on(figures(gpu.as_ref(), &job));
         let expected = pollster::block_on(figures(&ReferenceBackend::<f64>::new(), &job));
         for (found, expected) in found.iter().zip(&expected) {

@@ -3,6 +3,8 @@ use bytemuck::Pod;
 use super::super::recording::{
     BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, workgroups,
 };
+use super::super::tuning::Choices;
+use super::super::variants::Product;
 
 /// Collects buffers, parameter blocks and the recording that is being made.
 #[derive(Default)]
@@ -10,6 +12,7 @@ pub(super) struct Builder {
     buffers: Vec<BufferPlan>,
     params: Vec<u8>,
     recording: Recording,
+    products: Vec<Product>,
 }
 
 impl Builder {
@@ -49,6 +52,30 @@ impl Builder {
     /// Records a launch of `kernel` with so many invocations.
     pub(super) fn dispatch<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
         self.dispatch_with(kernel, &[], params, bindings, invocations);
+    }
+
+    /// Records a product, by the kernel that was chosen for it.
+    pub(super) fn product(&mut self, choices: &Choices, product: Product, bindings: &[BufferRange]) {
+        let variant = choices.pick(&product);
+        let (constants, invocations) = (product.constants(), variant.invocations(&product));
+        match product {
+            Product::DenseForward(params)
+            | Product::DenseInputGradient(params)
+            | Product::DenseWeightGradient(params) => {
+                self.dispatch_with(variant.kernel, &constants, &params, bindings, invocations);
+            }
+            Product::Conv2dForward(params)
+            | Product::Conv2dInputGradient(params)
+            | Product::Conv2dWeightGradient(params) => {
+                self.dispatch_with(variant.kernel, &constants, &params, bindings, invocations);
+            }
+        }
+        self.products.push(product);
+    }
+
+    /// All products so far.
+    pub(super) fn products(&self) -> &[Product] {
+        &self.products
     }
 
     /// Records a launch of `kernel`, compiled with these constants.

@@ -2,6 +2,7 @@ use shaders::params::Dense;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
+use super::super::variants::Product;
 use super::{Planner, tiles};
 use crate::model::Stage;
 
@@ -9,7 +10,7 @@ impl Planner<'_> {
     pub(super) fn dense_forward(&mut self, stage: &Stage, per_pixel: bool, bias: bool) {
         let params = self.stages.dense_params(stage, per_pixel, bias, self.rows, CHANNEL_ALIGNMENT);
         let bindings = [self.input_of(stage, 0), self.weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
-        self.builder.dispatch("dense_forward", &params, &bindings, tiles(params.rows, params.outputs));
+        self.builder.product(self.choices, Product::DenseForward(params), &bindings);
     }
 
     pub(super) fn dense_backward(&mut self, stage: &Stage, per_pixel: bool, bias: bool) {
@@ -19,7 +20,7 @@ impl Planner<'_> {
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Dense { epilogue, ..params };
             let bindings = [dy, self.weight(stage, 0), x, dx];
-            self.builder.dispatch("dense_input_gradient", &params, &bindings, tiles(params.rows, params.inputs));
+            self.builder.product(self.choices, Product::DenseInputGradient(params), &bindings);
         }
     }
 
@@ -40,8 +41,8 @@ impl Planner<'_> {
                 bias_offset: parts.bias_offset,
                 ..params
             };
-            let invocations = u64::from(parts.parts) * part_tiles;
-            planner.builder.dispatch("dense_weight_gradient", &params, &[x, dy, parts.output], invocations);
+            let product = Product::DenseWeightGradient(params);
+            planner.builder.product(planner.choices, product, &[x, dy, parts.output]);
         });
     }
 }

@@ -2,7 +2,8 @@ use shaders::params::{Add, Dense, Embedding};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
-use super::{Planner, tiles};
+use super::super::variants::Product;
+use super::Planner;
 use crate::model::Stage;
 
 impl Planner<'_> {
@@ -12,8 +13,7 @@ impl Planner<'_> {
         let [gates, cells, previous] = self.lstm_memory(index, stage);
         let x = self.input_of(stage, 0);
         let [kernel, recurrent, bias] = [0, 1, 2].map(|tensor| self.weight(stage, tensor));
-        let invocations = tiles(product.rows, product.outputs);
-        self.builder.dispatch("dense_forward", &product, &[x, kernel, bias, gates], invocations);
+        self.builder.product(self.choices, Product::DenseForward(product), &[x, kernel, bias, gates]);
         let bindings = [recurrent, gates, cells, previous, self.output_of(stage)];
         self.builder.dispatch("lstm_forward", &params, &bindings, params.invocations());
     }
@@ -43,9 +43,8 @@ impl Planner<'_> {
         let hidden = self.stages.lstm_recurrent_params(stage, self.rows, CHANNEL_ALIGNMENT);
         self.product_gradient(stage.tensor + 1, None, hidden, previous, gates);
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let params = Dense { epilogue, ..product };
-            let invocations = tiles(params.rows, params.inputs);
-            self.builder.dispatch("dense_input_gradient", &params, &[gates, kernel, x, dx], invocations);
+            let product = Product::DenseInputGradient(Dense { epilogue, ..product });
+            self.builder.product(self.choices, product, &[gates, kernel, x, dx]);
         }
     }
 

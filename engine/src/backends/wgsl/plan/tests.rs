@@ -25,7 +25,7 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
 }
 
 fn plan(workload: &str, batch_size: u32) -> Plan {
-    Plan::new(&job(workload, batch_size), LARGEST_BINDING).unwrap()
+    Plan::new(&job(workload, batch_size), LARGEST_BINDING, &Choices::default()).unwrap()
 }
 
 /// Every workload, by name.
