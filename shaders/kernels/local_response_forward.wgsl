@@ -20,6 +20,6 @@ fn main(
         return;
     }
     let quad = number % quads;
-    let value = x[number] / power(denominators(number - quad, quad));
+    let value = divided(x[number], excesses(number - quad, quad));
     y[number] = apply_epilogue(value, 4u * number, params.epilogue);
 }

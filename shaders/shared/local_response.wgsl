@@ -34,14 +34,19 @@ fn sum_within_radius(quad: u32, other: u32, values: vec4<f32>) -> vec4<f32> {
     return sum;
 }
 
-// bias + alpha·Σ x² around each channel of four `quad` of the pixel whose channels begin at `start`.
-fn denominators(start: u32, quad: u32) -> vec4<f32> {
+// alpha·Σ x² around each channel of four `quad` of the pixel whose channels begin at `start`.
+fn excesses(start: u32, quad: u32) -> vec4<f32> {
     var squares = vec4<f32>(0.0);
     for (var other = first_neighbour(quad); other < end_neighbour(quad); other++) {
         let values = x[start + other];
         squares += sum_within_radius(quad, other, values * values);
     }
-    return params.bias + params.alpha * squares;
+    return params.alpha * squares;
+}
+
+// bias + alpha·Σ x².
+fn denominators(start: u32, quad: u32) -> vec4<f32> {
+    return params.bias + excesses(start, quad);
 }
 
 // denominator^beta. Drivers compute powers by logarithms and lose digits; the usual 3/4 is two square roots.
@@ -51,4 +56,17 @@ fn power(denominator: vec4<f32>) -> vec4<f32> {
         return root * sqrt(root);
     }
     return pow(denominator, vec4<f32>(params.beta));
+}
+
+// value / (bias + excess)^beta, to half a unit in the last place where the bias is 1 and the excess small, as they
+// mostly are: what is taken away from the value is small, and is known to as many digits.
+fn divided(value: vec4<f32>, excess: vec4<f32>) -> vec4<f32> {
+    if params.beta == 0.75 && params.bias == 1.0 {
+        let root = sqrt(1.0 + excess);
+        let a = excess / (root + 1.0);
+        let b = a / (sqrt(root) + 1.0);
+        let more = a + b + a * b;
+        return fma(-value, more / (1.0 + more), value);
+    }
+    return value / power(params.bias + excess);
 }
