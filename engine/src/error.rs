@@ -22,6 +22,11 @@ pub enum EngineError {
     DeviceRefused { message: String },
     #[error("the device ran out of memory: {message}; try a smaller batch size")]
     OutOfMemory { message: String },
+    /// Found out from sizes alone, before anything is allocated.
+    #[error(
+        "{what} needs {needed_bytes} bytes, and this device allows {allowed_bytes}; a smaller batch size needs less"
+    )]
+    DoesNotFit { what: String, needed_bytes: u64, allowed_bytes: u64 },
     #[error("the device was lost: {message}; the driver may have reset it, so try again or use a smaller batch size")]
     DeviceLost { message: String },
 }

@@ -13,6 +13,7 @@ mod model;
 mod observer;
 mod preprocessing;
 mod random;
+pub mod steps;
 mod trace;
 mod train;
 mod trainer;

@@ -1,6 +1,6 @@
 //! Running a suite: from a request to a record.
 
-mod check;
+pub(crate) mod check;
 mod evidence;
 mod learning;
 mod measuring;

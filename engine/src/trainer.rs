@@ -89,6 +89,13 @@ pub trait Backend {
     fn name(&self) -> &'static str;
     fn adapter(&self) -> &Adapter;
     fn precision(&self) -> Precision;
+    /// Bytes that [`Backend::build`] will allocate on the device, where the back end can tell; nothing is allocated yet.
+    ///
+    /// # Errors
+    /// Layers that the back end lacks, and a job that does not fit, with both numbers.
+    fn predicted_bytes(&self, _job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+        Ok(None)
+    }
     /// Compiles, allocates and uploads; afterwards a step allocates nothing.
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError>;
 }

@@ -1,5 +1,7 @@
 //! What may be typed. Meaning is given to it in `commands`.
 
+mod steps;
+
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -11,6 +13,7 @@ use engine::{AdapterChoice, Limit, Workload};
 
 use crate::failure::Failure;
 use crate::leaderboard::Address;
+pub(crate) use steps::StepsArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,6 +63,8 @@ pub(crate) enum Command {
     /// Measure what the device can do at best, and how near to it the kernels come
     #[cfg(feature = "wgsl")]
     Kernels(KernelsArgs),
+    /// Measure steps per second of workloads on several back ends side by side, without tests or a score
+    Steps(StepsArgs),
     /// Train a few steps on the first samples and write losses, norms and logits, to compare with a golden trace
     Trace(TraceArgs),
     /// Upload a record that was kept in a file

@@ -27,6 +27,9 @@ pub(crate) enum Failure {
         /// What became of the record.
         advice: Option<String>,
     },
+    /// Some of what was to be measured could not be; the figures of the rest are there.
+    #[error("{0}")]
+    NotMeasured(String),
     #[error("cancelled; what was measured until then is above{}", if *kept { " and in the JSON" } else { "" })]
     Cancelled { kept: bool },
 }
@@ -37,7 +40,7 @@ impl Failure {
         match self {
             Self::Usage(_) => 2,
             Self::Engine(error) => engine_exit_code(error),
-            Self::File { .. } | Self::Output(_) | Self::NoRandomness(_) => 1,
+            Self::File { .. } | Self::Output(_) | Self::NoRandomness(_) | Self::NotMeasured(_) => 1,
             Self::WrongResults(_) => 3,
             Self::Upload { .. } => 5,
             Self::Cancelled { .. } => 130,
@@ -63,7 +66,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::UnknownBackend { .. }
         | EngineError::NoAdapter { .. }
         | EngineError::InvalidSetting { .. } => 2,
-        EngineError::OutOfMemory { .. } | EngineError::DeviceLost { .. } => 4,
+        EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. } | EngineError::DeviceLost { .. } => 4,
         EngineError::Data(_) | EngineError::Model(_) | EngineError::DeviceRefused { .. } => 1,
     }
 }

@@ -17,6 +17,7 @@ mod progress;
 mod provenance;
 mod report;
 mod screen;
+mod steps_progress;
 mod table;
 
 use std::iter;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Some(Command::DataSets(arguments)) => commands::data_sets(&arguments),
         #[cfg(feature = "wgsl")]
         Some(Command::Kernels(arguments)) => commands::kernels(&arguments),
+        Some(Command::Steps(arguments)) => commands::steps(&arguments),
         Some(Command::Trace(arguments)) => commands::trace(&arguments),
         Some(Command::Upload(arguments)) => commands::upload(&arguments),
     };

@@ -1,5 +1,6 @@
-//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`. CONTRIBUTING.md describes them.
+//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`, `bench`. CONTRIBUTING.md describes them.
 
+mod bench;
 mod build;
 mod check;
 mod data;
@@ -57,6 +58,13 @@ enum Task {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
+    /// Measure steps per second of every network on every back end side by side
+    #[command(after_help = "Examples:
+  cargo xtask bench
+  cargo xtask bench --workload keras-mnist-mlp,keras-mnist-cnn --seconds-per-workload 3
+  cargo xtask bench --workload keras-mnist-mlp --batch-sizes 1..4096 --json > sweep.json
+  cargo xtask bench --help           # this text; `cargo xtask bench -- --help` lists what may be given")]
+    Bench(bench::Options),
 }
 
 fn main() -> ExitCode {
@@ -74,6 +82,7 @@ fn perform(task: Task) -> Result<()> {
     match task {
         Task::Run(options) => run::run(&top, &options),
         Task::Test(options) => test::run(&top, &options),
+        Task::Bench(options) => bench::run(&top, &options),
         Task::Check => lint::all(&top),
         Task::Data { force, dir } => {
             let store = data::Store::of_checkout(&top, dir)?;

@@ -17,7 +17,7 @@ const STEPS: u32 = 3;
 ///
 /// The workload's own learning rate is used even when another was asked for: a rate that diverges
 /// magnifies rounding, and the question here is whether the arithmetic is right.
-pub(super) async fn against_reference(
+pub(crate) async fn against_reference(
     workload: &Workload,
     job: &TrainingJob,
     backend: &dyn Backend,

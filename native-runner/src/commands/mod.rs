@@ -4,6 +4,8 @@ mod benchmark;
 #[cfg(feature = "wgsl")]
 mod kernels;
 mod list;
+mod steps;
+mod steps_table;
 mod submission;
 mod trace;
 mod upload;
@@ -12,5 +14,6 @@ pub(crate) use benchmark::benchmark;
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::kernels;
 pub(crate) use list::{adapters, backends, data_sets, workloads};
+pub(crate) use steps::steps;
 pub(crate) use trace::trace;
 pub(crate) use upload::upload;

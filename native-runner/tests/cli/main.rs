@@ -7,6 +7,7 @@ mod kernels;
 mod leaderboard;
 mod lists;
 mod screen;
+mod steps;
 mod support;
 mod trace;
 mod upload;

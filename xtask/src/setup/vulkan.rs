@@ -40,7 +40,8 @@ pub(crate) fn choose(root: &Path, chosen: bool) -> Driver {
     }
 }
 
-fn shows_gpu(root: &Path) -> bool {
+/// Whether the kernel of this machine shows a GPU, or a hint of one.
+pub(crate) fn shows_gpu(root: &Path) -> bool {
     let render_node = fs::read_dir(root.join("dev/dri"))
         .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("renderD")));
     render_node || GPU_DEVICES.iter().any(|device| root.join(device).exists())

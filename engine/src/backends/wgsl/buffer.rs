@@ -19,22 +19,16 @@ impl Buffers {
     pub(super) async fn new(device: &Device, plans: &[BufferPlan], staging_bytes: u64) -> Result<Self, EngineError> {
         let largest = device.largest_buffer_bytes();
         if let Some(plan) = plans.iter().find(|plan| plan.bytes > largest) {
-            return Err(EngineError::OutOfMemory {
-                message: format!(
-                    "the buffer `{}` needs {} bytes, and this device allows {largest} in one buffer",
-                    plan.name, plan.bytes
-                ),
+            return Err(EngineError::DoesNotFit {
+                what: format!("the buffer `{}`", plan.name),
+                needed_bytes: plan.bytes,
+                allowed_bytes: largest,
             });
         }
         device
             .watched(|| Self {
                 buffers: plans.iter().map(|plan| create(device, plan)).collect(),
-                staging: device.device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("staging"),
-                    size: staging_bytes,
-                    usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-                    mapped_at_creation: false,
-                }),
+                staging: create_staging(device, "staging", staging_bytes),
             })
             .await
     }
@@ -65,28 +59,34 @@ impl Buffers {
         if bytes <= self.staging.size() {
             return read_through(device, buffer, offset_bytes, &self.staging, bytes).await;
         }
-        let staging = device
-            .watched(|| {
-                device.device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("large staging"),
-                    size: bytes,
-                    usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-                    mapped_at_creation: false,
-                })
-            })
-            .await?;
+        let staging = device.watched(|| create_staging(device, "large staging", bytes)).await?;
         read_through(device, buffer, offset_bytes, &staging, bytes).await
     }
 }
 
-fn create(device: &Device, plan: &BufferPlan) -> wgpu::Buffer {
-    let kind = if plan.uniform { wgpu::BufferUsages::UNIFORM } else { wgpu::BufferUsages::STORAGE };
+fn create_staging(device: &Device, label: &str, bytes: u64) -> wgpu::Buffer {
+    create_buffer(device, label, bytes, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ)
+}
+
+/// The one place where device memory is asked for.
+fn create_buffer(device: &Device, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some(plan.name),
-        size: plan.bytes,
-        usage: kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+        label: Some(label),
+        size: bytes,
+        usage,
         mapped_at_creation: false,
     });
+    device.count(|counts| {
+        counts.buffers += 1;
+        counts.buffer_bytes += buffer.size();
+    });
+    buffer
+}
+
+fn create(device: &Device, plan: &BufferPlan) -> wgpu::Buffer {
+    let kind = if plan.uniform { wgpu::BufferUsages::UNIFORM } else { wgpu::BufferUsages::STORAGE };
+    let usage = kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
+    let buffer = create_buffer(device, plan.name, plan.bytes, usage);
     // A new buffer holds zeros, as WebGPU promises.
     if let BufferContents::Bytes(bytes) = &plan.contents {
         device.queue.write_buffer(&buffer, 0, bytes);
@@ -104,6 +104,7 @@ async fn read_through(
     let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.copy_buffer_to_buffer(buffer, offset_bytes, staging, 0, bytes);
     let submission = device.queue.submit([encoder.finish()]);
+    device.count(|counts| counts.read_backs += 1);
     let (sender, receiver) = oneshot::channel();
     staging.map_async(wgpu::MapMode::Read, 0..bytes, move |result| {
         // Nobody waits any more when the run was cancelled.

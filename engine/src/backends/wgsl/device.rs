@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
 
@@ -15,8 +16,24 @@ pub(super) struct Device {
     adapter: Adapter,
     subgroup_lanes: u32,
     fault: Arc<Mutex<Option<Fault>>>,
+    counts: Cell<Counts>,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: waiter::Waiter,
+}
+
+/// What was asked of the driver so far; tests hold timed windows to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Buffers created.
+    pub(super) buffers: u64,
+    /// Bytes of all buffers that were created, as the driver's own buffers say.
+    pub(super) buffer_bytes: u64,
+    pub(super) bind_groups: u64,
+    pub(super) pipelines: u64,
+    /// Copies of device memory that the host waited for.
+    pub(super) read_backs: u64,
+    /// Submissions of recordings.
+    pub(super) submissions: u64,
 }
 
 /// The first thing that a driver complained about.
@@ -163,7 +180,26 @@ impl Device {
             device,
             queue,
             fault,
+            counts: Cell::default(),
         })
+    }
+
+    /// Notes something that was asked of the driver.
+    pub(super) fn count(&self, note: impl FnOnce(&mut Counts)) {
+        let mut counts = self.counts.get();
+        note(&mut counts);
+        self.counts.set(counts);
+    }
+
+    #[cfg(test)]
+    pub(super) fn counts(&self) -> Counts {
+        self.counts.get()
+    }
+
+    /// Bytes that the driver's memory has reserved for buffers, where it tells.
+    #[cfg(test)]
+    pub(super) fn reserved_bytes(&self) -> Option<u64> {
+        self.device.generate_allocator_report().map(|report| report.total_allocated_bytes)
     }
 
     pub(super) fn adapter(&self) -> &Adapter {
@@ -192,6 +228,7 @@ impl Device {
         commands: wgpu::CommandBuffer,
     ) -> impl Future<Output = Result<(), EngineError>> + use<> {
         let index = self.queue.submit([commands]);
+        self.count(|counts| counts.submissions += 1);
         let (sender, receiver) = oneshot::channel();
         self.queue.on_submitted_work_done(move || {
             // Nobody waits any more when the run was cancelled.

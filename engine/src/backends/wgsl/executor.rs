@@ -88,6 +88,7 @@ fn compile(
         label: Some(kernel.name),
         source: wgpu::ShaderSource::Wgsl(kernel.source().into()),
     });
+    device.count(|counts| counts.pipelines += 1);
     let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(kernel.name),
         layout: Some(&pipeline_layout),
@@ -119,18 +120,21 @@ impl Executor {
                     .iter()
                     .map(|dispatch| ready(device, pipelines, buffers, dispatch, params))
                     .collect(),
-                step: device.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                    label: Some("step"),
-                    layout: &pipelines.step_layout,
-                    entries: &[wgpu::BindGroupEntry {
-                        binding: 0,
-                        resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                            buffer: buffers.get(steps),
-                            offset: 0,
-                            size: NonZeroU64::new(size_of::<shaders::params::Step>() as u64),
-                        }),
-                    }],
-                }),
+                step: create_bind_group(
+                    device,
+                    &wgpu::BindGroupDescriptor {
+                        label: Some("step"),
+                        layout: &pipelines.step_layout,
+                        entries: &[wgpu::BindGroupEntry {
+                            binding: 0,
+                            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                                buffer: buffers.get(steps),
+                                offset: 0,
+                                size: NonZeroU64::new(size_of::<shaders::params::Step>() as u64),
+                            }),
+                        }],
+                    },
+                ),
             })
             .await
     }
@@ -168,11 +172,16 @@ fn ready(device: &Device, pipelines: &Pipelines, buffers: &Buffers, dispatch: &D
     let entries: Vec<_> = std::iter::once(params).chain(storage).collect();
     Ready {
         pipeline: pipeline.clone(),
-        bindings: device.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some(dispatch.kernel.name),
-            layout,
-            entries: &entries,
-        }),
+        bindings: create_bind_group(
+            device,
+            &wgpu::BindGroupDescriptor { label: Some(dispatch.kernel.name), layout, entries: &entries },
+        ),
         workgroups: dispatch.workgroups,
     }
+}
+
+/// The one place where bind groups are made.
+fn create_bind_group(device: &Device, descriptor: &wgpu::BindGroupDescriptor<'_>) -> wgpu::BindGroup {
+    device.count(|counts| counts.bind_groups += 1);
+    device.device.create_bind_group(descriptor)
 }

@@ -72,6 +72,10 @@ impl Backend for WgslBackend {
         Precision::F32
     }
 
+    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+        WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job).map(Some)
+    }
+
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         // Nothing else builds meanwhile: one network is trained after the other.
         let mut choices = self.choices.take();

@@ -6,6 +6,7 @@ mod builder;
 mod convolution;
 mod dense;
 mod input;
+mod memory;
 mod normalization;
 mod pooling;
 mod recurrent;
@@ -60,27 +61,6 @@ pub(super) struct Places {
 }
 
 impl Plan {
-    /// Bytes of all buffers.
-    pub(super) fn bytes(&self) -> u64 {
-        self.buffers.iter().map(|b| b.bytes).sum()
-    }
-
-    /// Refuses what the device cannot bind.
-    fn check_bindings(&self, batch_size: u32, largest_binding: u64) -> Result<(), EngineError> {
-        let dispatches = self.training.dispatches.iter().chain(&self.evaluation.dispatches);
-        let largest = dispatches.flat_map(|dispatch| &dispatch.bindings).max_by_key(|range| range.bytes);
-        match largest {
-            Some(range) if range.bytes > largest_binding => Err(EngineError::OutOfMemory {
-                message: format!(
-                    "with batches of {batch_size} samples `{}` needs {} bytes, and this device lets a kernel see \
-                     {largest_binding} at once; a smaller batch needs less",
-                    self.buffers[range.buffer].name, range.bytes
-                ),
-            }),
-            _ => Ok(()),
-        }
-    }
-
     /// Plans `job` for a device that binds at most `largest_binding` bytes at once, with the chosen kernels.
     ///
     /// # Errors

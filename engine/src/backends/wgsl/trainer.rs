@@ -59,9 +59,8 @@ impl WgslTrainer {
         let mut variants: Vec<String> = plan.products.iter().map(|product| choices.describe(product)).collect();
         variants.sort();
         variants.dedup();
-        let results_bytes = u64::from(SLOTS) * size_of::<StepResult>() as u64;
         let pipelines = Pipelines::new(&device, &[&plan.training, &plan.evaluation]).await?;
-        let buffers = Buffers::new(&device, &plan.buffers, results_bytes).await?;
+        let buffers = Buffers::new(&device, &plan.buffers, plan.staging_bytes()).await?;
         let Places { params, steps, .. } = plan.places;
         let held_out = match &plan.held_out {
             Some(recording) => Some(Executor::new(&device, &pipelines, &buffers, recording, params, steps).await?),
@@ -73,7 +72,7 @@ impl WgslTrainer {
             evaluation: executor(&plan.evaluation).await?,
             held_out,
             variants,
-            bytes: plan.bytes() + results_bytes,
+            bytes: plan.bytes(),
             tensors: plan.tensors,
             places: plan.places,
             logits_stride: plan.logits_stride,
@@ -87,6 +86,14 @@ impl WgslTrainer {
             epoch: None,
             step: 0,
         })
+    }
+
+    /// Bytes that the trainer of this job will allocate. Nothing is allocated to find out.
+    ///
+    /// # Errors
+    /// What [`WgslTrainer::new`] refuses before it allocates.
+    pub(super) fn predicted_bytes(device: &Device, choices: &Choices, job: &TrainingJob) -> Result<u64, EngineError> {
+        Ok(Plan::new(job, device.largest_binding_bytes(), choices)?.bytes())
     }
 
     /// Runs `steps` steps, at most as many as there are slots, and returns what they left behind.
@@ -251,3 +258,6 @@ impl Trainer for WgslTrainer {
         self.variants.clone()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,6 +22,7 @@ mod local_response;
 mod position;
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use bytemuck::Pod;
 use proptest::test_runner::{Config, TestRunner};
@@ -39,16 +40,16 @@ use crate::backends::AdapterChoice;
 const CASES: u32 = 24;
 
 thread_local! {
-    static DEVICE: OnceCell<Option<Device>> = const { OnceCell::new() };
+    static DEVICE: OnceCell<Option<Rc<Device>>> = const { OnceCell::new() };
 }
 
 /// Runs `test` with a device; without one it is skipped and says so, or fails when `REQUIRE_GPU` is 1.
-fn with_device(test: impl FnOnce(&Device)) {
+pub(super) fn with_device(test: impl FnOnce(&Rc<Device>)) {
     DEVICE.with(|cell| {
         let device = cell.get_or_init(|| {
             [AdapterChoice::Any, AdapterChoice::Cpu]
                 .into_iter()
-                .find_map(|choice| pollster::block_on(Device::open(&choice)).ok())
+                .find_map(|choice| pollster::block_on(Device::open(&choice)).ok().map(Rc::new))
         });
         match device {
             Some(device) => test(device),

@@ -111,7 +111,11 @@ impl PeakKind {
             let variant = format!("{invocations} invocations, arrays of {} MiB", bytes >> 20);
             let setup = loop {
                 match lab.set_up(self.stream_work(bytes, invocations)).await {
-                    Err(EngineError::OutOfMemory { .. }) if bytes > SMALLEST_ARRAY_BYTES => bytes /= 2,
+                    Err(EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. })
+                        if bytes > SMALLEST_ARRAY_BYTES =>
+                    {
+                        bytes /= 2
+                    }
                     result => break result?,
                 }
             };

@@ -94,3 +94,21 @@ fn no_launch_reads_and_writes_the_same_bytes() {
         }
     }
 }
+
+#[test]
+fn steps_of_the_keras_networks_stay_within_their_launches() {
+    for (name, most) in [("keras-mnist-mlp", 12), ("keras-mnist-cnn", 25)] {
+        let plan = plan(name, 128);
+        let launches = launches(&plan.training);
+        assert!(launches.len() <= most, "{name}: {} launches, {launches:?}", launches.len());
+    }
+}
+
+#[test]
+fn a_batch_that_one_binding_cannot_hold_is_refused_with_both_numbers() {
+    let refused = Plan::new(&job("keras-mnist-mlp", 4096), 1 << 20).err();
+    let Some(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes }) = refused else { panic!("{refused:?}") };
+    // The images: 4096 × 784 values of four bytes.
+    assert_eq!((needed_bytes, allowed_bytes), (4096 * 784 * 4, 1 << 20), "{what}");
+    assert!(what.contains("4096 samples"), "{what}");
+}

@@ -1,0 +1,33 @@
+//! What a plan will take on a device, known before anything is allocated.
+
+use super::Plan;
+use crate::error::EngineError;
+
+impl Plan {
+    /// Bytes of all buffers, and of the one through which results are read: what a device will have to hold.
+    pub(in super::super) fn bytes(&self) -> u64 {
+        self.buffers.iter().map(|b| b.bytes).sum::<u64>() + self.staging_bytes()
+    }
+
+    /// Bytes that are read back at once after a window: the results of as many steps as there are slots.
+    pub(in super::super) fn staging_bytes(&self) -> u64 {
+        self.buffers[self.places.results].bytes
+    }
+
+    /// Refuses what the device cannot bind.
+    pub(super) fn check_bindings(&self, batch_size: u32, largest_binding: u64) -> Result<(), EngineError> {
+        let dispatches = self.training.dispatches.iter().chain(&self.evaluation.dispatches);
+        let largest = dispatches.flat_map(|dispatch| &dispatch.bindings).max_by_key(|range| range.bytes);
+        match largest {
+            Some(range) if range.bytes > largest_binding => Err(EngineError::DoesNotFit {
+                what: format!(
+                    "with batches of {batch_size} samples, the part of `{}` that one kernel sees",
+                    self.buffers[range.buffer].name
+                ),
+                needed_bytes: range.bytes,
+                allowed_bytes: largest_binding,
+            }),
+            _ => Ok(()),
+        }
+    }
+}

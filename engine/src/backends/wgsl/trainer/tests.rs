@@ -1,0 +1,134 @@
+//! What a trainer asks of the driver, counted.
+
+use super::super::kernel_tests::with_device;
+use super::*;
+use crate::data::{DataSet, Split, data_set};
+use crate::training::BatchPlan;
+use crate::workload::Training;
+
+/// Samples of the data set; at this batch size an epoch is longer than any window here.
+const SAMPLES: usize = 600;
+const BATCH: u32 = 4;
+
+struct NoTime;
+
+impl Clock for NoTime {
+    fn now_seconds(&self) -> f64 {
+        0.0
+    }
+}
+
+fn job(workload: &str, batch_size: u32) -> TrainingJob {
+    let workload = crate::workload(workload).unwrap();
+    let definition = data_set(workload.data_set).unwrap();
+    let features = definition.train.features() as usize;
+    // Different pixels, so that whitening and statistics have something to work with, and every word is a word.
+    let split = |samples: usize| Split {
+        images: (0..samples * features).map(|i| u8::try_from(i * 7919 % 19).unwrap()).collect(),
+        labels: (0..samples).map(|i| u8::try_from(i % 10).unwrap()).collect(),
+    };
+    let data = Rc::new(DataSet { definition, train: split(SAMPLES), test: split(8), generated: false });
+    let samples = u32::try_from(SAMPLES).unwrap();
+    let (order, batching) = (workload.order, workload.batching);
+    let batches = BatchPlan { first: 0, samples, batch_size, order, batching, seed: 1 };
+    workload.job(Training { data, batches, planned_steps: 1000, seed: 1, dropout: true })
+}
+
+fn build(device: &Rc<Device>, job: &TrainingJob) -> WgslTrainer {
+    pollster::block_on(WgslTrainer::new(Rc::clone(device), Rc::new(NoTime), &mut untuned(device), job)).unwrap()
+}
+
+/// Kernels by the rule alone.
+fn untuned(device: &Device) -> Choices {
+    Choices::new(device.abilities())
+}
+
+#[test]
+fn the_bytes_that_are_allocated_are_those_that_were_predicted() {
+    with_device(|device| {
+        for name in crate::WORKLOADS.iter().map(|make| make().name) {
+            let job = job(name, BATCH);
+            let before = device.counts();
+            let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job).unwrap();
+            assert_eq!(device.counts(), before, "{name}: a prediction asks nothing of the driver");
+            let trainer = build(device, &job);
+            let allocated = device.counts().buffer_bytes - before.buffer_bytes;
+            assert_eq!(allocated, predicted, "{name}");
+            assert_eq!(trainer.device_memory_bytes(), predicted, "{name}");
+        }
+    });
+}
+
+#[test]
+fn the_driver_reserves_what_was_predicted_apart_from_its_own_rounding() {
+    with_device(|device| {
+        let Some(before) = device.reserved_bytes() else {
+            eprintln!("skipped: this driver does not tell what it reserves");
+            return;
+        };
+        let job = job("keras-mnist-cnn", BATCH);
+        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job).unwrap();
+        let mut trainer = build(device, &job);
+        // What only carried the first contents over is given back after the next submission.
+        pollster::block_on(trainer.train_steps(1)).unwrap();
+        let reserved = device.reserved_bytes().unwrap() - before;
+        let rounding = 64 * 1024;
+        assert!((predicted..predicted + rounding).contains(&reserved), "{reserved} of {predicted}");
+    });
+}
+
+#[test]
+fn a_batch_that_does_not_fit_is_refused_with_both_numbers_before_anything_is_allocated() {
+    with_device(|device| {
+        let allowed = device.largest_binding_bytes();
+        let mut job = job("keras-mnist-cnn", BATCH);
+        // An activation of 26 × 26 × 32 values for each sample; llvmpipe and most GPUs bind 2 GiB at most.
+        job.batches.batch_size = u32::try_from(allowed / (4 * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
+        let before = device.counts();
+        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job);
+        let built = pollster::block_on(WgslTrainer::new(Rc::clone(device), Rc::new(NoTime), &mut untuned(device), &job));
+        for refused in [predicted.err(), built.err()] {
+            let Some(EngineError::DoesNotFit { needed_bytes, allowed_bytes, .. }) = &refused else {
+                panic!("{refused:?}")
+            };
+            assert!(*needed_bytes > allowed && *allowed_bytes == allowed, "{refused:?}");
+            let text = refused.unwrap().to_string();
+            assert!(text.contains(&allowed.to_string()), "{text}");
+        }
+        assert_eq!(device.counts(), before);
+    });
+}
+
+#[test]
+fn a_timed_window_reads_back_once_at_its_end_and_creates_nothing() {
+    with_device(|device| {
+        for name in ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn"] {
+            let mut trainer = build(device, &job(name, BATCH));
+            pollster::block_on(trainer.train_steps(1)).unwrap();
+            let before = device.counts();
+            let report = pollster::block_on(trainer.train_steps(3)).unwrap();
+            let after = device.counts();
+            assert_eq!(report.losses.len(), 3);
+            assert_eq!(after.read_backs, before.read_backs + 1, "{name}");
+            let created = |counts: &super::super::device::Counts| {
+                (counts.buffers, counts.buffer_bytes, counts.bind_groups, counts.pipelines)
+            };
+            assert_eq!(created(&after), created(&before), "{name}");
+            let submissions = after.submissions - before.submissions;
+            assert!((1..=3).contains(&submissions), "{name}: {submissions} submissions");
+        }
+    });
+}
+
+#[test]
+fn reading_more_than_the_staging_buffer_holds_takes_one_more_of_just_that_size() {
+    with_device(|device| {
+        let mut trainer = build(device, &job("keras-mnist-mlp", BATCH));
+        let arena = 4 * u64::from(arena_elements(&trainer.tensors));
+        let before = device.counts();
+        pollster::block_on(trainer.weights()).unwrap();
+        let after = device.counts();
+        assert_eq!((after.buffers, after.read_backs), (before.buffers + 1, before.read_backs + 1));
+        assert_eq!(after.buffer_bytes - before.buffer_bytes, arena);
+    });
+}

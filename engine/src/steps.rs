@@ -1,0 +1,212 @@
+//! Steps per second: workloads on several back ends side by side, with neither tests nor a score.
+//!
+//! The windows of the back ends take turns (first, second, first, second …), so that a machine whose speed wanders
+//! hurts all of them alike.
+
+mod contest;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use crate::clock::Clock;
+use crate::data::{DataSource, data_set};
+use crate::error::EngineError;
+use crate::train::check;
+use crate::trainer::{Backend, TrainingJob};
+use crate::training::BatchPlan;
+use crate::workload::{Training, TrainingRange, Workload};
+use contest::Contest;
+pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, Timed, WorkloadSteps};
+
+/// What to measure, and how much it may cost.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub workloads: Vec<Workload>,
+    /// Batch sizes to measure each workload at; with none, its own.
+    pub batch_sizes: Vec<u32>,
+    /// Seconds that warm-up and windows of a workload at one batch size may take, all back ends together. Each has at
+    /// least one window, whatever that costs; loading, building and checking come on top.
+    pub budget_seconds: f64,
+    /// A back end that would allocate more than this is refused before it does.
+    pub budget_bytes: Option<u64>,
+    /// Whether first losses are held to the plain reference before anything is timed.
+    pub checked: bool,
+    /// Seed of weights, shuffles and dropout.
+    pub seed: u32,
+}
+
+/// A back end that takes part.
+pub struct Contender {
+    pub backend: Box<dyn Backend>,
+    /// Operations per second that its device can do at best, where that was measured.
+    pub peak_flops_per_second: Option<f64>,
+    /// It trains at most so many steps of a workload at one batch size, without warm-up, because it is slow.
+    pub most_steps: Option<u32>,
+}
+
+/// Follows the measurements as they are made.
+pub trait Observer {
+    fn event(&mut self, event: &Event<'_>);
+
+    /// Asked before each window; true ends the run with what there is.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Something that an [`Observer`] hears.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A workload at one batch size, the `number`-th (from 1) of `count`.
+    Started {
+        workload: &'a str,
+        batch_size: u32,
+        number: usize,
+        count: usize,
+    },
+    /// First losses are held to the reference.
+    Checking {
+        backend: &'a str,
+    },
+    /// Kernels are compiled and the data goes to the device.
+    Building {
+        backend: &'a str,
+    },
+    /// A window is over; how many samples per second it had.
+    Window {
+        backend: &'a str,
+        samples_per_second: f64,
+    },
+    Finished {
+        workload: &'a str,
+        size: &'a Size,
+    },
+}
+
+/// Measures every workload of the request at every batch size on all contenders.
+///
+/// # Errors
+/// None: what cannot be measured says so in its outcome, and the others go on.
+pub async fn measure(
+    request: &Request,
+    contenders: &[Contender],
+    data: &mut dyn DataSource,
+    clock: &dyn Clock,
+    observer: &mut dyn Observer,
+) -> StepsReport {
+    let mut report = StepsReport::new(request, contenders);
+    let sizes = request.batch_sizes.len().max(1);
+    let mut run = Run { request, contenders, clock, observer, number: 0, count: request.workloads.len() * sizes };
+    for workload in &request.workloads {
+        if run.observer.cancelled() {
+            break;
+        }
+        report.workloads.push(run.workload(workload, data).await);
+    }
+    report.cancelled = run.observer.cancelled();
+    report
+}
+
+/// A run that is under way.
+struct Run<'a> {
+    request: &'a Request,
+    contenders: &'a [Contender],
+    clock: &'a dyn Clock,
+    observer: &'a mut dyn Observer,
+    /// Workloads and batch sizes that were begun, of `count`.
+    number: usize,
+    count: usize,
+}
+
+impl Run<'_> {
+    async fn workload(&mut self, workload: &Workload, data: &mut dyn DataSource) -> WorkloadSteps {
+        let mut result = WorkloadSteps::new(workload);
+        let own = [workload.batch_size];
+        let request = self.request;
+        let sizes = if request.batch_sizes.is_empty() { &own[..] } else { &request.batch_sizes[..] };
+        // One check serves all batch sizes: what a kernel computes for a sample does not depend on them.
+        let mut barred: Option<Vec<Option<Outcome>>> = None;
+        let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+        for &batch_size in sizes {
+            if self.observer.cancelled() {
+                break;
+            }
+            self.number += 1;
+            let (number, count) = (self.number, self.count);
+            self.observer.event(&Event::Started { workload: workload.name, batch_size, number, count });
+            let job = match data.load(definition).await {
+                Ok(data) => job(workload, batch_size, request.seed, data),
+                Err(error) => Err(error.into()),
+            };
+            let size = match job {
+                Err(error) => {
+                    let entries = self.contenders.iter().map(|contender| Entry::refused(contender, &error));
+                    Size { batch_size, entries: entries.collect() }
+                }
+                Ok(job) => {
+                    if barred.is_none() {
+                        barred = Some(self.check(workload, &job).await);
+                    }
+                    self.size(&job, barred.as_deref().unwrap_or_default()).await
+                }
+            };
+            self.observer.event(&Event::Finished { workload: workload.name, size: &size });
+            result.sizes.push(size);
+        }
+        result.find_cliffs();
+        result
+    }
+
+    /// What keeps each contender from being timed, where something does.
+    async fn check(&mut self, workload: &Workload, job: &TrainingJob) -> Vec<Option<Outcome>> {
+        let mut barred = Vec::with_capacity(self.contenders.len());
+        for contender in self.contenders {
+            let backend = contender.backend.as_ref();
+            let judges = backend.name() == crate::backends::REFERENCE;
+            if judges || !self.request.checked || self.observer.cancelled() {
+                barred.push(None);
+                continue;
+            }
+            self.observer.event(&Event::Checking { backend: backend.name() });
+            barred.push(match check::against_reference(workload, job, backend).await {
+                Ok(found) if found.passed => None,
+                Ok(found) => {
+                    Some(Outcome::Wrong { largest_difference: found.largest_difference, tolerance: found.tolerance })
+                }
+                Err(error) => Some(Outcome::of(&error)),
+            });
+        }
+        barred
+    }
+
+    async fn size(&mut self, job: &TrainingJob, barred: &[Option<Outcome>]) -> Size {
+        let mut contest = Contest::new(self.request, job, self.clock, &mut *self.observer);
+        for (contender, barred) in self.contenders.iter().zip(barred) {
+            contest.admit(contender, barred.as_ref()).await;
+        }
+        contest.run().await;
+        contest.finish()
+    }
+}
+
+/// The workload's own recipe at this batch size.
+fn job(
+    workload: &Workload,
+    batch_size: u32,
+    seed: u32,
+    data: std::rc::Rc<crate::data::DataSet>,
+) -> Result<TrainingJob, EngineError> {
+    let all = TrainingRange { first: 0, samples: data.train.samples() };
+    let TrainingRange { first, samples } = workload.training.unwrap_or(all);
+    if batch_size == 0 || batch_size > samples {
+        return Err(EngineError::InvalidSetting {
+            what: "the batch size",
+            allowed: format!("from 1 to {samples}, the training samples of {}", workload.data_set),
+            value: batch_size.to_string(),
+        });
+    }
+    let (order, batching) = (workload.order, workload.batching);
+    let batches = BatchPlan { first, samples, batch_size, order, batching, seed };
+    let planned_steps = batches.steps_of_epochs(workload.published_epochs);
+    Ok(workload.job(Training { data, batches, planned_steps, seed, dropout: true }))
+}

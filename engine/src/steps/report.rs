@@ -1,0 +1,267 @@
+//! What was measured, with every raw sample.
+
+use results::{Adapter, Precision, statistics};
+use serde::Serialize;
+
+use super::{Contender, Request};
+use crate::error::EngineError;
+use crate::workload::Workload;
+
+/// Version of the layout of [`StepsReport`].
+const SCHEMA_VERSION: u32 = 1;
+/// Where the batch doubles, the time per sample may rise by this share; what rises more is a cliff.
+const CLIFF: f64 = 0.1;
+
+/// Everything that [`super::measure`] found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepsReport {
+    pub schema_version: u32,
+    pub seed: u32,
+    pub budget_seconds: f64,
+    pub budget_bytes: Option<u64>,
+    /// Whether first losses were held to the plain reference before anything was timed.
+    pub checked: bool,
+    pub contenders: Vec<Described>,
+    pub workloads: Vec<WorkloadSteps>,
+    /// Whether it was stopped before its end.
+    pub cancelled: bool,
+}
+
+/// A back end that took part.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Described {
+    pub backend: &'static str,
+    pub adapter: Adapter,
+    pub precision: Precision,
+    pub peak_flops_per_second: Option<f64>,
+    pub most_steps: Option<u32>,
+}
+
+impl StepsReport {
+    pub(super) fn new(request: &Request, contenders: &[Contender]) -> Self {
+        let described = contenders.iter().map(|contender| Described {
+            backend: contender.backend.name(),
+            adapter: contender.backend.adapter().clone(),
+            precision: contender.backend.precision(),
+            peak_flops_per_second: contender.peak_flops_per_second,
+            most_steps: contender.most_steps,
+        });
+        Self {
+            schema_version: SCHEMA_VERSION,
+            seed: request.seed,
+            budget_seconds: request.budget_seconds,
+            budget_bytes: request.budget_bytes,
+            checked: request.checked,
+            contenders: described.collect(),
+            workloads: Vec::new(),
+            cancelled: false,
+        }
+    }
+}
+
+/// One workload at each of its batch sizes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkloadSteps {
+    pub workload: &'static str,
+    /// The batch size of its recipe.
+    pub own_batch_size: u32,
+    /// Operations that one sample needs, forward and backward.
+    pub training_flops_per_sample: Option<u64>,
+    pub sizes: Vec<Size>,
+    /// Batch sizes whose samples take longer than those of the size before.
+    pub cliffs: Vec<Cliff>,
+}
+
+/// Every back end at one batch size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Size {
+    pub batch_size: u32,
+    /// In the order of the contenders.
+    pub entries: Vec<Entry>,
+}
+
+/// One back end on one workload at one batch size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    pub backend: &'static str,
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+impl Entry {
+    pub(super) fn refused(contender: &Contender, error: &EngineError) -> Self {
+        Self { backend: contender.backend.name(), outcome: Outcome::of(error) }
+    }
+}
+
+/// What became of an entry.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    Measured(Measured),
+    /// Refused before anything was allocated.
+    DoesNotFit {
+        what: String,
+        needed_bytes: u64,
+        allowed_bytes: u64,
+    },
+    /// Not asked of any back end, such as a batch of more samples than there are.
+    Skipped {
+        reason: String,
+    },
+    /// The back end cannot, or could not go on; or the data cannot be used.
+    Failed {
+        message: String,
+    },
+    /// The first losses are not those of the reference, so nothing was timed.
+    Wrong {
+        /// Of any of the losses, relative to the reference's.
+        largest_difference: f64,
+        tolerance: f64,
+    },
+    /// Somebody stopped the run before there was a window.
+    Cancelled,
+}
+
+impl Outcome {
+    pub(super) fn of(error: &EngineError) -> Self {
+        match error {
+            EngineError::DoesNotFit { what, needed_bytes, allowed_bytes } => {
+                Self::DoesNotFit { what: what.clone(), needed_bytes: *needed_bytes, allowed_bytes: *allowed_bytes }
+            }
+            EngineError::InvalidSetting { .. } => Self::Skipped { reason: error.to_string() },
+            other => Self::Failed { message: other.to_string() },
+        }
+    }
+
+    /// The figures, if there are any.
+    pub fn measured(&self) -> Option<&Measured> {
+        if let Self::Measured(measured) = self { Some(measured) } else { None }
+    }
+}
+
+/// The figures of an entry. Rates are medians over the windows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    pub steps_per_second: f64,
+    pub samples_per_second: f64,
+    /// Half the distance of the fastest window from the slowest, as a share of the median; 0 for a single window.
+    pub relative_spread: f64,
+    /// Operations that the network needs, per second.
+    pub flops_per_second: f64,
+    /// Share of the measured peak of arithmetic.
+    pub peak_share: Option<f64>,
+    /// Samples per second as a share of those of the fastest back end at this batch size; 1 for that one.
+    pub ratio_to_fastest: f64,
+    pub device_memory_bytes: u64,
+    /// What the back end said before it allocated, where it can.
+    pub predicted_bytes: Option<u64>,
+    /// Compiling, allocating and uploading.
+    pub build_seconds: f64,
+    /// Whether every loss was a number; a network that diverged takes its steps in the same time, but learns nothing.
+    pub losses_are_finite: bool,
+    pub windows: Vec<Timed>,
+}
+
+/// Some steps between two readings of the clock; the device had nothing to do at both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Timed {
+    pub steps: u32,
+    pub samples: u64,
+    pub seconds: f64,
+}
+
+impl Timed {
+    fn samples_per_second(&self) -> f64 {
+        self.samples as f64 / self.seconds
+    }
+}
+
+/// What a contest knows of an entry apart from its windows.
+pub(super) struct Facts {
+    pub(super) flops_per_sample: u64,
+    pub(super) peak_flops_per_second: Option<f64>,
+    pub(super) device_memory_bytes: u64,
+    pub(super) predicted_bytes: Option<u64>,
+    pub(super) build_seconds: f64,
+    pub(super) losses_are_finite: bool,
+}
+
+impl Measured {
+    /// `None` without windows.
+    pub(super) fn of(facts: &Facts, windows: Vec<Timed>) -> Option<Self> {
+        let rates: Vec<f64> = windows.iter().map(Timed::samples_per_second).collect();
+        let quantile = |q| statistics::quantile(&rates, q);
+        let (lowest, samples_per_second, highest) = (quantile(0.0)?, quantile(0.5)?, quantile(1.0)?);
+        let steps: Vec<f64> = windows.iter().map(|window| f64::from(window.steps) / window.seconds).collect();
+        let flops_per_second = samples_per_second * facts.flops_per_sample as f64;
+        Some(Self {
+            steps_per_second: statistics::quantile(&steps, 0.5)?,
+            samples_per_second,
+            relative_spread: (highest - lowest) / 2.0 / samples_per_second,
+            flops_per_second,
+            peak_share: facts.peak_flops_per_second.map(|peak| flops_per_second / peak),
+            ratio_to_fastest: 1.0,
+            device_memory_bytes: facts.device_memory_bytes,
+            predicted_bytes: facts.predicted_bytes,
+            build_seconds: facts.build_seconds,
+            losses_are_finite: facts.losses_are_finite,
+            windows,
+        })
+    }
+}
+
+impl Size {
+    /// Sets every entry's ratio to the fastest.
+    pub(super) fn compare(&mut self) {
+        let rates = self.entries.iter().filter_map(|entry| entry.outcome.measured());
+        let fastest = rates.map(|measured| measured.samples_per_second).fold(0.0, f64::max);
+        for entry in &mut self.entries {
+            if let Outcome::Measured(measured) = &mut entry.outcome {
+                measured.ratio_to_fastest = measured.samples_per_second / fastest;
+            }
+        }
+    }
+}
+
+/// From one batch size to the next, the time per sample rises by more than a tenth.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cliff {
+    pub backend: &'static str,
+    pub from_batch_size: u32,
+    pub to_batch_size: u32,
+    /// Rise of the time per sample, as a share of that at the smaller batch.
+    pub rise: f64,
+}
+
+impl WorkloadSteps {
+    pub(super) fn new(workload: &Workload) -> Self {
+        Self {
+            workload: workload.name,
+            own_batch_size: workload.batch_size,
+            training_flops_per_sample: workload.model.operations().ok().map(|operations| operations.training_flops()),
+            sizes: Vec::new(),
+            cliffs: Vec::new(),
+        }
+    }
+
+    /// Compares each back end's time per sample with that at the size before, where both were measured.
+    pub(super) fn find_cliffs(&mut self) {
+        for pair in self.sizes.windows(2) {
+            for (before, after) in pair[0].entries.iter().zip(&pair[1].entries) {
+                let (Some(small), Some(large)) = (before.outcome.measured(), after.outcome.measured()) else {
+                    continue;
+                };
+                let rise = small.samples_per_second / large.samples_per_second - 1.0;
+                if rise > CLIFF {
+                    self.cliffs.push(Cliff {
+                        backend: after.backend,
+                        from_batch_size: pair[0].batch_size,
+                        to_batch_size: pair[1].batch_size,
+                        rise,
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Contests of back ends and a clock that only pretend.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use async_trait::async_trait;
+use results::{Adapter, Precision};
+
+use super::*;
+use crate::backends::reference::ReferenceBackend;
+use crate::data::{DataError, DataSet, DataSetDefinition, Split};
+use crate::trainer::{StepReport, TestReport, Trainer};
+
+/// What happened in one measurement, and its time.
+#[derive(Default)]
+struct World {
+    now: Cell<f64>,
+    log: RefCell<Vec<(&'static str, u32)>>,
+}
+
+impl Clock for World {
+    fn now_seconds(&self) -> f64 {
+        self.now.get()
+    }
+}
+
+/// Takes exactly as long as it is told: for each step, and for each sample.
+#[derive(Clone)]
+struct Fake {
+    name: &'static str,
+    world: Rc<World>,
+    step_seconds: f64,
+    sample_seconds: f64,
+    bytes_per_sample: u64,
+    batch_size: u32,
+}
+
+impl Fake {
+    fn new(name: &'static str, world: &Rc<World>, step_seconds: f64) -> Self {
+        let world = Rc::clone(world);
+        Self { name, world, step_seconds, sample_seconds: 0.0, bytes_per_sample: 1, batch_size: 0 }
+    }
+
+    fn contender(self) -> Contender {
+        Contender { backend: Box::new(self), peak_flops_per_second: Some(1e12), most_steps: None }
+    }
+}
+
+#[async_trait(?Send)]
+impl Backend for Fake {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn adapter(&self) -> &Adapter {
+        unreachable!("reports of fakes describe another adapter")
+    }
+
+    fn precision(&self) -> Precision {
+        Precision::F32
+    }
+
+    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+        Ok(Some(self.bytes_per_sample * u64::from(job.batches.batch_size)))
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        Ok(Box::new(Self { batch_size: job.batches.batch_size, ..self.clone() }))
+    }
+}
+
+#[async_trait(?Send)]
+impl Trainer for Fake {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        let seconds = self.step_seconds + self.sample_seconds * f64::from(self.batch_size);
+        self.world.now.set(self.world.now.get() + f64::from(steps) * seconds);
+        self.world.log.borrow_mut().push((self.name, steps));
+        let samples = u64::from(steps) * u64::from(self.batch_size);
+        Ok(StepReport { losses: vec![1.0; steps as usize], correct: 0, samples })
+    }
+
+    async fn evaluate(&mut self, _samples: u32) -> Result<TestReport, EngineError> {
+        panic!("steps are timed without tests");
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    async fn logits(&mut self, _rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        self.bytes_per_sample * u64::from(self.batch_size)
+    }
+}
+
+/// As many empty samples as a test needs.
+struct Empty;
+
+#[async_trait(?Send)]
+impl DataSource for Empty {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError> {
+        let features = definition.train.features() as usize;
+        let split = |samples: usize| Split { images: vec![0; samples * features], labels: vec![0; samples] };
+        Ok(Rc::new(DataSet { definition, train: split(5000), test: split(10), generated: false }))
+    }
+}
+
+/// Stops after so many windows.
+struct Watch {
+    windows_left: u32,
+}
+
+impl Observer for Watch {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Window { .. } = event {
+            self.windows_left = self.windows_left.saturating_sub(1);
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.windows_left == 0
+    }
+}
+
+fn request(batch_sizes: &[u32]) -> Request {
+    Request {
+        workloads: vec![crate::workload("keras-mnist-mlp").unwrap()],
+        batch_sizes: batch_sizes.to_vec(),
+        budget_seconds: 12.0,
+        budget_bytes: None,
+        checked: false,
+        seed: 1,
+    }
+}
+
+/// The workload's part of the report, as [`measure`] makes it.
+fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most_windows: u32) -> WorkloadSteps {
+    let mut observer = Watch { windows_left: most_windows };
+    let mut run = Run { request, contenders, clock: &**world, observer: &mut observer, number: 0, count: 1 };
+    pollster::block_on(run.workload(&request.workloads[0], &mut Empty))
+}
+
+fn figures(entry: &Entry) -> &Measured {
+    entry.outcome.measured().expect("figures")
+}
+
+#[test]
+fn windows_take_turns_and_are_equally_long() {
+    let world = Rc::default();
+    let contenders = [Fake::new("slow", &world, 0.5).contender(), Fake::new("fast", &world, 0.1).contender()];
+    let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
+    let entries = &steps.sizes[0].entries;
+    assert_eq!(steps.sizes[0].batch_size, 128);
+    // Twelve seconds are six of a second for each: one of warm-up and five windows, as long as a round still fits.
+    let log = world.log.borrow();
+    let first = log.iter().position(|entry| *entry == ("fast", 10)).unwrap() - 1;
+    let rounds: Vec<_> = log[first..].chunks(2).collect();
+    assert!(rounds.len() >= 4 && rounds.iter().all(|round| **round == [("slow", 2), ("fast", 10)]), "{log:?}");
+    assert!(world.now.get() <= 12.0, "{} s", world.now.get());
+    let [slow, fast] = [figures(&entries[0]), figures(&entries[1])];
+    assert_eq!(slow.windows.len(), rounds.len());
+    assert!((slow.steps_per_second - 2.0).abs() < 1e-9 && (fast.samples_per_second - 1280.0).abs() < 1e-6);
+    assert!((slow.ratio_to_fastest - 0.2).abs() < 1e-9 && fast.ratio_to_fastest == 1.0);
+    let flops = 128.0 * 2.0 * steps.training_flops_per_sample.unwrap() as f64;
+    assert!((slow.flops_per_second / flops - 1.0).abs() < 1e-9);
+    assert!((slow.peak_share.unwrap() * 1e12 / flops - 1.0).abs() < 1e-9);
+    assert!(slow.relative_spread.abs() < 1e-9);
+}
+
+#[test]
+fn a_step_longer_than_the_budget_is_timed_once_after_the_warm_up() {
+    let world = Rc::default();
+    let contenders = [Fake::new("very slow", &world, 100.0).contender()];
+    let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
+    assert_eq!(*world.log.borrow(), [("very slow", 1); 2]);
+    assert_eq!(figures(&steps.sizes[0].entries[0]).windows.len(), 1);
+}
+
+#[test]
+fn a_back_end_of_few_steps_trains_no_more_and_the_others_go_on() {
+    let world = Rc::default();
+    let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 1.0).contender() };
+    let contenders = [few, Fake::new("many", &world, 0.1).contender()];
+    let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
+    let entries = &steps.sizes[0].entries;
+    assert_eq!(world.log.borrow().iter().filter(|entry| entry.0 == "few").count(), 2);
+    assert_eq!(figures(&entries[0]).windows.len(), 2);
+    assert!(figures(&entries[1]).windows.len() > 2);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on() {
+    let world = Rc::default();
+    let large = Fake { bytes_per_sample: 1000, ..Fake::new("large", &world, 0.1) };
+    let contenders = [large.contender(), Fake::new("small", &world, 0.1).contender()];
+    let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128, 6000]) };
+    let steps = measured(&world, &request, &contenders, u32::MAX);
+    let outcomes: Vec<_> = steps.sizes.iter().map(|size| &size.entries[0].outcome).collect();
+    assert!(outcomes[0].measured().is_some());
+    let what = "the workload as a whole".to_owned();
+    assert_eq!(*outcomes[1], Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 });
+    assert_eq!(figures(&steps.sizes[1].entries[1]).device_memory_bytes, 128);
+    // More samples than the data set has.
+    let Outcome::Skipped { reason } = outcomes[2] else { panic!("{:?}", outcomes[2]) };
+    assert!(reason.contains("from 1 to 5000") && reason.contains("6000"), "{reason}");
+}
+
+#[test]
+fn a_cliff_is_a_rise_of_the_time_per_sample_by_more_than_a_tenth() {
+    let world = Rc::default();
+    // A millisecond for each sample: doubling the batch changes nothing. With the other, samples get cheaper.
+    let level = Fake { sample_seconds: 0.001, ..Fake::new("level", &world, 0.0) };
+    let falling = Fake { sample_seconds: 0.001, ..Fake::new("falling", &world, 0.01) };
+    let mut steps = measured(&world, &request(&[64, 128, 256]), &[level.contender(), falling.contender()], u32::MAX);
+    assert_eq!(steps.cliffs, []);
+    let Outcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("figures") };
+    measured.samples_per_second /= 1.25;
+    steps.find_cliffs();
+    let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
+    assert_eq!((cliff.backend, cliff.from_batch_size, cliff.to_batch_size), ("level", 64, 128));
+    assert!((cliff.rise - 0.25).abs() < 1e-6, "{cliff:?}");
+}
+
+#[test]
+fn a_cancelled_contest_keeps_the_windows_that_it_has() {
+    let world = Rc::default();
+    let contenders = [Fake::new("first", &world, 4.0).contender(), Fake::new("second", &world, 4.0).contender()];
+    // Two windows warm up; the third is the first one's.
+    let steps = measured(&world, &request(&[32, 64]), &contenders, 3);
+    assert_eq!(steps.sizes.len(), 1);
+    assert_eq!(figures(&steps.sizes[0].entries[0]).windows.len(), 1);
+    assert_eq!(steps.sizes[0].entries[1].outcome, Outcome::Cancelled);
+}
+
+#[test]
+fn the_reference_is_measured_and_described() {
+    let backend = Box::new(ReferenceBackend::<f32>::new());
+    let contenders = [Contender { backend, peak_flops_per_second: None, most_steps: Some(1) }];
+    let mut observer = Watch { windows_left: u32::MAX };
+    let request = request(&[2]);
+    let world = World::default();
+    let report = pollster::block_on(measure(&request, &contenders, &mut Empty, &world, &mut observer));
+    assert_eq!((report.schema_version, report.contenders[0].backend), (1, "reference"));
+    assert!(!report.cancelled);
+    let measured = figures(&report.workloads[0].sizes[0].entries[0]);
+    assert_eq!((measured.windows.len(), measured.peak_share), (1, None));
+}

@@ -1,0 +1,174 @@
+//! Steps per second as a person reads them.
+
+use console::Style;
+use engine::steps::{Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
+
+use crate::failure::Failure;
+use crate::figures::figure;
+use crate::screen::Screen;
+use crate::table::{Column, Table};
+
+const SCREEN: Screen = Screen::Output;
+
+/// Shows every figure, and what has none with the reason.
+///
+/// # Errors
+/// The screen cannot be written to.
+pub(super) fn show(report: &StepsReport) -> Result<(), Failure> {
+    let table = table(report);
+    if !table.titles.is_empty() {
+        SCREEN.line("")?;
+        for line in table.lines(SCREEN, SCREEN.width()) {
+            SCREEN.line(&line)?;
+        }
+    }
+    let notes = notes(report);
+    if !notes.is_empty() {
+        SCREEN.line("")?;
+    }
+    let mark = SCREEN.paint(Style::new().yellow().bold(), "!");
+    for note in notes {
+        SCREEN.prose(&format!("{mark} "), &note, 2)?;
+    }
+    Ok(())
+}
+
+/// A line of the table.
+struct Row<'a> {
+    workload: &'a WorkloadSteps,
+    size: &'a Size,
+    entry: &'a Entry,
+    measured: &'a Measured,
+}
+
+fn table(report: &StepsReport) -> Table {
+    let mut rows = Vec::new();
+    for workload in &report.workloads {
+        for size in &workload.sizes {
+            for entry in &size.entries {
+                let measured = entry.outcome.measured();
+                rows.extend(measured.map(|measured| Row { workload, size, entry, measured }));
+            }
+        }
+    }
+    let column = |name: &str, cell: &dyn Fn(&Row<'_>) -> String| Column {
+        name: name.to_owned(),
+        cells: rows.iter().map(cell).collect(),
+    };
+    let mut columns = vec![
+        column("back end", &|row| row.entry.backend.to_owned()),
+        column("batch", &|row| row.size.batch_size.to_string()),
+        column("steps", &|row| figure("samples_per_second", row.measured.steps_per_second).replace("samples", "steps")),
+        column("samples", &|row| figure("samples_per_second", row.measured.samples_per_second)),
+        column("spread", &|row| spread(row.measured)),
+        column("a sample", &|row| figure("step_seconds_p50", 1.0 / row.measured.samples_per_second)),
+        column("arithmetic", &|row| figure("flops_per_second", row.measured.flops_per_second)),
+        column("of peak", &|row| row.measured.peak_share.map_or_else(|| "–".to_owned(), percent)),
+        column("to fastest", &|row| format!("{:.3}", row.measured.ratio_to_fastest)),
+        column("memory", &|row| mebibytes(row.measured.device_memory_bytes)),
+    ];
+    if report.workloads.iter().any(|workload| workload.sizes.len() > 1) {
+        columns.push(column("cliff", &cliff));
+    }
+    Table { titles: rows.iter().map(|row| row.workload.workload.to_owned()).collect(), columns }
+}
+
+/// How much longer a sample takes than at the batch size before, where that is too much.
+fn cliff(row: &Row<'_>) -> String {
+    let here = row
+        .workload
+        .cliffs
+        .iter()
+        .find(|cliff| cliff.backend == row.entry.backend && cliff.to_batch_size == row.size.batch_size);
+    here.map_or_else(String::new, |cliff| format!("+{:.0} %", cliff.rise * 100.0))
+}
+
+/// A single window has no spread.
+fn spread(measured: &Measured) -> String {
+    if measured.windows.len() < 2 {
+        return "–".to_owned();
+    }
+    format!("±{:.1} %", measured.relative_spread * 100.0)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+/// What a person must know beside the figures.
+fn notes(report: &StepsReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    for workload in &report.workloads {
+        for size in &workload.sizes {
+            for entry in &size.entries {
+                let name = name_of(workload, size, entry);
+                if let Some(reason) = refusal(&entry.outcome) {
+                    notes.push(format!("{name}: {reason}"));
+                }
+                if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
+                    notes.push(format!("{name}: the loss is not a finite number, so it trains but learns nothing"));
+                }
+            }
+        }
+        for cliff in &workload.cliffs {
+            notes.push(format!(
+                "{}, {}: a sample takes {} longer in batches of {} than in batches of {}",
+                workload.workload,
+                cliff.backend,
+                percent(cliff.rise),
+                cliff.to_batch_size,
+                cliff.from_batch_size
+            ));
+        }
+    }
+    if !report.checked {
+        notes.push("first losses were not compared with the plain reference's (--unchecked)".to_owned());
+    }
+    notes
+}
+
+/// Workload, batch size and back end.
+pub(super) fn name_of(workload: &WorkloadSteps, size: &Size, entry: &Entry) -> String {
+    format!("{} in batches of {}, {}", workload.workload, size.batch_size, entry.backend)
+}
+
+/// Why there is no figure; `None` where there is one.
+pub(super) fn refusal(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Measured(_) => None,
+        Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => Some(format!(
+            "does not fit: {what} needs {needed_bytes} bytes ({}), and {allowed_bytes} ({}) are allowed",
+            mebibytes(*needed_bytes),
+            mebibytes(*allowed_bytes)
+        )),
+        Outcome::Skipped { reason } => Some(format!("left out: {reason}")),
+        Outcome::Failed { message } => Some(format!("failed: {message}")),
+        Outcome::Wrong { largest_difference, tolerance } => Some(format!(
+            "its first losses differ from the reference's by {largest_difference:.1e} where {tolerance:.1e} is allowed, \
+             so nothing was timed; a newer GPU driver may help"
+        )),
+        Outcome::Cancelled => Some("stopped before its first window".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_says_both_numbers() {
+        let what = "the workload as a whole".to_owned();
+        let text = refusal(&Outcome::DoesNotFit { what, needed_bytes: 3 << 20, allowed_bytes: 1 << 20 }).unwrap();
+        assert!(text.contains("3145728 bytes (3.0 MiB)") && text.contains("1048576 (1.0 MiB)"), "{text}");
+    }
+
+    #[test]
+    fn a_wrong_entry_has_no_figure_but_both_numbers() {
+        let text = refusal(&Outcome::Wrong { largest_difference: 0.5, tolerance: 0.001 }).unwrap();
+        assert!(text.contains("5.0e-1") && text.contains("1.0e-3"), "{text}");
+    }
+}

@@ -1,0 +1,96 @@
+//! What a person sees while steps are timed: a bar on a terminal, now and then a line elsewhere.
+
+use std::time::{Duration, Instant};
+
+use engine::steps::{Event, Observer};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::figures::figure;
+use crate::interrupt::Interrupt;
+use crate::screen::Screen;
+
+/// Drawing must not compete with what is measured.
+const DRAWS_PER_SECOND: u8 = 4;
+/// Away from a terminal progress is told so often.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+const TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n  {prefix} {wide_msg}";
+
+/// Shows what is measured on standard error and passes Ctrl-C on.
+pub(crate) struct StepsProgress {
+    /// Absent away from a terminal.
+    bar: Option<ProgressBar>,
+    interrupt: Interrupt,
+    last_line: Instant,
+}
+
+impl StepsProgress {
+    pub(crate) fn new(interrupt: Interrupt) -> Self {
+        let bar = Screen::Error.is_terminal().then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
+            let style = ProgressStyle::with_template(TEMPLATE).expect("the template is constant").progress_chars("━╸─");
+            ProgressBar::with_draw_target(None, target).with_style(style)
+        });
+        Self { bar, interrupt, last_line: Instant::now() }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Says, from any thread, that the measurements will stop.
+    pub(crate) fn stop_notice(&self) -> impl Fn() + Send + 'static {
+        let bar = self.bar.clone();
+        move || {
+            let text = "Stopping after this window; press Ctrl-C again to end at once.";
+            match &bar {
+                Some(bar) => bar.println(text),
+                // Progress that cannot be shown is no reason to end a run.
+                None => drop(Screen::Error.line(text)),
+            }
+        }
+    }
+
+    /// What goes on just now.
+    pub(crate) fn message(&self, text: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text);
+            bar.tick();
+        }
+    }
+}
+
+impl Observer for StepsProgress {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Started { workload, batch_size, number, count } => match &self.bar {
+                Some(bar) => {
+                    bar.set_length(*count as u64);
+                    bar.set_position(*number as u64 - 1);
+                    bar.set_prefix(format!("{workload}, batches of {batch_size}"));
+                    self.message(String::new());
+                }
+                None if self.last_line.elapsed() >= LINE_INTERVAL => {
+                    // As above.
+                    let text = format!("  {number} of {count}: {workload}, batches of {batch_size}");
+                    drop(Screen::Error.line(&text));
+                    self.last_line = Instant::now();
+                }
+                None => {}
+            },
+            Event::Checking { backend } => self.message(format!("· {backend} beside the reference")),
+            Event::Building { backend } => self.message(format!("· building for {backend}")),
+            Event::Window { backend, samples_per_second } => {
+                self.message(format!("· {backend} {}", figure("samples_per_second", *samples_per_second)));
+            }
+            // The figures stand in the table, together.
+            Event::Finished { .. } => {}
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.interrupt.asked()
+    }
+}

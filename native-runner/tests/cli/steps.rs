@@ -1,0 +1,155 @@
+//! Timing steps, shortly, on whatever adapter the tests use.
+
+use serde_json::Value;
+
+use crate::support::{Finished, Runner, any_adapter, one_line};
+
+/// `steps` with these arguments, on an adapter. The words for a training's back end are left out.
+fn run(test: &str, arguments: &str) -> Option<Finished> {
+    let adapter = any_adapter(test)?;
+    let adapter = adapter.trim_start_matches("--backend wgsl ");
+    Some(Runner::new(&format!("steps {adapter} {arguments}")).run())
+}
+
+fn document(finished: &Finished) -> Value {
+    serde_json::from_str(&finished.stdout).expect("standard output holds one document")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+}
+
+#[test]
+fn two_back_ends_stand_side_by_side_with_every_window() {
+    let test = "two_back_ends_stand_side_by_side_with_every_window";
+    let arguments = "--backend wgsl,reference --reference-steps 2 --workload keras-mnist-mlp --batch-sizes 8,16 \
+                     --seconds-per-workload 0.3 --json";
+    let Some(finished) = run(test, arguments) else { return };
+    let document = document(&finished.expect_status(0));
+    assert_eq!(document["schema_version"], 1);
+    assert_eq!((&document["checked"], &document["cancelled"]), (&true.into(), &false.into()));
+    assert!(document["provenance"]["engine_version"].is_string() && document["requested_adapter"].is_string());
+    let workload = &document["workloads"][0];
+    assert_eq!((&workload["workload"], &workload["own_batch_size"]), (&"keras-mnist-mlp".into(), &128.into()));
+    let flops = number(&workload["training_flops_per_sample"]);
+    let peak = number(&document["contenders"][0]["peak_flops_per_second"]);
+    for (size, batch) in workload["sizes"].as_array().unwrap().iter().zip([8.0, 16.0]) {
+        assert_eq!(number(&size["batch_size"]), batch);
+        let [ours, reference] = [&size["entries"][0], &size["entries"][1]];
+        assert_eq!((&ours["backend"], &reference["backend"]), (&"wgsl".into(), &"reference".into()));
+        assert_eq!(reference["windows"].as_array().unwrap().len(), 2);
+        assert_eq!(reference["peak_share"], Value::Null);
+        // Which is the faster one for so small a batch depends on the machine.
+        let rates = [ours, reference].map(|entry| number(&entry["samples_per_second"]));
+        let ratios = [ours, reference].map(|entry| number(&entry["ratio_to_fastest"]));
+        assert_eq!(ratios[0].max(ratios[1]), 1.0);
+        assert!((ratios[0] / ratios[1] * rates[1] / rates[0] - 1.0).abs() < 1e-9);
+        let rate = number(&ours["samples_per_second"]) * flops;
+        assert!((number(&ours["flops_per_second"]) / rate - 1.0).abs() < 1e-9);
+        assert!((number(&ours["peak_share"]) * peak / rate - 1.0).abs() < 1e-9);
+        assert!((number(&ours["steps_per_second"]) * batch / number(&ours["samples_per_second"]) - 1.0).abs() < 0.5);
+        // What was predicted is what was allocated.
+        assert_eq!(ours["device_memory_bytes"], ours["predicted_bytes"]);
+    }
+}
+
+#[test]
+fn without_json_there_is_a_table_of_figures() {
+    let test = "without_json_there_is_a_table_of_figures";
+    let arguments = "--workload keras-mnist-mlp --batch-sizes 1..2 --seconds-per-workload 0.1 --unchecked";
+    let Some(finished) = run(test, arguments) else { return };
+    let finished = finished.expect_status(0);
+    let text = one_line(&finished.stdout);
+    for part in ["keras-mnist-mlp wgsl 1 ", "keras-mnist-mlp wgsl 2 ", "steps/s", "of peak", "MiB", "--unchecked"] {
+        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
+    }
+    finished.expect_errors(&["wgsl"]);
+}
+
+#[test]
+fn a_workload_that_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on() {
+    let test = "a_workload_that_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on";
+    // The images of CIFAR-10 alone are larger than this, those of MNIST are not.
+    let budget = "--budget-mib 100 --seconds-per-workload 0.1 --unchecked --batch-sizes 2";
+    let large_and_small = format!("--workload keras-cifar10-cnn,keras-mnist-mlp {budget}");
+    let Some(finished) = run(test, &large_and_small) else { return };
+    let finished = finished.expect_status(0);
+    let text = one_line(&finished.stdout);
+    for part in
+        ["keras-mnist-mlp wgsl", "keras-cifar10-cnn in batches of 2, wgsl: does not fit", "(100.0 MiB) are allowed"]
+    {
+        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
+    }
+    // Alone, it is a failure.
+    let Some(finished) = run(test, &format!("--workload keras-cifar10-cnn {budget}")) else { return };
+    finished.expect_status(4).expect_errors(&["104857600"]);
+}
+
+#[test]
+fn missing_data_and_batches_of_more_samples_than_there_are_leave_the_others_alone() {
+    let test = "missing_data_and_batches_of_more_samples_than_there_are_leave_the_others_alone";
+    let few = "--workload keras-babi-rnn --batch-sizes 2,5000 --seconds-per-workload 0.1 --unchecked --json";
+    let Some(finished) = run(test, few) else { return };
+    let sizes = &document(&finished.expect_status(0))["workloads"][0]["sizes"];
+    assert_eq!(sizes[0]["entries"][0]["outcome"], "measured");
+    assert_eq!(sizes[1]["entries"][0]["outcome"], "skipped");
+    let missing = "--workload keras-mnist-mlp,keras-babi-rnn --batch-sizes 2 --seconds-per-workload 0.1 --unchecked \
+                   --json --data no-such-folder";
+    let Some(finished) = run(test, missing) else { return };
+    let finished = finished.expect_status(1);
+    let workloads = &document(&finished)["workloads"];
+    assert_eq!(workloads[0]["sizes"][0]["entries"][0]["outcome"], "failed");
+    assert_eq!(workloads[1]["sizes"][0]["entries"][0]["outcome"], "measured");
+    finished.expect_errors(&["keras-mnist-mlp", "cargo xtask data"]);
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let cases = [
+        ("--workload no-such-net", ["no-such-net", "caffe-mnist"]),
+        ("--backend abacus", ["abacus", "wgsl"]),
+        ("--batch-sizes 4..2", ["--batch-sizes", "above 0"]),
+        ("--seconds-per-workload 0", ["--seconds-per-workload", "above 0"]),
+        ("--reference-steps 0", ["--reference-steps", "0"]),
+        ("--adapter no-such-gpu", ["no adapter fits", "no-such-gpu"]),
+    ];
+    for (arguments, parts) in cases {
+        Runner::new(&format!("steps {arguments}")).run().expect_status(2).expect_errors(&parts);
+    }
+    let help = Runner::new("steps --help").run().expect_status(0).stdout;
+    assert!(help.contains("Examples:") && help.contains("--seconds-per-workload"), "{help}");
+}
+
+/// Ctrl-C keeps what was measured.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_measurement_keeps_its_figures() {
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+
+    let test = "an_interrupted_measurement_keeps_its_figures";
+    let Some(adapter) = any_adapter(test) else { return };
+    let adapter = adapter.trim_start_matches("--backend wgsl ");
+    let mut runner = Runner::new(&format!(
+        "steps {adapter} --workload keras-mnist-mlp,caffe-mnist --batch-sizes 4 --seconds-per-workload 600 --unchecked \
+         --json"
+    ));
+    let child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Long enough for the first workload to begin, far too short for its budget.
+    std::thread::sleep(Duration::from_secs(6));
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{errors}");
+    assert!(errors.contains("Stopping after this window") && errors.contains("cancelled"), "{errors}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["cancelled"], true);
+    let workloads = document["workloads"].as_array().unwrap();
+    assert!(workloads.len() <= 1, "{document}");
+    for entry in workloads.iter().flat_map(|workload| workload["sizes"][0]["entries"].as_array().unwrap()) {
+        assert!(entry["outcome"] == "measured" || entry["outcome"] == "cancelled", "{entry}");
+    }
+}
