@@ -9,7 +9,7 @@ use results::{Adapter, Precision};
 use super::*;
 use crate::backends::reference::ReferenceBackend;
 use crate::data::{DataError, DataSet, DataSetDefinition, Split};
-use crate::trainer::{StepReport, TestReport, Trainer};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer};
 
 /// What happened in one measurement, and its time.
 #[derive(Default)]
@@ -79,7 +79,7 @@ impl Trainer for Fake {
         Ok(StepReport { losses: vec![1.0; steps as usize], correct: 0, samples })
     }
 
-    async fn evaluate(&mut self, _samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, _set: EvaluationSet, _samples: u32) -> Result<TestReport, EngineError> {
         panic!("steps are timed without tests");
     }
 

@@ -106,7 +106,7 @@ fn steps_of_the_keras_networks_stay_within_their_launches() {
 
 #[test]
 fn a_batch_that_one_binding_cannot_hold_is_refused_with_both_numbers() {
-    let refused = Plan::new(&job("keras-mnist-mlp", 4096), 1 << 20).err();
+    let refused = Plan::new(&job("keras-mnist-mlp", 4096), 1 << 20, &Choices::default()).err();
     let Some(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes }) = refused else { panic!("{refused:?}") };
     // The images: 4096 × 784 values of four bytes.
     assert_eq!((needed_bytes, allowed_bytes), (4096 * 784 * 4, 1 << 20), "{what}");

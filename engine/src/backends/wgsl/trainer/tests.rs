@@ -8,6 +8,8 @@ use crate::workload::Training;
 
 /// Samples of the data set; at this batch size an epoch is longer than any window here.
 const SAMPLES: usize = 600;
+/// Those that are trained on; the others are held out for early stopping.
+const TRAINED: u32 = 500;
 const BATCH: u32 = 4;
 
 struct NoTime;
@@ -28,9 +30,8 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
         labels: (0..samples).map(|i| u8::try_from(i % 10).unwrap()).collect(),
     };
     let data = Rc::new(DataSet { definition, train: split(SAMPLES), test: split(8), generated: false });
-    let samples = u32::try_from(SAMPLES).unwrap();
     let (order, batching) = (workload.order, workload.batching);
-    let batches = BatchPlan { first: 0, samples, batch_size, order, batching, seed: 1 };
+    let batches = BatchPlan { first: 0, samples: TRAINED, batch_size, order, batching, seed: 1 };
     workload.job(Training { data, batches, planned_steps: 1000, seed: 1, dropout: true })
 }
 
@@ -86,7 +87,8 @@ fn a_batch_that_does_not_fit_is_refused_with_both_numbers_before_anything_is_all
         job.batches.batch_size = u32::try_from(allowed / (4 * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
         let before = device.counts();
         let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job);
-        let built = pollster::block_on(WgslTrainer::new(Rc::clone(device), Rc::new(NoTime), &mut untuned(device), &job));
+        let built =
+            pollster::block_on(WgslTrainer::new(Rc::clone(device), Rc::new(NoTime), &mut untuned(device), &job));
         for refused in [predicted.err(), built.err()] {
             let Some(EngineError::DoesNotFit { needed_bytes, allowed_bytes, .. }) = &refused else {
                 panic!("{refused:?}")
