@@ -15,14 +15,14 @@
 fn left_at(origin: Window, tap: u32, channel: u32) -> vec4<f32> {
     let ky = tap / params.side;
     let kx = tap % params.side;
-    let inside = ky < params.side && tap_inside(origin, ky, kx);
+    let inside = (ky < params.side) & tap_inside(origin, ky, kx);
     let pixel = u32(origin.first + i32(ky * params.input_width + kx));
     return select(vec4<f32>(0.0), x[select(0u, pixel * (params.input_channels / 4u) + channel, inside)], inside);
 }
 
 // Four filters of a row of the kernel; zero beyond the edges.
 fn right_at(row: u32, column: u32) -> vec4<f32> {
-    let inside = row < params.side * params.side * params.input_channels && column < params.output_channels / 4u;
+    let inside = (row < params.side * params.side * params.input_channels) & (column < params.output_channels / 4u);
     return select(vec4<f32>(0.0), weights[select(0u, row * (params.output_channels / 4u) + column, inside)], inside);
 }
 
@@ -83,20 +83,11 @@ fn main(
     }
     let row = first_row + 4u * (local / 8u);
     let column = first_column + local % 8u;
-    store(row, column, tile.left0);
-    store(row, column + 8u, tile.right0);
-    store(row + 1u, column, tile.left1);
-    store(row + 1u, column + 8u, tile.right1);
-    store(row + 2u, column, tile.left2);
-    store(row + 2u, column + 8u, tile.right2);
-    store(row + 3u, column, tile.left3);
-    store(row + 3u, column + 8u, tile.right3);
-    store(row + 32u, column, tile.left4);
-    store(row + 32u, column + 8u, tile.right4);
-    store(row + 33u, column, tile.left5);
-    store(row + 33u, column + 8u, tile.right5);
-    store(row + 34u, column, tile.left6);
-    store(row + 34u, column + 8u, tile.right6);
-    store(row + 35u, column, tile.left7);
-    store(row + 35u, column + 8u, tile.right7);
+    // Rows 0..3 and 32..35.
+    var quads = tile_quads(tile);
+    for (var i = 0u; i < 8u; i++) {
+        let at = row + (i & 3u) + 8u * (i & 4u);
+        store(at, column, quads[2u * i]);
+        store(at, column + 8u, quads[2u * i + 1u]);
+    }
 }

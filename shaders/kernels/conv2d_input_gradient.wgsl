@@ -101,12 +101,8 @@ fn main(
             }
         }
     }
-    store(row, column, tile.left0, tile.right0);
-    store(row + 1u, column, tile.left1, tile.right1);
-    store(row + 2u, column, tile.left2, tile.right2);
-    store(row + 3u, column, tile.left3, tile.right3);
-    store(row + 4u, column, tile.left4, tile.right4);
-    store(row + 5u, column, tile.left5, tile.right5);
-    store(row + 6u, column, tile.left6, tile.right6);
-    store(row + 7u, column, tile.left7, tile.right7);
+    var quads = tile_quads(tile);
+    for (var i = 0u; i < 8u; i++) {
+        store(row + i, column, quads[2u * i], quads[2u * i + 1u]);
+    }
 }

@@ -14,13 +14,13 @@
 fn left_at(origin: Window, tap: u32, filter_quad: u32) -> vec4<f32> {
     let ky = tap / params.side;
     let pixel = output_under(origin, ky, tap % params.side);
-    let inside = ky < params.side && pixel != NOWHERE;
+    let inside = (ky < params.side) & (pixel != NOWHERE);
     return select(vec4<f32>(0.0), dy[select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside)], inside);
 }
 
 // Four filters of a channel of a tap; zero beyond the edges.
 fn right_at(tap: u32, channel: u32, filter_quad: u32) -> vec4<f32> {
-    let inside = tap < params.side * params.side && channel < params.input_channels;
+    let inside = (tap < params.side * params.side) & (channel < params.input_channels);
     let at = (tap * params.input_channels + channel) * (params.output_channels / 4u) + filter_quad;
     return select(vec4<f32>(0.0), weights[select(0u, at, inside)], inside);
 }
@@ -86,20 +86,11 @@ fn main(
     }
     let row = first_row + 4u * (local / 8u);
     let column = first_column + local % 8u;
-    store(row, column, tile.left0);
-    store(row, column + 8u, tile.right0);
-    store(row + 1u, column, tile.left1);
-    store(row + 1u, column + 8u, tile.right1);
-    store(row + 2u, column, tile.left2);
-    store(row + 2u, column + 8u, tile.right2);
-    store(row + 3u, column, tile.left3);
-    store(row + 3u, column + 8u, tile.right3);
-    store(row + 32u, column, tile.left4);
-    store(row + 32u, column + 8u, tile.right4);
-    store(row + 33u, column, tile.left5);
-    store(row + 33u, column + 8u, tile.right5);
-    store(row + 34u, column, tile.left6);
-    store(row + 34u, column + 8u, tile.right6);
-    store(row + 35u, column, tile.left7);
-    store(row + 35u, column + 8u, tile.right7);
+    // Rows 0..3 and 32..35.
+    var quads = tile_quads(tile);
+    for (var i = 0u; i < 8u; i++) {
+        let at = row + (i & 3u) + 8u * (i & 4u);
+        store(at, column, quads[2u * i]);
+        store(at, column + 8u, quads[2u * i + 1u]);
+    }
 }

@@ -36,7 +36,7 @@ fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> f32 {
     let row = pixel.y * STRIDE + tap.x - params.padding;
     let column = pixel.z * STRIDE + tap.y - params.padding;
     // A negative coordinate wraps to a huge one.
-    let inside = row < params.input_height && column < params.input_width;
+    let inside = (row < params.input_height) & (column < params.input_width);
     let at = ((pixel.x * params.input_height + row) * params.input_width + column) * params.input_channels + tap.z;
     return select(0.0, x[select(0u, at, inside)], inside);
 }

@@ -16,7 +16,7 @@ fn left_at(pixel: u32, end: u32, tap: vec3<u32>) -> vec4<f32> {
     let row = at.y * STRIDE + tap.x - params.padding;
     let column = at.z * STRIDE + tap.y - params.padding;
     // A negative coordinate wraps to a huge one.
-    let inside = pixel < end && row < params.input_height && column < params.input_width;
+    let inside = (pixel < end) & (row < params.input_height) & (column < params.input_width);
     let input = (at.x * params.input_height + row) * params.input_width + column;
     let quad = input * (params.input_channels / 4u) + tap.z;
     return select(vec4<f32>(0.0), x[select(0u, quad, inside)], inside);
@@ -24,7 +24,7 @@ fn left_at(pixel: u32, end: u32, tap: vec3<u32>) -> vec4<f32> {
 
 // Four filters of a pixel; zero beyond the edges.
 fn right_at(pixel: u32, end: u32, column: u32) -> vec4<f32> {
-    let inside = pixel < end && column < params.output_channels / 4u;
+    let inside = (pixel < end) & (column < params.output_channels / 4u);
     return select(vec4<f32>(0.0), dy[select(0u, pixel * (params.output_channels / 4u) + column, inside)], inside);
 }
 
@@ -87,22 +87,13 @@ fn main(
     part_start = part * params.part_stride / 4u;
     let row = first_row + 4u * (local / 8u);
     let column = first_column + local % 8u;
-    store(row, column, tile.left0);
-    store(row, column + 8u, tile.right0);
-    store(row + 1u, column, tile.left1);
-    store(row + 1u, column + 8u, tile.right1);
-    store(row + 2u, column, tile.left2);
-    store(row + 2u, column + 8u, tile.right2);
-    store(row + 3u, column, tile.left3);
-    store(row + 3u, column + 8u, tile.right3);
-    store(row + 32u, column, tile.left4);
-    store(row + 32u, column + 8u, tile.right4);
-    store(row + 33u, column, tile.left5);
-    store(row + 33u, column + 8u, tile.right5);
-    store(row + 34u, column, tile.left6);
-    store(row + 34u, column + 8u, tile.right6);
-    store(row + 35u, column, tile.left7);
-    store(row + 35u, column + 8u, tile.right7);
+    // Rows 0..3 and 32..35.
+    var quads = tile_quads(tile);
+    for (var i = 0u; i < 8u; i++) {
+        let at = row + (i & 3u) + 8u * (i & 4u);
+        store(at, column, quads[2u * i]);
+        store(at, column + 8u, quads[2u * i + 1u]);
+    }
     let bias_column = first_column + local;
     let has_bias = params.bias_offset != NO_BIAS && local < TILE_QUADS && bias_column < params.output_channels / 4u;
     if first_row == 0u && has_bias {

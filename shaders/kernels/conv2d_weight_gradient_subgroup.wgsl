@@ -21,7 +21,7 @@ fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> vec4<f32> {
     let row = pixel.y * STRIDE + tap.x - params.padding;
     let column = pixel.z * STRIDE + tap.y - params.padding;
     // A negative coordinate wraps to a huge one.
-    let inside = row < params.input_height && column < params.input_width;
+    let inside = (row < params.input_height) & (column < params.input_width);
     let input = (pixel.x * params.input_height + row) * params.input_width + column;
     let at = input * (params.input_channels / 4u) + tap.z;
     return select(vec4<f32>(0.0), x[select(0u, at, inside)], inside);

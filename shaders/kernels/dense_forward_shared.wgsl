@@ -11,13 +11,13 @@
 
 // Four inputs of a row; zero beyond the edges.
 fn left_at(row: u32, k: u32) -> vec4<f32> {
-    let inside = row < params.rows && k < params.inputs / 4u;
+    let inside = (row < params.rows) & (k < params.inputs / 4u);
     return select(vec4<f32>(0.0), x[select(0u, row * (params.inputs / 4u) + k, inside)], inside);
 }
 
 // Four columns of a row of W; zero beyond the edges.
 fn right_at(k: u32, column: u32) -> vec4<f32> {
-    let inside = k < params.inputs && column < params.outputs / 4u;
+    let inside = (k < params.inputs) & (column < params.outputs / 4u);
     return select(vec4<f32>(0.0), weights[select(0u, k * (params.outputs / 4u) + column, inside)], inside);
 }
 
@@ -69,20 +69,11 @@ fn main(
     }
     let row = first_row + 4u * (local / 8u);
     let column = first_column + local % 8u;
-    store(row, column, tile.left0);
-    store(row, column + 8u, tile.right0);
-    store(row + 1u, column, tile.left1);
-    store(row + 1u, column + 8u, tile.right1);
-    store(row + 2u, column, tile.left2);
-    store(row + 2u, column + 8u, tile.right2);
-    store(row + 3u, column, tile.left3);
-    store(row + 3u, column + 8u, tile.right3);
-    store(row + 32u, column, tile.left4);
-    store(row + 32u, column + 8u, tile.right4);
-    store(row + 33u, column, tile.left5);
-    store(row + 33u, column + 8u, tile.right5);
-    store(row + 34u, column, tile.left6);
-    store(row + 34u, column + 8u, tile.right6);
-    store(row + 35u, column, tile.left7);
-    store(row + 35u, column + 8u, tile.right7);
+    // Rows 0..3 and 32..35.
+    var quads = tile_quads(tile);
+    for (var i = 0u; i < 8u; i++) {
+        let at = row + (i & 3u) + 8u * (i & 4u);
+        store(at, column, quads[2u * i]);
+        store(at, column + 8u, quads[2u * i + 1u]);
+    }
 }

@@ -61,7 +61,7 @@ fn coverage(at: u32, extent: u32) -> f32 {
     var sum = 0.0;
     for (var tap = -REACH; tap <= REACH; tap++) {
         let place = i32(at) + tap;
-        if place >= 0 && place < i32(extent) {
+        if (place >= 0) & (place < i32(extent)) {
             sum += weight(tap);
         }
     }
@@ -74,7 +74,7 @@ fn blur_differences(local: u32) {
         let column = i32(pixel % params.width);
         var sum = 0.0;
         for (var tap = -REACH; tap <= REACH; tap++) {
-            if column + tap >= 0 && column + tap < i32(params.width) {
+            if (column + tap >= 0) & (column + tap < i32(params.width)) {
                 sum += weight(tap) * (light[i32(pixel) + tap] - light[pixel]);
             }
         }
@@ -89,7 +89,7 @@ fn mean_difference(pixel: u32) -> f32 {
     let covered = coverage(pixel % params.width, params.width);
     var sum = 0.0;
     for (var tap = -REACH; tap <= REACH; tap++) {
-        if row + tap >= 0 && row + tap < i32(params.height) {
+        if (row + tap >= 0) & (row + tap < i32(params.height)) {
             let place = i32(pixel) + tap * i32(params.width);
             sum += weight(tap) * (blurred[place] + covered * (light[place] - light[pixel]));
         }
@@ -103,7 +103,7 @@ fn blur_squares(local: u32) {
         let column = i32(pixel % params.width);
         var sum = 0.0;
         for (var tap = -REACH; tap <= REACH; tap++) {
-            if column + tap >= 0 && column + tap < i32(params.width) {
+            if (column + tap >= 0) & (column + tap < i32(params.width)) {
                 let distance = light[i32(pixel) + tap];
                 sum += weight(tap) * distance * distance;
             }
@@ -117,7 +117,7 @@ fn local_deviation(pixel: u32) -> f32 {
     let row = i32(pixel / params.width);
     var sum = 0.0;
     for (var tap = -REACH; tap <= REACH; tap++) {
-        if row + tap >= 0 && row + tap < i32(params.height) {
+        if (row + tap >= 0) & (row + tap < i32(params.height)) {
             sum += weight(tap) * blurred[i32(pixel) + tap * i32(params.width)];
         }
     }

@@ -20,12 +20,13 @@ const NOWHERE: u32 = 0xffffffffu;
 
 // The output pixel whose window has tap (ky, kx) on this input pixel.
 fn output_under(origin: Window, ky: u32, kx: u32) -> u32 {
-    let row = origin.row - i32(ky);
-    let column = origin.column - i32(kx);
-    let s = i32(STRIDE);
-    // A negative coordinate becomes a huge unsigned one.
-    let out_row = u32(row / s);
-    let out_column = u32(column / s);
-    let inside = row % s == 0 && column % s == 0 && out_row < params.output_height && out_column < params.output_width;
+    // A negative coordinate becomes a huge one, which lies outside after any division.
+    let row = u32(origin.row - i32(ky));
+    let column = u32(origin.column - i32(kx));
+    let out_row = row / STRIDE;
+    let out_column = column / STRIDE;
+    // Not &&: in loops like these, a software adapter took twenty times as long to compile what may branch.
+    let inside = (out_row * STRIDE == row) & (out_column * STRIDE == column)
+        & (out_row < params.output_height) & (out_column < params.output_width);
     return select(NOWHERE, origin.first + out_row * params.output_width + out_column, inside);
 }

@@ -23,5 +23,5 @@ fn window(pixel: u32) -> Window {
 // Whether tap (ky, kx) of a window lies inside the image.
 fn tap_inside(origin: Window, ky: u32, kx: u32) -> bool {
     // A negative coordinate becomes a huge unsigned one.
-    return u32(origin.row + i32(ky)) < params.input_height && u32(origin.column + i32(kx)) < params.input_width;
+    return (u32(origin.row + i32(ky)) < params.input_height) & (u32(origin.column + i32(kx)) < params.input_width);
 }

@@ -60,3 +60,11 @@ fn add_four_outer_products(
     add_outer_product(tile, low[2], high[2], left[2], right[2]);
     add_outer_product(tile, low[3], high[3], left[3], right[3]);
 }
+
+// The rows of a tile, left and right by turns, for a loop that stores them: one copy of its code is compiled, not eight.
+fn tile_quads(tile: Tile) -> array<vec4<f32>, 16> {
+    return array<vec4<f32>, 16>(
+        tile.left0, tile.right0, tile.left1, tile.right1, tile.left2, tile.right2, tile.left3, tile.right3,
+        tile.left4, tile.right4, tile.left5, tile.right5, tile.left6, tile.right6, tile.left7, tile.right7,
+    );
+}

@@ -23,15 +23,16 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The whole WGSL module.
+    /// The whole WGSL module, for the platform that this is compiled for.
     pub fn source(&self) -> String {
-        let source = self.sources.join("\n");
-        // Browsers want to be told. Naga has subgroups as well, but does not know the word yet.
-        if self.needs_subgroups() && cfg!(target_arch = "wasm32") {
-            format!("enable subgroups;\n{source}")
-        } else {
-            source
-        }
+        if cfg!(target_arch = "wasm32") { self.source_for_browsers() } else { self.sources.join("\n") }
+    }
+
+    /// The whole WGSL module, as a browser wants it: it has to be told which extensions are used. Naga has subgroups as
+    /// well, but does not know the word for them yet.
+    pub fn source_for_browsers(&self) -> String {
+        let extensions = if self.needs_subgroups() { "enable subgroups;\n" } else { "" };
+        format!("{extensions}{}", self.sources.join("\n"))
     }
 
     /// Whether it runs only on devices that have subgroups, of at least eight lanes.

@@ -97,6 +97,7 @@ impl Stages {
         &self.values[stage.output]
     }
 
+    #[cfg(feature = "wgsl")]
     pub(crate) fn logits(&self) -> &Value {
         self.values.last().expect("there is at least the data")
     }
