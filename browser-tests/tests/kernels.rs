@@ -2,7 +2,7 @@
 
 use browser_tests::{Setup, drive};
 use serde_json::{Value, json};
-use shaders::{Access, KERNELS, Kernel};
+use shaders::{Access, KERNELS, Kernel, Stored};
 
 /// Compiles a kernel if the device has the features that it needs. A pipeline is made of it, because some drivers
 /// complain only then. Answers with `null`, or with what is wrong.
@@ -47,7 +47,7 @@ fn describe(kernel: &Kernel) -> Value {
     });
     json!({
         "name": kernel.name,
-        "source": kernel.source_for_browsers(),
+        "source": kernel.source_for_browsers(Stored::F32),
         "storage": storage.collect::<Vec<_>>(),
         // Chromium's SwiftShader has subgroups, so that nothing has to be left out.
         "needs": if kernel.needs_subgroups() { vec!["subgroups"] } else { vec![] },

@@ -2,11 +2,11 @@
 // R is 1 for equal shapes, and the pixels of a sample where one vector is added to all of them.
 //
 // P pixels over the whole batch, C stored channels, a multiple of 4.
-// params: Add. a: (P, C). b: (P / R, C). y: (P, C). All row-major f32.
+// params: Add. a: (P, C). b: (P / R, C). y: (P, C). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> a: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> a: array<Stored4>;
+@group(0) @binding(2) var<storage, read> b: array<Stored4>;
+@group(0) @binding(3) var<storage, read_write> y: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -20,6 +20,6 @@ fn main(
     if pixel >= params.pixels {
         return;
     }
-    let sum = a[number] + b[pixel / params.repeats * quads + number % quads];
-    y[number] = apply_epilogue(sum, 4u * number, params.epilogue);
+    let sum = vec4<f32>(a[number]) + vec4<f32>(b[pixel / params.repeats * quads + number % quads]);
+    y[number] = rounded(apply_epilogue(sum, 4u * number, params.epilogue));
 }

@@ -2,11 +2,11 @@
 // layer below made the summand x. R is 1 for the first summand, and for the second one of the same shape.
 //
 // P pixels over the whole batch, C stored channels, a multiple of 4.
-// params: Add. dy: (P, C). x, dx: (P / R, C). All row-major f32.
+// params: Add. dy: (P, C). x, dx: (P / R, C). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> x: array<Stored4>;
+@group(0) @binding(3) var<storage, read_write> dx: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -22,7 +22,7 @@ fn main(
     }
     var sum = vec4<f32>(0.0);
     for (var pixel = first; pixel < first + params.repeats; pixel++) {
-        sum += dy[pixel * quads + number % quads];
+        sum += vec4<f32>(dy[pixel * quads + number % quads]);
     }
     store_gradient(number, sum);
 }

@@ -5,10 +5,10 @@
 //
 // B rows of T tokens, heads of size D, a multiple of 4, at most 64.
 // params: Attention. x: (B, T, 3, heads, D): queries, keys, values. y: (B, T, heads, D).
-// log_sum_exp: (B, heads, T). All f32.
+// log_sum_exp: (B, heads, T). log_sum_exp f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read_write> y: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> log_sum_exp: array<f32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -32,7 +32,14 @@ fn main(
         let keys = first_key + four_tokens(first) * (3u * width());
         var scores = vec4<f32>(0.0);
         for (var i = 0u; i < quads; i++) {
-            scores = add_products(x[query + i], x[keys.x + i], x[keys.y + i], x[keys.z + i], x[keys.w + i], scores);
+            scores = add_products(
+                vec4<f32>(x[query + i]),
+                vec4<f32>(x[keys.x + i]),
+                vec4<f32>(x[keys.y + i]),
+                vec4<f32>(x[keys.z + i]),
+                vec4<f32>(x[keys.w + i]),
+                scores,
+            );
         }
         scores = select(vec4<f32>(LOWEST), params.scale * scores, existing(first));
         let before = largest;
@@ -44,17 +51,17 @@ fn main(
         for (var i = 0u; i < quads; i++) {
             weighted[i] = add_weighted(
                 weights,
-                x[values.x + i],
-                x[values.y + i],
-                x[values.z + i],
-                x[values.w + i],
+                vec4<f32>(x[values.x + i]),
+                vec4<f32>(x[values.y + i]),
+                vec4<f32>(x[values.z + i]),
+                vec4<f32>(x[values.w + i]),
                 weighted[i] * kept,
             );
         }
     }
     let result = result_of(at.row, at.head, at.token);
     for (var i = 0u; i < quads; i++) {
-        y[result + i] = weighted[i] / sum;
+        y[result + i] = rounded(weighted[i] / sum);
     }
     log_sum_exp[number] = largest + log(sum);
 }

@@ -5,13 +5,13 @@
 //
 // B rows of T tokens, heads of size D, a multiple of 4, at most 64.
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values, of which dx gets the last two thirds.
-// dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). All f32.
+// dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read> log_sum_exp: array<f32>;
 @group(0) @binding(4) var<storage, read> means: array<f32>;
-@group(0) @binding(5) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> dx: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -40,14 +40,20 @@ fn main(
         var scores = vec4<f32>(0.0);
         var products = vec4<f32>(0.0);
         for (var i = 0u; i < quads; i++) {
-            scores =
-                add_products(x[key + i], x[queries.x + i], x[queries.y + i], x[queries.z + i], x[queries.w + i], scores);
+            scores = add_products(
+                vec4<f32>(x[key + i]),
+                vec4<f32>(x[queries.x + i]),
+                vec4<f32>(x[queries.y + i]),
+                vec4<f32>(x[queries.z + i]),
+                vec4<f32>(x[queries.w + i]),
+                scores,
+            );
             products = add_products(
-                x[value + i],
-                dy[results.x + i],
-                dy[results.y + i],
-                dy[results.z + i],
-                dy[results.w + i],
+                vec4<f32>(x[value + i]),
+                vec4<f32>(dy[results.x + i]),
+                vec4<f32>(dy[results.y + i]),
+                vec4<f32>(dy[results.z + i]),
+                vec4<f32>(dy[results.w + i]),
                 products,
             );
         }
@@ -64,18 +70,18 @@ fn main(
         for (var i = 0u; i < quads; i++) {
             key_gradient[i] = add_weighted(
                 weights,
-                x[queries.x + i],
-                x[queries.y + i],
-                x[queries.z + i],
-                x[queries.w + i],
+                vec4<f32>(x[queries.x + i]),
+                vec4<f32>(x[queries.y + i]),
+                vec4<f32>(x[queries.z + i]),
+                vec4<f32>(x[queries.w + i]),
                 key_gradient[i],
             );
             value_gradient[i] = add_weighted(
                 probabilities,
-                dy[results.x + i],
-                dy[results.y + i],
-                dy[results.z + i],
-                dy[results.w + i],
+                vec4<f32>(dy[results.x + i]),
+                vec4<f32>(dy[results.y + i]),
+                vec4<f32>(dy[results.z + i]),
+                vec4<f32>(dy[results.w + i]),
                 value_gradient[i],
             );
         }

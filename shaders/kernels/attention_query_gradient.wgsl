@@ -5,13 +5,13 @@
 //
 // B rows of T tokens, heads of size D, a multiple of 4, at most 64.
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values, of which dx gets the first third.
-// y, dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). All f32.
+// y, dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> y: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> y: array<Stored4>;
+@group(0) @binding(3) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(4) var<storage, read> log_sum_exp: array<f32>;
-@group(0) @binding(5) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> dx: array<Stored4>;
 @group(0) @binding(6) var<storage, read_write> means: array<f32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -32,7 +32,7 @@ fn main(
     let normalizer = log_sum_exp[number];
     var mean = 0.0;
     for (var i = 0u; i < quads; i++) {
-        mean = add_product(dy[result + i], y[result + i], mean);
+        mean = add_product(vec4<f32>(dy[result + i]), vec4<f32>(y[result + i]), mean);
     }
     means[number] = mean;
     var gradient: array<vec4<f32>, HEAD_QUADS>;
@@ -42,13 +42,20 @@ fn main(
         var scores = vec4<f32>(0.0);
         var products = vec4<f32>(0.0);
         for (var i = 0u; i < quads; i++) {
-            scores = add_products(x[query + i], x[keys.x + i], x[keys.y + i], x[keys.z + i], x[keys.w + i], scores);
+            scores = add_products(
+                vec4<f32>(x[query + i]),
+                vec4<f32>(x[keys.x + i]),
+                vec4<f32>(x[keys.y + i]),
+                vec4<f32>(x[keys.z + i]),
+                vec4<f32>(x[keys.w + i]),
+                scores,
+            );
             products = add_products(
-                dy[result + i],
-                x[values.x + i],
-                x[values.y + i],
-                x[values.z + i],
-                x[values.w + i],
+                vec4<f32>(dy[result + i]),
+                vec4<f32>(x[values.x + i]),
+                vec4<f32>(x[values.y + i]),
+                vec4<f32>(x[values.z + i]),
+                vec4<f32>(x[values.w + i]),
                 products,
             );
         }
@@ -56,8 +63,14 @@ fn main(
         let all_weights = params.scale * probabilities * (products - mean);
         let weights = select(vec4<f32>(0.0), all_weights, existing(first));
         for (var i = 0u; i < quads; i++) {
-            gradient[i] =
-                add_weighted(weights, x[keys.x + i], x[keys.y + i], x[keys.z + i], x[keys.w + i], gradient[i]);
+            gradient[i] = add_weighted(
+                weights,
+                vec4<f32>(x[keys.x + i]),
+                vec4<f32>(x[keys.y + i]),
+                vec4<f32>(x[keys.z + i]),
+                vec4<f32>(x[keys.w + i]),
+                gradient[i],
+            );
         }
     }
     for (var i = 0u; i < quads; i++) {

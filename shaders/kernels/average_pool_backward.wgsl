@@ -2,11 +2,11 @@
 // epilogue of the layer below made x. Every input pixel looks at the windows that cover it.
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
-// params: Pool. dy: (B, H', W', C) f32. x, dx: (B, H, W, C) f32.
+// params: Pool. dy: (B, H', W', C) Stored. x, dx: (B, H, W, C) Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> x: array<Stored4>;
+@group(0) @binding(3) var<storage, read_write> dx: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -30,7 +30,7 @@ fn main(
             let output = ((sample * params.output_height + i) * params.output_width + j) * channels + channel;
             let inside = window(vec2<u32>(i, j));
             let extent = inside.end - inside.first;
-            sum += dy[output] / f32(extent.x * extent.y);
+            sum += vec4<f32>(dy[output]) / f32(extent.x * extent.y);
         }
     }
     store_gradient(number, sum);

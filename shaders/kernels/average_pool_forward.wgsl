@@ -1,10 +1,10 @@
 // average_pool_forward: y = epilogue(mean of the window's pixels that are in the image).
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
-// params: Pool. x: (B, H, W, C) f32. y: (B, H', W', C) f32.
+// params: Pool. x: (B, H, W, C) Stored. y: (B, H', W', C) Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read_write> y: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -25,9 +25,9 @@ fn main(
     var sum = vec4<f32>(0.0);
     for (var i = inside.first.x; i < inside.end.x; i++) {
         for (var j = inside.first.y; j < inside.end.y; j++) {
-            sum += x[((sample * params.input_height + i) * params.input_width + j) * channels + channel];
+            sum += vec4<f32>(x[((sample * params.input_height + i) * params.input_width + j) * channels + channel]);
         }
     }
     let extent = inside.end - inside.first;
-    y[number] = apply_epilogue(sum / f32(extent.x * extent.y), 4u * number, params.epilogue);
+    y[number] = rounded(apply_epilogue(sum / f32(extent.x * extent.y), 4u * number, params.epilogue));
 }

@@ -2,13 +2,14 @@
 // Ioffe and Szegedy, "Batch Normalization", 2015.
 //
 // B rows of P pixels, C stored channels, a multiple of 4.
-// params: BatchNorm. x, y: (B, P, C). saved: (2, C): mean, 1 / √(variance + epsilon). gamma, beta: (C). All f32.
+// params: BatchNorm. x, y: (B, P, C). saved: (2, C): mean, 1 / √(variance + epsilon). gamma, beta: (C).
+// saved, gamma, beta f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> saved: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> gamma: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> beta: array<vec4<f32>>;
-@group(0) @binding(5) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> y: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -22,6 +23,6 @@ fn main(
         return;
     }
     let by = normalizer(number % quads);
-    let value = activate(fma(normalized(x[number], by), by.gamma, by.beta));
-    y[number] = apply_epilogue(value, 4u * number, params.epilogue);
+    let value = activate(fma(normalized(vec4<f32>(x[number]), by), by.gamma, by.beta));
+    y[number] = rounded(apply_epilogue(value, 4u * number, params.epilogue));
 }

@@ -3,10 +3,11 @@
 //
 // B rows of P pixels, C stored channels, a multiple of 4. One invocation for each four channels of a part.
 // params: BatchNorm. x, dy: (B, P, C). saved: (2, C): mean, 1 / √(variance + epsilon). gamma, beta: (C).
-// parts: (parts, part_stride): dgamma (C), and dbeta (C) from bias_offset on. All f32.
+// parts: (parts, part_stride): dgamma (C), and dbeta (C) from bias_offset on.
+// saved, gamma, beta, parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read> saved: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> gamma: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read> beta: array<vec4<f32>>;
@@ -30,8 +31,8 @@ fn main(
     var beta_sum = vec4<f32>(0.0);
     for (var pixel = first_pixel(part); pixel < first_pixel(part + 1u); pixel++) {
         let at = pixel * quads + quad;
-        let value = normalized(x[at], by);
-        let gradient = dy[at] * activation_slope(fma(value, by.gamma, by.beta));
+        let value = normalized(vec4<f32>(x[at]), by);
+        let gradient = vec4<f32>(dy[at]) * activation_slope(fma(value, by.gamma, by.beta));
         gamma_sum = fma(gradient, value, gamma_sum);
         beta_sum += gradient;
     }

@@ -3,9 +3,10 @@
 // are read once and nothing cancels. Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance", 1983.
 //
 // B rows of P pixels, C stored channels, a multiple of 4. One invocation for each four channels of a part.
-// params: BatchNorm. x: (B, P, C). parts: (parts, 2, C): means, sums of squared deviations. All f32.
+// params: BatchNorm. x: (B, P, C). parts: (parts, 2, C): means, sums of squared deviations.
+// parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> parts: array<vec4<f32>>;
 
 fn squared(value: vec4<f32>) -> vec4<f32> {
@@ -32,14 +33,14 @@ fn main(
     var pixel = first;
     for (; pixel + 8u <= end; pixel += 8u) {
         let at = pixel * quads + quad;
-        let x0 = x[at];
-        let x1 = x[at + quads];
-        let x2 = x[at + 2u * quads];
-        let x3 = x[at + 3u * quads];
-        let x4 = x[at + 4u * quads];
-        let x5 = x[at + 5u * quads];
-        let x6 = x[at + 6u * quads];
-        let x7 = x[at + 7u * quads];
+        let x0 = vec4<f32>(x[at]);
+        let x1 = vec4<f32>(x[at + quads]);
+        let x2 = vec4<f32>(x[at + 2u * quads]);
+        let x3 = vec4<f32>(x[at + 3u * quads]);
+        let x4 = vec4<f32>(x[at + 4u * quads]);
+        let x5 = vec4<f32>(x[at + 5u * quads]);
+        let x6 = vec4<f32>(x[at + 6u * quads]);
+        let x7 = vec4<f32>(x[at + 7u * quads]);
         let middle = 0.125 * (((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7)));
         let around = ((squared(x0 - middle) + squared(x1 - middle)) + (squared(x2 - middle) + squared(x3 - middle)))
             + ((squared(x4 - middle) + squared(x5 - middle)) + (squared(x6 - middle) + squared(x7 - middle)));
@@ -49,7 +50,7 @@ fn main(
         mean += (middle - mean) * share;
     }
     for (; pixel < end; pixel++) {
-        let value = x[pixel * quads + quad];
+        let value = vec4<f32>(x[pixel * quads + quad]);
         let seen = f32(pixel - first);
         let share = 1.0 / (seen + 1.0);
         deviations += squared(value - mean) * (seen * share);

@@ -1,6 +1,6 @@
 // blend: sum = weight·x at first, and sum = sum + weight·x from then on: a weighted mean, one part after the other.
 //
-// params: Blend; elements is a multiple of 4. x, sum: (elements) f32.
+// params: Blend; elements is a multiple of 4. x, sum: (elements) Stored.
 struct Params {
     elements: u32,
     weight: f32,
@@ -9,8 +9,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read_write> sum: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read_write> sum: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -22,6 +22,6 @@ fn main(
     if number >= params.elements / 4u {
         return;
     }
-    let before = select(sum[number], vec4<f32>(0.0), params.first == 1u);
-    sum[number] = fma(vec4<f32>(params.weight), x[number], before);
+    let before = select(vec4<f32>(sum[number]), vec4<f32>(0.0), params.first == 1u);
+    sum[number] = rounded(fma(vec4<f32>(params.weight), vec4<f32>(x[number]), before));
 }

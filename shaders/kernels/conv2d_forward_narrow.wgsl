@@ -3,16 +3,17 @@
 // like it better.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; F is a multiple of 4.
-// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F). All f32.
+// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F).
+// bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
 fn input_at(origin: Window, inside: bool, tap: i32, channel: u32) -> f32 {
     let at = select(0u, u32(origin.first + tap) * params.input_channels + channel, inside);
-    return select(0.0, x[at], inside);
+    return select(0.0, f32(x[at]), inside);
 }
 
 // Stores eight channels of one pixel, those that exist. `column` counts fours.
@@ -22,9 +23,9 @@ fn store(pixel: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
         return;
     }
     let at = pixel * outputs + column;
-    y[at] = apply_epilogue(left + bias[column], 4u * at, params.epilogue);
+    y[at] = rounded(apply_epilogue(left + bias[column], 4u * at, params.epilogue));
     if column + 1u < outputs {
-        y[at + 1u] = apply_epilogue(right + bias[column + 1u], 4u * at + 4u, params.epilogue);
+        y[at + 1u] = rounded(apply_epilogue(right + bias[column + 1u], 4u * at + 4u, params.epilogue));
     }
 }
 
@@ -82,8 +83,8 @@ fn main(
                         input_at(w6, in6, tap, c),
                         input_at(w7, in7, tap, c),
                     ),
-                    weights[k_row + column],
-                    weights[k_row + next_column],
+                    vec4<f32>(weights[k_row + column]),
+                    vec4<f32>(weights[k_row + next_column]),
                 );
             }
         }

@@ -4,12 +4,13 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
 // each tile.
-// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F). All f32.
+// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F).
+// bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
 // Four channels under a tap of a window; zero outside the image and beyond the last tap.
 fn left_at(origin: Window, tap: u32, channel: u32) -> vec4<f32> {
@@ -17,13 +18,15 @@ fn left_at(origin: Window, tap: u32, channel: u32) -> vec4<f32> {
     let kx = tap % params.side;
     let inside = (ky < params.side) & tap_inside(origin, ky, kx);
     let pixel = u32(origin.first + i32(ky * params.input_width + kx));
-    return select(vec4<f32>(0.0), x[select(0u, pixel * (params.input_channels / 4u) + channel, inside)], inside);
+    let at = select(0u, pixel * (params.input_channels / 4u) + channel, inside);
+    return select(vec4<f32>(0.0), vec4<f32>(x[at]), inside);
 }
 
 // Four filters of a row of the kernel; zero beyond the edges.
 fn right_at(row: u32, column: u32) -> vec4<f32> {
     let inside = (row < params.side * params.side * params.input_channels) & (column < params.output_channels / 4u);
-    return select(vec4<f32>(0.0), weights[select(0u, row * (params.output_channels / 4u) + column, inside)], inside);
+    let at = select(0u, row * (params.output_channels / 4u) + column, inside);
+    return select(vec4<f32>(0.0), vec4<f32>(weights[at]), inside);
 }
 
 // Stores four values of one row, if they exist. `column` counts fours.
@@ -31,7 +34,7 @@ fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.output_channels / 4u;
     if row < params.rows * params.output_height * params.output_width && column < outputs {
         let at = row * outputs + column;
-        y[at] = apply_epilogue(sum + bias[column], 4u * at, params.epilogue);
+        y[at] = rounded(apply_epilogue(sum + bias[column], 4u * at, params.epilogue));
     }
 }
 

@@ -4,12 +4,13 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each
 // tile.
-// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F). All f32.
+// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F).
+// bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
 // Where the channels under a tap begin; anywhere if it lies outside the image.
 fn input_start(origin: Window, inside: bool, tap: i32) -> u32 {
@@ -17,7 +18,7 @@ fn input_start(origin: Window, inside: bool, tap: i32) -> u32 {
 }
 
 fn input_at(at: u32, inside: bool) -> vec4<f32> {
-    return select(vec4<f32>(0.0), x[at], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(x[at]), inside);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -61,10 +62,10 @@ fn main(
             for (var c = 0u; c < channels; c++) {
                 let at = kernel + c * 4u * outputs;
                 let w = mat4x4<f32>(
-                    weights[at],
-                    weights[at + outputs],
-                    weights[at + 2u * outputs],
-                    weights[at + 3u * outputs],
+                    vec4<f32>(weights[at]),
+                    vec4<f32>(weights[at + outputs]),
+                    vec4<f32>(weights[at + 2u * outputs]),
+                    vec4<f32>(weights[at + 3u * outputs]),
                 );
                 let a0 = input_at(x0 + c, in0);
                 let a1 = input_at(x1 + c, in1);
@@ -82,7 +83,7 @@ fn main(
     for (var i = 0u; i < TILE; i++) {
         if row + i < pixels && column < outputs {
             let at = (row + i) * outputs + column;
-            y[at] = apply_epilogue(sums[i] + b, 4u * at, params.epilogue);
+            y[at] = rounded(apply_epilogue(sums[i] + b, 4u * at, params.epilogue));
         }
     }
 }

@@ -3,16 +3,16 @@
 // Both operands are read number by number, as in dense_input_gradient.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
-// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All f32.
+// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<f32>;
-@group(0) @binding(2) var<storage, read> weights: array<f32>;
-@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored>;
+@group(0) @binding(3) var<storage, read> x: array<Stored4>;
+@group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
 fn gradient_at(pixel: u32, channel: u32) -> f32 {
     let inside = pixel != NOWHERE;
-    return select(0.0, dy[select(0u, pixel * params.output_channels + channel, inside)], inside);
+    return select(0.0, f32(dy[select(0u, pixel * params.output_channels + channel, inside)]), inside);
 }
 
 // Stores eight channels of one pixel, those that exist. `column` counts fours.
@@ -83,14 +83,14 @@ fn main(
                 let a5 = gradient_at(p5, f);
                 let a6 = gradient_at(p6, f);
                 let a7 = gradient_at(p7, f);
-                let b0 = weights[kernel + c0 + f];
-                let b1 = weights[kernel + c1 + f];
-                let b2 = weights[kernel + c2 + f];
-                let b3 = weights[kernel + c3 + f];
-                let b4 = weights[kernel + c4 + f];
-                let b5 = weights[kernel + c5 + f];
-                let b6 = weights[kernel + c6 + f];
-                let b7 = weights[kernel + c7 + f];
+                let b0 = f32(weights[kernel + c0 + f]);
+                let b1 = f32(weights[kernel + c1 + f]);
+                let b2 = f32(weights[kernel + c2 + f]);
+                let b3 = f32(weights[kernel + c3 + f]);
+                let b4 = f32(weights[kernel + c4 + f]);
+                let b5 = f32(weights[kernel + c5 + f]);
+                let b6 = f32(weights[kernel + c6 + f]);
+                let b7 = f32(weights[kernel + c7 + f]);
                 add_outer_product(
                     &tile,
                     vec4<f32>(a0, a1, a2, a3),

@@ -3,26 +3,27 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
 // each tile.
-// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All f32.
+// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
+@group(0) @binding(3) var<storage, read> x: array<Stored4>;
+@group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
 // Four filters of the gradient under a tap; zero where no window has this tap on the pixel.
 fn left_at(origin: Window, tap: u32, filter_quad: u32) -> vec4<f32> {
     let ky = tap / params.side;
     let pixel = output_under(origin, ky, tap % params.side);
     let inside = (ky < params.side) & (pixel != NOWHERE);
-    return select(vec4<f32>(0.0), dy[select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside)], inside);
+    let at = select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside);
+    return select(vec4<f32>(0.0), vec4<f32>(dy[at]), inside);
 }
 
 // Four filters of a channel of a tap; zero beyond the edges.
 fn right_at(tap: u32, channel: u32, filter_quad: u32) -> vec4<f32> {
     let inside = (tap < params.side * params.side) & (channel < params.input_channels);
     let at = (tap * params.input_channels + channel) * (params.output_channels / 4u) + filter_quad;
-    return select(vec4<f32>(0.0), weights[select(0u, at, inside)], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(weights[select(0u, at, inside)]), inside);
 }
 
 // Stores four values of one row, if they exist. `column` counts fours.

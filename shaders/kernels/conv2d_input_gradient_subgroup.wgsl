@@ -3,17 +3,18 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each
 // tile.
-// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All f32.
+// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
+@group(0) @binding(3) var<storage, read> x: array<Stored4>;
+@group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
 // The gradient under a tap; zero where no window has this tap on the pixel.
 fn gradient_at(pixel: u32, filter_quad: u32) -> vec4<f32> {
     let inside = pixel != NOWHERE;
-    return select(vec4<f32>(0.0), dy[select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside)], inside);
+    let at = select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside);
+    return select(vec4<f32>(0.0), vec4<f32>(dy[at]), inside);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -52,10 +53,10 @@ fn main(
             for (var f = 0u; f < outputs; f++) {
                 let at = kernel + f;
                 let w = transpose(mat4x4<f32>(
-                    weights[at],
-                    weights[at + outputs],
-                    weights[at + 2u * outputs],
-                    weights[at + 3u * outputs],
+                    vec4<f32>(weights[at]),
+                    vec4<f32>(weights[at + outputs]),
+                    vec4<f32>(weights[at + 2u * outputs]),
+                    vec4<f32>(weights[at + 3u * outputs]),
                 ));
                 let a0 = gradient_at(p0, f);
                 let a1 = gradient_at(p1, f);

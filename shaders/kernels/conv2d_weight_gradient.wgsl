@@ -3,10 +3,11 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
-// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS. All f32.
+// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
+// parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
 var<private> part_start: u32;
@@ -37,7 +38,7 @@ fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> vec4<f32> {
     // A negative coordinate wraps to a huge one.
     let inside = (row < params.input_height) & (column < params.input_width);
     let at = ((pixel.x * params.input_height + row) * params.input_width + column) * (params.input_channels / 4u) + tap.z;
-    return select(vec4<f32>(0.0), x[select(0u, at, inside)], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(x[select(0u, at, inside)]), inside);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -71,8 +72,8 @@ fn main(
     let area = params.output_height * params.output_width;
     var at = vec3<u32>(first / area, first % area / params.output_width, first % params.output_width);
     for (var pixel = first; pixel < end; pixel++) {
-        let left = dy[pixel * outputs + column];
-        let right = dy[pixel * outputs + next_column];
+        let left = vec4<f32>(dy[pixel * outputs + column]);
+        let right = vec4<f32>(dy[pixel * outputs + next_column]);
         add_outer_product(&tile, input_at(at, t0), input_at(at, t1), left, right);
         bias_left += left;
         bias_right += right;

@@ -4,10 +4,11 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; F is a multiple of 4.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
-// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS. All f32.
+// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
+// parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
 var<private> part_start: u32;
@@ -38,7 +39,7 @@ fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> f32 {
     // A negative coordinate wraps to a huge one.
     let inside = (row < params.input_height) & (column < params.input_width);
     let at = ((pixel.x * params.input_height + row) * params.input_width + column) * params.input_channels + tap.z;
-    return select(0.0, x[select(0u, at, inside)], inside);
+    return select(0.0, f32(x[select(0u, at, inside)]), inside);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -78,8 +79,8 @@ fn main(
     let area = params.output_height * params.output_width;
     var at = vec3<u32>(first / area, first % area / params.output_width, first % params.output_width);
     for (var pixel = first; pixel < end; pixel++) {
-        let left = dy[pixel * outputs + column];
-        let right = dy[pixel * outputs + next_column];
+        let left = vec4<f32>(dy[pixel * outputs + column]);
+        let right = vec4<f32>(dy[pixel * outputs + next_column]);
         let low = vec4<f32>(input_at(at, t0), input_at(at, t1), input_at(at, t2), input_at(at, t3));
         let high = vec4<f32>(input_at(at, t4), input_at(at, t5), input_at(at, t6), input_at(at, t7));
         add_outer_product(&tile, low, high, left, right);

@@ -4,10 +4,11 @@
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
 // each tile of each part.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
-// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS. All f32.
+// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
+// parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
 // Four channels under a tap (row, column, fours of channels) of the window at a pixel; zero outside the image.
@@ -19,13 +20,14 @@ fn left_at(pixel: u32, end: u32, tap: vec3<u32>) -> vec4<f32> {
     let inside = (pixel < end) & (row < params.input_height) & (column < params.input_width);
     let input = (at.x * params.input_height + row) * params.input_width + column;
     let quad = input * (params.input_channels / 4u) + tap.z;
-    return select(vec4<f32>(0.0), x[select(0u, quad, inside)], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(x[select(0u, quad, inside)]), inside);
 }
 
 // Four filters of a pixel; zero beyond the edges.
 fn right_at(pixel: u32, end: u32, column: u32) -> vec4<f32> {
     let inside = (pixel < end) & (column < params.output_channels / 4u);
-    return select(vec4<f32>(0.0), dy[select(0u, pixel * (params.output_channels / 4u) + column, inside)], inside);
+    let at = select(0u, pixel * (params.output_channels / 4u) + column, inside);
+    return select(vec4<f32>(0.0), vec4<f32>(dy[at]), inside);
 }
 
 var<private> part_start: u32;

@@ -1,12 +1,12 @@
 // dense_forward: y = epilogue(x·W + b), an 8 × 8 tile of y in the registers of each invocation.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
-// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). All row-major f32.
+// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
 // Stores eight values of one row, those that exist. `column` counts fours.
 fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
@@ -15,9 +15,9 @@ fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
         return;
     }
     let at = row * outputs + column;
-    y[at] = apply_epilogue(left + bias[column], 4u * at, params.epilogue);
+    y[at] = rounded(apply_epilogue(left + bias[column], 4u * at, params.epilogue));
     if column + 1u < outputs {
-        y[at + 1u] = apply_epilogue(right + bias[column + 1u], 4u * at + 4u, params.epilogue);
+        y[at + 1u] = rounded(apply_epilogue(right + bias[column + 1u], 4u * at + 4u, params.epilogue));
     }
 }
 
@@ -49,30 +49,30 @@ fn main(
     let x7 = min(row + 7u, last_row) * inputs;
     var tile: Tile;
     for (var k = 0u; k < inputs; k++) {
-        let a0 = x[x0 + k];
-        let a1 = x[x1 + k];
-        let a2 = x[x2 + k];
-        let a3 = x[x3 + k];
-        let a4 = x[x4 + k];
-        let a5 = x[x5 + k];
-        let a6 = x[x6 + k];
-        let a7 = x[x7 + k];
+        let a0 = vec4<f32>(x[x0 + k]);
+        let a1 = vec4<f32>(x[x1 + k]);
+        let a2 = vec4<f32>(x[x2 + k]);
+        let a3 = vec4<f32>(x[x3 + k]);
+        let a4 = vec4<f32>(x[x4 + k]);
+        let a5 = vec4<f32>(x[x5 + k]);
+        let a6 = vec4<f32>(x[x6 + k]);
+        let a7 = vec4<f32>(x[x7 + k]);
         let k_row = 4u * k * outputs;
         add_four_outer_products(
             &tile,
             transpose(mat4x4<f32>(a0, a1, a2, a3)),
             transpose(mat4x4<f32>(a4, a5, a6, a7)),
             mat4x4<f32>(
-                weights[k_row + column],
-                weights[k_row + outputs + column],
-                weights[k_row + 2u * outputs + column],
-                weights[k_row + 3u * outputs + column],
+                vec4<f32>(weights[k_row + column]),
+                vec4<f32>(weights[k_row + outputs + column]),
+                vec4<f32>(weights[k_row + 2u * outputs + column]),
+                vec4<f32>(weights[k_row + 3u * outputs + column]),
             ),
             mat4x4<f32>(
-                weights[k_row + next_column],
-                weights[k_row + outputs + next_column],
-                weights[k_row + 2u * outputs + next_column],
-                weights[k_row + 3u * outputs + next_column],
+                vec4<f32>(weights[k_row + next_column]),
+                vec4<f32>(weights[k_row + outputs + next_column]),
+                vec4<f32>(weights[k_row + 2u * outputs + next_column]),
+                vec4<f32>(weights[k_row + 3u * outputs + next_column]),
             ),
         );
     }

@@ -2,23 +2,23 @@
 // memory.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile.
-// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). All row-major f32.
+// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
 // Four inputs of a row; zero beyond the edges.
 fn left_at(row: u32, k: u32) -> vec4<f32> {
     let inside = (row < params.rows) & (k < params.inputs / 4u);
-    return select(vec4<f32>(0.0), x[select(0u, row * (params.inputs / 4u) + k, inside)], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(x[select(0u, row * (params.inputs / 4u) + k, inside)]), inside);
 }
 
 // Four columns of a row of W; zero beyond the edges.
 fn right_at(k: u32, column: u32) -> vec4<f32> {
     let inside = (k < params.inputs) & (column < params.outputs / 4u);
-    return select(vec4<f32>(0.0), weights[select(0u, k * (params.outputs / 4u) + column, inside)], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(weights[select(0u, k * (params.outputs / 4u) + column, inside)]), inside);
 }
 
 // Stores four values of one row, if they exist. `column` counts fours.
@@ -26,7 +26,7 @@ fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.outputs / 4u;
     if row < params.rows && column < outputs {
         let at = row * outputs + column;
-        y[at] = apply_epilogue(sum + bias[column], 4u * at, params.epilogue);
+        y[at] = rounded(apply_epilogue(sum + bias[column], 4u * at, params.epilogue));
     }
 }
 

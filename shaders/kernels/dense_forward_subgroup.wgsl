@@ -1,12 +1,12 @@
 // dense_forward_subgroup: y = epilogue(x·W + b), a 32 × 32 tile of y in the registers of eight lanes of a subgroup.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
-// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). All row-major f32.
+// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
 // Where a row of x begins; rows beyond the last one repeat it and are not stored.
 fn row_start(row: u32) -> u32 {
@@ -42,15 +42,15 @@ fn main(
     for (var k = 0u; k < inputs; k++) {
         let at = 4u * k * outputs + known_column;
         let w = mat4x4<f32>(
-            weights[at],
-            weights[at + outputs],
-            weights[at + 2u * outputs],
-            weights[at + 3u * outputs],
+            vec4<f32>(weights[at]),
+            vec4<f32>(weights[at + outputs]),
+            vec4<f32>(weights[at + 2u * outputs]),
+            vec4<f32>(weights[at + 3u * outputs]),
         );
-        let a0 = x[x0 + k];
-        let a1 = x[x1 + k];
-        let a2 = x[x2 + k];
-        let a3 = x[x3 + k];
+        let a0 = vec4<f32>(x[x0 + k]);
+        let a1 = vec4<f32>(x[x1 + k]);
+        let a2 = vec4<f32>(x[x2 + k]);
+        let a3 = vec4<f32>(x[x3 + k]);
         add_block(&b0, a0, w);
         add_block(&b1, a1, w);
         add_block(&b2, a2, w);
@@ -61,7 +61,7 @@ fn main(
     for (var i = 0u; i < TILE; i++) {
         if row + i < params.rows && column < outputs {
             let at = (row + i) * outputs + column;
-            y[at] = apply_epilogue(sums[i] + b, 4u * at, params.epilogue);
+            y[at] = rounded(apply_epilogue(sums[i] + b, 4u * at, params.epilogue));
         }
     }
 }

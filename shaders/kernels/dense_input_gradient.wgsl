@@ -3,12 +3,12 @@
 // loop, which on emulated GPUs does not fit into caches, and registers for four columns of both.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
-// params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major f32.
+// params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<f32>;
-@group(0) @binding(2) var<storage, read> weights: array<f32>;
-@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored>;
+@group(0) @binding(3) var<storage, read> x: array<Stored4>;
+@group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
 // Stores eight values of one row, those that exist. `column` counts fours of inputs.
 fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
@@ -59,22 +59,22 @@ fn main(
     let w7 = min(4u * column + 7u, last_input) * outputs;
     var tile: Tile;
     for (var n = 0u; n < outputs; n++) {
-        let a0 = dy[dy0 + n];
-        let a1 = dy[dy1 + n];
-        let a2 = dy[dy2 + n];
-        let a3 = dy[dy3 + n];
-        let a4 = dy[dy4 + n];
-        let a5 = dy[dy5 + n];
-        let a6 = dy[dy6 + n];
-        let a7 = dy[dy7 + n];
-        let b0 = weights[w0 + n];
-        let b1 = weights[w1 + n];
-        let b2 = weights[w2 + n];
-        let b3 = weights[w3 + n];
-        let b4 = weights[w4 + n];
-        let b5 = weights[w5 + n];
-        let b6 = weights[w6 + n];
-        let b7 = weights[w7 + n];
+        let a0 = f32(dy[dy0 + n]);
+        let a1 = f32(dy[dy1 + n]);
+        let a2 = f32(dy[dy2 + n]);
+        let a3 = f32(dy[dy3 + n]);
+        let a4 = f32(dy[dy4 + n]);
+        let a5 = f32(dy[dy5 + n]);
+        let a6 = f32(dy[dy6 + n]);
+        let a7 = f32(dy[dy7 + n]);
+        let b0 = f32(weights[w0 + n]);
+        let b1 = f32(weights[w1 + n]);
+        let b2 = f32(weights[w2 + n]);
+        let b3 = f32(weights[w3 + n]);
+        let b4 = f32(weights[w4 + n]);
+        let b5 = f32(weights[w5 + n]);
+        let b6 = f32(weights[w6 + n]);
+        let b7 = f32(weights[w7 + n]);
         add_outer_product(
             &tile,
             vec4<f32>(a0, a1, a2, a3),

@@ -2,23 +2,23 @@
 // of dx for each workgroup, its operands in workgroup memory. W is read as it lies and turned on its way.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile.
-// params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major f32.
+// params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
+@group(0) @binding(3) var<storage, read> x: array<Stored4>;
+@group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
 // Four outputs of a row; zero beyond the edges.
 fn left_at(row: u32, n: u32) -> vec4<f32> {
     let inside = (row < params.rows) & (n < params.outputs / 4u);
-    return select(vec4<f32>(0.0), dy[select(0u, row * (params.outputs / 4u) + n, inside)], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(dy[select(0u, row * (params.outputs / 4u) + n, inside)]), inside);
 }
 
 // Four columns of a row of W; zero beyond the edges.
 fn right_at(k: u32, n: u32) -> vec4<f32> {
     let inside = (k < params.inputs) & (n < params.outputs / 4u);
-    return select(vec4<f32>(0.0), weights[select(0u, k * (params.outputs / 4u) + n, inside)], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(weights[select(0u, k * (params.outputs / 4u) + n, inside)]), inside);
 }
 
 // Stores four values of one row, if they exist. `column` counts fours.

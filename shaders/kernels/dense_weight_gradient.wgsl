@@ -3,9 +3,10 @@
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
+// parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
 var<private> part_start: u32;
@@ -50,9 +51,11 @@ fn main(
     var bias_left = vec4<f32>(0.0);
     var bias_right = vec4<f32>(0.0);
     for (var sample = first; sample < end; sample++) {
-        let left = dy[sample * outputs + column];
-        let right = dy[sample * outputs + next_column];
-        add_outer_product(&tile, x[sample * inputs + row], x[sample * inputs + next_row], left, right);
+        let left = vec4<f32>(dy[sample * outputs + column]);
+        let right = vec4<f32>(dy[sample * outputs + next_column]);
+        let low = vec4<f32>(x[sample * inputs + row]);
+        let high = vec4<f32>(x[sample * inputs + next_row]);
+        add_outer_product(&tile, low, high, left, right);
         bias_left += left;
         bias_right += right;
     }

@@ -4,21 +4,22 @@
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 64 for each tile of each
 // part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
+// parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
 // Four inputs of a sample; zero beyond the edges.
 fn left_at(sample: u32, end: u32, k: u32) -> vec4<f32> {
     let inside = (sample < end) & (k < params.inputs / 4u);
-    return select(vec4<f32>(0.0), x[select(0u, sample * (params.inputs / 4u) + k, inside)], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(x[select(0u, sample * (params.inputs / 4u) + k, inside)]), inside);
 }
 
 // Four outputs of a sample; zero beyond the edges.
 fn right_at(sample: u32, end: u32, n: u32) -> vec4<f32> {
     let inside = (sample < end) & (n < params.outputs / 4u);
-    return select(vec4<f32>(0.0), dy[select(0u, sample * (params.outputs / 4u) + n, inside)], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(dy[select(0u, sample * (params.outputs / 4u) + n, inside)]), inside);
 }
 
 var<private> part_start: u32;

@@ -3,15 +3,16 @@
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile of each part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
+// parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
 // Four columns of dy of a sample; zero from `end` on, so that what is not summed adds nothing.
 fn gradient_at(sample: u32, end: u32, column: u32) -> vec4<f32> {
     let inside = sample < end;
-    return select(vec4<f32>(0.0), dy[select(0u, sample, inside) * (params.outputs / 4u) + column], inside);
+    return select(vec4<f32>(0.0), vec4<f32>(dy[select(0u, sample, inside) * (params.outputs / 4u) + column]), inside);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -47,10 +48,10 @@ fn main(
         let at = sample * inputs + known_row;
         let beyond = (params.rows - 1u) * inputs + known_row;
         let a = transpose(mat4x4<f32>(
-            x[at],
-            x[min(at + inputs, beyond)],
-            x[min(at + 2u * inputs, beyond)],
-            x[min(at + 3u * inputs, beyond)],
+            vec4<f32>(x[at]),
+            vec4<f32>(x[min(at + inputs, beyond)]),
+            vec4<f32>(x[min(at + 2u * inputs, beyond)]),
+            vec4<f32>(x[min(at + 3u * inputs, beyond)]),
         ));
         let b = mat4x4<f32>(
             gradient_at(sample, end, known_column),

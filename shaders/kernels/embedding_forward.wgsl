@@ -1,12 +1,12 @@
 // embedding_forward: y[b, p] = epilogue(weights[ids[b, p]]), the vector of each word.
 //
 // B samples, P word numbers of each, V words, S stored channels, a multiple of 4.
-// params: Embedding. ids: (B, id_stride) whole numbers below V as f32, of which P from id_offset on are used.
-// weights: (V, S). y: (B, P, S). All row-major f32.
+// params: Embedding. ids: (B, id_stride) whole numbers below V, of which P from id_offset on are used.
+// weights: (V, S). y: (B, P, S). Row-major; weights f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> ids: array<f32>;
+@group(0) @binding(1) var<storage, read> ids: array<Stored>;
 @group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> y: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -20,5 +20,5 @@ fn main(
     if token >= params.rows * params.tokens {
         return;
     }
-    y[number] = apply_epilogue(weights[word(token) * quads + number % quads], 4u * number, params.epilogue);
+    y[number] = rounded(apply_epilogue(weights[word(token) * quads + number % quads], 4u * number, params.epilogue));
 }

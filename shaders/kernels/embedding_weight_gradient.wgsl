@@ -3,11 +3,11 @@
 // atomically and the result is the same bits every time.
 //
 // B samples, P word numbers of each, V words, S stored channels, a multiple of 4.
-// params: Embedding. ids: (B, id_stride) whole numbers below V as f32, of which P from id_offset on are used.
-// dy: (B, P, S). parts: (parts, part_stride): dW (V, S). All row-major f32.
+// params: Embedding. ids: (B, id_stride) whole numbers below V, of which P from id_offset on are used.
+// dy: (B, P, S). parts: (parts, part_stride): dW (V, S). Row-major; parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> ids: array<f32>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> ids: array<Stored>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -32,6 +32,6 @@ fn main(
     let end = min(first + params.tokens_per_part, tokens);
     for (var token = first; token < end; token++) {
         let at = start + word(token) * quads;
-        parts[at] = parts[at] + dy[token * quads + quad];
+        parts[at] = parts[at] + vec4<f32>(dy[token * quads + quad]);
     }
 }

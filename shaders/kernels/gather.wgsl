@@ -4,7 +4,7 @@
 //
 // params: Gather. first_images, second_images: (samples, features) bytes, four to a word, features a multiple of 4.
 // labels: (samples) bytes, four to a word. order: (samples) sample numbers.
-// batch: (rows, stride) f32, stride a multiple of 4. batch_labels: (rows) u32.
+// batch: (rows, stride) Stored, stride a multiple of 4. batch_labels: (rows) u32.
 struct Params {
     rows: u32,
     features: u32,
@@ -21,7 +21,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read> second_images: array<u32>;
 @group(0) @binding(3) var<storage, read> labels: array<u32>;
 @group(0) @binding(4) var<storage, read> order: array<u32>;
-@group(0) @binding(5) var<storage, read_write> batch: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> batch: array<Stored4>;
 @group(0) @binding(6) var<storage, read_write> batch_labels: array<u32>;
 
 // Four neighbouring bytes of a sample.
@@ -57,7 +57,7 @@ fn main(
             values = vec4<f32>(bytes) / params.divisor;
         }
     }
-    batch[number] = values;
+    batch[number] = rounded(values);
     if quad == 0u {
         batch_labels[row] = label;
     }

@@ -10,8 +10,8 @@
 // params: GatherAugmented. first_images, second_images: (samples, source_height, source_width, channels) bytes, four
 // to a word. labels: (samples) bytes, four to a word. order: (samples) sample numbers. mean_image: (source_height,
 // source_width, channels) f32, not read unless the normalisation is by it.
-// batch: (rows, row_stride) f32, of which (height, width, channel_stride) are in use and as many of the latter real as
-// there are channels; the rest becomes zero. batch_labels: (rows) u32. Rows from step.count on become zero.
+// batch: (rows, row_stride) Stored, of which (height, width, channel_stride) are in use and as many of the latter real
+// as there are channels; the rest becomes zero. batch_labels: (rows) u32. Rows from step.count on become zero.
 struct Params {
     rows: u32,
     samples: u32,
@@ -53,7 +53,7 @@ const NORMALIZATION_MEAN_IMAGE: u32 = 2u;
 @group(0) @binding(3) var<storage, read> labels: array<u32>;
 @group(0) @binding(4) var<storage, read> order: array<u32>;
 @group(0) @binding(5) var<storage, read> mean_image: array<f32>;
-@group(0) @binding(6) var<storage, read_write> batch: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> batch: array<Stored4>;
 @group(0) @binding(7) var<storage, read_write> batch_labels: array<u32>;
 
 // How an image lies over its source.
@@ -183,7 +183,7 @@ fn main(
             }
         }
     }
-    batch[number] = values;
+    batch[number] = rounded(values);
     if quad == 0u {
         batch_labels[row] = label;
     }

@@ -1,11 +1,11 @@
 // gelu_backward: dx = dy ⊙ (Φ(x) + x·φ(x)) ⊙ slope(x), Φ and φ the normal distribution and its density, where the
 // epilogue of the layer below made x.
 //
-// params: Elementwise; elements is a multiple of 4. dy, x, dx: (elements) f32.
+// params: Elementwise; elements is a multiple of 4. dy, x, dx: (elements) Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> x: array<Stored4>;
+@group(0) @binding(3) var<storage, read_write> dx: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -17,5 +17,5 @@ fn main(
     if number >= params.elements / 4u {
         return;
     }
-    store_gradient(number, dy[number] * gelu_slope(x[number]));
+    store_gradient(number, vec4<f32>(dy[number]) * gelu_slope(vec4<f32>(x[number])));
 }

@@ -1,9 +1,9 @@
 // gelu_forward: y = epilogue(x·Φ(x)), Φ the normal distribution.
 //
-// params: Elementwise; elements is a multiple of 4. x, y: (elements) f32.
+// params: Elementwise; elements is a multiple of 4. x, y: (elements) Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read_write> y: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -15,5 +15,5 @@ fn main(
     if number >= params.elements / 4u {
         return;
     }
-    y[number] = apply_epilogue(gelu(x[number]), 4u * number, params.epilogue);
+    y[number] = rounded(apply_epilogue(gelu(vec4<f32>(x[number])), 4u * number, params.epilogue));
 }

@@ -2,12 +2,13 @@
 // channels of each token. Ba, Kiros and Hinton, "Layer Normalization", 2016. One invocation for each token.
 //
 // B rows of T tokens, C stored channels, a multiple of 4, of which `channels` count.
-// params: LayerNorm. x, y: (B, T, C). gamma, beta: (C). saved: (B, T) of mean and 1 / √(variance + epsilon). All f32.
+// params: LayerNorm. x, y: (B, T, C). gamma, beta: (C). saved: (B, T) of mean and 1 / √(variance + epsilon).
+// gamma, beta, saved f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> gamma: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> beta: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 @group(0) @binding(5) var<storage, read_write> saved: array<vec2<f32>>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -24,19 +25,19 @@ fn main(
     let start = token * quads;
     var sums = vec4<f32>(0.0);
     for (var quad = 0u; quad < quads; quad++) {
-        sums += x[start + quad];
+        sums += vec4<f32>(x[start + quad]);
     }
     let mean = sum_of_four(sums) / f32(params.channels);
     var squares = vec4<f32>(0.0);
     for (var quad = 0u; quad < quads; quad++) {
-        let distance = known(quad, x[start + quad] - mean);
+        let distance = known(quad, vec4<f32>(x[start + quad]) - mean);
         squares = fma(distance, distance, squares);
     }
     let inverse_deviation = 1.0 / sqrt(sum_of_four(squares) / f32(params.channels) + params.epsilon);
     saved[token] = vec2<f32>(mean, inverse_deviation);
     for (var quad = 0u; quad < quads; quad++) {
-        let normalized = (x[start + quad] - mean) * inverse_deviation;
+        let normalized = (vec4<f32>(x[start + quad]) - mean) * inverse_deviation;
         let value = known(quad, fma(normalized, gamma[quad], beta[quad]));
-        y[start + quad] = apply_epilogue(value, 4u * (start + quad), params.epilogue);
+        y[start + quad] = rounded(apply_epilogue(value, 4u * (start + quad), params.epilogue));
     }
 }

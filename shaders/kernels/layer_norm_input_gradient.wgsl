@@ -3,13 +3,14 @@
 // epilogue of the layer below made x. One invocation for each token.
 //
 // B rows of T tokens, C stored channels, a multiple of 4, of which `channels` count.
-// params: LayerNorm. x, dy, dx: (B, T, C). saved: (B, T) of mean and 1 / √(variance + epsilon). gamma: (C). All f32.
+// params: LayerNorm. x, dy, dx: (B, T, C). saved: (B, T) of mean and 1 / √(variance + epsilon). gamma: (C).
+// saved, gamma f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read> saved: array<vec2<f32>>;
 @group(0) @binding(4) var<storage, read> gamma: array<vec4<f32>>;
-@group(0) @binding(5) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> dx: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -28,15 +29,15 @@ fn main(
     var sums = vec4<f32>(0.0);
     var products = vec4<f32>(0.0);
     for (var quad = 0u; quad < quads; quad++) {
-        let gradient = known(quad, dy[start + quad] * gamma[quad]);
+        let gradient = known(quad, vec4<f32>(dy[start + quad]) * gamma[quad]);
         sums += gradient;
-        products = fma(gradient, (x[start + quad] - mean) * inverse_deviation, products);
+        products = fma(gradient, (vec4<f32>(x[start + quad]) - mean) * inverse_deviation, products);
     }
     let gradient_mean = sum_of_four(sums) / f32(params.channels);
     let product_mean = sum_of_four(products) / f32(params.channels);
     for (var quad = 0u; quad < quads; quad++) {
-        let normalized = (x[start + quad] - mean) * inverse_deviation;
-        let gradient = dy[start + quad] * gamma[quad] - gradient_mean - normalized * product_mean;
+        let normalized = (vec4<f32>(x[start + quad]) - mean) * inverse_deviation;
+        let gradient = vec4<f32>(dy[start + quad]) * gamma[quad] - gradient_mean - normalized * product_mean;
         store_gradient(start + quad, known(quad, inverse_deviation * gradient));
     }
 }

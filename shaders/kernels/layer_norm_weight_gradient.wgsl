@@ -3,10 +3,10 @@
 //
 // B rows of T tokens, C stored channels, a multiple of 4, of which `channels` count.
 // params: LayerNorm. x, dy: (B, T, C). saved: (B, T) of mean and 1 / √(variance + epsilon).
-// parts: (parts, part_stride): dgamma (C), and dbeta (C) from bias_offset on. All f32.
+// parts: (parts, part_stride): dgamma (C), and dbeta (C) from bias_offset on. saved, parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read> saved: array<vec2<f32>>;
 @group(0) @binding(4) var<storage, read_write> parts: array<vec4<f32>>;
 
@@ -29,8 +29,8 @@ fn main(
     var beta_sum = vec4<f32>(0.0);
     for (var token = first; token < min(first + params.tokens_per_part, tokens); token++) {
         let at = token * quads + quad;
-        let gradient = known(quad, dy[at]);
-        gamma_sum = fma(gradient, (x[at] - saved[token].x) * saved[token].y, gamma_sum);
+        let gradient = known(quad, vec4<f32>(dy[at]));
+        gamma_sum = fma(gradient, (vec4<f32>(x[at]) - saved[token].x) * saved[token].y, gamma_sum);
         beta_sum += gradient;
     }
     let start = part * params.part_stride / 4u + quad;

@@ -8,7 +8,7 @@
 // This is Torch's image.rgb2yuv and nn.SpatialContrastiveNormalization(1, image.gaussian1D(7)), which divides by
 // blur(1) outside of the root. One workgroup an image, at most 2048 pixels.
 //
-// params: LocalContrast. batch: (rows, row_stride) f32, of which (height, width, 3) are in use; the rest, and rows
+// params: LocalContrast. batch: (rows, row_stride) Stored, of which (height, width, 3) are in use; the rest, and rows
 // from step.count on, stay.
 struct Params {
     rows: u32,
@@ -26,7 +26,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read_write> batch: array<f32>;
+@group(0) @binding(1) var<storage, read_write> batch: array<Stored>;
 
 const INVOCATIONS: u32 = 256u;
 const PIXELS: u32 = 2048u;
@@ -138,27 +138,30 @@ fn main(
     let pixels = params.height * params.width;
     for (var pixel = local; pixel < pixels; pixel += INVOCATIONS) {
         let at = start + 3u * pixel;
-        let rgb = vec3<f32>(batch[at], batch[at + 1u], batch[at + 2u]);
+        let rgb = vec3<f32>(f32(batch[at]), f32(batch[at + 1u]), f32(batch[at + 2u]));
         light[pixel] = dot(rgb, vec3<f32>(0.299, 0.587, 0.114));
-        batch[at + 1u] = (dot(rgb, vec3<f32>(-0.14713, -0.28886, 0.436)) - params.mean_u) * params.scale_u;
-        batch[at + 2u] = (dot(rgb, vec3<f32>(0.615, -0.51499, -0.10001)) - params.mean_v) * params.scale_v;
+        let u = (dot(rgb, vec3<f32>(-0.14713, -0.28886, 0.436)) - params.mean_u) * params.scale_u;
+        let v = (dot(rgb, vec3<f32>(0.615, -0.51499, -0.10001)) - params.mean_v) * params.scale_v;
+        batch[at + 1u] = rounded_number(u);
+        batch[at + 2u] = rounded_number(v);
     }
     workgroupBarrier();
     blur_differences(local);
     workgroupBarrier();
     // Others still read `light`, so d waits in the batch, each where its own invocation finds it again.
     for (var pixel = local; pixel < pixels; pixel += INVOCATIONS) {
-        batch[start + 3u * pixel] = -mean_difference(pixel);
+        batch[start + 3u * pixel] = rounded_number(-mean_difference(pixel));
     }
     workgroupBarrier();
     for (var pixel = local; pixel < pixels; pixel += INVOCATIONS) {
-        light[pixel] = batch[start + 3u * pixel];
+        light[pixel] = f32(batch[start + 3u * pixel]);
     }
     workgroupBarrier();
     blur_squares(local);
     workgroupBarrier();
     for (var pixel = local; pixel < pixels; pixel += INVOCATIONS) {
         let deviation = local_deviation(pixel);
-        batch[start + 3u * pixel] = light[pixel] / select(params.threshold, deviation, deviation > params.threshold);
+        let divisor = select(params.threshold, deviation, deviation > params.threshold);
+        batch[start + 3u * pixel] = rounded_number(light[pixel] / divisor);
     }
 }

@@ -3,11 +3,11 @@
 // made x. Both sums run over the channels j within `radius`. The denominators are computed again.
 //
 // B rows of P pixels, C stored channels, a multiple of 4.
-// params: LocalResponse. dy, x, dx: (B, P, C) f32.
+// params: LocalResponse. dy, x, dx: (B, P, C) Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> x: array<Stored4>;
+@group(0) @binding(3) var<storage, read_write> dx: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -26,9 +26,9 @@ fn main(
     var sum = vec4<f32>(0.0);
     for (var other = first_neighbour(quad); other < end_neighbour(quad); other++) {
         let denominator = denominators(start, other);
-        let gradient = dy[start + other] / power(denominator);
-        sum += sum_within_radius(quad, other, gradient * x[start + other] / denominator);
+        let gradient = vec4<f32>(dy[start + other]) / power(denominator);
+        sum += sum_within_radius(quad, other, gradient * vec4<f32>(x[start + other]) / denominator);
         straight = select(straight, gradient, vec4<bool>(other == quad));
     }
-    store_gradient(number, straight - 2.0 * params.alpha * params.beta * x[number] * sum);
+    store_gradient(number, straight - 2.0 * params.alpha * params.beta * vec4<f32>(x[number]) * sum);
 }

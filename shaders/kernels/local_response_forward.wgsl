@@ -3,10 +3,10 @@
 // Neural Networks", 2012, section 3.3.
 //
 // B rows of P pixels, C stored channels, a multiple of 4; zeros in the padding add nothing to a sum.
-// params: LocalResponse. x, y: (B, P, C) f32.
+// params: LocalResponse. x, y: (B, P, C) Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read_write> y: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -20,6 +20,6 @@ fn main(
         return;
     }
     let quad = number % quads;
-    let value = divided(x[number], excesses(number - quad, quad));
-    y[number] = apply_epilogue(value, 4u * number, params.epilogue);
+    let value = divided(vec4<f32>(x[number]), excesses(number - quad, quad));
+    y[number] = rounded(apply_epilogue(value, 4u * number, params.epilogue));
 }

@@ -11,12 +11,12 @@
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
 // params: Lstm. recurrent: (S, 4S). dy: (N, S), gradient of the last hidden state. cells: (N, T, S), in: c[t],
-// out: gradient of c[t-1]. gates: (N, T, 4S), in: i, f, g, o, out: dz. All row-major f32.
+// out: gradient of c[t-1]. gates: (N, T, 4S), in: i, f, g, o, out: dz. Row-major; cells f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> recurrent: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> cells: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> gates: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> gates: array<Stored4>;
 
 const WORKGROUP_SIZE: u32 = 64u;
 // Fours of units that a workgroup works on at a time: an invocation for four of them and each gate.
@@ -40,7 +40,12 @@ fn store_share(at: u32, first: vec4<f32>, second: vec4<f32>, third: vec4<f32>, f
 // Four values of four rows of R, of which the first lies at `at`: column j holds the values j of all rows.
 fn recurrent_columns(at: u32, stride: u32) -> mat4x4<f32> {
     return transpose(
-        mat4x4<f32>(recurrent[at], recurrent[at + stride], recurrent[at + 2u * stride], recurrent[at + 3u * stride]),
+        mat4x4<f32>(
+            vec4<f32>(recurrent[at]),
+            vec4<f32>(recurrent[at + stride]),
+            vec4<f32>(recurrent[at + 2u * stride]),
+            vec4<f32>(recurrent[at + 3u * stride]),
+        ),
     );
 }
 
@@ -69,8 +74,18 @@ fn propagate(first: u32, t: u32, gate: u32, quad: u32, share: u32) {
     var near: Tile;
     var far: Tile;
     for (var n = 0u; n < quads; n++) {
-        let low = transpose(mat4x4<f32>(gates[dz0 + n], gates[dz1 + n], gates[dz2 + n], gates[dz3 + n]));
-        let high = transpose(mat4x4<f32>(gates[dz4 + n], gates[dz5 + n], gates[dz6 + n], gates[dz7 + n]));
+        let low = transpose(mat4x4<f32>(
+            vec4<f32>(gates[dz0 + n]),
+            vec4<f32>(gates[dz1 + n]),
+            vec4<f32>(gates[dz2 + n]),
+            vec4<f32>(gates[dz3 + n]),
+        ));
+        let high = transpose(mat4x4<f32>(
+            vec4<f32>(gates[dz4 + n]),
+            vec4<f32>(gates[dz5 + n]),
+            vec4<f32>(gates[dz6 + n]),
+            vec4<f32>(gates[dz7 + n]),
+        ));
         add_four_outer_products(&near, low, high, recurrent_columns(w0 + n, stride), recurrent_columns(w1 + n, stride));
         add_four_outer_products(&far, low, high, recurrent_columns(w2 + n, stride), recurrent_columns(w3 + n, stride));
     }
@@ -89,10 +104,10 @@ fn retreat(sequence: u32, t: u32, quad: u32, share: u32) {
     let quads = params.stored_units / 4u;
     let place = (sequence * params.steps + t) * quads + quad;
     let gate = 4u * (place - quad) + quad;
-    let i = gates[gate];
-    let f = gates[gate + quads];
-    let g = gates[gate + 2u * quads];
-    let o = gates[gate + 3u * quads];
+    let i = vec4<f32>(gates[gate]);
+    let f = vec4<f32>(gates[gate + quads]);
+    let g = vec4<f32>(gates[gate + 2u * quads]);
+    let o = vec4<f32>(gates[gate + 3u * quads]);
     let squashed = accurate_tanh(cells[place]);
     var dh: vec4<f32>;
     var dc = vec4<f32>(0.0);
@@ -101,17 +116,17 @@ fn retreat(sequence: u32, t: u32, quad: u32, share: u32) {
         dh = (shares[share] + shares[share + next]) + (shares[share + 2u * next] + shares[share + 3u * next]);
         dc = cells[place + quads];
     } else {
-        dh = dy[sequence * quads + quad];
+        dh = vec4<f32>(dy[sequence * quads + quad]);
     }
     dc = fma(dh * o, 1.0 - squashed * squashed, dc);
     var before = vec4<f32>(0.0);
     if t > 0u {
         before = cells[place - quads];
     }
-    gates[gate] = dc * g * hard_sigmoid_slope(i);
-    gates[gate + quads] = dc * before * hard_sigmoid_slope(f);
-    gates[gate + 2u * quads] = dc * i * (1.0 - g * g);
-    gates[gate + 3u * quads] = dh * squashed * hard_sigmoid_slope(o);
+    gates[gate] = rounded(dc * g * hard_sigmoid_slope(i));
+    gates[gate + quads] = rounded(dc * before * hard_sigmoid_slope(f));
+    gates[gate + 2u * quads] = rounded(dc * i * (1.0 - g * g));
+    gates[gate + 3u * quads] = rounded(dh * squashed * hard_sigmoid_slope(o));
     cells[place] = dc * f;
 }
 

@@ -9,13 +9,13 @@
 //
 // N sequences, T steps, S stored units, a multiple of 4 and at most 512. Gates are four blocks of S: i, f, g, o.
 // params: Lstm. recurrent: (S, 4S). gates: (N, T, 4S), in: x·W + b, out: i, f, g, o. cells: (N, T, S), out: c[t].
-// previous: (N, T, S), out: h[t-1]. y: (N, S). All row-major f32.
+// previous: (N, T, S), out: h[t-1]. y: (N, S). Row-major; cells f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> recurrent: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read_write> gates: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
+@group(0) @binding(2) var<storage, read_write> gates: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> cells: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> previous: array<vec4<f32>>;
-@group(0) @binding(5) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> previous: array<Stored4>;
+@group(0) @binding(5) var<storage, read_write> y: array<Stored4>;
 
 const WORKGROUP_SIZE: u32 = 64u;
 
@@ -42,26 +42,26 @@ fn advance(
     let quads = params.stored_units / 4u;
     let place = (sequence * params.steps + t) * quads + quad;
     let gate = 4u * (place - quad) + quad;
-    let i = hard_sigmoid(gates[gate] + input);
-    let f = hard_sigmoid(gates[gate + quads] + forget);
-    let g = accurate_tanh(gates[gate + 2u * quads] + candidate);
-    let o = hard_sigmoid(gates[gate + 3u * quads] + output);
-    gates[gate] = i;
-    gates[gate + quads] = f;
-    gates[gate + 2u * quads] = g;
-    gates[gate + 3u * quads] = o;
+    let i = hard_sigmoid(vec4<f32>(gates[gate]) + input);
+    let f = hard_sigmoid(vec4<f32>(gates[gate + quads]) + forget);
+    let g = accurate_tanh(vec4<f32>(gates[gate + 2u * quads]) + candidate);
+    let o = hard_sigmoid(vec4<f32>(gates[gate + 3u * quads]) + output);
+    gates[gate] = rounded(i);
+    gates[gate + quads] = rounded(f);
+    gates[gate + 2u * quads] = rounded(g);
+    gates[gate + 3u * quads] = rounded(o);
     var c = i * g;
     if t > 0u {
         c = fma(f, cells[place - quads], c);
     } else {
-        previous[place] = vec4<f32>(0.0);
+        previous[place] = rounded(vec4<f32>(0.0));
     }
     cells[place] = c;
     let h = o * accurate_tanh(c);
     if t + 1u < params.steps {
-        previous[place + quads] = h;
+        previous[place + quads] = rounded(h);
     } else {
-        y[sequence * quads + quad] = h;
+        y[sequence * quads + quad] = rounded(h);
     }
 }
 
@@ -85,8 +85,18 @@ fn step_units(first: u32, t: u32, quad: u32) {
             &input_forget,
             low,
             high,
-            mat4x4<f32>(recurrent[w0], recurrent[w1], recurrent[w2], recurrent[w3]),
-            mat4x4<f32>(recurrent[w0 + quads], recurrent[w1 + quads], recurrent[w2 + quads], recurrent[w3 + quads]),
+            mat4x4<f32>(
+                vec4<f32>(recurrent[w0]),
+                vec4<f32>(recurrent[w1]),
+                vec4<f32>(recurrent[w2]),
+                vec4<f32>(recurrent[w3]),
+            ),
+            mat4x4<f32>(
+                vec4<f32>(recurrent[w0 + quads]),
+                vec4<f32>(recurrent[w1 + quads]),
+                vec4<f32>(recurrent[w2 + quads]),
+                vec4<f32>(recurrent[w3 + quads]),
+            ),
         );
         let g = 2u * quads;
         let o = 3u * quads;
@@ -94,8 +104,18 @@ fn step_units(first: u32, t: u32, quad: u32) {
             &candidate_output,
             low,
             high,
-            mat4x4<f32>(recurrent[w0 + g], recurrent[w1 + g], recurrent[w2 + g], recurrent[w3 + g]),
-            mat4x4<f32>(recurrent[w0 + o], recurrent[w1 + o], recurrent[w2 + o], recurrent[w3 + o]),
+            mat4x4<f32>(
+                vec4<f32>(recurrent[w0 + g]),
+                vec4<f32>(recurrent[w1 + g]),
+                vec4<f32>(recurrent[w2 + g]),
+                vec4<f32>(recurrent[w3 + g]),
+            ),
+            mat4x4<f32>(
+                vec4<f32>(recurrent[w0 + o]),
+                vec4<f32>(recurrent[w1 + o]),
+                vec4<f32>(recurrent[w2 + o]),
+                vec4<f32>(recurrent[w3 + o]),
+            ),
         );
     }
     let p = input_forget;
@@ -129,7 +149,8 @@ fn main(
             for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
                 for (var row = 0u; row < sequences; row++) {
                     // What this invocation itself has stored.
-                    hidden[row * quads + quad] = previous[((first + row) * params.steps + t + 1u) * quads + quad];
+                    let at = ((first + row) * params.steps + t + 1u) * quads + quad;
+                    hidden[row * quads + quad] = vec4<f32>(previous[at]);
                 }
             }
         }
@@ -139,7 +160,7 @@ fn main(
     for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
         for (var row = 0u; row < sequences; row++) {
             let at = (first + row) * quads + quad;
-            y[at] = apply_epilogue(y[at], 4u * at, params.epilogue);
+            y[at] = rounded(apply_epilogue(vec4<f32>(y[at]), 4u * at, params.epilogue));
         }
     }
 }

@@ -3,12 +3,12 @@
 // result is the same bits every time.
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
-// params: Pool. dy: (B, H', W', C) f32. taps: (B, H', W', C) u32. x, dx: (B, H, W, C) f32.
+// params: Pool. dy: (B, H', W', C) Stored. taps: (B, H', W', C) u32. x, dx: (B, H, W, C) Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> taps: array<vec4<u32>>;
-@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> x: array<Stored4>;
+@group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -32,7 +32,7 @@ fn main(
             let output = ((sample * params.output_height + i) * params.output_width + j) * channels + channel;
             let tap = (row + params.padding - i * params.stride) * params.side
                 + column + params.padding - j * params.stride;
-            sum += select(vec4<f32>(0.0), dy[output], taps[output] == vec4<u32>(tap));
+            sum += select(vec4<f32>(0.0), vec4<f32>(dy[output]), taps[output] == vec4<u32>(tap));
         }
     }
     store_gradient(number, sum);

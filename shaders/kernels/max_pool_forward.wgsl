@@ -2,10 +2,10 @@
 // The first of equal values in row-major order wins; what lies outside the image never does.
 //
 // B samples, H × W × C stored input, H' × W' × C output; C is a multiple of 4.
-// params: Pool. x: (B, H, W, C) f32. y: (B, H', W', C) f32. taps: (B, H', W', C) u32.
+// params: Pool. x: (B, H, W, C) Stored. y: (B, H', W', C) Stored. taps: (B, H', W', C) u32.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read_write> y: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> taps: array<vec4<u32>>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -31,7 +31,8 @@ fn main(
     var first = true;
     for (var i = inside.first.x; i < inside.end.x; i++) {
         for (var j = inside.first.y; j < inside.end.y; j++) {
-            let value = x[((sample * params.input_height + i) * params.input_width + j) * channels + channel];
+            let at = ((sample * params.input_height + i) * params.input_width + j) * channels + channel;
+            let value = vec4<f32>(x[at]);
             let tap = (i + params.padding - corner.x) * params.side + j + params.padding - corner.y;
             let better = (value > best) | vec4<bool>(first);
             best = select(best, value, better);
@@ -39,6 +40,6 @@ fn main(
             first = false;
         }
     }
-    y[number] = apply_epilogue(best, 4u * number, params.epilogue);
+    y[number] = rounded(apply_epilogue(best, 4u * number, params.epilogue));
     taps[number] = best_tap;
 }

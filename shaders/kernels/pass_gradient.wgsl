@@ -1,11 +1,11 @@
 // pass_gradient: dx = dy ⊙ slope(x), where the epilogue of the layer below made x: the gradient of a layer that adds
 // something to its input.
 //
-// params: Elementwise; elements is a multiple of 4. dy, x, dx: (elements) f32.
+// params: Elementwise; elements is a multiple of 4. dy, x, dx: (elements) Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> x: array<Stored4>;
+@group(0) @binding(3) var<storage, read_write> dx: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -17,5 +17,5 @@ fn main(
     if number >= params.elements / 4u {
         return;
     }
-    store_gradient(number, dy[number]);
+    store_gradient(number, vec4<f32>(dy[number]));
 }

@@ -1,11 +1,11 @@
 // position_forward: y = epilogue(x + e), the same learned e for every row.
 //
 // B rows of V values (positions times stored channels), a multiple of 4.
-// params: Position. x, y: (B, V). embedding: (V). All f32.
+// params: Position. x, y: (B, V). embedding: (V). embedding f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> embedding: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> y: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -18,5 +18,5 @@ fn main(
     if number >= params.rows * quads {
         return;
     }
-    y[number] = apply_epilogue(x[number] + embedding[number % quads], 4u * number, params.epilogue);
+    y[number] = rounded(apply_epilogue(vec4<f32>(x[number]) + embedding[number % quads], 4u * number, params.epilogue));
 }

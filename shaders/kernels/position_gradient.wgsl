@@ -1,9 +1,9 @@
 // position_gradient: de = Σ dy over one part of the batch's rows.
 //
 // B rows of V values (positions times stored channels), a multiple of 4. One invocation for each four values of a
-// part. params: Position. dy: (B, V). parts: (parts, part_stride), each de (V). All f32.
+// part. params: Position. dy: (B, V). parts: (parts, part_stride), each de (V). parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> parts: array<vec4<f32>>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -22,7 +22,7 @@ fn main(
     let quad = number % quads;
     var sum = vec4<f32>(0.0);
     for (var row = first; row < min(first + params.rows_per_part, params.rows); row++) {
-        sum += dy[row * quads + quad];
+        sum += vec4<f32>(dy[row * quads + quad]);
     }
     parts[part * params.part_stride / 4u + quad] = sum;
 }

@@ -3,7 +3,7 @@
 // 1 - smoothing on the label and smoothing / classes on all. One workgroup; each invocation takes every 256th row.
 // The first of equal logits is the answer.
 //
-// params: Softmax. logits, gradient: (B, stride) f32, of which `classes` are real. labels: (B) u32.
+// params: Softmax. logits, gradient: (B, stride) Stored, of which `classes` are real. labels: (B) u32.
 // results: (slots) of loss and count. Rows from step.count on and padding get gradient zero.
 struct Params {
     rows: u32,
@@ -22,9 +22,9 @@ struct StepResult {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> logits: array<f32>;
+@group(0) @binding(1) var<storage, read> logits: array<Stored>;
 @group(0) @binding(2) var<storage, read> labels: array<u32>;
-@group(0) @binding(3) var<storage, read_write> gradient: array<f32>;
+@group(0) @binding(3) var<storage, read_write> gradient: array<Stored>;
 @group(0) @binding(4) var<storage, read_write> results: array<StepResult>;
 
 const INVOCATIONS: u32 = 256u;
@@ -43,15 +43,15 @@ fn main(@builtin(local_invocation_index) local: u32) {
         let start = row * params.stride;
         if row >= step.count {
             for (var category = 0u; category < params.stride; category++) {
-                gradient[start + category] = 0.0;
+                gradient[start + category] = rounded_number(0.0);
             }
             continue;
         }
         let label = labels[row];
-        var largest = params.logits_scale * logits[start];
+        var largest = params.logits_scale * f32(logits[start]);
         var answer = 0u;
         for (var category = 1u; category < params.classes; category++) {
-            let logit = params.logits_scale * logits[start + category];
+            let logit = params.logits_scale * f32(logits[start + category]);
             if logit > largest {
                 largest = logit;
                 answer = category;
@@ -60,18 +60,19 @@ fn main(@builtin(local_invocation_index) local: u32) {
         var sum = 0.0;
         var logit_sum = 0.0;
         for (var category = 0u; category < params.classes; category++) {
-            let logit = params.logits_scale * logits[start + category] - largest;
+            let logit = params.logits_scale * f32(logits[start + category]) - largest;
             sum += exp(logit);
             logit_sum += logit;
         }
-        let label_logit = params.logits_scale * logits[start + label] - largest;
+        let label_logit = params.logits_scale * f32(logits[start + label]) - largest;
         loss += (log(sum) - (1.0 - params.label_smoothing) * label_logit - each * logit_sum) * share;
         correct += select(0u, 1u, answer == label);
         if step.training == 1u {
             for (var category = 0u; category < params.stride; category++) {
-                let probability = exp(params.logits_scale * logits[start + category] - largest) / sum;
+                let probability = exp(params.logits_scale * f32(logits[start + category]) - largest) / sum;
                 let target_share = each + select(0.0, 1.0 - params.label_smoothing, category == label);
-                gradient[start + category] = select(0.0, (probability - target_share) * weight, category < params.classes);
+                let slope = select(0.0, (probability - target_share) * weight, category < params.classes);
+                gradient[start + category] = rounded_number(slope);
             }
         }
     }

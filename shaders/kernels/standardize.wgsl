@@ -6,7 +6,8 @@
 // pcg4d(row, stream, step) draws the brightness (lane x) and the contrast (lane y).
 //
 // params: Standardize; at most four channels.
-// batch: (rows, row_stride) f32, of which (pixels, channels) are in use; the rest, and rows from step.count on, stay.
+// batch: (rows, row_stride) Stored, of which (pixels, channels) are in use; the rest, and rows from step.count on,
+// stay.
 struct Params {
     rows: u32,
     pixels: u32,
@@ -19,7 +20,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read_write> batch: array<f32>;
+@group(0) @binding(1) var<storage, read_write> batch: array<Stored>;
 
 const INVOCATIONS: u32 = 64u;
 
@@ -51,7 +52,7 @@ fn main(
     var sums = vec4<f32>(0.0);
     for (var pixel = local; pixel < params.pixels; pixel += INVOCATIONS) {
         for (var channel = 0u; channel < params.channels; channel++) {
-            sums[channel] += batch[start + pixel * params.channels + channel];
+            sums[channel] += f32(batch[start + pixel * params.channels + channel]);
         }
     }
     let means = total(local, sums) / f32(params.pixels);
@@ -68,9 +69,9 @@ fn main(
     for (var pixel = local; pixel < params.pixels; pixel += INVOCATIONS) {
         for (var channel = 0u; channel < params.channels; channel++) {
             let at = start + pixel * params.channels + channel;
-            let distance = (batch[at] - means[channel]) * contrast + (means[channel] + brightness) - mean;
+            let distance = (f32(batch[at]) - means[channel]) * contrast + (means[channel] + brightness) - mean;
             squares += distance * distance;
-            batch[at] = distance;
+            batch[at] = rounded_number(distance);
         }
     }
     let values = f32(params.pixels * params.channels);
@@ -78,7 +79,8 @@ fn main(
     let scale = max(deviation, 1.0 / sqrt(values));
     for (var pixel = local; pixel < params.pixels; pixel += INVOCATIONS) {
         for (var channel = 0u; channel < params.channels; channel++) {
-            batch[start + pixel * params.channels + channel] /= scale;
+            let at = start + pixel * params.channels + channel;
+            batch[at] = rounded_number(f32(batch[at]) / scale);
         }
     }
 }

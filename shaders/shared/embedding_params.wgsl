@@ -13,5 +13,6 @@ struct Params {
 
 // Word number of a token, counted over the whole batch.
 fn word(token: u32) -> u32 {
-    return u32(ids[token / params.tokens * params.id_stride + params.id_offset + token % params.tokens]);
+    let at = token / params.tokens * params.id_stride + params.id_offset + token % params.tokens;
+    return u32(f32(ids[at]));
 }

@@ -38,7 +38,7 @@ fn sum_within_radius(quad: u32, other: u32, values: vec4<f32>) -> vec4<f32> {
 fn excesses(start: u32, quad: u32) -> vec4<f32> {
     var squares = vec4<f32>(0.0);
     for (var other = first_neighbour(quad); other < end_neighbour(quad); other++) {
-        let values = x[start + other];
+        let values = vec4<f32>(x[start + other]);
         squares += sum_within_radius(quad, other, values * values);
     }
     return params.alpha * squares;

@@ -22,17 +22,55 @@ pub struct Kernel {
     pub workgroup_size: u32,
 }
 
-impl Kernel {
-    /// The whole WGSL module, for the platform that this is compiled for.
-    pub fn source(&self) -> String {
-        if cfg!(target_arch = "wasm32") { self.source_for_browsers() } else { self.sources.join("\n") }
+/// What activations, their gradients and the weights that products read are stored as. Kernels compute in f32 always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stored {
+    #[default]
+    F32,
+    /// Needs WebGPU's `shader-f16`.
+    F16,
+}
+
+impl Stored {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::F32, Self::F16];
+
+    /// Size of a number.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::F32 => 4,
+            Self::F16 => 2,
+        }
     }
 
-    /// The whole WGSL module, as a browser wants it: it has to be told which extensions are used. Naga has subgroups as
-    /// well, but does not know the word for them yet.
-    pub fn source_for_browsers(&self) -> String {
-        let extensions = if self.needs_subgroups() { "enable subgroups;\n" } else { "" };
-        format!("{extensions}{}", self.sources.join("\n"))
+    /// What says so at the beginning of a module.
+    const fn source(self) -> &'static str {
+        match self {
+            Self::F32 => include_str!("../shared/stored_f32.wgsl"),
+            Self::F16 => include_str!("../shared/stored_f16.wgsl"),
+        }
+    }
+}
+
+impl Kernel {
+    /// The whole WGSL module, for the platform that this is compiled for.
+    pub fn source(&self, stored: Stored) -> String {
+        if cfg!(target_arch = "wasm32") { self.source_for_browsers(stored) } else { self.joined(stored) }
+    }
+
+    /// The whole WGSL module, as a browser wants it: it has to be told that subgroups are used. Naga has them as well,
+    /// but does not know the word for them yet.
+    pub fn source_for_browsers(&self, stored: Stored) -> String {
+        let extensions = if self.needs_subgroups() { "enable subgroups;
+" } else { "" };
+        format!("{extensions}{}", self.joined(stored))
+    }
+
+    fn joined(&self, stored: Stored) -> String {
+        format!("{}
+{}", stored.source(), self.sources.join("
+"))
     }
 
     /// Whether it runs only on devices that have subgroups, of at least eight lanes.

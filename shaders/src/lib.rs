@@ -7,5 +7,5 @@ pub mod params;
 mod real;
 pub mod reference;
 
-pub use kernel::{Access, KERNELS, Kernel, kernel};
+pub use kernel::{Access, KERNELS, Kernel, Stored, kernel};
 pub use real::Real;

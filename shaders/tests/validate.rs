@@ -5,20 +5,29 @@ use std::path::Path;
 
 use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, StorageAccess, TypeInner};
-use shaders::{Access, KERNELS, Kernel};
+use shaders::{Access, KERNELS, Kernel, Stored};
 
-fn module(kernel: &Kernel) -> Module {
-    let source = kernel.source();
+fn module(kernel: &Kernel, stored: Stored) -> Module {
+    let source = kernel.source(stored);
+    // Default capabilities are what every browser accepts.
+    let mut capabilities = Capabilities::default();
+    if stored == Stored::F16 {
+        capabilities |= Capabilities::SHADER_FLOAT16;
+    }
     let module = naga::front::wgsl::parse_str(&source)
         .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
-    // Default capabilities are what every browser accepts.
-    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::default());
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
     if kernel.needs_subgroups() {
-        validator = Validator::new(ValidationFlags::all(), Capabilities::default() | Capabilities::SUBGROUP);
+        validator = Validator::new(ValidationFlags::all(), capabilities | Capabilities::SUBGROUP);
         validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
     }
     validator.validate(&module).unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
     module
+}
+
+/// Every kernel with every type of what is stored.
+fn modules() -> impl Iterator<Item = (&'static Kernel, Stored)> {
+    KERNELS.iter().flat_map(|kernel| Stored::ALL.map(|stored| (kernel, stored)))
 }
 
 /// Bytes of the type of a buffer.
@@ -51,7 +60,7 @@ fn every_kernel_on_disk_is_registered() {
 
 #[test]
 fn every_shared_part_is_used() {
-    let sources: String = KERNELS.iter().map(Kernel::source).collect();
+    let sources: String = modules().map(|(kernel, stored)| kernel.source(stored)).collect();
     for name in files("shared") {
         let text =
             std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("shared").join(format!("{name}.wgsl")))
@@ -62,8 +71,8 @@ fn every_shared_part_is_used() {
 
 #[test]
 fn every_kernel_is_valid_for_a_browser() {
-    for kernel in KERNELS {
-        let module = module(kernel);
+    for (kernel, stored) in modules() {
+        let module = module(kernel, stored);
         assert_eq!(module.entry_points.len(), 1, "{}", kernel.name);
         let entry = &module.entry_points[0];
         assert_eq!(entry.name, "main", "{}", kernel.name);
@@ -73,8 +82,8 @@ fn every_kernel_is_valid_for_a_browser() {
 
 #[test]
 fn parameter_blocks_have_the_size_of_their_rust_twins() {
-    for kernel in KERNELS {
-        let module = module(kernel);
+    for (kernel, stored) in modules() {
+        let module = module(kernel, stored);
         assert_eq!(size(&module, (0, 0)), kernel.params_bytes, "{}: parameters", kernel.name);
         assert_eq!(size(&module, (1, 0)), size_of::<shaders::params::Step>(), "{}: step", kernel.name);
     }
@@ -82,8 +91,8 @@ fn parameter_blocks_have_the_size_of_their_rust_twins() {
 
 #[test]
 fn storage_buffers_are_those_of_the_registry() {
-    for kernel in KERNELS {
-        let module = module(kernel);
+    for (kernel, stored) in modules() {
+        let module = module(kernel, stored);
         let mut storage: Vec<(u32, Access)> = module
             .global_variables
             .iter()
