@@ -251,7 +251,7 @@ struct Ordered {
 }
 
 async fn order(kind: Kind, wishes: Wishes) -> Ordered {
-    let suite = engine::SUITES[0];
+    let suite = wishes.suite();
     let started_unix_seconds = platform::unix_seconds();
     let mut order = Order {
         backend: "wgsl".to_owned(),

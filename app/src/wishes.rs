@@ -1,10 +1,14 @@
-//! Settings in the page's address, for engineers and tests: `?workload=keras-mnist-mlp&seconds=5&batch=32`.
+//! What a person wants to run: chosen on the page, or settings in its address, for engineers and tests:
+//! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32`.
 
+use engine::SuiteDefinition;
 use training_worker::Limit;
 
 /// What the address asks for; nothing for a standard run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wishes {
+    /// Name of the suite; none for the first.
+    pub suite: Option<&'static str>,
     /// Workloads to run; empty for all of the suite.
     pub workloads: Vec<String>,
     pub batch_size: Option<u32>,
@@ -20,6 +24,7 @@ impl Wishes {
         let mut wishes = Self::default();
         for (name, value) in pairs {
             match name {
+                "suite" => wishes.suite = Some(suite(value)?),
                 "workload" => wishes.workloads = workloads(value)?,
                 "batch" => wishes.batch_size = Some(positive(name, value)?),
                 "epochs" => wishes.limit_once(Limit::Epochs(positive(name, value)?))?,
@@ -29,6 +34,43 @@ impl Wishes {
             }
         }
         Ok(wishes)
+    }
+
+    pub fn suite(&self) -> &'static SuiteDefinition {
+        self.suite.and_then(engine::suite).unwrap_or(&engine::SUITES[0])
+    }
+
+    /// Names of the networks that will be trained.
+    pub fn networks(&self) -> Vec<String> {
+        if self.workloads.is_empty() {
+            self.suite().workloads.iter().map(|&name| name.to_owned()).collect()
+        } else {
+            self.workloads.clone()
+        }
+    }
+
+    /// The same wishes for the whole of a suite.
+    #[must_use]
+    pub fn with_suite(self, suite: &'static SuiteDefinition) -> Self {
+        Self { suite: Some(suite.name), workloads: Vec::new(), ..self }
+    }
+
+    /// The same wishes with this network chosen or not: the whole of a suite where one holds just these, and otherwise
+    /// single networks. The last one stays.
+    #[must_use]
+    pub fn with_network(self, name: &str, chosen: bool) -> Self {
+        let before = self.networks();
+        let is_in = |other: &str| if other == name { chosen } else { before.iter().any(|known| known == other) };
+        let all = engine::WORKLOADS.iter().map(|make| make().name);
+        let networks: Vec<&str> = all.filter(|other| is_in(other)).collect();
+        let same = |suite: &&SuiteDefinition| {
+            suite.workloads.len() == networks.len() && suite.workloads.iter().all(|name| networks.contains(name))
+        };
+        match engine::SUITES.iter().find(same) {
+            Some(suite) => self.with_suite(suite),
+            None if networks.is_empty() => self,
+            None => Self { workloads: networks.into_iter().map(str::to_owned).collect(), ..self },
+        }
     }
 
     /// Whether a run with these wishes departs from the suite, so that it is shown and never ranked.
@@ -42,6 +84,13 @@ impl Wishes {
         }
         Ok(())
     }
+}
+
+fn suite(value: &str) -> Result<&'static str, String> {
+    let known: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
+    engine::suite(value.trim())
+        .map(|suite| suite.name)
+        .ok_or_else(|| format!("There is no suite named “{value}”; there are: {}.", known.join(", ")))
 }
 
 fn workloads(value: &str) -> Result<Vec<String>, String> {
@@ -71,7 +120,7 @@ mod tests {
     fn a_testers_address_is_understood() {
         let wishes = Wishes::from_pairs([("workload", "keras-mnist-mlp"), ("batch", "32"), ("steps", "40")]).unwrap();
         let workloads = vec!["keras-mnist-mlp".to_owned()];
-        assert_eq!(wishes, Wishes { workloads, batch_size: Some(32), limit: Some(Limit::Steps(40)) });
+        assert_eq!(wishes, Wishes { suite: None, workloads, batch_size: Some(32), limit: Some(Limit::Steps(40)) });
         assert!(wishes.non_standard());
     }
 
@@ -89,6 +138,25 @@ mod tests {
         assert!(message("seconds", "inf").contains("seconds must be above 0"));
         let names = message("workload", "resnet");
         assert!(names.contains("keras-mnist-mlp, ") && names.contains(", caffe-mnist"), "{names}");
+        assert!(message("suite", "huge").contains("quick, complete"));
         assert!(Wishes::from_pairs([("steps", "1"), ("seconds", "1")]).is_err());
+    }
+
+    #[test]
+    fn networks_are_chosen_one_by_one_or_as_a_suite() {
+        let wishes = Wishes::default();
+        assert_eq!(wishes.networks(), ["keras-mnist-mlp", "caffe-mnist"]);
+        let three = wishes.with_network("keras-babi-rnn", true);
+        assert_eq!(three.networks(), ["keras-mnist-mlp", "keras-babi-rnn", "caffe-mnist"]);
+        assert_eq!((three.suite().name, three.workloads.len()), ("quick", 3));
+        // What is a suite again counts as the suite.
+        let two = three.with_network("keras-babi-rnn", false);
+        assert!(two.workloads.is_empty() && two.suite().name == "quick", "{two:?}");
+        let one = two.with_network("caffe-mnist", false);
+        assert_eq!(one.networks(), ["keras-mnist-mlp"]);
+        assert_eq!(one.clone().with_network("keras-mnist-mlp", false), one, "the last one stays");
+        let all = one.with_suite(engine::suite("complete").unwrap());
+        assert_eq!(all.networks().len(), engine::WORKLOADS.len());
+        assert_eq!(Wishes::from_pairs([("suite", "complete")]).unwrap(), all);
     }
 }

@@ -62,15 +62,25 @@ impl Kernel {
     /// The whole WGSL module, as a browser wants it: it has to be told that subgroups are used. Naga has them as well,
     /// but does not know the word for them yet.
     pub fn source_for_browsers(&self, stored: Stored) -> String {
-        let extensions = if self.needs_subgroups() { "enable subgroups;
-" } else { "" };
+        let extensions = if self.needs_subgroups() {
+            "enable subgroups;
+"
+        } else {
+            ""
+        };
         format!("{extensions}{}", self.joined(stored))
     }
 
     fn joined(&self, stored: Stored) -> String {
-        format!("{}
-{}", stored.source(), self.sources.join("
-"))
+        format!(
+            "{}
+{}",
+            stored.source(),
+            self.sources.join(
+                "
+"
+            )
+        )
     }
 
     /// Whether it runs only on devices that have subgroups, of at least eight lanes.

@@ -7,6 +7,7 @@ mod figures;
 mod finished;
 mod json;
 mod leaderboard;
+mod networks;
 mod report;
 mod result;
 mod running;

@@ -6,6 +6,7 @@ use leptos::task::spawn_local;
 
 use super::finished::FinishedRun;
 use super::leaderboard::Leaderboard;
+use super::networks::Networks;
 use super::running::Running;
 use crate::advice::{Obstacle, advice};
 use crate::benchmark::{Benchmark, Kind, Stage};
@@ -20,8 +21,8 @@ pub(super) struct StartState {
     pub(super) gpu: RwSignal<Gpu>,
     /// What the person says the GPU is.
     pub(super) claimed: RwSignal<String>,
-    /// Settings in the address, or what is wrong with them.
-    pub(super) wishes: StoredValue<Result<Wishes, String>>,
+    /// What is chosen, at first by the address, or what is wrong with it.
+    pub(super) wishes: RwSignal<Result<Wishes, String>>,
     /// Set to the id of an uploaded run, so that the leaderboard loads again and shows it.
     pub(super) uploaded: RwSignal<Option<String>>,
 }
@@ -32,7 +33,7 @@ pub(super) fn Start() -> impl IntoView {
         benchmark: Benchmark::new(),
         gpu: RwSignal::new(Gpu::Asking),
         claimed: RwSignal::new(String::new()),
-        wishes: StoredValue::new(platform::wishes()),
+        wishes: RwSignal::new(platform::wishes()),
         uploaded: RwSignal::new(None),
     };
     spawn_local(async move { state.gpu.set(platform::probe().await) });
@@ -93,17 +94,18 @@ fn StartControls(state: StartState) -> impl IntoView {
             drop(button.focus());
         }
     });
-    let reason = move || match (state.wishes.get_value(), state.gpu.get()) {
+    let reason = move || match (state.wishes.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
         (_, Gpu::Missing(obstacle)) => Some(obstacle.sentence().to_owned()),
         _ => None,
     };
     let start = move |_| {
-        if let Ok(wishes) = state.wishes.get_value() {
+        if let Ok(wishes) = state.wishes.get_untracked() {
             state.benchmark.start(Kind::Benchmark, wishes);
         }
     };
-    let wishes = state.wishes.get_value().unwrap_or_default();
+    let cost = move || state.wishes.with(|wishes| wishes.as_ref().map(text::cost).unwrap_or_default());
+    let asked = platform::wishes().ok().filter(Wishes::non_standard);
     view! {
         <div class="go">
             <button
@@ -117,12 +119,11 @@ fn StartControls(state: StartState) -> impl IntoView {
                 "Benchmark"
             </button>
             <p class="note" id="benchmark-note">
-                {move || reason().unwrap_or_else(|| {
-                    "About a minute; fetches 11 MB of handwritten digits the first time.".to_owned()
-                })}
+                {move || reason().unwrap_or_else(cost)}
             </p>
         </div>
-        {(wishes.non_standard() || !wishes.workloads.is_empty()).then(|| view! { <Asked wishes /> })}
+        {asked.map(|wishes| view! { <Asked wishes /> })}
+        <Networks wishes=state.wishes />
     }
 }
 
@@ -131,18 +132,14 @@ fn StartControls(state: StartState) -> impl IntoView {
 fn Asked(wishes: Wishes) -> impl IntoView {
     use training_worker::Limit;
     let mut parts = Vec::new();
-    if !wishes.workloads.is_empty() {
-        parts.push(format!("only {}", wishes.workloads.join(", ")));
-    }
     parts.extend(wishes.batch_size.map(|size| format!("batch size {size}")));
     parts.extend(wishes.limit.map(|limit| match limit {
         Limit::Epochs(epochs) => format!("{epochs} epochs"),
         Limit::Steps(steps) => format!("{steps} steps"),
         Limit::Seconds(seconds) => format!("{seconds} s of training"),
     }));
-    let consequence =
-        if wishes.non_standard() { " This makes the run non-standard: it is shown, but never ranked." } else { "" };
-    view! { <p class="callout">{format!("The address asks for {}.{consequence}", parts.join(", "))}</p> }
+    let consequence = "This makes the run non-standard: it is shown, but never ranked.";
+    view! { <p class="callout">{format!("The address asks for {}. {consequence}", parts.join(", "))}</p> }
 }
 
 /// The GPU and the browser, as far as they are known.

@@ -142,15 +142,43 @@ pub struct SuiteDefinition {
     pub training_seconds: f64,
 }
 
-/// Every suite.
-pub const SUITES: &[SuiteDefinition] = &[SuiteDefinition {
-    name: "quick",
-    version: 1,
-    description: "Two classic MNIST networks, two epochs each or half a minute of training, whichever is shorter.",
-    workloads: &["keras-mnist-mlp", "caffe-mnist"],
-    epochs: 2,
-    training_seconds: 30.0,
-}];
+/// Every suite; the first is what is run when none is asked for.
+pub const SUITES: &[SuiteDefinition] = &[
+    SuiteDefinition {
+        name: "quick",
+        version: 1,
+        description: "Two classic MNIST networks, two epochs each or half a minute of training, whichever is shorter.",
+        workloads: &["keras-mnist-mlp", "caffe-mnist"],
+        epochs: 2,
+        training_seconds: 30.0,
+    },
+    SuiteDefinition {
+        name: "complete",
+        version: 1,
+        description: "Every network, from perceptrons to a transformer, one epoch each or half a minute of training, \
+                      whichever is shorter.",
+        workloads: &[
+            "keras-mnist-mlp",
+            "keras-mnist-cnn",
+            "keras-cifar10-cnn",
+            "keras-mnist-hrnn",
+            "keras-babi-rnn",
+            "tensorflow-mnist",
+            "tensorflow-cifar10",
+            "caffe-mnist",
+            "caffe-cifar10",
+            "torch-mnist",
+            "torch-cifar10",
+            "theano-mnist",
+            "theano-cifar10",
+            "resnet20-cifar10",
+            "transformer-cifar10",
+            "airbench94",
+        ],
+        epochs: 1,
+        training_seconds: 30.0,
+    },
+];
 
 /// The suite with this name.
 pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
@@ -225,6 +253,15 @@ mod tests {
                 assert!(workload(name).is_some(), "{} names {name}", suite.name);
             }
         }
+    }
+
+    #[test]
+    fn the_complete_suite_holds_every_workload_once() {
+        let mut names = suite("complete").unwrap().workloads.to_vec();
+        let mut all: Vec<&str> = WORKLOADS.iter().map(|make| make().name).collect();
+        names.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(names, all);
     }
 
     #[test]

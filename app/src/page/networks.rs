@@ -1,0 +1,72 @@
+//! What to train: a suite, or single networks.
+
+use engine::{SUITES, SuiteDefinition, WORKLOADS};
+use leptos::prelude::*;
+use web_sys::{Event, HtmlInputElement};
+
+use crate::text;
+use crate::wishes::Wishes;
+
+/// Closed at first: one click on the main button is enough for most people.
+#[component]
+pub(super) fn Networks(wishes: RwSignal<Result<Wishes, String>>) -> impl IntoView {
+    let known = Memo::new(move |_| wishes.get().ok());
+    let summary = move || known.get().map(|wishes| text::choice(&wishes));
+    view! {
+        <Show when=move || known.with(Option::is_some)>
+            <details class="networks">
+                <summary>"Networks: " {summary}</summary>
+                <fieldset>
+                    <legend>"Suite"</legend>
+                    {SUITES.iter().map(|suite| view! { <SuiteChoice wishes suite /> }).collect_view()}
+                </fieldset>
+                <fieldset class="columns">
+                    <legend>"Or one by one"</legend>
+                    {WORKLOADS
+                        .iter()
+                        .map(|make| make().name)
+                        .map(|name| view! { <NetworkChoice wishes name /> })
+                        .collect_view()}
+                </fieldset>
+            </details>
+        </Show>
+    }
+}
+
+#[component]
+fn SuiteChoice(wishes: RwSignal<Result<Wishes, String>>, suite: &'static SuiteDefinition) -> impl IntoView {
+    let chosen = move || {
+        wishes.with(|wishes| wishes.as_ref().is_ok_and(|w| w.workloads.is_empty() && w.suite().name == suite.name))
+    };
+    let choose = move |_| change(wishes, |wishes| wishes.with_suite(suite));
+    view! {
+        <label>
+            <input type="radio" name="suite" prop:checked=chosen on:change=choose />
+            <span>{text::suite_title(suite)} <small>{suite.description}</small></span>
+        </label>
+    }
+}
+
+#[component]
+fn NetworkChoice(wishes: RwSignal<Result<Wishes, String>>, name: &'static str) -> impl IntoView {
+    let chosen =
+        move || wishes.with(|wishes| wishes.as_ref().is_ok_and(|w| w.networks().iter().any(|network| network == name)));
+    let choose = move |event: Event| {
+        let checked = event_target_checked(&event);
+        change(wishes, |wishes| wishes.with_network(name, checked));
+        // The last one stays, whatever the box shows by now.
+        event_target::<HtmlInputElement>(&event).set_checked(chosen());
+    };
+    view! {
+        <label>
+            <input type="checkbox" prop:checked=chosen on:change=choose />
+            <span>{text::workload_title(name)}</span>
+        </label>
+    }
+}
+
+fn change(wishes: RwSignal<Result<Wishes, String>>, choose: impl FnOnce(Wishes) -> Wishes) {
+    if let Ok(before) = wishes.get_untracked() {
+        wishes.set(Ok(choose(before)));
+    }
+}
