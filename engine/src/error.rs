@@ -12,6 +12,8 @@ pub enum EngineError {
     UnknownBackend { name: String, known: Vec<String> },
     #[error("no adapter fits `{asked}`; {}", found_list(found))]
     NoAdapter { asked: String, found: Vec<String> },
+    #[error("{whose} does not compute in {precision}: {reason}; ask for {instead}")]
+    NoPrecision { whose: String, precision: &'static str, reason: &'static str, instead: &'static str },
     #[error("{what} must be {allowed}, but is {value}")]
     InvalidSetting { what: &'static str, allowed: String, value: String },
     #[error(transparent)]

@@ -58,10 +58,30 @@ impl DeviceKind {
     }
 }
 
-/// Number format of the arithmetic.
+/// Number format of the arithmetic. Results in different formats are never ranked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
+    /// What is stored and multiplied; sums, and the weights that are trained, are f32.
+    F16,
     F32,
     F64,
+}
+
+impl Precision {
+    pub const ALL: [Self; 3] = [Self::F16, Self::F32, Self::F64];
+
+    /// As it is written on command lines, in addresses and in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F16 => "f16",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|precision| precision.name() == name)
+    }
 }

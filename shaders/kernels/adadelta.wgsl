@@ -29,7 +29,7 @@ fn main(
     }
     let rate = step.learning_rate * block.learning_rate;
     let weight = weights[number];
-    let gradient = gradients[number] + block.weight_decay * weight;
+    let gradient = gradients[number] * params.gradient_scale + block.weight_decay * weight;
     let square = params.decay * mean_square[number] + (1.0 - params.decay) * gradient * gradient;
     let before = mean_square_update[number];
     let update = gradient * sqrt(before + params.epsilon) / sqrt(square + params.epsilon);

@@ -28,6 +28,6 @@ fn main(
     }
     let rate = step.learning_rate * block.learning_rate;
     let weight = weights[number];
-    let gradient = gradients[number] + block.weight_decay * weight;
+    let gradient = gradients[number] * params.gradient_scale + block.weight_decay * weight;
     weights[number] = weight - rate * adam_direction(number, gradient);
 }

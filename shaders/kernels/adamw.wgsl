@@ -31,5 +31,5 @@ fn main(
     let rate = step.learning_rate * block.learning_rate;
     let weight = weights[number];
     let decayed = weight - step.decay_rate * block.learning_rate * block.weight_decay * weight;
-    weights[number] = decayed - rate * adam_direction(number, gradients[number]);
+    weights[number] = decayed - rate * adam_direction(number, gradients[number] * params.gradient_scale);
 }

@@ -29,7 +29,7 @@ fn main(
     }
     let rate = step.learning_rate * block.learning_rate;
     let weight = weights[number];
-    let gradient = gradients[number] + block.weight_decay * weight;
+    let gradient = gradients[number] * params.gradient_scale + block.weight_decay * weight;
     let inside = select(rate, 1.0, params.rate_outside == 1u);
     let outside = select(1.0, rate, params.rate_outside == 1u);
     let push = inside * gradient;

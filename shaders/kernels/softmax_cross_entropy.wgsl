@@ -12,8 +12,8 @@ struct Params {
     summed: u32,
     label_smoothing: f32,
     logits_scale: f32,
-    reserved0: u32,
-    reserved1: u32,
+    gradient_scale: f32,
+    reserved: u32,
 }
 
 struct StepResult {
@@ -35,7 +35,7 @@ var<workgroup> corrects: array<u32, INVOCATIONS>;
 @compute @workgroup_size(INVOCATIONS)
 fn main(@builtin(local_invocation_index) local: u32) {
     let share = 1.0 / f32(step.count);
-    let weight = select(share, 1.0, params.summed == 1u) * params.logits_scale;
+    let weight = select(share, 1.0, params.summed == 1u) * params.logits_scale * params.gradient_scale;
     let each = params.label_smoothing / f32(params.classes);
     var loss = 0.0;
     var correct = 0u;

@@ -6,8 +6,8 @@ struct Params {
     epsilon: f32,
     nesterov: u32,
     rate_outside: u32,
+    gradient_scale: f32,
     reserved0: u32,
-    reserved1: u32,
 }
 
 struct BlockMultipliers {

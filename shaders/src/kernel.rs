@@ -44,6 +44,15 @@ impl Stored {
         }
     }
 
+    /// The largest number.
+    #[must_use]
+    pub const fn largest(self) -> f32 {
+        match self {
+            Self::F32 => f32::MAX,
+            Self::F16 => 65_504.0,
+        }
+    }
+
     /// What says so at the beginning of a module.
     const fn source(self) -> &'static str {
         match self {
@@ -182,4 +191,5 @@ pub const KERNELS: &[Kernel] = kernels![
     "conv2d_forward_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_tile"], [Read, Read, Read, ReadWrite];
     "conv2d_input_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "tile", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_weight_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "round_weights", RoundWeights, 64, ["step", "invocation"], [Read, ReadWrite, ReadWrite];
 ];

@@ -172,7 +172,9 @@ pub struct Softmax {
     pub label_smoothing: f32,
     /// Logits are multiplied by this.
     pub logits_scale: f32,
-    pub reserved: [u32; 2],
+    /// The gradient is multiplied by this, so that its small numbers survive being stored.
+    pub gradient_scale: f32,
+    pub reserved: u32,
 }
 
 /// `sum_parts`: adds partial gradients.
@@ -199,6 +201,19 @@ pub struct Optimizer {
     pub nesterov: u32,
     /// `sgd` only: 1 to keep the learning rate outside of the velocity.
     pub rate_outside: u32,
+    /// Gradients are multiplied by this first: it takes back what the loss was scaled by.
+    pub gradient_scale: f32,
+    pub reserved: u32,
+}
+
+/// `round_weights`: what products read of the weights.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct RoundWeights {
+    /// A multiple of 4.
+    pub elements: u32,
+    /// The largest number that can be stored.
+    pub largest: f32,
     pub reserved: [u32; 2],
 }
 

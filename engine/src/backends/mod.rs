@@ -7,7 +7,7 @@ pub mod wgsl;
 
 use std::rc::Rc;
 
-use results::Adapter;
+use results::{Adapter, Precision};
 use serde::Serialize;
 
 pub use adapter::AdapterChoice;
@@ -43,22 +43,46 @@ pub const BACKENDS: &[BackendDefinition] = &[
     },
 ];
 
-/// Opens the back end named `name` on the adapter that fits `choice`.
+/// Opens the back end named `name` on the adapter that fits `choice`, to compute in f32.
 ///
 /// The clock paces submissions.
 ///
 /// # Errors
 /// No such back end, no such adapter (both list what there is), or a device that cannot be opened.
 pub async fn open(name: &str, choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
+    open_in(Precision::F32, name, choice, clock).await
+}
+
+/// As [`open`], to compute in `precision`.
+///
+/// # Errors
+/// Those of [`open`], and a back end or device that does not compute in it.
+pub async fn open_in(
+    precision: Precision,
+    name: &str,
+    choice: &AdapterChoice,
+    clock: Rc<dyn Clock>,
+) -> Result<Box<dyn Backend>, EngineError> {
     match name {
         #[cfg(feature = "wgsl")]
-        wgsl::NAME => Ok(Box::new(wgsl::WgslBackend::open(choice, clock).await?)),
+        wgsl::NAME => Ok(Box::new(wgsl::WgslBackend::open(choice, precision, clock).await?)),
         REFERENCE => {
             // Plain loops submit nothing that would have to be paced.
             drop(clock);
-            let backend = reference::ReferenceBackend::<f32>::new();
+            let backend: Box<dyn Backend> = match precision {
+                Precision::F16 => {
+                    return Err(EngineError::NoPrecision {
+                        whose: format!("the back end `{REFERENCE}`"),
+                        precision: precision.name(),
+                        reason: "it computes as exactly as it can",
+                        instead: "f32 or f64",
+                    });
+                }
+                Precision::F32 => Box::new(reference::ReferenceBackend::<f32>::new()),
+                Precision::F64 => Box::new(reference::ReferenceBackend::<f64>::new()),
+            };
             choice.choose_processor(backend.adapter())?;
-            Ok(Box::new(backend))
+            Ok(backend)
         }
         _ => Err(EngineError::UnknownBackend {
             name: name.to_owned(),

@@ -16,6 +16,7 @@ pub mod pcg4d;
 mod peak;
 mod pool;
 mod recurrent;
+mod round_weights;
 mod softmax;
 mod standardize;
 mod sum_parts;
@@ -42,6 +43,7 @@ pub use optimizers::{Block, Update, adadelta, adam, adamw, average, rmsprop, sgd
 pub use peak::{peak_copy, peak_fma, peak_read};
 pub use pool::{average_pool_backward, average_pool_forward, max_pool_backward, max_pool_forward};
 pub use recurrent::{lstm_backward, lstm_forward};
+pub use round_weights::round_weights;
 pub use softmax::softmax_cross_entropy;
 pub use standardize::standardize;
 pub use sum_parts::sum_parts;

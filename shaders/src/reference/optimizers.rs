@@ -18,6 +18,8 @@ pub struct Update<T> {
     pub nesterov: bool,
     /// `sgd` only: the learning rate is outside of the velocity.
     pub rate_outside: bool,
+    /// Gradients are multiplied by this first.
+    pub gradient_scale: T,
 }
 
 /// Multipliers of one block of 256 elements.
@@ -43,7 +45,7 @@ impl<T: Real> Block<T> {
 pub fn sgd<T: Real>(update: &Update<T>, blocks: &[Block<T>], gradients: &[T], weights: &mut [T], velocity: &mut [T]) {
     for (i, block) in moving(update, blocks, gradients.len()) {
         let rate = update.learning_rate * block.learning_rate;
-        let gradient = block.penalised(gradients[i], weights[i]);
+        let gradient = block.penalised(update.gradient_scale * gradients[i], weights[i]);
         let push = if update.rate_outside { gradient } else { rate * gradient };
         velocity[i] = update.decay * velocity[i] + push;
         let direction = if update.nesterov { push + update.decay * velocity[i] } else { velocity[i] };
@@ -63,7 +65,7 @@ pub fn rmsprop<T: Real>(
 ) {
     for (i, block) in moving(update, blocks, gradients.len()) {
         let rate = update.learning_rate * block.learning_rate;
-        let gradient = block.penalised(gradients[i], weights[i]);
+        let gradient = block.penalised(update.gradient_scale * gradients[i], weights[i]);
         follow(&mut mean_square[i], update.decay, gradient * gradient);
         weights[i] -= rate * gradient / (mean_square[i].sqrt() + update.epsilon);
     }
@@ -83,7 +85,7 @@ pub fn adadelta<T: Real>(
 ) {
     for (i, block) in moving(update, blocks, gradients.len()) {
         let rate = update.learning_rate * block.learning_rate;
-        let gradient = block.penalised(gradients[i], weights[i]);
+        let gradient = block.penalised(update.gradient_scale * gradients[i], weights[i]);
         follow(&mut mean_square[i], update.decay, gradient * gradient);
         let root = (mean_square_update[i] + update.epsilon).sqrt();
         let change = gradient * root / (mean_square[i] + update.epsilon).sqrt();
@@ -106,7 +108,7 @@ pub fn adam<T: Real>(
 ) {
     for (i, block) in moving(update, blocks, gradients.len()) {
         let rate = update.learning_rate * block.learning_rate;
-        let gradient = block.penalised(gradients[i], weights[i]);
+        let gradient = block.penalised(update.gradient_scale * gradients[i], weights[i]);
         follow(&mut mean[i], update.decay, gradient);
         follow(&mut mean_square[i], update.second_decay, gradient * gradient);
         weights[i] -= rate * mean[i] / (mean_square[i].sqrt() + update.epsilon);

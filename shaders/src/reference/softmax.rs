@@ -17,6 +17,7 @@ pub fn softmax_cross_entropy<T: Real>(
     let share = T::ONE / T::from_f64(f64::from(count));
     let weight = if params.summed == 1 { T::ONE } else { share };
     let scale = T::from_f64(f64::from(params.logits_scale));
+    let gradient_scale = T::from_f64(f64::from(params.gradient_scale));
     let spread = T::from_f64(f64::from(params.label_smoothing));
     let each = spread / T::from_f64(f64::from(params.classes));
     let (mut loss, mut correct) = (T::ZERO, 0);
@@ -33,7 +34,7 @@ pub fn softmax_cross_entropy<T: Real>(
             let probability = (logit - largest).exp() / sum;
             let target = if class == label { T::ONE - spread + each } else { each };
             loss += target * (sum.ln() + largest - logit) * share;
-            *gradient = (probability - target) * weight * scale;
+            *gradient = (probability - target) * weight * scale * gradient_scale;
         }
     }
     #[expect(clippy::cast_possible_truncation, reason = "the record keeps losses in float32")]

@@ -87,7 +87,16 @@ impl<T: Real> ReferenceTrainer<T> {
     fn softmax(&self, rows: u32) -> Softmax {
         let Loss { label_smoothing, summed, logits_scale } = self.job.loss;
         let (classes, stride) = (self.classes, self.classes);
-        Softmax { rows, classes, stride, summed: u32::from(summed), label_smoothing, logits_scale, reserved: [0; 2] }
+        Softmax {
+            rows,
+            classes,
+            stride,
+            summed: u32::from(summed),
+            label_smoothing,
+            logits_scale,
+            gradient_scale: 1.0,
+            reserved: 0,
+        }
     }
 }
 

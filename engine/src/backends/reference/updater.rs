@@ -32,6 +32,7 @@ impl<T: Real> Updater<T> {
             step: step.step,
             learning_rate: real(scheduled * job.optimizer.correction(number)),
             decay_rate: real(scheduled),
+            gradient_scale: T::ONE,
             ..Update::default()
         };
         match job.optimizer.rule {

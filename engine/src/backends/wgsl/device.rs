@@ -3,7 +3,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use futures_channel::oneshot;
-use results::{Adapter, DeviceKind};
+use results::{Adapter, DeviceKind, Precision};
+use shaders::Stored;
 
 use super::variants::Abilities;
 use crate::backends::AdapterChoice;
@@ -15,6 +16,7 @@ pub(super) struct Device {
     pub(super) queue: wgpu::Queue,
     adapter: Adapter,
     subgroup_lanes: u32,
+    stored: Stored,
     fault: Arc<Mutex<Option<Fault>>>,
     counts: Cell<Counts>,
     #[cfg(not(target_arch = "wasm32"))]
@@ -133,7 +135,8 @@ fn vendor_name(number: u32) -> String {
 }
 
 impl Device {
-    pub(super) async fn open(choice: &AdapterChoice) -> Result<Self, EngineError> {
+    /// Opens the adapter that fits `choice`, for kernels that store what `stored` says.
+    pub(super) async fn open(choice: &AdapterChoice, stored: Stored) -> Result<Self, EngineError> {
         let mut adapters = enumerate().await;
         let described: Vec<Adapter> = adapters.iter().map(|a| describe(&a.get_info())).collect();
         let index = choice.choose(&described)?;
@@ -141,10 +144,19 @@ impl Device {
         let offered = adapter.limits();
         // Where they are offered, some kernels have variants that use them.
         let subgroups = adapter.features() & wgpu::Features::SUBGROUP;
+        if stored == Stored::F16 && !adapter.features().contains(wgpu::Features::SHADER_F16) {
+            return Err(EngineError::NoPrecision {
+                whose: format!("`{}`", described[index].name),
+                precision: Precision::F16.name(),
+                reason: "this device or its driver lacks WebGPU's feature `shader-f16`",
+                instead: "f32",
+            });
+        }
+        let f16 = if stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
         let subgroup_lanes = if subgroups.is_empty() { 0 } else { adapter.get_info().subgroup_min_size };
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
-            required_features: subgroups,
+            required_features: subgroups | f16,
             // Only the sizes of buffers go beyond what every WebGPU device grants: data sets are large.
             required_limits: wgpu::Limits {
                 max_buffer_size: offered.max_buffer_size,
@@ -177,6 +189,7 @@ impl Device {
             waiter: waiter::Waiter::new(device.clone()),
             adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
             subgroup_lanes,
+            stored,
             device,
             queue,
             fault,
@@ -208,7 +221,12 @@ impl Device {
 
     /// What decides between variants of kernels.
     pub(super) fn abilities(&self) -> Abilities {
-        Abilities { software: self.adapter.software, subgroup_lanes: self.subgroup_lanes }
+        Abilities { software: self.adapter.software, subgroup_lanes: self.subgroup_lanes, stored: self.stored }
+    }
+
+    /// What kernels on this device store.
+    pub(super) fn stored(&self) -> Stored {
+        self.stored
     }
 
     /// The largest part of a buffer that may be bound, in bytes.

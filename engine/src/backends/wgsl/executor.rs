@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-use shaders::{Access, Stored};
+use shaders::Access;
 
 use super::buffer::Buffers;
 use super::device::Device;
@@ -86,7 +86,7 @@ fn compile(
     });
     let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some(kernel.name),
-        source: wgpu::ShaderSource::Wgsl(kernel.source(Stored::F32).into()),
+        source: wgpu::ShaderSource::Wgsl(kernel.source(device.stored()).into()),
     });
     device.count(|counts| counts.pipelines += 1);
     let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {

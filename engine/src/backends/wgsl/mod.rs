@@ -24,6 +24,7 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::{Adapter, Precision};
+use shaders::Stored;
 
 use super::AdapterChoice;
 use crate::clock::Clock;
@@ -47,12 +48,24 @@ pub struct WgslBackend {
 }
 
 impl WgslBackend {
-    /// Opens the adapter that fits `choice`.
+    /// Opens the adapter that fits `choice`, to compute in `precision`.
     ///
     /// # Errors
-    /// No such adapter, or a driver that refuses to open it.
-    pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
-        let device = Device::open(choice).await?;
+    /// No such adapter, one that does not compute in this precision, or a driver that refuses to open it.
+    pub async fn open(choice: &AdapterChoice, precision: Precision, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+        let stored = match precision {
+            Precision::F16 => Stored::F16,
+            Precision::F32 => Stored::F32,
+            Precision::F64 => {
+                return Err(EngineError::NoPrecision {
+                    whose: format!("the back end `{NAME}`"),
+                    precision: precision.name(),
+                    reason: "WebGPU has no numbers of 64 bits",
+                    instead: "f32",
+                });
+            }
+        };
+        let device = Device::open(choice, stored).await?;
         let choices = RefCell::new(Choices::new(device.abilities()));
         Ok(Self { device: Rc::new(device), clock, choices })
     }
@@ -69,7 +82,10 @@ impl Backend for WgslBackend {
     }
 
     fn precision(&self) -> Precision {
-        Precision::F32
+        match self.device.stored() {
+            Stored::F16 => Precision::F16,
+            Stored::F32 => Precision::F32,
+        }
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {

@@ -10,8 +10,11 @@ mod memory;
 mod normalization;
 mod pooling;
 mod recurrent;
+mod scale;
 pub(super) mod weight_gradient;
 
+use half::f16;
+use shaders::Stored;
 use shaders::params::{Blend, Epilogue, LARGEST_HEAD, Lstm, Optimizer as OptimizerParams, Softmax, StepResult};
 
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
@@ -46,6 +49,8 @@ pub(super) struct Plan {
     pub(super) places: Places,
     /// Stored values of a row of logits.
     pub(super) logits_stride: u32,
+    /// What the gradients on the device are multiplied by.
+    pub(super) gradient_scale: f32,
 }
 
 /// Buffers that the trainer itself reads or writes, as places in the list.
@@ -73,9 +78,10 @@ impl Plan {
         planner.softmax(planner.logits());
         planner.backward();
         planner.optimize();
+        planner.round_weights();
         let training = planner.builder.take_recording();
         planner.rows = planner.test_rows;
-        planner.arenas.use_tested_weights(job.average);
+        planner.arenas.use_tested_weights(job, &mut planner.builder);
         let evaluation = planner.evaluation(EvaluationSet::Test);
         let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut));
         let plan = planner.finish(training, evaluation, held_out);
@@ -104,6 +110,7 @@ struct Planner<'a> {
     /// Samples of the recording that is being made.
     rows: u32,
     test_rows: u32,
+    gradient_scale: f32,
 }
 
 /// Buffers of one activation.
@@ -119,7 +126,8 @@ struct ValueBuffers {
 impl<'a> Planner<'a> {
     fn new(job: &'a TrainingJob, largest_binding: u64, choices: &'a Choices) -> Result<Self, EngineError> {
         let stages = job.model.stages(job.dropout)?;
-        check(&job.model, &stages)?;
+        let stored = choices.stored();
+        check(&job.model, &stages, stored)?;
         let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::default();
         let batch = job.batches.batch_size;
@@ -127,22 +135,23 @@ impl<'a> Planner<'a> {
         let test_rows = batch.max(TEST_ROWS.min(job.data.test.samples()).min(most));
         let steps = builder.uniform("steps", u64::from(SLOTS * STEP_STRIDE_BYTES));
         let results = builder.zeros("results", u64::from(SLOTS) * size_of::<StepResult>() as u64).buffer;
-        let arenas = Arenas::new(job, &tensors, &stages, &mut builder)?;
+        let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder)?;
         let labels = builder.floats("batch labels", u64::from(test_rows));
         let input = Input::new(job, &stages, largest_binding, &mut builder)?;
         let mut values = Vec::with_capacity(stages.values.len());
         for (index, value) in stages.values.iter().enumerate() {
             let features = u64::from(value.stored_features(CHANNEL_ALIGNMENT));
             let name = if index == 0 { "batch" } else { "activation" };
-            let gradient =
-                (index > 0).then(|| builder.floats("activation gradient", u64::from(batch) * features).buffer);
-            let values_buffer = builder.floats(name, u64::from(test_rows) * features).buffer;
+            let mut buffer = |name, rows: u32| builder.zeros(name, stored.bytes() * u64::from(rows) * features).buffer;
+            let gradient = (index > 0).then(|| buffer("activation gradient", batch));
+            let values_buffer = buffer(name, test_rows);
             values.push(ValueBuffers { values: values_buffer, gradient, contributed: false });
         }
         // The kernel of the loss writes a gradient of zeros for each row of a test.
         if let Some(logits) = values.last_mut() {
             let features = u64::from(stages.logits().stored_features(CHANNEL_ALIGNMENT));
-            logits.gradient = Some(builder.floats("logits gradient", u64::from(test_rows) * features).buffer);
+            let bytes = stored.bytes() * u64::from(test_rows) * features;
+            logits.gradient = Some(builder.zeros("logits gradient", bytes).buffer);
         }
         Ok(Self {
             kept: vec![Vec::new(); stages.stages.len()],
@@ -160,13 +169,29 @@ impl<'a> Planner<'a> {
             values,
             rows: 0,
             test_rows,
+            gradient_scale: scale::gradient_scale(job, stored),
         })
     }
 
     /// The part of a buffer with a value's rows of the recording being made.
     fn rows_of(&self, value: usize, buffer: usize) -> BufferRange {
         let features = self.stages.values[value].stored_features(CHANNEL_ALIGNMENT);
-        BufferRange { buffer, offset_bytes: 0, bytes: 4 * u64::from(self.rows) * u64::from(features) }
+        let bytes = self.stored().bytes() * u64::from(self.rows) * u64::from(features);
+        BufferRange { buffer, offset_bytes: 0, bytes }
+    }
+
+    fn stored(&self) -> Stored {
+        self.choices.stored()
+    }
+
+    /// How many numbers such a part of a buffer of activations or their gradients holds.
+    fn elements(&self, range: BufferRange) -> u64 {
+        range.bytes / self.stored().bytes()
+    }
+
+    /// How many times four of them.
+    fn quads(&self, range: BufferRange) -> u64 {
+        self.elements(range) / 4
     }
 
     /// What a stage reads as its input number `input`.
@@ -195,23 +220,34 @@ impl<'a> Planner<'a> {
         Some((gradient, Epilogue { accumulate, ..epilogue }))
     }
 
-    /// A buffer that a stage keeps from forth to back, of so many values for each sample.
+    /// A buffer that a stage keeps from forth to back, of so many values of four bytes for each sample.
     fn keep(&mut self, index: usize, place: usize, name: &'static str, values_per_sample: u64) -> BufferRange {
-        self.keep_values(index, place, name, u64::from(self.test_rows) * values_per_sample);
-        let bytes = 4 * u64::from(self.rows) * values_per_sample;
-        BufferRange { bytes, ..self.kept[index][place] }
+        self.keep_for_samples(index, place, name, 4 * values_per_sample)
     }
 
-    /// A buffer of so many values that a stage keeps, or that both recordings use.
+    /// The same, of values that are stored as activations are.
+    fn keep_stored(&mut self, index: usize, place: usize, name: &'static str, values_per_sample: u64) -> BufferRange {
+        self.keep_for_samples(index, place, name, self.stored().bytes() * values_per_sample)
+    }
+
+    fn keep_for_samples(&mut self, index: usize, place: usize, name: &'static str, bytes: u64) -> BufferRange {
+        self.keep_bytes(index, place, name, u64::from(self.test_rows) * bytes);
+        BufferRange { bytes: u64::from(self.rows) * bytes, ..self.kept[index][place] }
+    }
+
+    /// A buffer of so many values of four bytes that a stage keeps, or that both recordings use.
     fn keep_values(&mut self, index: usize, place: usize, name: &'static str, values: u64) -> BufferRange {
-        let bytes = 4 * values;
+        self.keep_bytes(index, place, name, 4 * values)
+    }
+
+    fn keep_bytes(&mut self, index: usize, place: usize, name: &'static str, bytes: u64) -> BufferRange {
         let kept = &mut self.kept[index];
         if kept.len() <= place {
             kept.resize(place + 1, BufferRange::default());
         }
         // The recording for tests may have more rows.
         if self.kept[index][place].bytes < bytes {
-            self.kept[index][place] = self.builder.floats(name, values);
+            self.kept[index][place] = self.builder.zeros(name, bytes);
         }
         BufferRange { bytes, ..self.kept[index][place] }
     }
@@ -222,6 +258,12 @@ impl<'a> Planner<'a> {
         self.arenas.part(self.arenas.read, layout.offset, layout.elements())
     }
 
+    /// What products read of a tensor of a stage.
+    fn product_weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
+        let layout = &self.tensors[stage.tensor + tensor];
+        self.arenas.product_part(layout.offset, layout.elements())
+    }
+
     /// The bias of a stage, or zeros for one that has none.
     fn bias(&self, stage: &Stage, bias: bool) -> BufferRange {
         if bias { self.weight(stage, 1) } else { self.arenas.zeros }
@@ -229,6 +271,7 @@ impl<'a> Planner<'a> {
 
     /// Classifies a batch of samples that are not trained on, over all views of them.
     fn evaluation(&mut self, set: EvaluationSet) -> Recording {
+        self.arenas.round_tested_weights(self.results, &mut self.builder);
         let views = self.job.input.test_views;
         for (place, view) in views.iter().enumerate() {
             self.gather_evaluated(set, view);
@@ -251,12 +294,12 @@ impl<'a> Planner<'a> {
     /// Sum over the views of a batch.
     fn blended(&mut self) -> BufferRange {
         let logits = self.logits();
-        *self.blended.get_or_insert_with(|| self.builder.floats("logits of all views", logits.bytes / 4))
+        *self.blended.get_or_insert_with(|| self.builder.zeros("logits of all views", logits.bytes))
     }
 
     fn blend(&mut self, weight: f32, first: bool) {
         let (logits, sum) = (self.logits(), self.blended());
-        let elements = u32::try_from(logits.bytes / 4).expect("logits are few");
+        let elements = u32::try_from(self.elements(logits)).expect("logits are few");
         let params = Blend { elements, weight, first: u32::from(first), reserved: 0 };
         self.builder.dispatch("blend", &params, &[logits, sum], u64::from(elements / 4));
     }
@@ -344,7 +387,8 @@ impl<'a> Planner<'a> {
             summed: u32::from(summed),
             label_smoothing,
             logits_scale,
-            reserved: [0; 2],
+            gradient_scale: self.gradient_scale,
+            reserved: 0,
         };
         let last = self.values.len() - 1;
         let gradient = self.rows_of(last, self.values[last].gradient.expect("logits have a gradient"));
@@ -356,7 +400,11 @@ impl<'a> Planner<'a> {
 
     #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
     fn optimize(&mut self) {
-        let mut params = OptimizerParams { elements: self.arenas.elements, ..OptimizerParams::default() };
+        let mut params = OptimizerParams {
+            elements: self.arenas.elements,
+            gradient_scale: 1.0 / self.gradient_scale,
+            ..OptimizerParams::default()
+        };
         let (kernel, states) = match self.job.optimizer.rule {
             Rule::Sgd { momentum } => {
                 params.decay = momentum as f32;
@@ -389,6 +437,11 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// Rounds the weights of this step for the products of the next one.
+    fn round_weights(&mut self) {
+        self.arenas.round_weights(self.results, &mut self.builder);
+    }
+
     fn finish(self, training: Recording, evaluation: Recording, held_out: Option<Recording>) -> Plan {
         let logits = self.values.last().map_or(0, |value| value.values);
         let logits_stride = self.stages.logits().stored_features(CHANNEL_ALIGNMENT);
@@ -412,6 +465,7 @@ impl<'a> Planner<'a> {
                 results: self.results,
             },
             logits_stride,
+            gradient_scale: self.gradient_scale,
         }
     }
 }
@@ -427,7 +481,7 @@ fn most_bytes_per_sample(stages: &Stages) -> u64 {
 }
 
 /// Refuses what the kernels cannot hold.
-fn check(model: &Model, stages: &Stages) -> Result<(), ModelError> {
+fn check(model: &Model, stages: &Stages, stored: Stored) -> Result<(), ModelError> {
     for (layer, stage) in stages.stages.iter().enumerate() {
         let channels = stages.output(stage).shape.channels;
         let reason = match stage.kind {
@@ -436,6 +490,15 @@ fn check(model: &Model, stages: &Stages) -> Result<(), ModelError> {
             }
             StageKind::Attention { heads } if channels / heads > LARGEST_HEAD => {
                 format!("heads of {} channels; the kernels hold {LARGEST_HEAD} at most", channels / heads)
+            }
+            // Numbers of words are stored like activations, and up to here each whole number is one.
+            StageKind::Embedding { vocabulary, .. }
+                if stored == Stored::F16 && vocabulary > 1 << f16::MANTISSA_DIGITS =>
+            {
+                format!(
+                    "a vocabulary of {vocabulary} words; in f16 the kernels hold {} at most",
+                    1 << f16::MANTISSA_DIGITS
+                )
             }
             _ => continue,
         };

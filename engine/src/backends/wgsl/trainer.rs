@@ -1,6 +1,8 @@
 use std::rc::Rc;
 
 use async_trait::async_trait;
+use half::f16;
+use shaders::Stored;
 use shaders::params::{Step, StepResult};
 
 use super::buffer::Buffers;
@@ -27,6 +29,7 @@ pub(super) struct WgslTrainer {
     tensors: Vec<TensorLayout>,
     places: Places,
     logits_stride: u32,
+    gradient_scale: f32,
     evaluation_rows: u32,
     bytes: u64,
     variants: Vec<String>,
@@ -76,6 +79,7 @@ impl WgslTrainer {
             tensors: plan.tensors,
             places: plan.places,
             logits_stride: plan.logits_stride,
+            gradient_scale: plan.gradient_scale,
             evaluation_rows: plan.evaluation_rows,
             buffers,
             device,
@@ -237,14 +241,16 @@ impl Trainer for WgslTrainer {
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        self.read_tensors(self.places.gradients).await
+        let mut gradients = self.read_tensors(self.places.gradients).await?;
+        gradients.iter_mut().flatten().for_each(|gradient| *gradient /= self.gradient_scale);
+        Ok(gradients)
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
         let stride = self.logits_stride;
-        let bytes = 4 * u64::from(rows) * u64::from(stride);
-        let logits: Vec<f32> =
-            bytemuck::pod_collect_to_vec(&self.buffers.read(&self.device, self.places.logits, bytes).await?);
+        let stored = self.device.stored();
+        let bytes = stored.bytes() * u64::from(rows) * u64::from(stride);
+        let logits = numbers(stored, &self.buffers.read(&self.device, self.places.logits, bytes).await?);
         let classes = self.job.model.classes()? as usize;
         let rows = logits.chunks_exact(stride as usize);
         Ok(rows.map(|row| row[..classes].iter().map(|&logit| f64::from(logit)).collect()).collect())
@@ -256,6 +262,14 @@ impl Trainer for WgslTrainer {
 
     fn variants(&self) -> Vec<String> {
         self.variants.clone()
+    }
+}
+
+/// The numbers that were stored as these bytes.
+pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
+    match stored {
+        Stored::F32 => bytemuck::pod_collect_to_vec(bytes),
+        Stored::F16 => bytes.chunks_exact(2).map(|pair| f16::from_le_bytes([pair[0], pair[1]]).to_f32()).collect(),
     }
 }
 

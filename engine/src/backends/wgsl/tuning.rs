@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use shaders::Stored;
+
 use super::buffer::Buffers;
 use super::device::Device;
 use super::executor::{Executor, Pipelines};
@@ -42,6 +44,11 @@ impl Choices {
     /// None yet.
     pub(super) fn new(abilities: Abilities) -> Self {
         Self { abilities, by_product: HashMap::new() }
+    }
+
+    /// What the kernels store.
+    pub(super) fn stored(&self) -> Stored {
+        self.abilities.stored
     }
 
     /// Times the variants of all `products` that were not timed before. On an emulated GPU nothing is timed: there the
@@ -110,7 +117,7 @@ impl Product {
         }
     }
 
-    /// Elements of each storage buffer, in binding order.
+    /// Elements of each storage buffer, in binding order; none has more than four bytes.
     fn elements(&self) -> Vec<u64> {
         let product = |factors: &[u32]| factors.iter().map(|&factor| u64::from(factor)).product::<u64>();
         let parts = u64::from(self.extents().parts);
@@ -262,7 +269,7 @@ mod tests {
     #[test]
     fn every_variant_is_timed_and_the_default_wins_a_draw() {
         let choices = [AdapterChoice::Any, AdapterChoice::Cpu];
-        let device = choices.into_iter().find_map(|choice| pollster::block_on(Device::open(&choice)).ok());
+        let device = choices.into_iter().find_map(|choice| pollster::block_on(Device::open(&choice, Stored::F32)).ok());
         let Some(device) = device else {
             assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter");
             return eprintln!("skipped: there is no adapter");

@@ -1,5 +1,6 @@
 //! The kernels that compute the same product, and the work of each.
 
+use shaders::Stored;
 use shaders::params::{Conv2d, Dense};
 
 use super::layout::CHANNEL_ALIGNMENT;
@@ -11,6 +12,8 @@ pub(super) struct Abilities {
     pub(super) software: bool,
     /// Lanes that every subgroup has at least; 0 without subgroups.
     pub(super) subgroup_lanes: u32,
+    /// What kernels store.
+    pub(super) stored: Stored,
 }
 
 /// A product with the parameter block that its kernels get.
@@ -208,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    const EMULATED: Abilities = Abilities { software: true, subgroup_lanes: 8 };
+    const EMULATED: Abilities = Abilities { software: true, subgroup_lanes: 8, stored: Stored::F32 };
 
     fn dense(rows: u32, inputs: u32, outputs: u32) -> Dense {
         Dense {

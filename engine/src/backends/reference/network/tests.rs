@@ -42,7 +42,8 @@ fn loss(network: &mut Network<f64>, step: &Step, input: &[f64]) -> (f64, Vec<f64
         summed: 0,
         label_smoothing: 0.1,
         logits_scale: 1.0,
-        reserved: [0; 2],
+        gradient_scale: 1.0,
+        reserved: 0,
     };
     let labels: Vec<u32> = (0..ROWS).map(|row| row % CLASSES).collect();
     let mut gradient = vec![0.0; logits.len()];

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use shaders::params::{Add, Epilogue, activation};
 use shaders::reference as twin;
 
-use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
+use super::{assert_close, bytes, double, floats, launch, made_by, numbers, runner, step, with_device};
 
 /// Pixels of the second summand, how often each is used, channels in fours, activation.
 fn shapes() -> impl Strategy<Value = Add> {
@@ -50,10 +50,7 @@ fn add_gradient_equals_its_twin_for_both_summands() {
             for repeats in [1, params.repeats] {
                 let params = Add { repeats, ..params };
                 let dy = numbers(elements, 1);
-                let x: Vec<f32> = (0..)
-                    .zip(numbers(elements / repeats, 2))
-                    .map(|(at, value)| twin::apply_epilogue(value, at, &params.epilogue, &step(1)))
-                    .collect();
+                let x = made_by(&params.epilogue, &step(1), numbers(elements / repeats, 2));
                 let dx = numbers(elements / repeats, 3);
                 let buffers = [bytes(&dy), bytes(&x), bytes(&dx)];
                 let invocations = u64::from(elements / repeats / 4);

@@ -3,7 +3,7 @@ use shaders::params::{Attention, Epilogue, LARGEST_HEAD};
 use shaders::reference as twin;
 
 use super::dense::{ACTIVATIONS, dropout_behind};
-use super::{assert_close, bytes, double, floats, launch, made_by, numbers, runner, step, with_device};
+use super::{assert_close, bytes, double, floats, launch, made_by, numbers, runner, step, storable, with_device};
 
 /// Tokens in fours and not, heads from the smallest to the largest, scores mild and steep.
 fn shapes() -> impl Strategy<Value = Attention> {
@@ -30,7 +30,7 @@ fn attended(params: &Attention, x: &[f32]) -> [Vec<f32>; 2] {
     let (results, queries) = sizes(params);
     let (mut y, mut log_sum_exp) = (vec![0.0; results as usize], vec![0.0; queries as usize]);
     twin::attention_forward(params, x, &mut y, &mut log_sum_exp);
-    [y, log_sum_exp]
+    [storable(y), log_sum_exp]
 }
 
 #[test]

@@ -4,7 +4,9 @@ use shaders::reference as twin;
 
 use super::super::device::Device;
 use super::dense::{ACTIVATIONS, dropout_behind};
-use super::{assert_close, bytes, double, floats, launch, made_by, numbers, padded, runner, step, with_device};
+use super::{
+    assert_close, bytes, double, floats, launch, made_by, numbers, padded, runner, step, storable, with_device,
+};
 
 const OWN_ACTIVATIONS: [u32; 4] = [activation::IDENTITY, activation::RELU, activation::TANH, activation::GELU];
 
@@ -129,7 +131,7 @@ fn a_variance_far_from_zero_is_not_lost_among_many_parts() {
             epilogue: Epilogue::default(),
         };
         // Deviations are a thousandth of the mean, so a plain sum of squares would lose a tenth of the variance.
-        let x: Vec<f32> = numbers(100 * 97 * 8, 1).iter().map(|v| 1000.0 + v).collect();
+        let x = storable(numbers(100 * 97 * 8, 1).iter().map(|v| 1000.0 + v).collect());
         let [running, saved] = statistics(device, &params, &step(100), &x, &[0.0; 16]);
         let (mut parts, mut expected_running, mut expected) = (vec![0.0; 2560], vec![0.0; 16], vec![0.0; 16]);
         twin::batch_norm_statistics(&params, &step(100), &double(&x), &mut parts);

@@ -3,7 +3,7 @@ use shaders::reference as twin;
 
 use super::super::plan::tiles;
 use super::super::variants::Product;
-use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
+use super::{assert_close, bytes, double, floats, launch, made_by, numbers, runner, step, with_device};
 
 /// Rows, inputs and outputs: odd sizes, edges of tiles, and single rows.
 fn shapes() -> (std::ops::Range<u32>, std::ops::Range<u32>, std::ops::Range<u32>) {
@@ -70,10 +70,7 @@ fn every_variant_of_dense_input_gradient_equals_the_twin() {
             epilogue.accumulate = rows % 2;
             let params = params(rows, 4 * inputs, 4 * outputs, epilogue);
             let dy = numbers(rows * params.outputs, 1);
-            let x: Vec<f32> = (0..)
-                .zip(numbers(rows * params.inputs, 2))
-                .map(|(at, v)| twin::apply_epilogue(v, at, &epilogue, &step(rows)))
-                .collect();
+            let x = made_by(&epilogue, &step(rows), numbers(rows * params.inputs, 2));
             let weights = numbers(params.inputs * params.outputs, 3);
             let dx = numbers(rows * params.inputs, 4);
             let buffers = [bytes(&dy), bytes(&weights), bytes(&x), bytes(&dx)];

@@ -36,7 +36,7 @@ fn ids(params: &Embedding) -> Vec<f32> {
         if used.contains(&(at % params.id_stride)) {
             ((random + 1.0) / 2.0 * params.vocabulary as f32).floor().min(params.vocabulary as f32 - 1.0)
         } else {
-            1e6
+            2048.0
         }
     };
     (0..).zip(words).map(number).collect()

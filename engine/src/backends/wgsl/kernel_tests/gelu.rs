@@ -2,7 +2,7 @@ use shaders::params::{Elementwise, Epilogue, activation};
 use shaders::reference as twin;
 
 use super::dense::{ACTIVATIONS, dropout_behind};
-use super::{assert_close, bytes, double, floats, launch, made_by, numbers, runner, step, with_device};
+use super::{assert_close, bytes, double, floats, launch, made_by, numbers, runner, step, storable, with_device};
 
 fn params(fours: u32, epilogue: Epilogue) -> Elementwise {
     Elementwise { elements: 4 * fours, reserved: [0; 3], epilogue }
@@ -10,7 +10,7 @@ fn params(fours: u32, epilogue: Epilogue) -> Elementwise {
 
 /// From where all is cut off to where nothing is.
 fn spread(count: u32, stream: u32) -> Vec<f32> {
-    numbers(count, stream).iter().map(|x| 7.0 * x).collect()
+    storable(numbers(count, stream).iter().map(|x| 7.0 * x).collect())
 }
 
 #[test]

@@ -3,7 +3,7 @@ use shaders::params::{Epilogue, LayerNorm};
 use shaders::reference as twin;
 
 use super::dense::{ACTIVATIONS, dropout_behind};
-use super::{assert_close, bytes, double, floats, launch, made_by, padded, runner, step, with_device};
+use super::{assert_close, bytes, double, floats, launch, made_by, padded, runner, step, storable, with_device};
 
 /// Two channels to many, of which none to three are padding.
 fn shapes() -> impl Strategy<Value = LayerNorm> {
@@ -45,7 +45,8 @@ fn layer_norm_forward_equals_its_twin() {
     with_device(|device| {
         let check = |params: LayerNorm| {
             // Values far from zero, so that their variance is easily lost.
-            let x: Vec<f32> = values(&params, 1).iter().map(|&v| if v == 0.0 { v } else { v + 10.0 }).collect();
+            let x = values(&params, 1).iter().map(|&v| if v == 0.0 { v } else { v + 10.0 }).collect();
+            let x = storable(x);
             let (gamma, beta) = (channels(&params, 2), channels(&params, 3));
             let (y, saved) = (vec![9.0f32; x.len()], vec![9.0f32; 2 * (params.rows * params.tokens) as usize]);
             let buffers = [bytes(&x), bytes(&gamma), bytes(&beta), bytes(&y), bytes(&saved)];

@@ -1,4 +1,4 @@
-//! Every kernel against its plain twin, on odd shapes, on a real adapter.
+//! Every kernel against its plain twin, on odd shapes, on a real adapter, for everything that may be stored.
 
 mod add;
 mod blend;
@@ -20,15 +20,17 @@ mod gelu;
 mod layer_norm;
 mod local_response;
 mod position;
+mod round_weights;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use bytemuck::Pod;
+use half::f16;
 use proptest::test_runner::{Config, TestRunner};
-use shaders::Access;
 use shaders::params::{Epilogue, Step};
 use shaders::reference::pcg4d::uniform;
+use shaders::{Access, Kernel, Stored};
 
 use super::buffer::Buffers;
 use super::device::Device;
@@ -39,37 +41,89 @@ use crate::backends::AdapterChoice;
 /// Random shapes that each kernel is tried on.
 const CASES: u32 = 24;
 
+/// By how much of itself a number of f16 may be off: half a unit of its last, eleventh, bit.
+const ROUNDING: f64 = 1.0 / 2048.0;
+
 thread_local! {
-    static DEVICE: OnceCell<Option<Rc<Device>>> = const { OnceCell::new() };
+    static DEVICES: OnceCell<Option<(Rc<Device>, Option<Rc<Device>>)>> = const { OnceCell::new() };
+    static STORED: Cell<Stored> = const { Cell::new(Stored::F32) };
 }
 
-/// Runs `test` with a device; without one it is skipped and says so, or fails when `REQUIRE_GPU` is 1.
-pub(super) fn with_device(test: impl FnOnce(&Rc<Device>)) {
-    DEVICE.with(|cell| {
-        let device = cell.get_or_init(|| {
-            [AdapterChoice::Any, AdapterChoice::Cpu]
-                .into_iter()
-                .find_map(|choice| pollster::block_on(Device::open(&choice)).ok().map(Rc::new))
+/// Runs `test` with a device that stores f32, and where it can with one that stores f16. Without a device it is skipped
+/// and says so, or fails when `REQUIRE_GPU` is 1.
+pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
+    DEVICES.with(|cell| {
+        let devices = cell.get_or_init(|| {
+            [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
+                let open = |stored| pollster::block_on(Device::open(&choice, stored)).ok().map(Rc::new);
+                Some((open(Stored::F32)?, open(Stored::F16)))
+            })
         });
-        match device {
-            Some(device) => test(device),
-            None => {
-                assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter");
-                eprintln!("skipped: there is no adapter");
+        let Some((single, half)) = devices else {
+            assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter");
+            return eprintln!("skipped: there is no adapter");
+        };
+        STORED.set(Stored::F32);
+        test(single);
+        match half {
+            Some(half) => {
+                STORED.set(Stored::F16);
+                test(half);
             }
+            None => eprintln!("skipped in f16: the adapter does not store it"),
         }
     });
 }
 
 /// The same random shapes every time, so that a failure can be repeated.
 fn runner() -> TestRunner {
-    let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
+    // What is stored makes no difference to indices, of which shapes find the mistakes.
+    let cases = if STORED.get() == Stored::F32 { CASES } else { CASES / 3 };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new_with_rng(config, proptest::test_runner::TestRng::deterministic_rng(Default::default()))
 }
 
-/// Numbers in -1..1, different for each `stream`.
+/// Numbers in -1..1 that can be stored, different for each `stream`.
 fn numbers(count: u32, stream: u32) -> Vec<f32> {
-    (0..count).map(|i| 2.0 * uniform(i, stream, 0, 7) - 1.0).collect()
+    storable((0..count).map(|i| 2.0 * uniform(i, stream, 0, 7) - 1.0).collect())
+}
+
+/// The nearest numbers that can be stored, so that a kernel and its twin begin with the same.
+fn storable(values: Vec<f32>) -> Vec<f32> {
+    match STORED.get() {
+        Stored::F32 => values,
+        Stored::F16 => values.into_iter().map(|value| f16::from_f32(value).to_f32()).collect(),
+    }
+}
+
+/// What may be off after values were stored so many times on the way, and stored again at the end.
+fn stored_on_the_way(times: f64, tolerance: f64) -> f64 {
+    tolerance + if STORED.get() == Stored::F16 { times * ROUNDING } else { 0.0 }
+}
+
+/// Which of a kernel's storage buffers hold what is [`Stored`].
+fn stored_buffers(kernel: &Kernel) -> Vec<bool> {
+    let source = kernel.source(Stored::F32);
+    let holds_stored = |binding| {
+        let declaration = format!("@group(0) @binding({binding}) ");
+        source.lines().any(|line| line.starts_with(&declaration) && line.contains(": array<Stored"))
+    };
+    (1..=kernel.storage.len()).map(holds_stored).collect()
+}
+
+/// `bytes` of numbers of f32, as they are stored.
+fn as_stored(stored: Stored, bytes: &[u8]) -> Vec<u8> {
+    if stored == Stored::F32 {
+        return bytes.to_vec();
+    }
+    let store = |value: f32| {
+        assert_eq!(f16::from_f32(value).to_f32(), value, "this cannot be stored as it is");
+        f16::from_f32(value).to_le_bytes()
+    };
+    let mut stored: Vec<u8> = floats(bytes).into_iter().flat_map(store).collect();
+    // Buffers are whole words.
+    stored.resize(stored.len().next_multiple_of(4), 0);
+    stored
 }
 
 /// A training step whose batch is full.
@@ -77,7 +131,8 @@ fn step(rows: u32) -> Step {
     Step { step: 3, seed: 11, count: rows, training: 1, learning_rate: 0.01, ..Step::default() }
 }
 
-/// Runs `kernel` once; `buffers` are its storage buffers in binding order. Returns them as they are afterwards.
+/// Runs `kernel` once; `buffers` are its storage buffers in binding order. Returns them as they are afterwards. What is
+/// stored comes and goes as f32, whatever the device stores.
 fn launch<P: Pod>(
     device: &Device,
     kernel: &str,
@@ -110,6 +165,9 @@ fn launch_with<P: Pod>(
     };
     let mut plans =
         vec![plan("params", true, bytemuck::bytes_of(params)), plan("step", true, bytemuck::bytes_of(step))];
+    let stored = |in_buffer| if in_buffer { device.stored() } else { Stored::F32 };
+    let types: Vec<Stored> = stored_buffers(kernel).into_iter().map(stored).collect();
+    let buffers: Vec<Vec<u8>> = buffers.iter().zip(&types).map(|(bytes, &stored)| as_stored(stored, bytes)).collect();
     plans.extend(buffers.iter().map(|bytes| plan("storage", false, bytes)));
     let recording = Recording {
         dispatches: vec![Dispatch {
@@ -117,7 +175,7 @@ fn launch_with<P: Pod>(
             constants: constants.to_vec(),
             params_offset_bytes: 0,
             bindings: (2..)
-                .zip(buffers)
+                .zip(&buffers)
                 .map(|(buffer, bytes)| BufferRange { buffer, offset_bytes: 0, bytes: bytes.len() as u64 })
                 .collect(),
             workgroups: workgroups(invocations, kernel.workgroup_size),
@@ -131,10 +189,14 @@ fn launch_with<P: Pod>(
         let mut results = Vec::new();
         for (index, (before, access)) in (2..).zip(buffers.iter().zip(kernel.storage)) {
             let bytes = allocated.read(device, index, before.len() as u64).await.unwrap();
-            assert!(*access == Access::ReadWrite || bytes == **before, "{} changed what it only reads", kernel.name);
+            assert!(*access == Access::ReadWrite || bytes == *before, "{} changed what it only reads", kernel.name);
             results.push(bytes);
         }
-        results
+        let widen = |(bytes, &stored): (Vec<u8>, _)| match stored {
+            Stored::F32 => bytes,
+            Stored::F16 => bytemuck::cast_slice(&super::trainer::numbers(stored, &bytes)).to_vec(),
+        };
+        results.into_iter().zip(&types).map(widen).collect()
     })
 }
 
@@ -146,8 +208,9 @@ fn bytes<T: Pod>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 
-/// Holds a kernel's float32 results to its twin's in double precision.
+/// Holds a kernel's float32 results to its twin's in double precision; they may have been stored.
 fn assert_close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
+    let tolerance = stored_on_the_way(1.0, tolerance);
     assert_eq!(found.len(), expected.len(), "{what}: lengths differ");
     for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
         let difference = (f64::from(*found) - expected).abs();
@@ -174,5 +237,6 @@ fn padded(pixels: u32, channels: u32, stored: u32, stream: u32) -> Vec<f32> {
 
 /// What `epilogue` makes of the values of a batch.
 fn made_by(epilogue: &Epilogue, step: &Step, values: Vec<f32>) -> Vec<f32> {
-    (0..).zip(values).map(|(at, value)| shaders::reference::apply_epilogue(value, at, epilogue, step)).collect()
+    let made = |(at, value)| shaders::reference::apply_epilogue(value, at, epilogue, step);
+    storable((0..).zip(values).map(made).collect())
 }

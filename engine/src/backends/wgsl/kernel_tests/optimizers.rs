@@ -35,6 +35,7 @@ fn update(params: &Optimizer, step: &Step) -> twin::Update<f64> {
         epsilon: f64::from(params.epsilon),
         nesterov: params.nesterov == 1,
         rate_outside: params.rate_outside == 1,
+        gradient_scale: f64::from(params.gradient_scale),
     }
 }
 
@@ -42,7 +43,7 @@ fn update(params: &Optimizer, step: &Step) -> twin::Update<f64> {
 fn check(kernel: &str, rule: Optimizer, states: u32, twin: Twin) {
     with_device(|device| {
         let check = |blocks: u32| {
-            let params = Optimizer { elements: blocks * BLOCK_ELEMENTS, ..rule };
+            let params = Optimizer { elements: blocks * BLOCK_ELEMENTS, gradient_scale: 0.25, ..rule };
             let multipliers = multipliers(blocks);
             let (gradients, weights) = (numbers(params.elements, 1), numbers(params.elements, 2));
             // Averages of squares are never negative.

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use shaders::params::{Softmax, Step, StepResult};
 use shaders::reference as twin;
 
-use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
+use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, storable, with_device};
 
 #[test]
 fn softmax_cross_entropy_equals_its_twin_in_full_and_in_short_batches() {
@@ -15,12 +15,13 @@ fn softmax_cross_entropy_equals_its_twin_in_full_and_in_short_batches() {
                 summed: u32::from(varied),
                 label_smoothing: if varied { 0.2 } else { 0.0 },
                 logits_scale: if varied { 1.0 / 9.0 } else { 1.0 },
-                reserved: [0; 2],
+                gradient_scale: if varied { 4.0 } else { 1.0 },
+                reserved: 0,
             };
             let count = rows.saturating_sub(missing).max(1);
             let step = Step { count, slot: 2, ..step(rows) };
             // Steep logits and a tie in every row.
-            let mut logits: Vec<f32> = numbers(rows * params.stride, 1).iter().map(|v| v * 20.0).collect();
+            let mut logits = storable(numbers(rows * params.stride, 1).iter().map(|v| v * 20.0).collect());
             for row in logits.chunks_exact_mut(params.stride as usize) {
                 row[(classes - 1) as usize] = row[0];
             }

@@ -73,7 +73,7 @@ pub async fn measure(
     request: &Request,
     observer: &mut dyn Observer,
 ) -> Result<KernelReport, EngineError> {
-    let device = Device::open(choice).await?;
+    let device = Device::open(choice, shaders::Stored::F32).await?;
     observer.event(&Event::Opened { adapter: device.adapter() });
     let products: Vec<Box<dyn Product>> = request.suites.iter().flat_map(|suite| products(*suite)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);

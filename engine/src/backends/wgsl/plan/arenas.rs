@@ -1,4 +1,6 @@
-use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers};
+use half::f16;
+use shaders::Stored;
+use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers, RoundWeights};
 
 use super::super::layout::{CHANNEL_ALIGNMENT, TensorLayout, arena_elements};
 use super::super::recording::BufferRange;
@@ -6,7 +8,6 @@ use super::builder::Builder;
 use crate::error::EngineError;
 use crate::model::{Stages, TensorKind};
 use crate::trainer::TrainingJob;
-use crate::training::WeightAverage;
 
 /// Buffers that hold all tensors.
 pub(super) struct Arenas {
@@ -14,6 +15,9 @@ pub(super) struct Arenas {
     pub(super) weights: BufferRange,
     /// The weights that layers read: the trained ones, or their averages.
     pub(super) read: BufferRange,
+    /// What products read of them, if that is not the weights themselves.
+    rounded: Option<BufferRange>,
+    stored: Stored,
     pub(super) gradients: BufferRange,
     /// Multipliers of each block of 256 elements.
     pub(super) blocks: BufferRange,
@@ -30,6 +34,7 @@ impl Arenas {
         job: &TrainingJob,
         layouts: &[TensorLayout],
         stages: &Stages,
+        stored: Stored,
         builder: &mut Builder,
     ) -> Result<Self, EngineError> {
         let elements = arena_elements(layouts);
@@ -52,12 +57,15 @@ impl Arenas {
             });
         }
         let widest = stages.values.iter().map(|value| value.stored_channels(CHANNEL_ALIGNMENT)).max().unwrap_or(0);
+        let rounded = rounded_bytes(&weights, stored).map(|bytes| builder.bytes("rounded weights", &bytes));
         let weights_bytes = bytemuck::cast_slice(&weights);
         let weights = builder.bytes("weights", weights_bytes);
         Ok(Self {
             elements,
             weights,
             read: weights,
+            rounded,
+            stored,
             gradients: builder.floats("gradients", u64::from(elements)),
             blocks: builder.bytes("block multipliers", bytemuck::cast_slice(&blocks)),
             shadow: job.average.map(|_| builder.bytes("averaged weights", weights_bytes)),
@@ -70,15 +78,47 @@ impl Arenas {
         BufferRange { buffer: arena.buffer, offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements) }
     }
 
+    /// A part of what products read.
+    pub(super) fn product_part(&self, offset: u32, elements: u32) -> BufferRange {
+        let Some(rounded) = self.rounded else { return self.part(self.read, offset, elements) };
+        let bytes = |elements: u32| self.stored.bytes() * u64::from(elements);
+        BufferRange { buffer: rounded.buffer, offset_bytes: bytes(offset), bytes: bytes(elements) }
+    }
+
     /// From here on, layers read the weights that tests use.
-    pub(super) fn use_tested_weights(&mut self, average: Option<WeightAverage>) {
-        if let (Some(shadow), true) = (self.shadow, average.is_some_and(|average| average.is_tested())) {
+    pub(super) fn use_tested_weights(&mut self, job: &TrainingJob, builder: &mut Builder) {
+        if let (Some(shadow), true) = (self.shadow, job.average.is_some_and(|average| average.is_tested())) {
             self.read = shadow;
+            self.rounded = self.rounded.map(|rounded| builder.zeros("rounded averages", rounded.bytes));
+        }
+    }
+
+    /// Rounds the weights that layers read for products, if products want that.
+    pub(super) fn round_weights(&self, results: usize, builder: &mut Builder) {
+        if let Some(rounded) = self.rounded {
+            let params = RoundWeights { elements: self.elements, largest: self.stored.largest(), reserved: [0; 2] };
+            let bindings = [self.read, rounded, builder.whole(results)];
+            builder.dispatch("round_weights", &params, &bindings, u64::from(self.elements / 4));
+        }
+    }
+
+    /// The same before a test. The trained weights were rounded when they were trained.
+    pub(super) fn round_tested_weights(&self, results: usize, builder: &mut Builder) {
+        if self.read != self.weights {
+            self.round_weights(results, builder);
         }
     }
 
     /// So many arenas of zeros for what an optimiser remembers.
     pub(super) fn states(&self, count: usize, builder: &mut Builder) -> Vec<BufferRange> {
         (0..count).map(|_| builder.floats("optimiser state", u64::from(self.elements))).collect()
+    }
+}
+
+/// What products read of `weights` at first, if that is not the weights themselves.
+fn rounded_bytes(weights: &[f32], stored: Stored) -> Option<Vec<u8>> {
+    match stored {
+        Stored::F32 => None,
+        Stored::F16 => Some(weights.iter().flat_map(|&weight| f16::from_f32(weight).to_le_bytes()).collect()),
     }
 }

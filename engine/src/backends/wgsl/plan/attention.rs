@@ -36,7 +36,7 @@ impl Planner<'_> {
         let params = self.stages.position_params(stage, self.rows, CHANNEL_ALIGNMENT);
         let y = self.output_of(stage);
         let bindings = [self.input_of(stage, 0), self.weight(stage, 0), y];
-        self.builder.dispatch("position_forward", &params, &bindings, y.bytes / 16);
+        self.builder.dispatch("position_forward", &params, &bindings, self.quads(y));
     }
 
     pub(super) fn position_backward(&mut self, stage: &Stage) {
@@ -51,14 +51,14 @@ impl Planner<'_> {
         let elementwise = self.stages.elementwise_params(stage, self.rows, CHANNEL_ALIGNMENT);
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Elementwise { epilogue, ..elementwise };
-            self.builder.dispatch("pass_gradient", &params, &[dy, x, dx], dx.bytes / 16);
+            self.builder.dispatch("pass_gradient", &params, &[dy, x, dx], self.quads(dx));
         }
     }
 
     pub(super) fn gelu_forward(&mut self, stage: &Stage) {
         let params = self.stages.elementwise_params(stage, self.rows, CHANNEL_ALIGNMENT);
         let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
-        self.builder.dispatch("gelu_forward", &params, &[x, y], y.bytes / 16);
+        self.builder.dispatch("gelu_forward", &params, &[x, y], self.quads(y));
     }
 
     pub(super) fn gelu_backward(&mut self, stage: &Stage) {
@@ -66,7 +66,7 @@ impl Planner<'_> {
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Elementwise { epilogue, ..params };
-            self.builder.dispatch("gelu_backward", &params, &[dy, x, dx], dx.bytes / 16);
+            self.builder.dispatch("gelu_backward", &params, &[dy, x, dx], self.quads(dx));
         }
     }
 }

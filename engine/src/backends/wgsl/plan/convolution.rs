@@ -11,7 +11,8 @@ type Window = (u32, u32, u32);
 impl Planner<'_> {
     pub(super) fn conv2d_forward(&mut self, stage: &Stage, window: Window, bias: bool) {
         let params = self.stages.conv2d_params(stage, window, bias, self.rows, CHANNEL_ALIGNMENT);
-        let bindings = [self.input_of(stage, 0), self.weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
+        let bindings =
+            [self.input_of(stage, 0), self.product_weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
         self.builder.product(self.choices, Product::Conv2dForward(params), &bindings);
     }
 
@@ -32,7 +33,7 @@ impl Planner<'_> {
         });
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let product = Product::Conv2dInputGradient(Conv2d { epilogue, ..params });
-            let bindings = [dy, self.weight(stage, 0), x, dx];
+            let bindings = [dy, self.product_weight(stage, 0), x, dx];
             self.builder.product(self.choices, product, &bindings);
         }
     }

@@ -9,7 +9,8 @@ use crate::model::Stage;
 impl Planner<'_> {
     pub(super) fn dense_forward(&mut self, stage: &Stage, per_pixel: bool, bias: bool) {
         let params = self.stages.dense_params(stage, per_pixel, bias, self.rows, CHANNEL_ALIGNMENT);
-        let bindings = [self.input_of(stage, 0), self.weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
+        let bindings =
+            [self.input_of(stage, 0), self.product_weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
         self.builder.product(self.choices, Product::DenseForward(params), &bindings);
     }
 
@@ -19,7 +20,7 @@ impl Planner<'_> {
         self.product_gradient(stage.tensor, bias.then_some(stage.tensor + 1), params, x, dy);
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Dense { epilogue, ..params };
-            let bindings = [dy, self.weight(stage, 0), x, dx];
+            let bindings = [dy, self.product_weight(stage, 0), x, dx];
             self.builder.product(self.choices, Product::DenseInputGradient(params), &bindings);
         }
     }

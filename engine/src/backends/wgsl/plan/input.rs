@@ -122,7 +122,7 @@ impl Planner<'_> {
         let rows = self.rows;
         let batch = self.rows_of(0, self.values[0].values);
         let batch_labels = BufferRange { bytes: 4 * u64::from(rows), ..self.labels };
-        let invocations = batch.bytes / 16;
+        let invocations = self.quads(batch);
         match kind.of(rows, samples, samples_in_first) {
             GatherKind::Plain(params) => {
                 let bindings = [first, second, labels, order, batch, batch_labels];

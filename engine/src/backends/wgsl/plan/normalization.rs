@@ -9,14 +9,14 @@ use crate::model::Stage;
 impl Planner<'_> {
     pub(super) fn local_response_forward(&mut self, stage: &Stage, params: LocalResponse) {
         let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
-        self.builder.dispatch("local_response_forward", &params, &[x, y], y.bytes / 16);
+        self.builder.dispatch("local_response_forward", &params, &[x, y], self.quads(y));
     }
 
     pub(super) fn local_response_backward(&mut self, stage: &Stage, params: LocalResponse) {
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = LocalResponse { epilogue, ..params };
-            self.builder.dispatch("local_response_backward", &params, &[dy, x, dx], dx.bytes / 16);
+            self.builder.dispatch("local_response_backward", &params, &[dy, x, dx], self.quads(dx));
         }
     }
 
@@ -40,7 +40,7 @@ impl Planner<'_> {
         let running = self.running_statistics(stage);
         self.builder.dispatch("batch_norm_finish", &params, &[parts, running, saved], 64 * channels / 4);
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
-        self.builder.dispatch("batch_norm_forward", &params, &[x, saved, gamma, beta, y], y.bytes / 16);
+        self.builder.dispatch("batch_norm_forward", &params, &[x, saved, gamma, beta, y], self.quads(y));
     }
 
     /// Running mean and variance, which follow each other in the arena.
@@ -71,7 +71,7 @@ impl Planner<'_> {
             let bias_offset = self.tensors[stage.tensor + 1].offset - self.tensors[stage.tensor].offset;
             let params = BatchNorm { epilogue, bias_offset, ..params };
             let bindings = [x, dy, saved, gamma, beta, sums, dx];
-            self.builder.dispatch("batch_norm_input_gradient", &params, &bindings, dx.bytes / 16);
+            self.builder.dispatch("batch_norm_input_gradient", &params, &bindings, self.quads(dx));
         }
     }
 

@@ -18,29 +18,29 @@ impl Planner<'_> {
         let features = self.stages.output(stage).stored_features(CHANNEL_ALIGNMENT);
         let taps = self.keep(index, 0, "pooling taps", u64::from(features));
         let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
-        self.builder.dispatch("max_pool_forward", &params, &[x, y, taps], y.bytes / 16);
+        self.builder.dispatch("max_pool_forward", &params, &[x, y, taps], self.quads(y));
     }
 
     pub(super) fn max_pool_backward(&mut self, index: usize, stage: &Stage, window: Window) {
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
-        let taps = BufferRange { bytes: dy.bytes, ..self.kept[index][0] };
+        let taps = BufferRange { bytes: 4 * self.elements(dy), ..self.kept[index][0] };
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Pool { epilogue, ..self.pool_params(stage, window) };
-            self.builder.dispatch("max_pool_backward", &params, &[dy, taps, x, dx], dx.bytes / 16);
+            self.builder.dispatch("max_pool_backward", &params, &[dy, taps, x, dx], self.quads(dx));
         }
     }
 
     pub(super) fn average_pool_forward(&mut self, stage: &Stage, window: Window) {
         let params = self.pool_params(stage, window);
         let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
-        self.builder.dispatch("average_pool_forward", &params, &[x, y], y.bytes / 16);
+        self.builder.dispatch("average_pool_forward", &params, &[x, y], self.quads(y));
     }
 
     pub(super) fn average_pool_backward(&mut self, stage: &Stage, window: Window) {
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Pool { epilogue, ..self.pool_params(stage, window) };
-            self.builder.dispatch("average_pool_backward", &params, &[dy, x, dx], dx.bytes / 16);
+            self.builder.dispatch("average_pool_backward", &params, &[dy, x, dx], self.quads(dx));
         }
     }
 }

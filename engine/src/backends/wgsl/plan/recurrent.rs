@@ -12,7 +12,8 @@ impl Planner<'_> {
         let product = self.stages.lstm_input_params(stage, self.rows, CHANNEL_ALIGNMENT);
         let [gates, cells, previous] = self.lstm_memory(index, stage);
         let x = self.input_of(stage, 0);
-        let [kernel, recurrent, bias] = [0, 1, 2].map(|tensor| self.weight(stage, tensor));
+        let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
+        let bias = self.weight(stage, 2);
         self.builder.product(self.choices, Product::DenseForward(product), &[x, kernel, bias, gates]);
         let bindings = [recurrent, gates, cells, previous, self.output_of(stage)];
         self.builder.dispatch("lstm_forward", &params, &bindings, params.invocations());
@@ -22,20 +23,18 @@ impl Planner<'_> {
     fn lstm_memory(&mut self, index: usize, stage: &Stage) -> [BufferRange; 3] {
         let params = self.stages.lstm_params(stage, 1, CHANNEL_ALIGNMENT);
         let states = u64::from(params.sequences * params.steps) * u64::from(params.stored_units);
-        [("gates", 4 * states), ("cell states", states), ("hidden states", states)]
-            .iter()
-            .enumerate()
-            .map(|(place, &(name, values))| self.keep(index, place, name, values))
-            .collect::<Vec<_>>()
-            .try_into()
-            .expect("three were made")
+        [
+            self.keep_stored(index, 0, "gates", 4 * states),
+            self.keep(index, 1, "cell states", states),
+            self.keep_stored(index, 2, "hidden states", states),
+        ]
     }
 
     pub(super) fn lstm_backward(&mut self, index: usize, stage: &Stage) {
         let params = self.stages.lstm_params(stage, self.rows, CHANNEL_ALIGNMENT);
         let [gates, cells, previous] = self.lstm_memory(index, stage);
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
-        let [kernel, recurrent] = [0, 1].map(|tensor| self.weight(stage, tensor));
+        let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
         // The gates become the gradients of what went into them.
         self.builder.dispatch("lstm_backward", &params, &[recurrent, dy, cells, gates], params.invocations());
         let product = self.stages.lstm_input_params(stage, self.rows, CHANNEL_ALIGNMENT);
@@ -52,7 +51,7 @@ impl Planner<'_> {
         let params = self.stages.embedding_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
         let y = self.output_of(stage);
         let bindings = [self.input_of(stage, 0), self.weight(stage, 0), y];
-        self.builder.dispatch("embedding_forward", &params, &bindings, y.bytes / 16);
+        self.builder.dispatch("embedding_forward", &params, &bindings, self.quads(y));
     }
 
     pub(super) fn embedding_backward(&mut self, stage: &Stage, words: (u32, u32)) {
@@ -72,7 +71,7 @@ impl Planner<'_> {
         let params = self.stages.add_params(stage, self.rows, CHANNEL_ALIGNMENT);
         let y = self.output_of(stage);
         let bindings = [self.input_of(stage, 0), self.input_of(stage, 1), y];
-        self.builder.dispatch("add_forward", &params, &bindings, y.bytes / 16);
+        self.builder.dispatch("add_forward", &params, &bindings, self.quads(y));
     }
 
     pub(super) fn add_backward(&mut self, stage: &Stage) {
@@ -82,7 +81,7 @@ impl Planner<'_> {
             let x = self.input_of(stage, input);
             if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
                 let params = Add { repeats, epilogue, ..params };
-                self.builder.dispatch("add_gradient", &params, &[dy, x, dx], dx.bytes / 16);
+                self.builder.dispatch("add_gradient", &params, &[dy, x, dx], self.quads(dx));
             }
         }
     }
