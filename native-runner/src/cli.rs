@@ -192,7 +192,7 @@ impl TrainingArgs {
 const KERNELS_EXAMPLES: &str = "\
 Examples:
   native-runner kernels                            everything, on the best GPU
-  native-runner kernels --suite gemm,conv          products only, in percent of the measured peak
+  native-runner kernels --suite gemm,conv,rnn      products only, in percent of the measured peak
   native-runner kernels --suite memory,launch --adapter cpu --json
                                                    bandwidth and launches of a software adapter, as JSON
   native-runner kernels --budget-seconds 20        larger sizes too

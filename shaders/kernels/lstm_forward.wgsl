@@ -5,9 +5,9 @@
 // Schmidhuber and Cummins, "Learning to Forget", Neural Computation 12(10), 2000; gates as in Keras 2.0.8.
 //
 // A workgroup keeps eight sequences for all steps and their hidden states in its memory. An invocation computes the
-// four gates of four units of all eight, held in registers.
+// four gates of four units of all eight, held in registers. States of more than 512 units stay in storage.
 //
-// N sequences, T steps, S stored units, a multiple of 4 and at most 512. Gates are four blocks of S: i, f, g, o.
+// N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
 // params: Lstm. recurrent: (S, 4S). gates: (N, T, 4S), in: x·W + b, out: i, f, g, o. cells: (N, T, S), out: c[t].
 // previous: (N, T, S), out: h[t-1]. y: (N, S). Row-major; cells f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -19,8 +19,20 @@
 
 const WORKGROUP_SIZE: u32 = 64u;
 
-// Hidden states before the step, (8, S): as much as the smallest workgroup memory holds.
+// Hidden states before the step, (8, S), if they fit: as much as the smallest workgroup memory holds.
 var<workgroup> hidden: array<vec4<f32>, 1024>;
+const LARGEST_QUADS: u32 = 128u;
+
+// Four hidden states before step t of a sequence, the `row`-th of those from `first` on.
+fn state_before(first: u32, row: u32, t: u32, k: u32) -> vec4<f32> {
+    let quads = params.stored_units / 4u;
+    if quads <= LARGEST_QUADS {
+        return hidden[row * quads + k];
+    }
+    // Sequences beyond the last one repeat it; their results are not stored.
+    let sequence = min(first + row, params.sequences - 1u);
+    return vec4<f32>(previous[(sequence * params.steps + t) * quads + k]);
+}
 
 fn hard_sigmoid(z: vec4<f32>) -> vec4<f32> {
     return clamp(fma(z, vec4<f32>(0.2), vec4<f32>(0.5)), vec4<f32>(0.0), vec4<f32>(1.0));
@@ -73,10 +85,18 @@ fn step_units(first: u32, t: u32, quad: u32) {
     // Nothing comes from before the first step.
     let products = select(0u, quads, t > 0u);
     for (var k = 0u; k < products; k++) {
-        let low = transpose(mat4x4<f32>(hidden[k], hidden[quads + k], hidden[2u * quads + k], hidden[3u * quads + k]));
-        let high = transpose(
-            mat4x4<f32>(hidden[4u * quads + k], hidden[5u * quads + k], hidden[6u * quads + k], hidden[7u * quads + k]),
-        );
+        let low = transpose(mat4x4<f32>(
+            state_before(first, 0u, t, k),
+            state_before(first, 1u, t, k),
+            state_before(first, 2u, t, k),
+            state_before(first, 3u, t, k),
+        ));
+        let high = transpose(mat4x4<f32>(
+            state_before(first, 4u, t, k),
+            state_before(first, 5u, t, k),
+            state_before(first, 6u, t, k),
+            state_before(first, 7u, t, k),
+        ));
         let w0 = 16u * k * quads + quad;
         let w1 = w0 + 4u * quads;
         let w2 = w1 + 4u * quads;
@@ -145,7 +165,8 @@ fn main(
         }
         // The states before the step are read by all until here, and replaced only then.
         workgroupBarrier();
-        if t + 1u < params.steps {
+        storageBarrier();
+        if t + 1u < params.steps && quads <= LARGEST_QUADS {
             for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
                 for (var row = 0u; row < sequences; row++) {
                     // What this invocation itself has stored.

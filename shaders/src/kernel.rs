@@ -192,4 +192,6 @@ pub const KERNELS: &[Kernel] = kernels![
     "conv2d_input_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "tile", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_weight_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
     "round_weights", RoundWeights, 64, ["step", "invocation"], [Read, ReadWrite, ReadWrite];
+    "lstm_forward_subgroup", Lstm, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "subgroup_tile"], [Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
+    "lstm_backward_subgroup", Lstm, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "subgroup_tile"], [Read, Read, ReadWrite, ReadWrite];
 ];

@@ -62,6 +62,29 @@ fn products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason
 }
 
 #[test]
+fn recurrent_layers_have_a_share_of_the_peak_in_every_pass_and_those_that_do_not_fit_both_figures() {
+    let test = "recurrent_layers_have_a_share_of_the_peak_in_every_pass_and_those_that_do_not_fit_both_figures";
+    // Enough for the second layer of our own network on any device.
+    let Some(finished) = run(test, "--suite rnn --budget-seconds 0.2 --budget-mib 8 --json") else { return };
+    let document = document(&finished.expect_status(0));
+    let entries = document["entries"].as_array().unwrap();
+    let of = |size: &str| entries.iter().filter(|entry| entry["size"] == size).collect::<Vec<_>>();
+    let small = of("128 units, 32 × 28 steps");
+    let passes: Vec<&str> = small.iter().map(|entry| entry["pass"].as_str().unwrap()).collect();
+    assert_eq!(passes, ["forward", "weight_gradient", "input_gradient"]);
+    for (entry, kernel) in small.iter().zip(["lstm_forward", "dense_weight_gradient", "lstm_backward"]) {
+        assert_eq!(entry["outcome"], "measured", "{entry}");
+        assert!(entry["kernels"][0].as_str().unwrap().starts_with(kernel), "{entry}");
+        let share = entry["peak_share"].as_f64().unwrap();
+        assert!(share > 0.0 && share < 1.5, "{entry}");
+    }
+    for entry in of("1024 units, 128 × 25 steps") {
+        assert_eq!(entry["skipped_because"], "memory_budget", "{entry}");
+        assert!(entry["needed_bytes"].as_u64() > entry["allowed_bytes"].as_u64(), "{entry}");
+    }
+}
+
+#[test]
 fn the_table_shows_what_was_measured_and_how() {
     let test = "the_table_shows_what_was_measured_and_how";
     let Some(finished) = run(test, "--suite launch") else { return };
@@ -76,7 +99,7 @@ fn the_table_shows_what_was_measured_and_how() {
 #[test]
 fn unknown_suites_and_impossible_budgets_are_refused() {
     let cases = [
-        ("--suite rnn", ["rnn", "arithmetic, memory, launch, gemm, conv"]),
+        ("--suite gru", ["gru", "arithmetic, memory, launch, gemm, conv, rnn"]),
         ("--budget-seconds 0", ["--budget-seconds", "above 0"]),
         ("--budget-mib 0", ["--budget-mib", "0"]),
         ("--adapter no-such-gpu", ["no adapter fits", "no-such-gpu"]),

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::Epilogue;
 
-/// `lstm_forward`, `lstm_backward`.
+/// `lstm_forward`, `lstm_backward`, and their variants.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Lstm {
@@ -14,24 +14,10 @@ pub struct Lstm {
     pub steps: u32,
     /// Units that the network knows of.
     pub units: u32,
-    /// Units as stored, S, a multiple of 4 and at most [`Lstm::LARGEST_UNITS`].
+    /// Units as stored, S, a multiple of 4.
     pub stored_units: u32,
     /// Forward only: of the last hidden state.
     pub epilogue: Epilogue,
-}
-
-impl Lstm {
-    /// Stored units whose hidden states fit into the workgroup memory of every device.
-    pub const LARGEST_UNITS: u32 = 512;
-    /// A workgroup keeps its sequences through all steps.
-    pub const SEQUENCES_PER_WORKGROUP: u32 = 8;
-    /// Invocations of a workgroup of both kernels.
-    pub const WORKGROUP_SIZE: u32 = 64;
-
-    /// Invocations that both kernels need.
-    pub fn invocations(&self) -> u64 {
-        u64::from(self.sequences.div_ceil(Self::SEQUENCES_PER_WORKGROUP)) * u64::from(Self::WORKGROUP_SIZE)
-    }
 }
 
 /// `embedding_forward`, `embedding_weight_gradient`.

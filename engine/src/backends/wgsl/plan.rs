@@ -15,7 +15,7 @@ pub(super) mod weight_gradient;
 
 use half::f16;
 use shaders::Stored;
-use shaders::params::{Blend, Epilogue, LARGEST_HEAD, Lstm, Optimizer as OptimizerParams, Softmax, StepResult};
+use shaders::params::{Blend, Epilogue, LARGEST_HEAD, Optimizer as OptimizerParams, Softmax, StepResult};
 
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
@@ -485,9 +485,6 @@ fn check(model: &Model, stages: &Stages, stored: Stored) -> Result<(), ModelErro
     for (layer, stage) in stages.stages.iter().enumerate() {
         let channels = stages.output(stage).shape.channels;
         let reason = match stage.kind {
-            StageKind::Lstm if channels > Lstm::LARGEST_UNITS => {
-                format!("an LSTM of {channels} units; the kernels hold {} at most", Lstm::LARGEST_UNITS)
-            }
             StageKind::Attention { heads } if channels / heads > LARGEST_HEAD => {
                 format!("heads of {} channels; the kernels hold {LARGEST_HEAD} at most", channels / heads)
             }

@@ -105,6 +105,9 @@ impl Product {
         if let Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) = self {
             let _ = write!(key, ", {}² stride {}", p.side, p.stride);
         }
+        if let Self::LstmForward(p) | Self::LstmBackward(p) = self {
+            let _ = write!(key, ", {} steps", p.steps);
+        }
         key
     }
 
@@ -114,6 +117,7 @@ impl Product {
             Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) => {
                 bytemuck::bytes_of(p)
             }
+            Self::LstmForward(p) | Self::LstmBackward(p) => bytemuck::bytes_of(p),
         }
     }
 
@@ -139,6 +143,15 @@ impl Product {
                     Self::Conv2dForward(_) => vec![x, weights, u64::from(p.output_channels), dy],
                     Self::Conv2dInputGradient(_) => vec![dy, weights, x, x],
                     _ => vec![x, dy, parts * u64::from(p.part_stride)],
+                }
+            }
+            Self::LstmForward(p) | Self::LstmBackward(p) => {
+                let (y, states) =
+                    (product(&[p.sequences, p.stored_units]), product(&[p.sequences, p.steps, p.stored_units]));
+                let weights = 4 * product(&[p.stored_units, p.stored_units]);
+                match self {
+                    Self::LstmForward(_) => vec![weights, 4 * states, states, states, y],
+                    _ => vec![weights, y, states, 4 * states],
                 }
             }
         }

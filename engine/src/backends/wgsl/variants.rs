@@ -1,7 +1,7 @@
 //! The kernels that compute the same product, and the work of each.
 
 use shaders::Stored;
-use shaders::params::{Conv2d, Dense};
+use shaders::params::{Conv2d, Dense, Lstm};
 
 use super::layout::CHANNEL_ALIGNMENT;
 
@@ -27,6 +27,10 @@ pub(super) enum Product {
     Conv2dInputGradient(Conv2d),
     /// Of all parts.
     Conv2dWeightGradient(Conv2d),
+    /// With the recurrent weights, at all steps.
+    LstmForward(Lstm),
+    /// With the recurrent weights, at all steps.
+    LstmBackward(Lstm),
 }
 
 /// The matrix product that it amounts to: so many parts of rows × columns, each a sum of `depth` products.
@@ -42,7 +46,7 @@ pub(super) struct Extents {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Variant {
     pub(super) kernel: &'static str,
-    /// Rows and columns of the tile of the result that belong together.
+    /// Rows and columns of the tile of the result that belong together; columns may be [`ALL`].
     tile: [u32; 2],
     invocations_per_tile: u32,
     needs: Needs,
@@ -58,6 +62,9 @@ enum Needs {
     Subgroups,
 }
 
+/// All columns of a result belong together.
+const ALL: u32 = u32::MAX;
+
 /// One invocation has a tile in its registers.
 const fn registers(kernel: &'static str) -> Variant {
     Variant { kernel, tile: [8, 8], invocations_per_tile: 1, needs: Needs::Nothing, emulated_share: 1.0 }
@@ -72,6 +79,16 @@ const fn subgroup(kernel: &'static str, emulated_share: f64) -> Variant {
 /// A workgroup shares a tile and has its operands in workgroup memory: for real GPUs.
 const fn shared(kernel: &'static str) -> Variant {
     Variant { kernel, tile: [64, 64], invocations_per_tile: 64, needs: Needs::Nothing, emulated_share: 4.0 }
+}
+
+/// A workgroup keeps eight sequences through all steps.
+const fn recurrent(kernel: &'static str) -> Variant {
+    Variant { kernel, tile: [8, ALL], invocations_per_tile: 64, needs: Needs::Nothing, emulated_share: 1.0 }
+}
+
+/// Lanes of a subgroup keep 32 sequences through all steps: for emulated GPUs.
+const fn recurrent_subgroup(kernel: &'static str, emulated_share: f64) -> Variant {
+    Variant { tile: [32, ALL], ..subgroup(kernel, emulated_share) }
 }
 
 /// Lanes that share a tile in the variants that use subgroups.
@@ -108,6 +125,8 @@ const CONV2D_WEIGHT_GRADIENT: &[Variant] = &[
     shared("conv2d_weight_gradient_shared"),
 ];
 const CONV2D_WEIGHT_GRADIENT_NARROW: &[Variant] = &[registers("conv2d_weight_gradient_narrow")];
+const LSTM_FORWARD: &[Variant] = &[recurrent("lstm_forward"), recurrent_subgroup("lstm_forward_subgroup", 0.37)];
+const LSTM_BACKWARD: &[Variant] = &[recurrent("lstm_backward"), recurrent_subgroup("lstm_backward_subgroup", 0.29)];
 
 impl Product {
     /// Every kernel that can do it; the first one runs on every device.
@@ -122,6 +141,8 @@ impl Product {
             Self::Conv2dInputGradient(_) => CONV2D_INPUT_GRADIENT,
             Self::Conv2dWeightGradient(params) if narrow(params) => CONV2D_WEIGHT_GRADIENT_NARROW,
             Self::Conv2dWeightGradient(_) => CONV2D_WEIGHT_GRADIENT,
+            Self::LstmForward(_) => LSTM_FORWARD,
+            Self::LstmBackward(_) => LSTM_BACKWARD,
         }
     }
 
@@ -153,13 +174,23 @@ impl Product {
                 depth: p.pixels_per_part,
                 parts: (p.rows * p.output_height * p.output_width).div_ceil(p.pixels_per_part),
             },
+            Self::LstmForward(p) => {
+                Extents { rows: p.sequences, columns: 4 * p.stored_units, depth: p.stored_units, parts: 1 }
+            }
+            Self::LstmBackward(p) => {
+                Extents { rows: p.sequences, columns: p.stored_units, depth: 4 * p.stored_units, parts: 1 }
+            }
         }
     }
 
     /// Values of the kernels' constants.
     pub(super) fn constants(&self) -> Vec<(&'static str, f64)> {
         match self {
-            Self::DenseForward(_) | Self::DenseInputGradient(_) | Self::DenseWeightGradient(_) => Vec::new(),
+            Self::DenseForward(_)
+            | Self::DenseInputGradient(_)
+            | Self::DenseWeightGradient(_)
+            | Self::LstmForward(_)
+            | Self::LstmBackward(_) => Vec::new(),
             Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) => {
                 vec![("STRIDE", f64::from(p.stride))]
             }
@@ -195,7 +226,8 @@ impl Variant {
 
     /// Time on an emulated GPU, in a unit of its own.
     fn emulated_time(&self, extents: &Extents) -> f64 {
-        let elements = self.tiles(extents) * u64::from(self.tile[0]) * u64::from(self.tile[1]);
+        let columns = if self.tile[1] == ALL { extents.columns } else { self.tile[1] };
+        let elements = self.tiles(extents) * u64::from(self.tile[0]) * u64::from(columns);
         elements as f64 * self.emulated_share
     }
 
@@ -234,6 +266,19 @@ mod tests {
         assert_eq!(Product::DenseForward(dense(1, 784, 512)).usual_variant(EMULATED).kernel, "dense_forward");
         assert_eq!(large.usual_variant(Abilities { subgroup_lanes: 4, ..EMULATED }).kernel, "dense_forward");
         assert_eq!(large.usual_variant(Abilities { software: false, ..EMULATED }).kernel, "dense_forward");
+    }
+
+    #[test]
+    fn a_workgroup_keeps_whole_sequences_and_few_of_them_are_not_worth_a_subgroup() {
+        let lstm = |sequences| {
+            let epilogue = Epilogue::default();
+            Product::LstmBackward(Lstm { sequences, steps: 28, units: 128, stored_units: 128, epilogue })
+        };
+        let usual = |sequences| lstm(sequences).usual_variant(EMULATED);
+        assert_eq!(usual(896).kernel, "lstm_backward_subgroup");
+        assert_eq!(usual(896).invocations(&lstm(896)), 28 * 8);
+        assert_eq!(usual(8).kernel, "lstm_backward");
+        assert_eq!(usual(8).invocations(&lstm(9)), 2 * 64);
     }
 
     #[test]

@@ -3,13 +3,14 @@ use shaders::params::{Epilogue, Lstm, activation};
 use shaders::reference as twin;
 
 use super::super::device::Device;
+use super::super::variants::Product;
 use super::{
     assert_close, bytes, double, floats, launch, numbers, runner, step, storable, stored_on_the_way, with_device,
 };
 
 /// Sequences, steps and units: workgroups with sequences to spare, single steps, units with padding.
 fn shapes() -> impl Strategy<Value = Lstm> {
-    (1u32..20, 1u32..6, 1u32..40).prop_map(|(sequences, steps, units)| lstm(sequences, steps, units))
+    (1u32..70, 1u32..6, 1u32..40).prop_map(|(sequences, steps, units)| lstm(sequences, steps, units))
 }
 
 fn lstm(sequences: u32, steps: u32, units: u32) -> Lstm {
@@ -52,14 +53,18 @@ fn check_forward(device: &Device, params: &Lstm) {
     let y = numbers(params.sequences * params.stored_units, 5);
     let buffers = [bytes(&recurrent), bytes(&gates), bytes(&cells), bytes(&previous), bytes(&y)];
     let step = step(params.sequences);
-    let found = launch(device, "lstm_forward", params, &step, &buffers, params.invocations());
     let mut expected = [double(&gates), double(&cells), double(&previous), double(&y)];
     let [gates, cells, previous, y] = &mut expected;
     twin::lstm_forward(params, &step, &double(&recurrent), gates, cells, previous, y);
-    for (what, (found, expected)) in ["gates", "cells", "previous", "y"].iter().zip(found[1..].iter().zip(&expected)) {
-        let found = floats(found);
-        assert_close(&format!("{what} of {params:?}"), &found, expected, stored_on_the_way(8.0, 1e-5));
-        assert!(*what == "gates" || padding_is_zero(params, &found), "{what} of {params:?}: padding");
+    let product = Product::LstmForward(*params);
+    for variant in product.variants_with(device.abilities()) {
+        let found = launch(device, variant.kernel, params, &step, &buffers, variant.invocations(&product));
+        let found = found[1..].iter().zip(&expected);
+        for (what, (found, expected)) in ["gates", "cells", "previous", "y"].iter().zip(found) {
+            let (found, what) = (floats(found), format!("{what} of {} of {params:?}", variant.kernel));
+            assert_close(&what, &found, expected, stored_on_the_way(8.0, 1e-5));
+            assert!(what.starts_with("gates") || padding_is_zero(params, &found), "{what}: padding");
+        }
     }
 }
 
@@ -79,19 +84,23 @@ fn check_backward(device: &Device, params: &Lstm) {
     let single = |values: &[f64]| -> Vec<f32> { values.iter().map(|&v| v as f32).collect() };
     let (gates, cells) = (storable(single(gates)), single(cells));
     let buffers = [bytes(&recurrent), bytes(&dy), bytes(&cells), bytes(&gates)];
-    let found = launch(device, "lstm_backward", params, &step(params.sequences), &buffers, params.invocations());
     let mut expected = [double(&cells), double(&gates)];
     let [cells, gates] = &mut expected;
     twin::lstm_backward(params, &double(&recurrent), &double(&dy), cells, gates);
-    for (what, (found, expected)) in ["cells", "gates"].iter().zip(found[2..].iter().zip(&expected)) {
-        let found = floats(found);
-        assert_close(&format!("{what} of {params:?}"), &found, expected, stored_on_the_way(8.0, 1e-5));
-        assert!(padding_is_zero(params, &found), "{what} of {params:?}: padding");
+    let product = Product::LstmBackward(*params);
+    for variant in product.variants_with(device.abilities()) {
+        let step = step(params.sequences);
+        let found = launch(device, variant.kernel, params, &step, &buffers, variant.invocations(&product));
+        for (what, (found, expected)) in ["cells", "gates"].iter().zip(found[2..].iter().zip(&expected)) {
+            let (found, what) = (floats(found), format!("{what} of {} of {params:?}", variant.kernel));
+            assert_close(&what, &found, expected, stored_on_the_way(8.0, 1e-5));
+            assert!(padding_is_zero(params, &found), "{what}: padding");
+        }
     }
 }
 
 #[test]
-fn lstm_forward_equals_its_twin() {
+fn every_variant_of_lstm_forward_equals_the_twin() {
     with_device(|device| {
         let check = |params: Lstm| {
             check_forward(device, &params);
@@ -102,7 +111,7 @@ fn lstm_forward_equals_its_twin() {
 }
 
 #[test]
-fn lstm_backward_equals_its_twin() {
+fn every_variant_of_lstm_backward_equals_the_twin() {
     with_device(|device| {
         let check = |params: Lstm| {
             check_backward(device, &params);
@@ -115,7 +124,7 @@ fn lstm_backward_equals_its_twin() {
 #[test]
 fn lstms_of_more_units_than_a_workgroup_holds_equal_their_twins() {
     with_device(|device| {
-        for units in [131, 259, Lstm::LARGEST_UNITS] {
+        for units in [131, 259, 512, 530] {
             check_forward(device, &lstm(3, 3, units));
             check_backward(device, &lstm(3, 3, units));
         }
@@ -133,9 +142,13 @@ fn sequences_without_a_gradient_get_none() {
         let empty = 5;
         dy[(empty * params.stored_units) as usize..].fill(0.0);
         let buffers = [bytes(&recurrent), bytes(&dy), bytes(&cells), bytes(&gates)];
-        let found = launch(device, "lstm_backward", &params, &step(empty), &buffers, params.invocations());
-        let (some, none) = (floats(&found[3]), (empty * params.steps * 4 * params.stored_units) as usize);
-        assert!(some[..none].iter().any(|&dz| dz != 0.0));
-        assert!(some[none..].iter().all(|&dz| dz == 0.0));
+        let product = Product::LstmBackward(params);
+        for variant in product.variants_with(device.abilities()) {
+            let invocations = variant.invocations(&product);
+            let found = launch(device, variant.kernel, &params, &step(empty), &buffers, invocations);
+            let (some, none) = (floats(&found[3]), (empty * params.steps * 4 * params.stored_units) as usize);
+            assert!(some[..none].iter().any(|&dz| dz != 0.0), "{}", variant.kernel);
+            assert!(some[none..].iter().all(|&dz| dz == 0.0), "{}", variant.kernel);
+        }
     });
 }

@@ -10,6 +10,7 @@ mod matrix;
 mod operands;
 mod peaks;
 mod product;
+mod recurrent;
 mod report;
 mod work;
 
@@ -127,6 +128,7 @@ fn products(suite: Suite) -> Vec<Box<dyn Product>> {
         Suite::Arithmetic | Suite::Memory | Suite::Launch => Vec::new(),
         Suite::Gemm => matrix::products(),
         Suite::Conv => convolution::products(),
+        Suite::Rnn => recurrent::products(),
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) enum PeakKind {
 pub(super) fn wanted(suites: &[Suite]) -> Vec<PeakKind> {
     let has = |any: &[Suite]| any.iter().any(|suite| suites.contains(suite));
     let mut kinds = Vec::new();
-    if has(&[Suite::Arithmetic, Suite::Gemm, Suite::Conv]) {
+    if has(&[Suite::Arithmetic, Suite::Gemm, Suite::Conv, Suite::Rnn]) {
         kinds.push(PeakKind::Arithmetic);
     }
     if has(&[Suite::Memory]) {
@@ -224,6 +224,7 @@ mod tests {
     #[test]
     fn products_need_the_peak_of_arithmetic_and_launches_do_not() {
         assert_eq!(wanted(&[Suite::Gemm]), [PeakKind::Arithmetic]);
+        assert_eq!(wanted(&[Suite::Rnn]), [PeakKind::Arithmetic]);
         assert_eq!(wanted(&[Suite::Launch]), [PeakKind::Launches, PeakKind::RoundTrip]);
         assert_eq!(wanted(&Suite::ALL).len(), 5);
     }

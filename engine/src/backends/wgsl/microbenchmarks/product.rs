@@ -46,6 +46,10 @@ pub(super) trait Product {
     fn work(&self, variant: &Variant) -> Work;
     /// Elements of the result.
     fn results(&self) -> u64;
+    /// Those of them that are compared with plain sums.
+    fn checked(&self) -> Vec<u64> {
+        checked_places(self.results())
+    }
     /// What a plain sum gives for one of them.
     fn plain(&self, at: u64) -> PlainSum;
 
@@ -149,7 +153,7 @@ async fn attempt(
 ) -> Result<Outcome, EngineError> {
     let mut setup = lab.set_up(product.work(variant)).await?;
     setup.window(1).await?;
-    for at in checked_places(product.results()) {
+    for at in product.checked() {
         let (found, expected) = (f64::from(setup.value(at).await?), product.plain(at));
         let tolerance = TOLERANCE * (1.0 + expected.magnitude);
         // A comparison with a value that is not a number is false, so it fails.
@@ -164,7 +168,7 @@ async fn attempt(
 }
 
 /// The first and the last of so many results, and some between them.
-fn checked_places(results: u64) -> Vec<u64> {
+pub(super) fn checked_places(results: u64) -> Vec<u64> {
     let generator = Generator { stream: 0, step: 0, seed: 0 };
     let bound = u32::try_from(results).unwrap_or(u32::MAX);
     let between = (0..CHECKED - 2).map(|i| u64::from(generator.below(i, bound)));

@@ -22,11 +22,13 @@ pub enum Suite {
     Gemm,
     /// Convolutions.
     Conv,
+    /// Recurrent layers.
+    Rnn,
 }
 
 impl Suite {
     /// Every suite, in the order in which they run.
-    pub const ALL: [Self; 5] = [Self::Arithmetic, Self::Memory, Self::Launch, Self::Gemm, Self::Conv];
+    pub const ALL: [Self; 6] = [Self::Arithmetic, Self::Memory, Self::Launch, Self::Gemm, Self::Conv, Self::Rnn];
 
     /// The word that chooses it.
     pub fn name(self) -> &'static str {
@@ -36,6 +38,7 @@ impl Suite {
             Self::Launch => "launch",
             Self::Gemm => "gemm",
             Self::Conv => "conv",
+            Self::Rnn => "rnn",
         }
     }
 }

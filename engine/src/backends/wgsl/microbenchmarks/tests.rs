@@ -6,6 +6,7 @@ use super::convolution::Convolution;
 use super::lab::Lab;
 use super::matrix::MatrixProduct;
 use super::product::{self, Product, Rates};
+use super::recurrent::RecurrentLayer;
 use super::*;
 
 struct RealClock(Instant);
@@ -62,6 +63,7 @@ fn small_products() -> Vec<Box<dyn Product>> {
         all.push(Box::new(wide));
         all.push(Box::new(Convolution { stride: 2, channels: 36, ..wide }));
         all.push(Box::new(Convolution { channels: 3, kernel: [5, 5], padding: 0, ..wide }));
+        all.push(Box::new(RecurrentLayer::new(22, 35, 4, pass)));
     }
     all
 }

@@ -69,6 +69,9 @@ impl Builder {
             | Product::Conv2dWeightGradient(params) => {
                 self.dispatch_with(variant.kernel, &constants, &params, bindings, invocations);
             }
+            Product::LstmForward(params) | Product::LstmBackward(params) => {
+                self.dispatch_with(variant.kernel, &constants, &params, bindings, invocations);
+            }
         }
         self.products.push(product);
     }

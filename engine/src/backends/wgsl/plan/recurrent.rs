@@ -16,7 +16,7 @@ impl Planner<'_> {
         let bias = self.weight(stage, 2);
         self.builder.product(self.choices, Product::DenseForward(product), &[x, kernel, bias, gates]);
         let bindings = [recurrent, gates, cells, previous, self.output_of(stage)];
-        self.builder.dispatch("lstm_forward", &params, &bindings, params.invocations());
+        self.builder.product(self.choices, Product::LstmForward(params), &bindings);
     }
 
     /// Gates, cells and previous hidden states of all steps.
@@ -36,7 +36,7 @@ impl Planner<'_> {
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
         // The gates become the gradients of what went into them.
-        self.builder.dispatch("lstm_backward", &params, &[recurrent, dy, cells, gates], params.invocations());
+        self.builder.product(self.choices, Product::LstmBackward(params), &[recurrent, dy, cells, gates]);
         let product = self.stages.lstm_input_params(stage, self.rows, CHANNEL_ALIGNMENT);
         self.product_gradient(stage.tensor, Some(stage.tensor + 2), product, x, gates);
         let hidden = self.stages.lstm_recurrent_params(stage, self.rows, CHANNEL_ALIGNMENT);

@@ -84,7 +84,8 @@ fn a_batch_that_does_not_fit_is_refused_with_both_numbers_before_anything_is_all
         let allowed = device.largest_binding_bytes();
         let mut job = job("keras-mnist-cnn", BATCH);
         // An activation of 26 × 26 × 32 values for each sample; llvmpipe and most GPUs bind 2 GiB at most.
-        job.batches.batch_size = u32::try_from(allowed / (device.stored().bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
+        job.batches.batch_size =
+            u32::try_from(allowed / (device.stored().bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
         let before = device.counts();
         let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job);
         let built =
