@@ -99,14 +99,13 @@ impl Product {
         let mut key = self.variants()[0].kernel.to_owned();
         // Writing to a string cannot fail.
         let _ = write!(key, " {} × {} × {}", extents.rows, extents.columns, extents.depth);
-        if extents.parts > 1 {
-            let _ = write!(key, " in {} parts", extents.parts);
+        match self {
+            Self::LstmForward(_) | Self::LstmBackward(_) => _ = write!(key, ", {} steps", extents.parts),
+            _ if extents.parts > 1 => _ = write!(key, " in {} parts", extents.parts),
+            _ => {}
         }
         if let Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) = self {
             let _ = write!(key, ", {}² stride {}", p.side, p.stride);
-        }
-        if let Self::LstmForward(p) | Self::LstmBackward(p) = self {
-            let _ = write!(key, ", {} steps", p.steps);
         }
         key
     }

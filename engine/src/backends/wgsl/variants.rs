@@ -33,7 +33,8 @@ pub(super) enum Product {
     LstmBackward(Lstm),
 }
 
-/// The matrix product that it amounts to: so many parts of rows × columns, each a sum of `depth` products.
+/// The matrix product that it amounts to: so many parts of rows × columns, each a sum of `depth` products. The steps of
+/// a recurrent product are its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extents {
     pub(super) rows: u32,
@@ -46,7 +47,8 @@ pub(super) struct Extents {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Variant {
     pub(super) kernel: &'static str,
-    /// Rows and columns of the tile of the result that belong together; columns may be [`ALL`].
+    /// Rows and columns of the tile of the result that belong together. With [`ALL`] columns a tile goes through all
+    /// parts as well, one after the other.
     tile: [u32; 2],
     invocations_per_tile: u32,
     needs: Needs,
@@ -175,10 +177,10 @@ impl Product {
                 parts: (p.rows * p.output_height * p.output_width).div_ceil(p.pixels_per_part),
             },
             Self::LstmForward(p) => {
-                Extents { rows: p.sequences, columns: 4 * p.stored_units, depth: p.stored_units, parts: 1 }
+                Extents { rows: p.sequences, columns: 4 * p.stored_units, depth: p.stored_units, parts: p.steps }
             }
             Self::LstmBackward(p) => {
-                Extents { rows: p.sequences, columns: p.stored_units, depth: 4 * p.stored_units, parts: 1 }
+                Extents { rows: p.sequences, columns: p.stored_units, depth: 4 * p.stored_units, parts: p.steps }
             }
         }
     }
@@ -221,7 +223,8 @@ impl Product {
 impl Variant {
     fn tiles(&self, extents: &Extents) -> u64 {
         let [rows, columns] = self.tile;
-        u64::from(extents.parts) * u64::from(extents.rows.div_ceil(rows)) * u64::from(extents.columns.div_ceil(columns))
+        let parts = if columns == ALL { 1 } else { extents.parts };
+        u64::from(parts) * u64::from(extents.rows.div_ceil(rows)) * u64::from(extents.columns.div_ceil(columns))
     }
 
     /// Time on an emulated GPU, in a unit of its own.

@@ -166,6 +166,13 @@ impl Product for RecurrentLayer {
         }
     }
 
+    fn kernels(&self, variant: &Variant) -> Vec<&'static str> {
+        match self.pass {
+            Pass::WeightGradient => self.weight_gradient().kernels(variant),
+            Pass::Forward | Pass::InputGradient => vec![variant.kernel],
+        }
+    }
+
     fn buffers(&self) -> Vec<u64> {
         let weights = 4 * u64::from(self.params().stored_units).pow(2);
         let (states, y) = (self.states(), self.dy().elements());
@@ -220,7 +227,10 @@ impl Product for RecurrentLayer {
         }
         let one = self.results_of_a_sequence();
         let last = one * u64::from(self.sequences - 1);
-        places.into_iter().map(|at| at % one + if at / one % 2 == 0 && at < last { 0 } else { last }).collect()
+        places
+            .into_iter()
+            .map(|at| at % one + if (at / one).is_multiple_of(2) && at < last { 0 } else { last })
+            .collect()
     }
 
     fn plain(&self, at: u64) -> PlainSum {
