@@ -27,9 +27,9 @@ fn main(
     if number >= row_tiles * column_tiles {
         return;
     }
-    // Tiles below each other follow each other, because their columns of W, scattered in memory, are then in caches.
-    let row = number % row_tiles * TILE;
-    let column = number / row_tiles * LANES + lane;
+    let place = tile_place(number, row_tiles, column_tiles, params.inputs);
+    let row = place.x * TILE;
+    let column = place.y * LANES + lane;
     let known_column = min(column, outputs - 1u);
     let x0 = row_start(row + lane);
     let x1 = row_start(row + lane + 8u);

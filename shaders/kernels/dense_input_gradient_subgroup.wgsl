@@ -22,13 +22,15 @@ fn main(
 ) {
     let inputs = params.inputs / 4u;
     let outputs = params.outputs / 4u;
+    let row_tiles = (params.rows + TILE - 1u) / TILE;
     let column_tiles = (inputs + LANES - 1u) / LANES;
     let number = workgroup_number(workgroup, workgroups);
-    let row = number / column_tiles * TILE;
-    if row >= params.rows {
+    if number >= row_tiles * column_tiles {
         return;
     }
-    let column = number % column_tiles * LANES + lane;
+    let place = tile_place(number, row_tiles, column_tiles, params.outputs);
+    let row = place.x * TILE;
+    let column = place.y * LANES + lane;
     let w0 = 4u * min(column, inputs - 1u) * outputs;
     let dy0 = row_start(row + lane);
     let dy1 = row_start(row + lane + 8u);

@@ -32,9 +32,9 @@ fn main(
         return;
     }
     // Rows of dW are counted in fours. Those beyond the edge repeat the last ones; they are not stored.
-    // Tiles below each other follow each other, because their columns of dy, scattered in memory, are then in caches.
-    let row = number % row_tiles * LANES;
-    let column = number / row_tiles % column_tiles * LANES + lane;
+    let place = tile_place(number % (row_tiles * column_tiles), row_tiles, column_tiles, params.rows_per_part);
+    let row = place.x * LANES;
+    let column = place.y * LANES + lane;
     let known_row = min(row + lane, inputs - 1u);
     let known_column = min(column, outputs - 1u);
     let end = min(first + params.rows_per_part, params.rows);

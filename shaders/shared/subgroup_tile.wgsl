@@ -1,10 +1,12 @@
-// A tile of 32 rows and 32 columns of a product, held by the eight invocations of a workgroup, which are lanes of one
-// subgroup: each lane has four columns. Needs subgroups of at least eight lanes.
+// A tile of 32 rows, or of one block of 8, and 32 columns of a product, held by the eight invocations of a workgroup,
+// which are lanes of one subgroup: each lane has four columns. Needs subgroups of at least eight lanes.
 //
 // One operand is read once for all lanes: each lane reads another row of it, and subgroupBroadcast hands the rows out.
 // On drivers that emulate a GPU on a CPU, where every lane's read is an instruction of its own, that counts.
 const WORKGROUP_SIZE: u32 = 8u;
 const TILE: u32 = 32u;
+// Values of an operand that stay near a core, 256 KiB.
+const BAND_VALUES: u32 = 65536u;
 // Fours of a tile's columns, and rows of a block.
 const LANES: u32 = 8u;
 
@@ -25,6 +27,19 @@ fn workgroup_number(workgroup: vec3<u32>, workgroups: vec3<u32>) -> u32 {
     return workgroup.y * workgroups.x + workgroup.x;
 }
 
+// Row and column of a tile, both counted in tiles, of a product of so many rows and columns whose sums are `depth` long.
+//
+// A band of tiles below each other goes through all columns before the next band begins. A band is as high as caches
+// next to a core hold of its operand, so the other operand comes from memory once a band, and not once a row of tiles.
+fn tile_place(number: u32, row_tiles: u32, column_tiles: u32, depth: u32) -> vec2<u32> {
+    let band = clamp(BAND_VALUES / (TILE * depth), 1u, row_tiles);
+    let first = number / (band * column_tiles) * band;
+    // The last band may be lower.
+    let height = min(band, row_tiles - first);
+    let place = number - first * column_tiles;
+    return vec2<u32>(first + place % height, place / height);
+}
+
 // sum + Σ_j a_j · b_j, one row times four rows.
 fn add_products(a: vec4<f32>, b: mat4x4<f32>, sum: vec4<f32>) -> vec4<f32> {
     let first = fma(vec4<f32>(a.y), b[1], fma(vec4<f32>(a.x), b[0], sum));
@@ -42,6 +57,11 @@ fn add_block(block: ptr<function, Block>, a: vec4<f32>, b: mat4x4<f32>) {
     (*block).row5 = add_products(subgroupBroadcast(a, 5u), b, (*block).row5);
     (*block).row6 = add_products(subgroupBroadcast(a, 6u), b, (*block).row6);
     (*block).row7 = add_products(subgroupBroadcast(a, 7u), b, (*block).row7);
+}
+
+// The rows of a block, for a loop that stores them.
+fn block_rows(b: Block) -> array<vec4<f32>, 8> {
+    return array<vec4<f32>, 8>(b.row0, b.row1, b.row2, b.row3, b.row4, b.row5, b.row6, b.row7);
 }
 
 // The rows of a tile, block by block, for a loop that stores them: one copy of its code is compiled, not 32.

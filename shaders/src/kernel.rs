@@ -182,6 +182,8 @@ pub const KERNELS: &[Kernel] = kernels![
     "dense_forward_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "subgroup_tile"], [Read, Read, Read, ReadWrite];
     "dense_input_gradient_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "dense_weight_gradient_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "subgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "dense_forward_thin", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "subgroup_tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_thin", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_forward_subgroup", Conv2d, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "subgroup_tile"], [Read, Read, Read, ReadWrite];
     "conv2d_input_gradient_subgroup", Conv2d, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_weight_gradient_subgroup", Conv2d, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "subgroup_tile", "no_bias"], [Read, Read, ReadWrite];

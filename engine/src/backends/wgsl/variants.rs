@@ -78,6 +78,11 @@ const fn subgroup(kernel: &'static str, emulated_share: f64) -> Variant {
     Variant { kernel, tile: [32, 32], invocations_per_tile, needs: Needs::Subgroups, emulated_share }
 }
 
+/// The same with a tile of fewer rows, for small batches.
+const fn thin(kernel: &'static str, emulated_share: f64) -> Variant {
+    Variant { tile: [8, 32], ..subgroup(kernel, emulated_share) }
+}
+
 /// A workgroup shares a tile and has its operands in workgroup memory: for real GPUs.
 const fn shared(kernel: &'static str) -> Variant {
     Variant { kernel, tile: [64, 64], invocations_per_tile: 64, needs: Needs::Nothing, emulated_share: 4.0 }
@@ -97,11 +102,16 @@ const fn recurrent_subgroup(kernel: &'static str, emulated_share: f64) -> Varian
 const SUBGROUP_LANES: u32 = 8;
 
 // The first of each list runs everywhere and is the default. Shares were measured on llvmpipe.
-const DENSE_FORWARD: &[Variant] =
-    &[registers("dense_forward"), subgroup("dense_forward_subgroup", 0.27), shared("dense_forward_shared")];
+const DENSE_FORWARD: &[Variant] = &[
+    registers("dense_forward"),
+    subgroup("dense_forward_subgroup", 0.27),
+    thin("dense_forward_thin", 0.35),
+    shared("dense_forward_shared"),
+];
 const DENSE_INPUT_GRADIENT: &[Variant] = &[
     registers("dense_input_gradient"),
     subgroup("dense_input_gradient_subgroup", 0.3),
+    thin("dense_input_gradient_thin", 0.4),
     shared("dense_input_gradient_shared"),
 ];
 const DENSE_WEIGHT_GRADIENT: &[Variant] = &[
@@ -266,7 +276,8 @@ mod tests {
     fn subgroups_are_used_where_they_are_emulated_and_most_of_a_tile_is_needed() {
         let large = Product::DenseForward(dense(128, 784, 512));
         assert_eq!(large.usual_variant(EMULATED).kernel, "dense_forward_subgroup");
-        assert_eq!(Product::DenseForward(dense(1, 784, 512)).usual_variant(EMULATED).kernel, "dense_forward");
+        assert_eq!(Product::DenseForward(dense(8, 784, 512)).usual_variant(EMULATED).kernel, "dense_forward_thin");
+        assert_eq!(Product::DenseForward(dense(8, 784, 8)).usual_variant(EMULATED).kernel, "dense_forward");
         assert_eq!(large.usual_variant(Abilities { subgroup_lanes: 4, ..EMULATED }).kernel, "dense_forward");
         assert_eq!(large.usual_variant(Abilities { software: false, ..EMULATED }).kernel, "dense_forward");
     }

@@ -1,0 +1,50 @@
+// dense_forward_thin: y = epilogue(x·W + b) for few rows, a tile of 8 rows × 32 columns of y in the registers of eight
+// lanes of a subgroup.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
+// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). All row-major f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let inputs = params.inputs / 4u;
+    let outputs = params.outputs / 4u;
+    let row_tiles = (params.rows + LANES - 1u) / LANES;
+    let number = workgroup_number(workgroup, workgroups);
+    // Tiles of the same columns follow each other: W is large, and few rows share it.
+    let row = number % row_tiles * LANES;
+    let column = number / row_tiles * LANES + lane;
+    if column - lane >= outputs {
+        return;
+    }
+    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    let known_column = min(column, outputs - 1u);
+    let x0 = min(row + lane, params.rows - 1u) * inputs;
+    var block: Block;
+    for (var k = 0u; k < inputs; k++) {
+        let at = 4u * k * outputs + known_column;
+        let w = mat4x4<f32>(
+            weights[at],
+            weights[at + outputs],
+            weights[at + 2u * outputs],
+            weights[at + 3u * outputs],
+        );
+        add_block(&block, x[x0 + k], w);
+    }
+    var sums = block_rows(block);
+    let b = bias[known_column];
+    for (var i = 0u; i < LANES; i++) {
+        if row + i < params.rows && column < outputs {
+            let at = (row + i) * outputs + column;
+            y[at] = apply_epilogue(sums[i] + b, 4u * at, params.epilogue);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// dense_input_gradient_thin: dx = (dy·Wᵀ) ⊙ slope(x) for few rows, where the epilogue of the layer below made x; a tile
+// of 8 rows × 32 columns of dx in the registers of eight lanes of a subgroup. W is read as it lies.
+//
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
+// params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major f32.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let inputs = params.inputs / 4u;
+    let outputs = params.outputs / 4u;
+    let row_tiles = (params.rows + LANES - 1u) / LANES;
+    let number = workgroup_number(workgroup, workgroups);
+    // Tiles of the same columns follow each other: W is large, and few rows share it.
+    let row = number % row_tiles * LANES;
+    let column = number / row_tiles * LANES + lane;
+    if column - lane >= inputs {
+        return;
+    }
+    // Rows and columns beyond the edge repeat the last one; they are not stored.
+    let w0 = 4u * min(column, inputs - 1u) * outputs;
+    let dy0 = min(row + lane, params.rows - 1u) * outputs;
+    var block: Block;
+    for (var n = 0u; n < outputs; n++) {
+        let at = w0 + n;
+        let w = transpose(mat4x4<f32>(
+            weights[at],
+            weights[at + outputs],
+            weights[at + 2u * outputs],
+            weights[at + 3u * outputs],
+        ));
+        add_block(&block, dy[dy0 + n], w);
+    }
+    var sums = block_rows(block);
+    for (var i = 0u; i < LANES; i++) {
+        if row + i < params.rows && column < inputs {
+            store_gradient((row + i) * inputs + column, sums[i]);
+        }
+    }
+}
