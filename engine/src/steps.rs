@@ -190,7 +190,10 @@ impl Run<'_> {
 }
 
 /// The workload's own recipe at this batch size.
-fn job(
+///
+/// # Errors
+/// A batch of more samples than there are, or of none.
+pub fn job(
     workload: &Workload,
     batch_size: u32,
     seed: u32,

@@ -1,5 +1,7 @@
 //! What may be typed. Meaning is given to it in `commands`.
 
+#[cfg(feature = "wgsl")]
+mod profile;
 mod steps;
 
 use std::convert::Infallible;
@@ -13,6 +15,8 @@ use engine::{AdapterChoice, Limit, Workload};
 
 use crate::failure::Failure;
 use crate::leaderboard::Address;
+#[cfg(feature = "wgsl")]
+pub(crate) use profile::ProfileArgs;
 pub(crate) use steps::StepsArgs;
 
 const EXAMPLES: &str = "\
@@ -65,6 +69,9 @@ pub(crate) enum Command {
     Kernels(KernelsArgs),
     /// Measure steps per second of workloads on several back ends side by side, without tests or a score
     Steps(StepsArgs),
+    /// Measure where the time of a training step goes, launch by launch
+    #[cfg(feature = "wgsl")]
+    Profile(ProfileArgs),
     /// Train a few steps on the first samples and write losses, norms and logits, to compare with a golden trace
     Trace(TraceArgs),
     /// Upload a record that was kept in a file

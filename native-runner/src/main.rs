@@ -40,6 +40,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "wgsl")]
         Some(Command::Kernels(arguments)) => commands::kernels(&arguments),
         Some(Command::Steps(arguments)) => commands::steps(&arguments),
+        #[cfg(feature = "wgsl")]
+        Some(Command::Profile(arguments)) => commands::profile(&arguments),
         Some(Command::Trace(arguments)) => commands::trace(&arguments),
         Some(Command::Upload(arguments)) => commands::upload(&arguments),
     };

@@ -73,14 +73,14 @@ fn resident_bytes(system: &mut System) -> Option<u64> {
 }
 
 /// Processor time that this process has used so far, all threads together.
-struct ProcessorTime {
-    user_seconds: f64,
-    system_seconds: f64,
+pub(crate) struct ProcessorTime {
+    pub(crate) user_seconds: f64,
+    pub(crate) system_seconds: f64,
 }
 
 impl ProcessorTime {
     #[cfg(unix)]
-    fn now() -> Option<Self> {
+    pub(crate) fn now() -> Option<Self> {
         use nix::sys::resource::{UsageWho, getrusage};
         use nix::sys::time::{TimeVal, TimeValLike};
 
@@ -90,7 +90,7 @@ impl ProcessorTime {
     }
 
     #[cfg(not(unix))]
-    fn now() -> Option<Self> {
+    pub(crate) fn now() -> Option<Self> {
         None
     }
 }

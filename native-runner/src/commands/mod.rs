@@ -4,6 +4,8 @@ mod benchmark;
 #[cfg(feature = "wgsl")]
 mod kernels;
 mod list;
+#[cfg(feature = "wgsl")]
+mod profile;
 mod steps;
 mod steps_table;
 mod submission;
@@ -14,6 +16,8 @@ pub(crate) use benchmark::benchmark;
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::kernels;
 pub(crate) use list::{adapters, backends, data_sets, workloads};
+#[cfg(feature = "wgsl")]
+pub(crate) use profile::profile;
 pub(crate) use steps::steps;
 pub(crate) use trace::trace;
 pub(crate) use upload::upload;

@@ -6,6 +6,7 @@ mod benchmark;
 mod kernels;
 mod leaderboard;
 mod lists;
+mod profile;
 mod screen;
 mod steps;
 mod support;

@@ -10,6 +10,7 @@ mod matrix;
 mod operands;
 mod peaks;
 mod product;
+mod profile;
 mod recurrent;
 mod report;
 mod work;
@@ -23,6 +24,7 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use lab::Lab;
 use product::{Product, Rates};
+pub use profile::{Cost, Launch, Profile, profile};
 pub use report::{Entry, KernelReport, Outcome, Pass, Peak, Peaks, Skipped, Suite, Timing, Tried, Unit, Window};
 
 /// What to measure, and how much each entry may cost.

@@ -1,0 +1,234 @@
+//! Where the time of a training step goes: each of its launches, repeated by itself.
+
+use results::Adapter;
+use serde::Serialize;
+use shaders::params::Step;
+
+use super::super::buffer::Buffers;
+use super::super::device::Device;
+use super::super::executor::{Executor, Pipelines};
+use super::super::plan::Plan;
+use super::super::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
+use super::super::tuning::Choices;
+use super::super::variants::Product;
+use crate::backends::AdapterChoice;
+use crate::clock::Clock;
+use crate::error::EngineError;
+use crate::trainer::TrainingJob;
+
+/// Version of the layout of [`Profile`].
+const SCHEMA_VERSION: u32 = 1;
+/// Windows of each launch, the best of which counts.
+const WINDOWS: u32 = 5;
+/// Nothing is read back.
+const STAGING_BYTES: u64 = 4;
+/// Repetitions that fit into one submission.
+const MOST_REPETITIONS: u32 = 256;
+
+/// A training step, launch by launch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Profile {
+    pub schema_version: u32,
+    pub adapter: Adapter,
+    pub batch_size: u32,
+    /// A whole step, whose launches follow each other.
+    pub step: Cost,
+    /// In the order of the step.
+    pub launches: Vec<Launch>,
+}
+
+/// One launch of a step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Launch {
+    pub kernel: &'static str,
+    /// Rows × columns × depth of a product; empty for others.
+    pub size: String,
+    /// Multiplications and additions of a product; those of others are not counted.
+    pub flops: u64,
+    /// Bytes of the buffers that it is given, which it may read or write in part only.
+    pub bytes: u64,
+    pub workgroups: u64,
+    /// Repeated by itself, so that what it reads may lie in caches already.
+    pub cost: Cost,
+}
+
+/// The best of some windows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    pub seconds: f64,
+    /// Processor time of the whole program. On an emulated GPU that is what was computed, whatever else the machine
+    /// does, and less than the cores' time where some of them waited.
+    pub processor_seconds: Option<f64>,
+}
+
+/// Times the launches of a step of `job`, for `launch_seconds` each. `processor` tells the program's processor time.
+///
+/// # Errors
+/// No such adapter, and a device that refuses, is full or lost.
+pub async fn profile(
+    choice: &AdapterChoice,
+    clock: &dyn Clock,
+    processor: Option<&dyn Clock>,
+    job: &TrainingJob,
+    launch_seconds: f64,
+) -> Result<Profile, EngineError> {
+    let device = Device::open(choice).await?;
+    let mut choices = Choices::new(device.abilities());
+    let largest_binding = device.largest_binding_bytes();
+    let products = Plan::new(job, largest_binding, &choices)?.products;
+    choices.tune(&device, clock, &products).await?;
+    let plan = Plan::new(job, largest_binding, &choices)?;
+    let pipelines = Pipelines::new(&device, &[&plan.training]).await?;
+    let buffers = Buffers::new(&device, &plan.buffers, STAGING_BYTES).await?;
+    buffers.write(&device, plan.places.train_order, 0, bytemuck::cast_slice(&job.batches.order(0)));
+    buffers.write(&device, plan.places.steps, 0, &step_table(job));
+    let bench = Bench { device: &device, clock, processor, pipelines: &pipelines, buffers: &buffers, plan: &plan };
+    // The launches then find what the ones before them leave behind.
+    let step = bench.cost(&plan.training, 4.0 * launch_seconds).await?;
+    let mut launches = Vec::with_capacity(plan.training.dispatches.len());
+    let mut products = plan.products.iter();
+    for dispatch in &plan.training.dispatches {
+        let recording = Recording { dispatches: vec![dispatch.clone()] };
+        let cost = bench.cost(&recording, launch_seconds).await?;
+        launches.push(launch(dispatch, &mut products, cost));
+    }
+    let (adapter, batch_size) = (device.adapter().clone(), job.batches.batch_size);
+    Ok(Profile { schema_version: SCHEMA_VERSION, adapter, batch_size, step, launches })
+}
+
+/// The first steps of an epoch.
+fn step_table(job: &TrainingJob) -> Vec<u8> {
+    let stride = STEP_STRIDE_BYTES as usize;
+    let mut table = vec![0; MOST_REPETITIONS as usize * stride];
+    for (slot, row) in (0..).zip(table.chunks_exact_mut(stride)) {
+        let step = job.step(0, slot);
+        row[..size_of::<Step>()].copy_from_slice(bytemuck::bytes_of(&step));
+    }
+    table
+}
+
+/// What is launched, with its product if it is one. `products` are those of the launches that follow, in order.
+fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Product> + Clone), cost: Cost) -> Launch {
+    let kernel = dispatch.kernel.name;
+    let product = products.clone().next();
+    let product = product.filter(|product| product.variants().iter().any(|variant| variant.kernel == kernel));
+    let mut launch = Launch {
+        kernel,
+        size: String::new(),
+        flops: 0,
+        bytes: dispatch.bindings.iter().map(|range| range.bytes).sum(),
+        workgroups: dispatch.workgroups.iter().map(|&count| u64::from(count)).product(),
+        cost,
+    };
+    if let Some(product) = product {
+        products.next();
+        let extents = product.extents();
+        let size = format!("{} × {} × {}", extents.rows, extents.columns, extents.depth);
+        launch.size = if extents.parts > 1 { format!("{size} in {} parts", extents.parts) } else { size };
+        let all = [extents.rows, extents.columns, extents.depth, extents.parts];
+        launch.flops = 2 * all.iter().map(|&extent| u64::from(extent)).product::<u64>();
+    }
+    launch
+}
+
+/// Where launches are timed.
+struct Bench<'a> {
+    device: &'a Device,
+    clock: &'a dyn Clock,
+    processor: Option<&'a dyn Clock>,
+    pipelines: &'a Pipelines,
+    buffers: &'a Buffers,
+    plan: &'a Plan,
+}
+
+impl Bench<'_> {
+    /// What one repetition of `recording` costs. The first window warms up.
+    async fn cost(&self, recording: &Recording, seconds: f64) -> Result<Cost, EngineError> {
+        let places = &self.plan.places;
+        let (params, steps) = (places.params, places.steps);
+        let executor = Executor::new(self.device, self.pipelines, self.buffers, recording, params, steps).await?;
+        let window_seconds = seconds / f64::from(WINDOWS + 1);
+        let mut repetitions = 1;
+        self.window(&executor, repetitions).await?;
+        let mut best = self.window(&executor, repetitions).await?;
+        while best.seconds * f64::from(repetitions) < window_seconds / 2.0 && repetitions < MOST_REPETITIONS {
+            repetitions = more(repetitions, window_seconds / (best.seconds * f64::from(repetitions)).max(1e-9));
+            best = self.window(&executor, repetitions).await?;
+        }
+        for _ in 1..WINDOWS {
+            best = best.least(self.window(&executor, repetitions).await?);
+        }
+        Ok(best)
+    }
+
+    async fn window(&self, executor: &Executor, repetitions: u32) -> Result<Cost, EngineError> {
+        let now = || (self.clock.now_seconds(), self.processor.map(Clock::now_seconds));
+        let commands = executor.encode(self.device, 0..repetitions);
+        let (start, processor_start) = now();
+        self.device.submit(commands).await?;
+        let (end, processor_end) = now();
+        let each = |seconds: f64| seconds / f64::from(repetitions);
+        let processor = processor_end.zip(processor_start).map(|(end, start)| each(end - start));
+        Ok(Cost { seconds: each(end - start), processor_seconds: processor })
+    }
+}
+
+impl Cost {
+    fn least(self, other: Self) -> Self {
+        let processor = self.processor_seconds.zip(other.processor_seconds).map(|(a, b)| a.min(b));
+        Self { seconds: self.seconds.min(other.seconds), processor_seconds: processor }
+    }
+}
+
+/// Repetitions that take so many times as long; at most eight times as many as before.
+fn more(repetitions: u32, times: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u32")]
+    let wanted = (f64::from(repetitions) * times.min(8.0)).round().clamp(1.0, f64::from(MOST_REPETITIONS)) as u32;
+    wanted
+}
+
+#[cfg(test)]
+mod tests {
+    use shaders::params::{Dense, Epilogue};
+
+    use super::*;
+
+    #[test]
+    fn repetitions_grow_by_eight_at_most_and_fit_into_a_submission() {
+        assert_eq!(more(1, 100.0), 8);
+        assert_eq!(more(8, 2.6), 21);
+        assert_eq!(more(64, 8.0), MOST_REPETITIONS);
+    }
+
+    #[test]
+    fn launches_that_are_products_get_the_products_in_their_order() {
+        let dense = |rows| {
+            Product::DenseForward(Dense {
+                rows,
+                inputs: 8,
+                outputs: 12,
+                units: 12,
+                rows_per_part: rows,
+                part_stride: 0,
+                bias_offset: 0,
+                reserved: 0,
+                epilogue: Epilogue::default(),
+            })
+        };
+        let products = [dense(5), dense(7)];
+        let cost = Cost { seconds: 1.0, processor_seconds: None };
+        let dispatch = |name| Dispatch {
+            kernel: shaders::kernel(name).unwrap(),
+            constants: Vec::new(),
+            params_offset_bytes: 0,
+            bindings: Vec::new(),
+            workgroups: [3, 2],
+        };
+        let mut rest = products.iter();
+        let mut next = |name| launch(&dispatch(name), &mut rest, cost);
+        let sizes = [next("dense_forward_subgroup"), next("sgd"), next("dense_forward")];
+        assert_eq!(sizes.each_ref().map(|launch| launch.size.as_str()), ["5 × 12 × 8", "", "7 × 12 × 8"]);
+        assert_eq!(sizes.each_ref().map(|launch| launch.flops), [960, 0, 1344]);
+        assert_eq!(sizes[1].workgroups, 6);
+    }
+}

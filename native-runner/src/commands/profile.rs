@@ -1,0 +1,107 @@
+use console::Style;
+use engine::backends::wgsl::microbenchmarks::{self, Cost, Launch, Profile};
+use engine::steps;
+use engine::{DataSource, data_set};
+use results::Provenance;
+use serde::Serialize;
+
+use crate::cli::{JsonTarget, ProfileArgs, find_workloads};
+use crate::clock::{MonotonicClock, ProcessorClock};
+use crate::data_folder::DataFolder;
+use crate::failure::Failure;
+use crate::figures::figure;
+use crate::json_output::to_json;
+use crate::provenance::provenance;
+use crate::screen::Screen;
+use crate::table::{Column, Table};
+
+const SCREEN: Screen = Screen::Output;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    workload: &'a str,
+    #[serde(flatten)]
+    profile: &'a Profile,
+    requested_adapter: &'a str,
+    provenance: Provenance,
+}
+
+/// Times each launch of a training step.
+pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
+    let workloads = find_workloads([arguments.workload.trim()])?;
+    let workload = &workloads[0];
+    let clock = MonotonicClock::start();
+    let processor = ProcessorClock::new();
+    let provenance = provenance();
+    let profile = pollster::block_on(async {
+        let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+        let data = DataFolder::new(&arguments.data).load(definition).await?;
+        let batch_size = arguments.batch_size.unwrap_or(workload.batch_size);
+        let job = steps::job(workload, batch_size, 1, data)?;
+        let processor = processor.as_ref().map(|clock| clock as &dyn engine::Clock);
+        microbenchmarks::profile(&arguments.choice(), &clock, processor, &job, arguments.seconds_per_launch).await
+    })?;
+    if arguments.json {
+        let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
+        let requested_adapter = &arguments.adapter;
+        let document = Document { workload: workload.name, profile: &profile, requested_adapter, provenance };
+        return Ok(JsonTarget::StandardOutput.write(&to_json(&document)?)?);
+    }
+    let title = format!("{} in batches of {} on {}", workload.name, profile.batch_size, profile.adapter.name);
+    SCREEN.line(&SCREEN.paint(Style::new().bold(), &title))?;
+    for line in table(&profile).lines(SCREEN, SCREEN.width()) {
+        SCREEN.line(&line)?;
+    }
+    Ok(())
+}
+
+/// The launches in the order of the step, their sum, and the step as a whole.
+fn table(profile: &Profile) -> Table {
+    let launches = &profile.launches;
+    let sum = Cost {
+        seconds: launches.iter().map(|launch| launch.cost.seconds).sum(),
+        processor_seconds: launches.iter().map(|launch| launch.cost.processor_seconds).sum(),
+    };
+    let column = |name: &str, cell: &dyn Fn(&Launch) -> String, of_sum: String, of_step: String| {
+        let cells = launches.iter().map(cell).chain([of_sum, of_step]);
+        Column { name: name.to_owned(), cells: cells.collect() }
+    };
+    let share = |cost: &Cost| format!("{:.1} %", 100.0 * cost.seconds / sum.seconds);
+    let flops: u64 = launches.iter().map(|launch| launch.flops).sum();
+    let none = String::new;
+    let titles = launches.iter().map(|launch| launch.kernel.to_owned());
+    Table {
+        titles: titles.chain(["all launches, each by itself", "a step as a whole"].map(str::to_owned)).collect(),
+        columns: vec![
+            column("time", &|launch| time(launch.cost.seconds), time(sum.seconds), time(profile.step.seconds)),
+            column("share", &|launch| share(&launch.cost), share(&sum), share(&profile.step)),
+            column("processor", &|launch| processor(&launch.cost), processor(&sum), processor(&profile.step)),
+            column(
+                "arithmetic",
+                &|launch| rate(launch.flops, launch.cost.seconds, "FLOP"),
+                rate(flops, sum.seconds, "FLOP"),
+                rate(flops, profile.step.seconds, "FLOP"),
+            ),
+            column("memory", &|launch| rate(launch.bytes, launch.cost.seconds, "B"), none(), none()),
+            column("workgroups", &|launch| launch.workgroups.to_string(), none(), none()),
+            column("product", &|launch| launch.size.clone(), none(), none()),
+        ],
+    }
+}
+
+fn time(seconds: f64) -> String {
+    figure("step_seconds_p50", seconds)
+}
+
+fn processor(cost: &Cost) -> String {
+    cost.processor_seconds.map_or_else(|| "–".to_owned(), time)
+}
+
+/// So many operations or bytes in a second; nothing where none were counted.
+fn rate(amount: u64, seconds: f64, unit: &str) -> String {
+    if amount == 0 {
+        return String::new();
+    }
+    figure("flops_per_second", amount as f64 / seconds).replace("FLOP", unit)
+}
