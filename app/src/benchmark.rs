@@ -5,7 +5,7 @@ use std::time::Duration;
 use leptos::leptos_dom::helpers::IntervalHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::{Outcome, RunRecord, Suite, Warning};
+use results::{Outcome, Precision, RunRecord, Suite, Warning};
 use training_worker::{FromWorker, Limit, Order, Registration};
 
 use crate::live::Live;
@@ -255,6 +255,7 @@ async fn order(kind: Kind, wishes: Wishes) -> Ordered {
     let started_unix_seconds = platform::unix_seconds();
     let mut order = Order {
         backend: "wgsl".to_owned(),
+        precision: wishes.precision.unwrap_or(Precision::F32),
         suite: suite.name.to_owned(),
         workloads: wishes.workloads,
         seed: platform::random_seed(),
@@ -267,6 +268,7 @@ async fn order(kind: Kind, wishes: Wishes) -> Ordered {
     };
     if kind == Kind::Demonstration {
         order.backend = engine::backends::REFERENCE.to_owned();
+        order.precision = Precision::F32;
         order.workloads = vec!["keras-mnist-mlp".to_owned()];
         order.batch_size = order.batch_size.or(Some(16));
         order.limit = order.limit.or(Some(Limit::Seconds(10.0)));

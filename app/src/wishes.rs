@@ -2,6 +2,7 @@
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32`.
 
 use engine::SuiteDefinition;
+use results::Precision;
 use training_worker::Limit;
 
 /// What the address asks for; nothing for a standard run.
@@ -13,6 +14,7 @@ pub struct Wishes {
     pub workloads: Vec<String>,
     pub batch_size: Option<u32>,
     pub limit: Option<Limit>,
+    pub precision: Option<Precision>,
 }
 
 impl Wishes {
@@ -30,6 +32,7 @@ impl Wishes {
                 "epochs" => wishes.limit_once(Limit::Epochs(positive(name, value)?))?,
                 "steps" => wishes.limit_once(Limit::Steps(u64::from(positive(name, value)?)))?,
                 "seconds" => wishes.limit_once(Limit::Seconds(seconds(value)?))?,
+                "precision" => wishes.precision = Some(precision(value)?),
                 _ => {}
             }
         }
@@ -75,7 +78,7 @@ impl Wishes {
 
     /// Whether a run with these wishes departs from the suite, so that it is shown and never ranked.
     pub fn non_standard(&self) -> bool {
-        self.batch_size.is_some() || self.limit.is_some()
+        self.batch_size.is_some() || self.limit.is_some() || self.precision.is_some_and(|p| p != Precision::F32)
     }
 
     fn limit_once(&mut self, limit: Limit) -> Result<(), String> {
@@ -102,6 +105,12 @@ fn workloads(value: &str) -> Result<Vec<String>, String> {
     }
 }
 
+fn precision(value: &str) -> Result<Precision, String> {
+    let known = [Precision::F16, Precision::F32];
+    let precision = Precision::named(value).filter(|precision| known.contains(precision));
+    precision.ok_or_else(|| format!("In the address, precision must be f16 or f32, but is “{value}”."))
+}
+
 fn positive(name: &str, value: &str) -> Result<u32, String> {
     let number = value.parse().ok().filter(|&number: &u32| number > 0);
     number.ok_or_else(|| format!("In the address, {name} must be a whole number from 1, but is “{value}”."))
@@ -120,8 +129,13 @@ mod tests {
     fn a_testers_address_is_understood() {
         let wishes = Wishes::from_pairs([("workload", "keras-mnist-mlp"), ("batch", "32"), ("steps", "40")]).unwrap();
         let workloads = vec!["keras-mnist-mlp".to_owned()];
-        assert_eq!(wishes, Wishes { suite: None, workloads, batch_size: Some(32), limit: Some(Limit::Steps(40)) });
+        let limit = Some(Limit::Steps(40));
+        assert_eq!(wishes, Wishes { suite: None, workloads, batch_size: Some(32), limit, precision: None });
         assert!(wishes.non_standard());
+        let half = Wishes::from_pairs([("precision", "f16")]).unwrap();
+        assert_eq!(half, Wishes { precision: Some(Precision::F16), ..Wishes::default() });
+        assert!(half.non_standard());
+        assert!(!Wishes::from_pairs([("precision", "f32")]).unwrap().non_standard());
     }
 
     #[test]
@@ -136,6 +150,7 @@ mod tests {
         let message = |name, value| Wishes::from_pairs([(name, value)]).unwrap_err();
         assert!(message("batch", "0").contains("batch must be a whole number"));
         assert!(message("seconds", "inf").contains("seconds must be above 0"));
+        assert!(message("precision", "f64").contains("precision must be f16 or f32"));
         let names = message("workload", "resnet");
         assert!(names.contains("keras-mnist-mlp, ") && names.contains(", caffe-mnist"), "{names}");
         assert!(message("suite", "huge").contains("quick, complete"));

@@ -8,6 +8,8 @@ mod report;
 #[cfg(test)]
 mod tests;
 
+use results::Precision;
+
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
@@ -42,6 +44,17 @@ pub struct Contender {
     pub peak_flops_per_second: Option<f64>,
     /// It trains at most so many steps of a workload at one batch size, without warm-up, because it is slow.
     pub most_steps: Option<u32>,
+}
+
+impl Contender {
+    /// As tables name it: a back end may take part in several precisions.
+    pub fn name(&self) -> &'static str {
+        match (self.backend.name(), self.backend.precision()) {
+            #[cfg(feature = "wgsl")]
+            (crate::backends::wgsl::NAME, Precision::F16) => "wgsl f16",
+            (name, _) => name,
+        }
+    }
 }
 
 /// Follows the measurements as they are made.
@@ -167,7 +180,7 @@ impl Run<'_> {
                 barred.push(None);
                 continue;
             }
-            self.observer.event(&Event::Checking { backend: backend.name() });
+            self.observer.event(&Event::Checking { backend: contender.name() });
             barred.push(match check::against_reference(workload, job, backend).await {
                 Ok(found) if found.passed => None,
                 Ok(found) => {

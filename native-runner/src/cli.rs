@@ -12,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[cfg(feature = "wgsl")]
 use engine::backends::wgsl::microbenchmarks::Suite;
 use engine::{AdapterChoice, Limit, Workload};
+use results::Precision;
 
 use crate::failure::Failure;
 use crate::leaderboard::Address;
@@ -104,6 +105,10 @@ pub(crate) struct DeviceArgs {
     /// Back end to compute with; `native-runner backends` lists them
     #[arg(long, value_name = "NAME", default_value = engine::BACKENDS[0].name, help_heading = "Device")]
     pub(crate) backend: String,
+    /// What is stored and multiplied: `f32`, `f16` where the device has it (sums stay f32; shown, never ranked), or
+    /// `f64` on the reference
+    #[arg(long, value_name = "NAME", default_value = "f32", help_heading = "Device", value_parser = precision)]
+    pub(crate) precision: Precision,
 }
 
 impl DeviceArgs {
@@ -328,6 +333,13 @@ fn short_text(text: &str) -> Result<String, String> {
         return Err("it must be 1 to 100 visible characters".to_owned());
     }
     Ok(text.to_owned())
+}
+
+fn precision(text: &str) -> Result<Precision, String> {
+    Precision::named(text.trim()).ok_or_else(|| {
+        let known: Vec<&str> = Precision::ALL.into_iter().map(Precision::name).collect();
+        format!("it must be one of {}", known.join(", "))
+    })
 }
 
 fn positive_seconds(text: &str) -> Result<f64, String> {

@@ -65,6 +65,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::UnknownSuite { .. }
         | EngineError::UnknownBackend { .. }
         | EngineError::NoAdapter { .. }
+        | EngineError::NoPrecision { .. }
         | EngineError::InvalidSetting { .. } => 2,
         EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. } | EngineError::DeviceLost { .. } => 4,
         EngineError::Data(_) | EngineError::Model(_) | EngineError::DeviceRefused { .. } => 1,

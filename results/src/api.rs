@@ -19,7 +19,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Adapter, ClientKind, RunRecord, Suite, Summary};
+use crate::{Adapter, ClientKind, Precision, RunRecord, Suite, Summary};
 
 /// Registers a run before it starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -127,6 +127,7 @@ pub struct RunRow {
     pub client: String,
     pub operating_system: String,
     pub batch_size: u32,
+    pub precision: Precision,
     pub tier: Tier,
     pub standard: bool,
     /// Whether the row takes part in the default ranking.

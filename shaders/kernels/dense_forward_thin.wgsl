@@ -2,12 +2,12 @@
 // lanes of a subgroup.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
-// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). All row-major f32.
+// params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
 @group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -32,19 +32,19 @@ fn main(
     for (var k = 0u; k < inputs; k++) {
         let at = 4u * k * outputs + known_column;
         let w = mat4x4<f32>(
-            weights[at],
-            weights[at + outputs],
-            weights[at + 2u * outputs],
-            weights[at + 3u * outputs],
+            vec4<f32>(weights[at]),
+            vec4<f32>(weights[at + outputs]),
+            vec4<f32>(weights[at + 2u * outputs]),
+            vec4<f32>(weights[at + 3u * outputs]),
         );
-        add_block(&block, x[x0 + k], w);
+        add_block(&block, vec4<f32>(x[x0 + k]), w);
     }
     var sums = block_rows(block);
     let b = bias[known_column];
     for (var i = 0u; i < LANES; i++) {
         if row + i < params.rows && column < outputs {
             let at = (row + i) * outputs + column;
-            y[at] = apply_epilogue(sums[i] + b, 4u * at, params.epilogue);
+            y[at] = rounded(apply_epilogue(sums[i] + b, 4u * at, params.epilogue));
         }
     }
 }

@@ -2,12 +2,12 @@
 // of 8 rows × 32 columns of dx in the registers of eight lanes of a subgroup. W is read as it lies.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
-// params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major f32.
+// params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> dy: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> weights: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> dx: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
+@group(0) @binding(3) var<storage, read> x: array<Stored4>;
+@group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -32,12 +32,12 @@ fn main(
     for (var n = 0u; n < outputs; n++) {
         let at = w0 + n;
         let w = transpose(mat4x4<f32>(
-            weights[at],
-            weights[at + outputs],
-            weights[at + 2u * outputs],
-            weights[at + 3u * outputs],
+            vec4<f32>(weights[at]),
+            vec4<f32>(weights[at + outputs]),
+            vec4<f32>(weights[at + 2u * outputs]),
+            vec4<f32>(weights[at + 3u * outputs]),
         ));
-        add_block(&block, dy[dy0 + n], w);
+        add_block(&block, vec4<f32>(dy[dy0 + n]), w);
     }
     var sums = block_rows(block);
     for (var i = 0u; i < LANES; i++) {

@@ -209,7 +209,8 @@ fn Row(row: RunRow, place: Option<u32>, own: bool) -> impl IntoView {
     let name = text::device_name(&row.adapter, row.claimed_name.as_deref());
     let reported = row.claimed_name.is_some().then(|| text::device_name(&row.adapter, None));
     let software = row.adapter.software.then_some("software adapter, not ranked");
-    let unusual = (!row.standard).then(|| format!("non-standard, batch size {}", row.batch_size));
+    let unusual =
+        (!row.standard).then(|| format!("non-standard, {}, batch size {}", row.precision.name(), row.batch_size));
     let notes: Vec<String> = [reported, software.map(str::to_owned), unusual].into_iter().flatten().collect();
     let figures = COLUMNS.iter().filter_map(|id| metric(id)).map(|metric| {
         let text = metric.text_of(&row.summary);

@@ -95,10 +95,11 @@ fn Facts(record: RunRecord) -> impl IntoView {
 fn training(workload: &WorkloadRecord) -> String {
     let (settings, summary) = (&workload.settings, &workload.summary);
     format!(
-        "{}: {} steps of batch size {}, learning rate {}, {} samples, {} windows counted",
+        "{}: {} steps of batch size {} in {}, learning rate {}, {} samples, {} windows counted",
         workload.workload,
         text::count(summary.steps),
         settings.batch_size,
+        settings.precision.name(),
         settings.learning_rate,
         text::count(summary.samples),
         summary.measured_windows

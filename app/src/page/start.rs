@@ -133,6 +133,7 @@ fn Asked(wishes: Wishes) -> impl IntoView {
     use training_worker::Limit;
     let mut parts = Vec::new();
     parts.extend(wishes.batch_size.map(|size| format!("batch size {size}")));
+    parts.extend(wishes.precision.map(|precision| format!("precision {}", precision.name())));
     parts.extend(wishes.limit.map(|limit| match limit {
         Limit::Epochs(epochs) => format!("{epochs} epochs"),
         Limit::Steps(steps) => format!("{steps} steps"),

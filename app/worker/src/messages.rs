@@ -1,5 +1,5 @@
 use engine::Event;
-use results::{Client, RunRecord};
+use results::{Client, Precision, RunRecord};
 use serde::{Deserialize, Serialize};
 
 /// What the page tells the worker.
@@ -41,6 +41,7 @@ pub enum FromWorker {
 pub struct Order {
     /// Name of a back end in [`engine::BACKENDS`].
     pub backend: String,
+    pub precision: Precision,
     /// Name of a suite in [`engine::SUITES`].
     pub suite: String,
     /// Names of workloads; empty for all of the suite.

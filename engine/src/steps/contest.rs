@@ -47,7 +47,7 @@ impl<'a> Contest<'a> {
     /// Builds the contender's trainer, unless it is barred or does not fit.
     pub(super) async fn admit(&mut self, contender: &Contender, barred: Option<&Outcome>) {
         let mut place = Place {
-            backend: contender.backend.name(),
+            backend: contender.name(),
             trainer: None,
             ended: barred.cloned(),
             facts: Facts {

@@ -40,7 +40,7 @@ pub struct Described {
 impl StepsReport {
     pub(super) fn new(request: &Request, contenders: &[Contender]) -> Self {
         let described = contenders.iter().map(|contender| Described {
-            backend: contender.backend.name(),
+            backend: contender.name(),
             adapter: contender.backend.adapter().clone(),
             precision: contender.backend.precision(),
             peak_flops_per_second: contender.peak_flops_per_second,
@@ -90,7 +90,7 @@ pub struct Entry {
 
 impl Entry {
     pub(super) fn refused(contender: &Contender, error: &EngineError) -> Self {
-        Self { backend: contender.backend.name(), outcome: Outcome::of(error) }
+        Self { backend: contender.name(), outcome: Outcome::of(error) }
     }
 }
 

@@ -1,4 +1,4 @@
-use results::Correctness;
+use results::{Correctness, Precision};
 
 use crate::backends::reference::ReferenceBackend;
 use crate::error::EngineError;
@@ -12,6 +12,12 @@ const SMALLEST_BATCH: u32 = 2;
 /// The plain loops of the reference do this in a few seconds.
 const MOST_FLOPS: u64 = 2_000_000_000;
 const STEPS: u32 = 3;
+/// How far a number may be from the nearest one of f16, relative to it: half a unit of the last of eleven bits.
+const F16_ROUNDING: f64 = 1.0 / 2048.0;
+/// Values that are rounded for a stage's product: its input, its weights, and its result.
+const ROUNDINGS_OF_A_STAGE: f64 = 3.0;
+/// What a leaderboard accepts as a tolerance; more would compare nothing.
+const WIDEST_TOLERANCE: f64 = 0.1;
 
 /// Trains a few steps on `backend` and on the reference and compares the losses.
 ///
@@ -29,6 +35,7 @@ pub(crate) async fn against_reference(
     };
     let losses = first_losses(backend, &job).await?;
     let reference_losses = first_losses(&ReferenceBackend::<f64>::new(), &job).await?;
+    let tolerance = tolerance(workload, &job, backend.precision())?;
     let largest_difference = losses
         .iter()
         .zip(&reference_losses)
@@ -36,11 +43,26 @@ pub(crate) async fn against_reference(
         .fold(0.0, f64::max);
     Ok(Correctness {
         batch_size: job.batches.batch_size,
-        passed: largest_difference <= workload.loss_tolerance,
-        tolerance: workload.loss_tolerance,
+        passed: largest_difference <= tolerance,
+        tolerance,
         largest_difference,
         losses,
         reference_losses,
+    })
+}
+
+/// How far the losses may be from the reference's, relative to them.
+///
+/// In f16 every stage rounds what it reads and writes. The errors of its result are relative to it, and those of one
+/// stage know nothing of those of another, so that they grow with the root of how many there are. They are errors of
+/// the logits, and a loss changes by no more than its logits do. All roundings of a stage are taken to be as large as
+/// they can be, which leaves room for the steps of training.
+pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Precision) -> Result<f64, EngineError> {
+    let stages = job.model.stages(job.dropout)?.stages.len();
+    let rounding = ROUNDINGS_OF_A_STAGE * F16_ROUNDING * (stages as f64).sqrt();
+    Ok(match precision {
+        Precision::F16 => (workload.loss_tolerance + rounding).min(WIDEST_TOLERANCE),
+        Precision::F32 | Precision::F64 => workload.loss_tolerance,
     })
 }
 

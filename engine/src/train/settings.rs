@@ -1,5 +1,7 @@
 //! What a request asks for, checked and put together with the workload's own recipe.
 
+use results::Precision;
+
 use super::{Limit, RunRequest};
 use crate::error::EngineError;
 use crate::trainer::Backend;
@@ -116,6 +118,9 @@ pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend) -> Vec<S
     }
     if let Some(target) = request.target_accuracy {
         reasons.push(format!("target accuracy {target}"));
+    }
+    if backend.precision() != Precision::F32 {
+        reasons.push(format!("computed in {}", backend.precision().name()));
     }
     if backend.name() == crate::backends::REFERENCE {
         reasons.push("the reference back end judges and does not compete".to_owned());

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use engine::backends;
-use engine::{AdapterChoice, Backend, DataSet, data_set};
+use engine::{AdapterChoice, Backend, DataSet, EngineError, data_set};
+use results::Precision;
 
 pub(crate) struct Clock(Instant);
 
@@ -38,13 +39,18 @@ pub(crate) fn data(set: &str) -> Rc<DataSet> {
 /// or fails when `REQUIRE_GPU` is 1.
 pub(crate) fn gpu() -> Option<Box<dyn Backend>> {
     for choice in [AdapterChoice::Any, AdapterChoice::Cpu] {
-        if let Ok(backend) = pollster::block_on(backends::open("wgsl", &choice, Rc::new(Clock::default()))) {
+        if let Ok(backend) = gpu_in(Precision::F32, &choice) {
             return Some(backend);
         }
     }
     assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter");
     eprintln!("skipped: there is no adapter");
     None
+}
+
+/// The `wgsl` back end in a precision, on an adapter.
+pub(crate) fn gpu_in(precision: Precision, choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
+    pollster::block_on(backends::open_in(precision, "wgsl", choice, Rc::new(Clock::default())))
 }
 
 /// Every `|found - expected|` is at most `absolute + relative·|expected|`; otherwise the first mismatches are shown.

@@ -1,5 +1,5 @@
-use results::Client;
 use results::api::{ListRuns, RunList, RunRow};
+use results::{Client, Precision};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -12,7 +12,7 @@ const DEFAULT_ROWS: u32 = 100;
 /// Whether a result may be ranked. One text for the filter and for the column, so that they agree.
 macro_rules! ranked {
     () => {
-        "(runs.standard AND NOT runs.software AND runs.tier IN ('replayed', 'checked'))"
+        "(runs.standard AND results.precision = 'f32' AND NOT runs.software AND runs.tier IN ('replayed', 'checked'))"
     };
 }
 
@@ -32,7 +32,7 @@ const COUNT: &str = concat!("SELECT COUNT(*) AS total", selected!());
 
 const ROWS: &str = concat!(
     "SELECT runs.run_id, results.workload, runs.backend, runs.adapter, runs.claimed_name, runs.client, ",
-    "results.batch_size, runs.tier, runs.standard, runs.submitted_unix_seconds, results.summary, ",
+    "results.batch_size, results.precision, runs.tier, runs.standard, runs.submitted_unix_seconds, results.summary, ",
     ranked!(),
     " AS ranked",
     selected!(),
@@ -76,10 +76,16 @@ fn run_row(row: &SqliteRow) -> Result<RunRow, StorageError> {
         client: format!("{} {}", client.name, client.version),
         operating_system: client.operating_system,
         batch_size: u32::try_from(row.try_get::<i64, _>("batch_size")?)?,
+        precision: precision(row)?,
         tier: tier(row)?,
         standard: row.try_get("standard")?,
         ranked: row.try_get("ranked")?,
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
         summary: serde_json::from_str(row.try_get("summary")?)?,
     })
+}
+
+fn precision(row: &SqliteRow) -> Result<Precision, StorageError> {
+    let name: &str = row.try_get("precision")?;
+    Precision::named(name).ok_or_else(|| StorageError::Precision(name.to_owned()))
 }

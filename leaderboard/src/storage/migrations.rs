@@ -2,7 +2,10 @@ use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
 /// The files of `migrations/`, in order. A file that was released is never edited: add another.
-const FILES: [(i64, &str, &str); 1] = [(1, "runs", include_str!("../../migrations/0001_runs.sql"))];
+const FILES: [(i64, &str, &str); 2] = [
+    (1, "runs", include_str!("../../migrations/0001_runs.sql")),
+    (2, "precision", include_str!("../../migrations/0002_precision.sql")),
+];
 
 /// Listed by hand rather than by sqlx's macro, which would compile SQLite twice.
 pub(super) fn migrator() -> Migrator {

@@ -38,6 +38,8 @@ pub enum StorageError {
     Integer(#[from] std::num::TryFromIntError),
     #[error("a stored tier is unknown: {0}")]
     Tier(String),
+    #[error("a stored precision is unknown: {0}")]
+    Precision(String),
 }
 
 impl StorageError {

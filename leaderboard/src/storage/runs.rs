@@ -165,14 +165,15 @@ async fn insert_run(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -
 async fn insert_results(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
     for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
         sqlx::query(
-            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary) \
-             VALUES ($1, $2, $3, $4, $5)",
+            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision) \
+             VALUES ($1, $2, $3, $4, $5, $6)",
         )
         .bind(run.run_id)
         .bind(&workload.workload)
         .bind(i64::from(workload.settings.batch_size))
         .bind(workload.summary.samples_per_second)
         .bind(serde_json::to_string(&workload.summary)?)
+        .bind(workload.settings.precision.name())
         .execute(&mut *connection)
         .await?;
     }

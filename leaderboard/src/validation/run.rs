@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use results::{Client, ClientKind, Device, DeviceKind, Provenance, RunRecord, SCHEMA_VERSION, Suite, Warning};
+use results::{
+    Client, ClientKind, Device, DeviceKind, Precision, Provenance, RunRecord, SCHEMA_VERSION, Suite, Warning,
+};
 
 use super::bounds::{Checked, Place};
 
@@ -29,6 +31,12 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     for (i, reason) in record.non_standard.iter().enumerate() {
         reasons.item(i).filled_text(reason, SENTENCE)?;
     }
+    let other_precision = record.workloads.iter().find(|workload| workload.settings.precision != Precision::F32);
+    reasons.holds(
+        other_precision.is_none() || !record.non_standard.is_empty(),
+        "A workload was computed in another precision than f32, and such a run is shown but never ranked: the reasons \
+         must say so.",
+    )?;
     check_provenance(&root.field("provenance"), &record.provenance)?;
     check_device(&root.field("device"), &record.device)?;
     check_workload_names(&root.field("workloads"), record)?;

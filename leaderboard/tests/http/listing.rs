@@ -1,7 +1,7 @@
 //! The table: order, filters, pages, and what takes part in the ranking.
 
 use results::api::{AcceptedRun, RunList, Tier};
-use results::{DeviceKind, RunRecord};
+use results::{DeviceKind, Precision, RunRecord};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 
@@ -70,11 +70,19 @@ fn only_standard_runs_on_hardware_that_were_checked_are_ranked() {
     });
     assert_eq!(software.tier, Tier::Checked);
     server.accepted(|record| record.non_standard.push("batch size 256".to_owned()));
+    let half = server.accepted(|record| {
+        record.non_standard.push("computed in f16".to_owned());
+        record.workloads.iter_mut().for_each(|workload| workload.settings.precision = Precision::F16);
+    });
     let flagged = server.accepted(faster(100_000));
     assert_eq!(flagged.tier, Tier::Flagged);
     assert_eq!(server.import(&record::unregistered(1)).status, 201);
 
-    assert_eq!(list(&server, "").total, 10);
+    assert_eq!(list(&server, "").total, 12);
+    for row in list(&server, "").rows {
+        let precision = if row.run_id == half.run_id { Precision::F16 } else { Precision::F32 };
+        assert_eq!(row.precision, precision, "a row says what it was computed in");
+    }
     let ranking = list(&server, "?ranked=true");
     assert_eq!(ids(&ranking), [&ranked.run_id, &ranked.run_id]);
     assert!(ranking.rows.iter().all(|row| row.ranked));

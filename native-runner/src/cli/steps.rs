@@ -2,8 +2,9 @@ use std::convert::Infallible;
 
 use clap::Args;
 use engine::AdapterChoice;
+use results::Precision;
 
-use super::{DataArgs, positive_seconds, short_text};
+use super::{DataArgs, positive_seconds, precision, short_text};
 
 const STEPS_EXAMPLES: &str = "\
 Examples:
@@ -12,6 +13,8 @@ Examples:
                                                    two workloads on a software adapter, shortly
   native-runner steps --backend wgsl,reference --reference-steps 2 --workload keras-mnist-mlp
                                                    beside two steps of the plain reference
+  native-runner steps --backend wgsl --precision f32,f16
+                                                   what does storing half as much bring?
   native-runner steps --workload keras-mnist-cnn --batch-sizes 1..4096
                                                    is there a batch size that is slower for each sample?
 
@@ -28,6 +31,15 @@ pub(crate) struct StepsArgs {
     /// Back ends to measure, separated by commas [default: all but the plain reference, which is slow]
     #[arg(long = "backend", value_name = "A,B", value_delimiter = ',')]
     pub(crate) backends: Vec<String>,
+    /// Precisions to measure each back end in, separated by commas
+    #[arg(
+        long = "precision",
+        value_name = "A,B",
+        value_delimiter = ',',
+        default_value = "f32",
+        value_parser = precision
+    )]
+    pub(crate) precisions: Vec<Precision>,
     /// Steps that the plain reference trains of each workload and batch size, where it is asked for
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) reference_steps: u32,

@@ -32,7 +32,8 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
     let choice = device.choice();
-    let backend = pollster::block_on(engine::backends::open(&device.backend, &choice, Rc::clone(&clock)))?;
+    let opened = engine::backends::open_in(device.precision, &device.backend, &choice, Rc::clone(&clock));
+    let backend = pollster::block_on(opened)?;
     let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
     introduce(suite, backend.as_ref(), &seed)?;
 
@@ -120,7 +121,8 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
     let title = screen.paint(Style::new().bold(), "Gradmark");
     screen.line(&format!("{title} {}, {} suite version {}", env!("CARGO_PKG_VERSION"), suite.name, suite.version))?;
     screen.prose(&label("device"), &describe(backend.adapter()), 10)?;
-    screen.prose(&label("back end"), backend.name(), 10)?;
+    let computing = format!("{}, computing in {}", backend.name(), backend.precision().name());
+    screen.prose(&label("back end"), &computing, 10)?;
     screen.prose(&label("seed"), &format!("{} ({})", seed.value, seed.origin), 10)?;
     screen.line("")
 }

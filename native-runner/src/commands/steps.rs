@@ -87,12 +87,14 @@ fn contenders(
     let mut contenders: Vec<Contender> = Vec::new();
     let mut unavailable = Vec::new();
     let mut first_error = None;
-    for name in names {
+    let in_precisions = |name| arguments.precisions.iter().map(move |&precision| (name, precision));
+    for (name, precision) in names.into_iter().flat_map(in_precisions) {
         let definition = BACKENDS.iter().find(|backend| backend.name == name);
         // Beside others, the processor is no adapter that anybody would have to ask for.
         let uses_adapter = definition.is_none_or(|definition| definition.uses_adapter);
         let choice = if uses_adapter { arguments.choice() } else { AdapterChoice::Any };
-        match (pollster::block_on(backends::open(name, &choice, Rc::<MonotonicClock>::clone(clock))), definition) {
+        let opened = backends::open_in(precision, name, &choice, Rc::<MonotonicClock>::clone(clock));
+        match (pollster::block_on(opened), definition) {
             (Ok(backend), _) => {
                 let most_steps = (name == REFERENCE).then_some(arguments.reference_steps);
                 contenders.push(Contender { backend, peak_flops_per_second: None, most_steps });
@@ -124,7 +126,7 @@ fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
         let adapter = contender.backend.adapter();
         let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str(), adapter.driver.as_str()];
         let facts: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-        Screen::Error.prose(&format!("{:<10}", contender.backend.name()), &facts.join(" · "), 10)?;
+        Screen::Error.prose(&format!("{:<10}", contender.name()), &facts.join(" · "), 10)?;
     }
     Ok(())
 }

@@ -22,8 +22,9 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
     };
     let definition = data_set(workload.data_set).expect("the engine's tests hold every workload to a known data set");
     let clock = Rc::new(MonotonicClock::start());
+    let device = &arguments.device;
     let trace = pollster::block_on(async {
-        let backend = engine::backends::open(&arguments.device.backend, &arguments.device.choice(), clock).await?;
+        let backend = engine::backends::open_in(device.precision, &device.backend, &device.choice(), clock).await?;
         let data = DataFolder::new(&arguments.data).load(definition).await?;
         engine::trace(workload, request, backend.as_ref(), data).await
     })?;

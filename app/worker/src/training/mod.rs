@@ -43,7 +43,8 @@ pub fn start() {
 async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<FromWorker, EngineError> {
     let clock = Rc::new(WorkerClock::new());
     let resolution_seconds = clock.resolution_seconds();
-    let backend = engine::backends::open(&order.backend, &AdapterChoice::Browser, clock.clone()).await?;
+    let opened = engine::backends::open_in(order.precision, &order.backend, &AdapterChoice::Browser, clock.clone());
+    let backend = opened.await?;
     let request = request(order)?;
     let mut edges = Edges {
         data: &mut ServedData::default(),

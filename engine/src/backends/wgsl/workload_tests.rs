@@ -2,12 +2,16 @@
 
 use std::rc::Rc;
 
+use results::Precision;
+
 use super::NAME;
 use crate::backends::reference::ReferenceBackend;
-use crate::backends::{AdapterChoice, open};
+use crate::backends::{AdapterChoice, open_in};
 use crate::clock::Clock;
 use crate::data::{DataSet, Split, data_set};
+use crate::error::EngineError;
 use crate::random::Generator;
+use crate::train::check::tolerance;
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::BatchPlan;
 use crate::workload::{Training, Workload};
@@ -70,25 +74,91 @@ async fn figures(backend: &dyn Backend, job: &TrainingJob) -> Vec<f64> {
     figures
 }
 
-#[test]
-fn every_workload_trains_and_tests_as_the_reference_does() {
-    let gpu = [AdapterChoice::Any, AdapterChoice::Cpu]
-        .into_iter()
-        .find_map(|choice| pollster::block_on(open(NAME, &choice, Rc::new(Standstill))).ok());
-    let Some(gpu) = gpu else {
-        assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter");
-        eprintln!("skipped: there is no adapter");
-        return;
-    };
+/// The back end on any adapter; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1. Without
+/// f16 the same goes for that alone.
+fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
+    let opened = [AdapterChoice::Any, AdapterChoice::Cpu]
+        .map(|choice| pollster::block_on(open_in(precision, NAME, &choice, Rc::new(Standstill))));
+    let without_f16 = opened.iter().any(|opened| matches!(opened, Err(EngineError::NoPrecision { .. })));
+    let gpu = opened.into_iter().find_map(Result::ok);
+    if gpu.is_none() {
+        let required = std::env::var("REQUIRE_GPU").as_deref() == Ok("1") && !without_f16;
+        assert!(!required, "REQUIRE_GPU=1, but there is no adapter");
+        eprintln!("skipped: there is no adapter that computes in {}", precision.name());
+    }
+    gpu
+}
+
+/// A job whose rate is low: random images at the full rate are chaos, which magnifies rounding.
+fn calm_job(workload: &Workload) -> TrainingJob {
+    let mut job = job(workload);
+    job.optimizer.learning_rate *= 0.05;
+    job
+}
+
+fn every_workload_trains_and_tests_as_the_reference_does(precision: Precision) {
+    let Some(gpu) = gpu(precision) else { return };
     for workload in crate::WORKLOADS.iter().map(|make| make()) {
-        let mut job = job(&workload);
-        // Random images at the full rate are chaos, which magnifies rounding.
-        job.optimizer.learning_rate *= 0.05;
+        let job = calm_job(&workload);
         let found = pollster::block_on(figures(gpu.as_ref(), &job));
         let expected = pollster::block_on(figures(&ReferenceBackend::<f64>::new(), &job));
+        let tolerance = tolerance(&workload, &job, precision).unwrap();
         for (found, expected) in found.iter().zip(&expected) {
-            let allowed = workload.loss_tolerance * expected.abs();
-            assert!((found - expected).abs() <= allowed, "{}: {found} instead of {expected}", workload.name);
+            let off = (found - expected).abs() / expected.abs();
+            eprintln!("{} in {}: off by {off:.1e} of {tolerance:.1e}", workload.name, precision.name());
+            assert!(off <= tolerance, "{}: {found} instead of {expected}, tolerance {tolerance}", workload.name);
         }
     }
+}
+
+#[test]
+fn in_f32_every_workload_trains_and_tests_as_the_reference_does() {
+    every_workload_trains_and_tests_as_the_reference_does(Precision::F32);
+}
+
+#[test]
+fn in_f16_every_workload_trains_and_tests_as_the_reference_does() {
+    every_workload_trains_and_tests_as_the_reference_does(Precision::F16);
+}
+
+#[test]
+fn in_f16_the_same_seed_gives_the_same_bits_and_gradients_without_their_scale() {
+    let (Some(gpu), Some(single)) = (gpu(Precision::F16), gpu(Precision::F32)) else { return };
+    for name in ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn"] {
+        let job = calm_job(&crate::workload(name).unwrap());
+        let trained = |backend: &dyn Backend| {
+            pollster::block_on(async {
+                let mut trainer = backend.build(&job).await.unwrap();
+                trainer.train_steps(2).await.unwrap();
+                (trainer.weights().await.unwrap(), trainer.gradients().await.unwrap())
+            })
+        };
+        let (weights, gradients) = trained(gpu.as_ref());
+        assert!((weights.clone(), gradients.clone()) == trained(gpu.as_ref()), "{name}");
+        let length = |tensors: &[Vec<f32>]| tensors.iter().flatten().map(|v| f64::from(v * v)).sum::<f64>().sqrt();
+        let ratio = length(&gradients) / length(&trained(single.as_ref()).1);
+        assert!((ratio - 1.0).abs() < 0.02, "{name}: gradients are {ratio} times those of f32");
+    }
+}
+
+#[test]
+fn in_f16_what_is_too_large_ends_in_a_loss_that_is_no_number_in_the_same_step() {
+    let Some(gpu) = gpu(Precision::F16) else { return };
+    let mut job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
+    job.optimizer.learning_rate = 1e9;
+    let report = pollster::block_on(async { gpu.build(&job).await.unwrap().train_steps(1).await.unwrap() });
+    assert!(report.losses[0].is_nan(), "{:?}", report.losses);
+}
+
+#[test]
+fn f16_is_refused_with_a_reason_where_it_is_not_to_be_had() {
+    let refused = |precision, name| {
+        let opened = pollster::block_on(open_in(precision, name, &AdapterChoice::Any, Rc::new(Standstill)));
+        match opened.err() {
+            Some(error @ EngineError::NoPrecision { .. }) => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(refused(Precision::F16, "reference").contains("ask for f32 or f64"));
+    assert!(refused(Precision::F64, NAME).contains("ask for f32"));
 }

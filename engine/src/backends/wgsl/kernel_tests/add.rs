@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use shaders::Stored;
 use shaders::params::{Add, Epilogue, activation};
 use shaders::reference as twin;
 
@@ -62,5 +63,19 @@ fn add_gradient_equals_its_twin_for_both_summands() {
             Ok(())
         };
         runner().run(&shapes(), check).unwrap();
+    });
+}
+
+#[test]
+fn a_sum_that_cannot_be_stored_is_stored_as_infinite() {
+    with_device(|device| {
+        let params = Add { pixels: 1, channels: 4, repeats: 1, reserved: 0, epilogue: Epilogue::default() };
+        let [a, b, y] = [[60_000.0f32, -60_000.0, 30_000.0, 65_504.0], [60_000.0, -60_000.0, 30_000.0, 0.0], [9.0; 4]];
+        let found = launch(device, "add_forward", &params, &step(1), &[bytes(&a), bytes(&b), bytes(&y)], 1);
+        let sums = match device.stored() {
+            Stored::F32 => [120_000.0, -120_000.0, 60_000.0, 65_504.0],
+            Stored::F16 => [f32::INFINITY, f32::NEG_INFINITY, 60_000.0, 65_504.0],
+        };
+        assert_eq!(floats(&found[2]), sums);
     });
 }

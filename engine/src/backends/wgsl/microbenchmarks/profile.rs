@@ -72,7 +72,7 @@ pub async fn profile(
     job: &TrainingJob,
     launch_seconds: f64,
 ) -> Result<Profile, EngineError> {
-    let device = Device::open(choice).await?;
+    let device = Device::open(choice, shaders::Stored::F32).await?;
     let mut choices = Choices::new(device.abilities());
     let largest_binding = device.largest_binding_bytes();
     let products = Plan::new(job, largest_binding, &choices)?.products;

@@ -1,5 +1,6 @@
 use std::rc::Rc;
 
+use super::super::variants::Abilities;
 use super::*;
 use crate::data::{DataSet, Split, data_set};
 use crate::training::{BatchPlan, SampleOrder};
@@ -26,6 +27,12 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
 
 fn plan(workload: &str, batch_size: u32) -> Plan {
     Plan::new(&job(workload, batch_size), LARGEST_BINDING, &Choices::default()).unwrap()
+}
+
+/// The same where `stored` is stored.
+fn plan_of(stored: Stored, workload: &str, batch_size: u32) -> Plan {
+    let choices = Choices::new(Abilities { stored, ..Abilities::default() });
+    Plan::new(&job(workload, batch_size), LARGEST_BINDING, &choices).unwrap()
 }
 
 /// Every workload, by name.
@@ -67,14 +74,15 @@ fn a_step_of_lenet_reads_the_image_with_the_narrow_kernels() {
 
 #[test]
 fn every_binding_lies_inside_its_buffer_at_an_aligned_offset() {
-    for (name, batch) in workloads().flat_map(|name| [(name, 1), (name, 3), (name, 64)]) {
-        let plan = plan(name, batch);
+    let each = workloads().flat_map(|name| [(name, 1), (name, 3), (name, 64)]);
+    for ((name, batch), stored) in each.flat_map(|case| Stored::ALL.map(|stored| (case, stored))) {
+        let plan = plan_of(stored, name, batch);
         for dispatch in plan.training.dispatches.iter().chain(&plan.evaluation.dispatches) {
             for range in &dispatch.bindings {
                 let buffer = &plan.buffers[range.buffer];
                 assert!(range.offset_bytes + range.bytes <= buffer.bytes, "{name} {}", buffer.name);
                 assert_eq!(range.offset_bytes % 256, 0, "{name} {}", buffer.name);
-                assert!(range.bytes > 0, "{name} {}", buffer.name);
+                assert!(range.bytes > 0 && range.bytes % 4 == 0, "{name} {}", buffer.name);
             }
         }
     }
@@ -82,8 +90,8 @@ fn every_binding_lies_inside_its_buffer_at_an_aligned_offset() {
 
 #[test]
 fn no_launch_reads_and_writes_the_same_bytes() {
-    for name in workloads() {
-        let plan = plan(name, 8);
+    for (name, stored) in workloads().flat_map(|name| Stored::ALL.map(|stored| (name, stored))) {
+        let plan = plan_of(stored, name, 8);
         for dispatch in &plan.training.dispatches {
             let bindings = dispatch.bindings.iter().zip(dispatch.kernel.storage);
             let (written, read): (Vec<_>, Vec<_>) =
@@ -97,9 +105,12 @@ fn no_launch_reads_and_writes_the_same_bytes() {
 
 #[test]
 fn steps_of_the_keras_networks_stay_within_their_launches() {
-    for (name, most) in [("keras-mnist-mlp", 12), ("keras-mnist-cnn", 25)] {
-        let plan = plan(name, 128);
+    let each = [("keras-mnist-mlp", 12), ("keras-mnist-cnn", 25)];
+    for ((name, most), stored) in each.into_iter().flat_map(|case| Stored::ALL.map(|stored| (case, stored))) {
+        let plan = plan_of(stored, name, 128);
         let launches = launches(&plan.training);
+        // In f16 the weights are rounded as well.
+        let most = if stored == Stored::F16 { most + 1 } else { most };
         assert!(launches.len() <= most, "{name}: {} launches, {launches:?}", launches.len());
     }
 }
@@ -111,4 +122,44 @@ fn a_batch_that_one_binding_cannot_hold_is_refused_with_both_numbers() {
     // The images: 4096 × 784 values of four bytes.
     assert_eq!((needed_bytes, allowed_bytes), (4096 * 784 * 4, 1 << 20), "{what}");
     assert!(what.contains("4096 samples"), "{what}");
+}
+
+#[test]
+fn in_f16_a_step_ends_with_the_weights_of_the_next_one_and_tests_launch_nothing_more() {
+    let (single, half) = (plan("keras-mnist-mlp", 8), plan_of(Stored::F16, "keras-mnist-mlp", 8));
+    let mut expected = launches(&single.training);
+    expected.push("round_weights");
+    assert_eq!(launches(&half.training), expected);
+    assert_eq!(launches(&half.evaluation), launches(&single.evaluation));
+    // Averages are tested here, and only then rounded.
+    let averaged = plan_of(Stored::F16, "tensorflow-cifar10", 8);
+    assert_eq!(launches(&averaged.evaluation)[0], "round_weights");
+}
+
+#[test]
+fn in_f16_activations_and_their_gradients_take_half_the_bytes_and_all_that_is_trained_takes_as_many() {
+    for name in workloads() {
+        let (single, half) = (plan(name, 64), plan_of(Stored::F16, name, 64));
+        let bytes = |plan: &Plan, names: &[&str]| {
+            plan.buffers.iter().filter(|buffer| names.contains(&buffer.name)).map(|buffer| buffer.bytes).sum::<u64>()
+        };
+        let stored = ["batch", "activation", "activation gradient", "logits gradient", "gates", "hidden states"];
+        assert_eq!(2 * bytes(&half, &stored), bytes(&single, &stored), "{name}");
+        let trained = ["weights", "gradients", "gradient parts", "optimiser state", "cell states", "batch statistics"];
+        assert_eq!(bytes(&half, &trained), bytes(&single, &trained), "{name}");
+        assert_eq!(2 * bytes(&half, &["rounded weights"]), bytes(&single, &["weights"]), "{name}");
+        assert_eq!(bytes(&single, &["rounded weights"]), 0, "{name}");
+    }
+}
+
+#[test]
+fn in_f16_the_loss_is_scaled_by_a_power_of_two_that_follows_from_the_smallest_batch() {
+    // Ten samples: batches of eight leave two, whose mean has the largest gradients.
+    assert_eq!(plan_of(Stored::F16, "keras-mnist-mlp", 8).gradient_scale, 256.0);
+    assert_eq!(plan_of(Stored::F16, "keras-mnist-mlp", 5).gradient_scale, 512.0);
+    assert_eq!(plan("keras-mnist-mlp", 8).gradient_scale, 1.0);
+    for name in workloads() {
+        let scale = plan_of(Stored::F16, name, 8).gradient_scale;
+        assert_eq!(scale.log2().fract(), 0.0, "{name}: {scale}");
+    }
 }
