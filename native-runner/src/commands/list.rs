@@ -21,13 +21,23 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
         default: bool,
         #[serde(flatten)]
         adapter: &'a Adapter,
+        #[cfg(feature = "wgsl")]
+        features: engine::backends::wgsl::Features,
     }
 
     let adapters = pollster::block_on(engine::backends::adapters());
+    #[cfg(feature = "wgsl")]
+    let features = pollster::block_on(engine::backends::wgsl::features());
     let default = AdapterChoice::Any.choose(&adapters).ok();
     if arguments.json {
         let listed = adapters.iter().enumerate();
-        let listed = listed.map(|(index, adapter)| Listed { index, default: default == Some(index), adapter });
+        let listed = listed.map(|(index, adapter)| Listed {
+            index,
+            default: default == Some(index),
+            adapter,
+            #[cfg(feature = "wgsl")]
+            features: features[index],
+        });
         return print_json(&listed.collect::<Vec<_>>());
     }
     if adapters.is_empty() {
@@ -39,6 +49,8 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
         SCREEN.prose(&format!("{index:>2}  "), &SCREEN.paint(Style::new().bold(), &adapter.name), 4)?;
         let mut facts = vec![adapter.kind.name().to_owned(), adapter.api.clone()];
         facts.extend(Some(format!("driver {}", adapter.driver)).filter(|_| !adapter.driver.is_empty()));
+        #[cfg(feature = "wgsl")]
+        facts.extend(offered(features[index]));
         if default == Some(index) {
             facts.push("used by default".to_owned());
         }
@@ -48,6 +60,15 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
         SCREEN.prose("    ", &facts.join(" · "), 4)?;
     }
     Ok(())
+}
+
+/// What an adapter has that not every one has.
+#[cfg(feature = "wgsl")]
+fn offered(features: engine::backends::wgsl::Features) -> Vec<String> {
+    let lanes = features.subgroup_lanes;
+    let subgroups = (lanes > 0).then(|| format!("subgroups of {lanes} lanes or more"));
+    let f16 = if features.f16 { "f16" } else { "no f16" };
+    std::iter::once(f16.to_owned()).chain(subgroups).collect()
 }
 
 /// Lists the workloads of this program.

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_channel::oneshot;
 use results::{Adapter, DeviceKind, Precision};
+use serde::Serialize;
 use shaders::Stored;
 
 use super::variants::Abilities;
@@ -66,6 +67,31 @@ impl Fault {
 /// The adapters of this machine, in the order of their indices.
 pub async fn adapters() -> Vec<Adapter> {
     enumerate().await.iter().map(|adapter| describe(&adapter.get_info())).collect()
+}
+
+/// What an adapter has beyond what every WebGPU device has, as far as the kernels use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Features {
+    /// Whether it computes in f16.
+    pub f16: bool,
+    /// Lanes that every subgroup has at least; 0 without subgroups.
+    pub subgroup_lanes: u32,
+}
+
+/// Those of the adapters of this machine, in the order of their indices.
+pub async fn features() -> Vec<Features> {
+    enumerate().await.iter().map(Features::of).collect()
+}
+
+impl Features {
+    fn of(adapter: &wgpu::Adapter) -> Self {
+        let features = adapter.features();
+        let subgroups = features.contains(wgpu::Features::SUBGROUP);
+        Self {
+            f16: features.contains(wgpu::Features::SHADER_F16),
+            subgroup_lanes: if subgroups { adapter.get_info().subgroup_min_size } else { 0 },
+        }
+    }
 }
 
 async fn enumerate() -> Vec<wgpu::Adapter> {
@@ -144,7 +170,8 @@ impl Device {
         let offered = adapter.limits();
         // Where they are offered, some kernels have variants that use them.
         let subgroups = adapter.features() & wgpu::Features::SUBGROUP;
-        if stored == Stored::F16 && !adapter.features().contains(wgpu::Features::SHADER_F16) {
+        let Features { f16, subgroup_lanes } = Features::of(&adapter);
+        if stored == Stored::F16 && !f16 {
             return Err(EngineError::NoPrecision {
                 whose: format!("`{}`", described[index].name),
                 precision: Precision::F16.name(),
@@ -152,11 +179,10 @@ impl Device {
                 instead: "f32",
             });
         }
-        let f16 = if stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
-        let subgroup_lanes = if subgroups.is_empty() { 0 } else { adapter.get_info().subgroup_min_size };
+        let half = if stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
-            required_features: subgroups | f16,
+            required_features: subgroups | half,
             // Only the sizes of buffers go beyond what every WebGPU device grants: data sets are large.
             required_limits: wgpu::Limits {
                 max_buffer_size: offered.max_buffer_size,

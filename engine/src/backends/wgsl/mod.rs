@@ -37,7 +37,7 @@ use tuning::Choices;
 /// The word that chooses this back end.
 pub const NAME: &str = "wgsl";
 
-pub use device::adapters;
+pub use device::{Features, adapters, features};
 
 /// A device with our kernels.
 pub struct WgslBackend {

@@ -44,8 +44,11 @@ const CASES: u32 = 24;
 /// By how much of itself a number of f16 may be off: half a unit of its last, eleventh, bit.
 const ROUNDING: f64 = 1.0 / 2048.0;
 
+/// A device that stores f32, and where it can one that stores f16.
+type Devices = (Rc<Device>, Option<Rc<Device>>);
+
 thread_local! {
-    static DEVICES: OnceCell<Option<(Rc<Device>, Option<Rc<Device>>)>> = const { OnceCell::new() };
+    static DEVICES: OnceCell<Option<Devices>> = const { OnceCell::new() };
     static STORED: Cell<Stored> = const { Cell::new(Stored::F32) };
 }
 
