@@ -55,11 +55,11 @@ pub(crate) async fn against_reference(
 ///
 /// In f16 every stage rounds what it reads and writes. The errors of its result are relative to it, and those of one
 /// stage know nothing of those of another, so that they grow with the root of how many there are. They are errors of
-/// the logits, and a loss changes by no more than its logits do. All roundings of a stage are taken to be as large as
-/// they can be, which leaves room for the steps of training.
+/// the logits, and a loss changes by no more than its logits do. Each step adds as much again: optimisers that divide by
+/// the size of a gradient make whole updates of what is little but rounding.
 pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Precision) -> Result<f64, EngineError> {
     let stages = job.model.stages(job.dropout)?.stages.len();
-    let rounding = ROUNDINGS_OF_A_STAGE * F16_ROUNDING * (stages as f64).sqrt();
+    let rounding = f64::from(STEPS) * ROUNDINGS_OF_A_STAGE * F16_ROUNDING * (stages as f64).sqrt();
     Ok(match precision {
         Precision::F16 => (workload.loss_tolerance + rounding).min(WIDEST_TOLERANCE),
         Precision::F32 | Precision::F64 => workload.loss_tolerance,
