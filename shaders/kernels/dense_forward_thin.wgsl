@@ -21,10 +21,11 @@ fn main(
     let number = workgroup_number(workgroup, workgroups);
     // Tiles of the same columns follow each other: W is large, and few rows share it.
     let row = number % row_tiles * LANES;
-    let column = number / row_tiles * LANES + lane;
-    if column - lane >= outputs {
+    let first_column = number / row_tiles * LANES;
+    if first_column >= outputs {
         return;
     }
+    let column = first_column + lane;
     // Rows and columns beyond the edge repeat the last one; they are not stored.
     let known_column = min(column, outputs - 1u);
     let x0 = min(row + lane, params.rows - 1u) * inputs;

@@ -21,10 +21,11 @@ fn main(
     let number = workgroup_number(workgroup, workgroups);
     // Tiles of the same columns follow each other: W is large, and few rows share it.
     let row = number % row_tiles * LANES;
-    let column = number / row_tiles * LANES + lane;
-    if column - lane >= inputs {
+    let first_column = number / row_tiles * LANES;
+    if first_column >= inputs {
         return;
     }
+    let column = first_column + lane;
     // Rows and columns beyond the edge repeat the last one; they are not stored.
     let w0 = 4u * min(column, inputs - 1u) * outputs;
     let dy0 = min(row + lane, params.rows - 1u) * outputs;

@@ -5,8 +5,8 @@
 // On drivers that emulate a GPU on a CPU, where every lane's read is an instruction of its own, that counts.
 const WORKGROUP_SIZE: u32 = 8u;
 const TILE: u32 = 32u;
-// Values of an operand that stay near a core, 256 KiB.
-const BAND_VALUES: u32 = 65536u;
+// Values of an operand that stay near a core, 512 KiB.
+const BAND_VALUES: u32 = 131072u;
 // Fours of a tile's columns, and rows of a block.
 const LANES: u32 = 8u;
 

@@ -46,7 +46,7 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
         let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
         let requested_adapter = &arguments.adapter;
         let document = Document { workload: workload.name, profile: &profile, requested_adapter, provenance };
-        return Ok(JsonTarget::StandardOutput.write(&to_json(&document)?)?);
+        return JsonTarget::StandardOutput.write(&to_json(&document)?);
     }
     let title = format!("{} in batches of {} on {}", workload.name, profile.batch_size, profile.adapter.name);
     SCREEN.line(&SCREEN.paint(Style::new().bold(), &title))?;

@@ -24,6 +24,11 @@ fn params(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {
     }
 }
 
+/// Of sums of so many products: the longer, the more is rounded.
+fn tolerance(terms: u32) -> f64 {
+    1e-5 * (f64::from(terms) / 80.0).max(1.0)
+}
+
 /// Dropout behind an activation; layers of `channels` of which the last is padding.
 pub(super) fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue {
     Epilogue {
@@ -54,13 +59,18 @@ fn every_variant_of_dense_forward_equals_the_twin() {
             for variant in product.variants_with(device.abilities()) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
-                assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[3]), &expected, 1e-5);
+                assert_close(
+                    &format!("{} {params:?}", variant.kernel),
+                    &floats(&found[3]),
+                    &expected,
+                    tolerance(params.inputs),
+                );
             }
             Ok(())
         };
         runner().run(&(shapes(), 0..ACTIVATIONS.len()), check).unwrap();
         // Sums so long that tiles come in bands, the last of them lower.
-        check(((90, 256, 19), 1)).unwrap();
+        check(((170, 256, 19), 1)).unwrap();
     });
 }
 
@@ -89,12 +99,17 @@ fn every_variant_of_dense_input_gradient_equals_the_twin() {
             for variant in product.variants_with(device.abilities()) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
-                assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[3]), &expected, 1e-5);
+                assert_close(
+                    &format!("{} {params:?}", variant.kernel),
+                    &floats(&found[3]),
+                    &expected,
+                    tolerance(params.outputs),
+                );
             }
             Ok(())
         };
         runner().run(&(shapes(), 0..ACTIVATIONS.len()), check).unwrap();
-        check(((90, 19, 256), 1)).unwrap();
+        check(((170, 19, 256), 1)).unwrap();
     });
 }
 
@@ -114,12 +129,17 @@ fn every_variant_of_dense_weight_gradient_equals_the_twin_part_by_part() {
             for variant in product.variants_with(device.abilities()) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
-                assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[2]), &expected, 1e-5);
+                assert_close(
+                    &format!("{} {params:?}", variant.kernel),
+                    &floats(&found[2]),
+                    &expected,
+                    tolerance(params.rows_per_part),
+                );
             }
             Ok(())
         };
         runner().run(&shapes(), check).unwrap();
-        check((750, 25, 19)).unwrap();
+        check((750, 45, 19)).unwrap();
     });
 }
 
