@@ -10,6 +10,8 @@ pub enum EngineError {
     UnknownSuite { name: String, known: Vec<String> },
     #[error("there is no back end named `{name}`; this program has: {}", known.join(", "))]
     UnknownBackend { name: String, known: Vec<String> },
+    #[error("this program was built without `{name}`; `--features {feature}` on cargo's command line adds it")]
+    BackendNotBuilt { name: &'static str, feature: &'static str },
     #[error("no adapter fits `{asked}`; {}", found_list(found))]
     NoAdapter { asked: String, found: Vec<String> },
     #[error("{whose} does not compute in {precision}: {reason}; ask for {instead}")]

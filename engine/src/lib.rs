@@ -20,7 +20,7 @@ mod trainer;
 mod training;
 mod workload;
 
-pub use backends::{AdapterChoice, BACKENDS, BackendDefinition};
+pub use backends::{AdapterChoice, BACKENDS, BackendDefinition, BackendState, KNOWN_BACKENDS};
 pub use clock::Clock;
 pub use data::statistics;
 pub use data::{

@@ -1,10 +1,12 @@
 //! From the recipe of a workload's input to the parameters of the kernels that follow it.
 
+use shaders::Real;
 use shaders::params::{
-    Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, Standardize, edge, flip, normalization, shift,
+    Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, Standardize, Step, edge, flip, normalization, shift,
 };
+use shaders::reference as twin;
 
-use crate::data::statistics;
+use crate::data::{Split, statistics};
 use crate::error::EngineError;
 use crate::model::{ModelError, Storage, Value};
 use crate::random::stream;
@@ -93,6 +95,39 @@ impl Preprocessing {
             _ => vec![0.0],
         };
         Ok(Self { gather: gather(job, data, alignment), mean_image, standardize, local_contrast })
+    }
+
+    /// The samples of a step as the network sees them, (rows, `row_stride`), and their labels, with the plain loops:
+    /// for back ends that prepare their input on the host. The layouts have no padding.
+    pub(crate) fn on_host<T: Real>(
+        &self,
+        kind: GatherKind,
+        split: &Split,
+        order: &[u32],
+        step: &Step,
+        row_stride: u32,
+    ) -> (Vec<T>, Vec<u32>) {
+        let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let rows = step.count;
+        let mut batch = vec![T::ZERO; (rows * row_stride) as usize];
+        let mut labels = vec![0; rows as usize];
+        match kind.of(rows, samples, split.samples()) {
+            GatherKind::Plain(params) => {
+                twin::gather(&params, step, &split.images, &split.labels, order, &mut batch, &mut labels);
+            }
+            GatherKind::Augmented(params) => {
+                let mean_image = &self.mean_image;
+                let (images, of_images) = (&split.images, &split.labels);
+                twin::gather_augmented(&params, step, images, of_images, order, mean_image, &mut batch, &mut labels);
+            }
+        }
+        if let Some(params) = self.standardize {
+            twin::standardize(&Standardize { rows, ..params }, step, &mut batch);
+        }
+        if let Some(params) = self.local_contrast {
+            twin::local_contrast(&LocalContrast { rows, ..params }, step, &mut batch);
+        }
+        (batch, labels)
     }
 }
 

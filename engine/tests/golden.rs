@@ -115,6 +115,28 @@ fn the_wgsl_back_end_reproduces_every_trace() {
     }
 }
 
+#[cfg(feature = "burn-flex")]
+#[test]
+fn burn_on_the_processor_reproduces_every_trace() {
+    let backend = common::opened("burn-flex").unwrap();
+    for golden in traces() {
+        compare(&golden, &compute(&golden, backend.as_ref()), f64::INFINITY);
+    }
+}
+
+/// Few and small ones: a software adapter takes minutes to compile Burn's kernels.
+#[cfg(feature = "burn-wgpu")]
+#[test]
+fn burn_on_wgsl_reproduces_small_traces() {
+    const SMALL: [&str; 2] = ["keras-mnist-mlp-small", "keras-mnist-cnn-small"];
+    let Some(backend) = common::opened("burn-wgpu") else { return };
+    let small: Vec<Golden> = traces().into_iter().filter(|golden| SMALL.contains(&golden.name.as_str())).collect();
+    assert_eq!(small.len(), SMALL.len());
+    for golden in small {
+        compare(&golden, &compute(&golden, backend.as_ref()), f64::INFINITY);
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bits_run_after_run() {
     let Some(backend) = gpu() else { return };

@@ -64,6 +64,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         EngineError::UnknownWorkload { .. }
         | EngineError::UnknownSuite { .. }
         | EngineError::UnknownBackend { .. }
+        | EngineError::BackendNotBuilt { .. }
         | EngineError::NoAdapter { .. }
         | EngineError::NoPrecision { .. }
         | EngineError::InvalidSetting { .. } => 2,

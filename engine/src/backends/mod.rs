@@ -1,6 +1,9 @@
 //! The back ends of this build, and how one is opened by its name.
 
 mod adapter;
+#[cfg(feature = "burn")]
+mod burn;
+mod list;
 pub mod reference;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
@@ -8,9 +11,9 @@ pub mod wgsl;
 use std::rc::Rc;
 
 use results::{Adapter, Precision};
-use serde::Serialize;
 
 pub use adapter::AdapterChoice;
+pub use list::{BACKENDS, BackendDefinition, BackendState, KNOWN_BACKENDS, states};
 
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -18,30 +21,6 @@ use crate::trainer::Backend;
 
 /// Name of the plain reference back end.
 pub const REFERENCE: &str = "reference";
-
-/// A back end that this build has.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct BackendDefinition {
-    pub name: &'static str,
-    pub description: &'static str,
-    /// Whether it runs on one of [`adapters`]; otherwise it runs on the processor.
-    pub uses_adapter: bool,
-}
-
-/// Every back end of this build.
-pub const BACKENDS: &[BackendDefinition] = &[
-    #[cfg(feature = "wgsl")]
-    BackendDefinition {
-        name: wgsl::NAME,
-        description: "Our own WGSL kernels on WebGPU, Vulkan, Metal or DX12.",
-        uses_adapter: true,
-    },
-    BackendDefinition {
-        name: REFERENCE,
-        description: "Plain loops on one processor core: slow, and the judge of all others.",
-        uses_adapter: false,
-    },
-];
 
 /// Opens the back end named `name` on the adapter that fits `choice`, to compute in f32.
 ///
@@ -65,7 +44,7 @@ pub async fn open_in(
 ) -> Result<Box<dyn Backend>, EngineError> {
     match name {
         #[cfg(feature = "wgsl")]
-        wgsl::NAME => Ok(Box::new(wgsl::WgslBackend::open(choice, precision, clock).await?)),
+        list::WGSL => Ok(Box::new(wgsl::WgslBackend::open(choice, precision, clock).await?)),
         REFERENCE => {
             // Plain loops submit nothing that would have to be paced.
             drop(clock);
@@ -84,10 +63,13 @@ pub async fn open_in(
             choice.choose_processor(backend.adapter())?;
             Ok(backend)
         }
-        _ => Err(EngineError::UnknownBackend {
-            name: name.to_owned(),
-            known: BACKENDS.iter().map(|b| b.name.to_owned()).collect(),
-        }),
+        _ => {
+            let known = list::find(name)?;
+            #[cfg(feature = "burn")]
+            return burn::open(known, precision, choice).await.map(|backend| Box::new(backend) as Box<dyn Backend>);
+            #[cfg(not(feature = "burn"))]
+            Err(list::not_built(known))
+        }
     }
 }
 

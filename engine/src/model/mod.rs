@@ -19,6 +19,8 @@ pub use layer::{Activation, Layer, Padding, PoolKind, Rounding};
 pub use operations::Operations;
 pub use shape::{ModelError, Shape};
 pub(crate) use stage::Storage;
+#[cfg(feature = "burn")]
+pub(crate) use stage::zeros_before;
 pub(crate) use stage::{Stage, StageKind, Stages, Value};
 pub use tensor::{Initial, TensorKind, TensorSpec};
 pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};

@@ -241,7 +241,7 @@ impl Lowering<'_> {
 }
 
 /// Zeros before the first row and column.
-fn zeros_before(padding: Padding, side: u32, stride: u32, input: Shape, output: Shape) -> u32 {
+pub(crate) fn zeros_before(padding: Padding, side: u32, stride: u32, input: Shape, output: Shape) -> u32 {
     match padding {
         Padding::Valid => 0,
         Padding::Zeros(zeros) => zeros,

@@ -38,13 +38,18 @@ pub(crate) fn data(set: &str) -> Rc<DataSet> {
 /// The `wgsl` back end on the best adapter, or on a software one. Without any, the test is skipped and says so,
 /// or fails when `REQUIRE_GPU` is 1.
 pub(crate) fn gpu() -> Option<Box<dyn Backend>> {
+    opened("wgsl")
+}
+
+/// The same for any back end.
+pub(crate) fn opened(name: &str) -> Option<Box<dyn Backend>> {
     for choice in [AdapterChoice::Any, AdapterChoice::Cpu] {
-        if let Ok(backend) = gpu_in(Precision::F32, &choice) {
+        if let Ok(backend) = pollster::block_on(backends::open(name, &choice, Rc::new(Clock::default()))) {
             return Some(backend);
         }
     }
-    assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter");
-    eprintln!("skipped: there is no adapter");
+    assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter for {name}");
+    eprintln!("skipped: there is no adapter for {name}");
     None
 }
 

@@ -1,9 +1,12 @@
+use std::rc::Rc;
+
 use console::Style;
-use engine::{AdapterChoice, BACKENDS, DATA_SETS, DataSetDefinition, WORKLOADS, Workload};
+use engine::{AdapterChoice, BackendState, DATA_SETS, DataSetDefinition, WORKLOADS, Workload};
 use results::Adapter;
 use serde::Serialize;
 
 use crate::cli::{DataSetsArgs, JsonTarget, ListArgs};
+use crate::clock::MonotonicClock;
 use crate::data_folder::{DataFolder, Whence};
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -108,16 +111,24 @@ pub(crate) fn workloads(arguments: &ListArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists the back ends of this program.
+/// Lists every back end: those of this program, with what this machine can run, and those that it was built without.
 pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
+    let states = pollster::block_on(engine::backends::states(Rc::new(MonotonicClock::start())));
     if arguments.json {
-        return print_json(&BACKENDS);
+        return print_json(&states);
     }
-    let width = BACKENDS.iter().map(|backend| backend.name.len()).max().unwrap_or(0);
-    for backend in BACKENDS {
-        let name = SCREEN.paint(Style::new().bold(), format!("{:width$}", backend.name));
-        let place = if backend.uses_adapter { "" } else { " Needs no adapter." };
-        SCREEN.prose(&format!("{name}  "), &format!("{}{place}", backend.description), width + 2)?;
+    let width = states.iter().map(|state| state.definition.name.len()).max().unwrap_or(0);
+    for BackendState { definition, built, runs, remark } in &states {
+        let style = if *runs { Style::new().bold() } else { Style::new().dim() };
+        let name = SCREEN.paint(style, format!("{:width$}", definition.name));
+        SCREEN.prose(&format!("{name}  "), definition.description, width + 2)?;
+        let state = match (built, runs) {
+            (false, _) => "not in this program",
+            (true, false) => "cannot run here",
+            (true, true) => "runs here",
+        };
+        let remark = remark.as_ref().map_or_else(String::new, |remark| format!(": {remark}"));
+        SCREEN.prose(&" ".repeat(width + 2), &format!("{state}{remark}"), width + 2)?;
     }
     Ok(())
 }

@@ -38,6 +38,11 @@ fn back_ends_are_listed_for_people_and_for_programs() {
     let json = Runner::new("backends --json").run().expect_status(0).stdout;
     let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
     assert!(listed.iter().any(|backend| backend["name"] == "reference" && backend["uses_adapter"] == false));
+    for backend in &listed {
+        let usable = backend["built"] == true && backend["runs"] == true;
+        assert!(usable || backend["remark"].as_str().is_some_and(|remark| !remark.is_empty()), "{backend}");
+        assert!(text.contains(backend["name"].as_str().unwrap()), "{backend} is missing in:\n{text}");
+    }
 }
 
 #[test]

@@ -1,13 +1,13 @@
 use async_trait::async_trait;
 use shaders::Real;
-use shaders::params::{Blend, LocalContrast, Softmax, Standardize, Step};
+use shaders::params::{Blend, Softmax, Step};
 use shaders::reference as twin;
 
 use super::network::{ALIGNMENT, Network};
 use super::updater::Updater;
 use crate::data::Split;
 use crate::error::EngineError;
-use crate::preprocessing::{GatherKind, Preprocessing};
+use crate::preprocessing::Preprocessing;
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::Loss;
 
@@ -58,7 +58,8 @@ impl<T: Real> ReferenceTrainer<T> {
             self.epoch = Some(step.epoch);
         }
         let kind = self.preprocessing.gather;
-        let (input, labels) = self.gather(kind, &self.job.data.train, &self.order, &step);
+        let (train, stride) = (&self.job.data.train, self.row_stride);
+        let (input, labels) = self.preprocessing.on_host(kind, train, &self.order, &step, stride);
         self.logits = self.network.forward(&step, input, step.count).to_vec();
         let mut dy = vec![T::ZERO; self.logits.len()];
         let params = self.softmax(step.count);
@@ -74,7 +75,7 @@ impl<T: Real> ReferenceTrainer<T> {
         let (mut sum, mut labels) = (vec![T::ZERO; (step.count * self.classes) as usize], Vec::new());
         for (place, view) in self.job.input.test_views.iter().enumerate() {
             let kind = self.preprocessing.gather.seen(view);
-            let (input, of_view) = self.gather(kind, split, order, step);
+            let (input, of_view) = self.preprocessing.on_host(kind, split, order, step, self.row_stride);
             labels = of_view;
             let logits = self.network.forward(step, input, step.count);
             let elements = step.count * self.classes;
@@ -97,34 +98,6 @@ impl<T: Real> ReferenceTrainer<T> {
             gradient_scale: 1.0,
             reserved: 0,
         }
-    }
-}
-
-impl<T: Real> ReferenceTrainer<T> {
-    /// The samples of a step as the network sees them, and their labels.
-    fn gather(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
-        let preprocessing = &self.preprocessing;
-        let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
-        let rows = step.count;
-        let mut batch = vec![T::ZERO; (rows * self.row_stride) as usize];
-        let mut labels = vec![0; rows as usize];
-        match kind.of(rows, samples, split.samples()) {
-            GatherKind::Plain(params) => {
-                twin::gather(&params, step, &split.images, &split.labels, order, &mut batch, &mut labels);
-            }
-            GatherKind::Augmented(params) => {
-                let mean_image = &preprocessing.mean_image;
-                let (images, of_images) = (&split.images, &split.labels);
-                twin::gather_augmented(&params, step, images, of_images, order, mean_image, &mut batch, &mut labels);
-            }
-        }
-        if let Some(params) = preprocessing.standardize {
-            twin::standardize(&Standardize { rows, ..params }, step, &mut batch);
-        }
-        if let Some(params) = preprocessing.local_contrast {
-            twin::local_contrast(&LocalContrast { rows, ..params }, step, &mut batch);
-        }
-        (batch, labels)
     }
 }
 

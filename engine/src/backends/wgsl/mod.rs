@@ -17,7 +17,7 @@ mod trainer;
 mod tuning;
 mod variants;
 #[cfg(test)]
-mod workload_tests;
+pub(in crate::backends) mod workload_tests;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -35,7 +35,7 @@ use trainer::WgslTrainer;
 use tuning::Choices;
 
 /// The word that chooses this back end.
-pub const NAME: &str = "wgsl";
+pub const NAME: &str = super::list::WGSL;
 
 pub use device::{Features, adapters, features};
 

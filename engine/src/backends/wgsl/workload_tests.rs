@@ -16,7 +16,7 @@ use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::BatchPlan;
 use crate::workload::{Training, Workload};
 
-struct Standstill;
+pub(in crate::backends) struct Standstill;
 
 impl Clock for Standstill {
     fn now_seconds(&self) -> f64 {
@@ -36,7 +36,7 @@ fn random_split(workload: &Workload, samples: u32, stream: u32) -> Split {
     }
 }
 
-fn job(workload: &Workload) -> TrainingJob {
+pub(in crate::backends) fn job(workload: &Workload) -> TrainingJob {
     const SAMPLES: u32 = 10;
     workload.job(Training {
         data: Rc::new(DataSet {
@@ -61,7 +61,7 @@ fn job(workload: &Workload) -> TrainingJob {
 }
 
 /// Losses of two steps, then losses and right answers of tests.
-async fn figures(backend: &dyn Backend, job: &TrainingJob) -> Vec<f64> {
+pub(in crate::backends) async fn figures(backend: &dyn Backend, job: &TrainingJob) -> Vec<f64> {
     let mut trainer = backend.build(job).await.unwrap();
     let mut figures = trainer.train_steps(2).await.unwrap().losses;
     let mut sets = vec![(EvaluationSet::Test, 5)];

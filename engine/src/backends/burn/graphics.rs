@@ -1,0 +1,201 @@
+//! Devices that Burn reaches through a graphics interface.
+
+use std::sync::{Mutex, PoisonError};
+
+use burn_tensor::{Device, DeviceKind as BurnKind, wgpu as graphics};
+use results::{Adapter, DeviceKind};
+
+use super::Opened;
+use crate::backends::{AdapterChoice, wgsl};
+use crate::error::EngineError;
+
+/// Who makes the kernels. Burn decides by the interface and by what it was built with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compiler {
+    Wgsl,
+    SpirV,
+    Metal,
+}
+
+impl Compiler {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Wgsl => "WGSL",
+            Self::SpirV => "SPIR-V",
+            Self::Metal => "MSL",
+        }
+    }
+
+    /// The interface that it is for; any, where nothing is said.
+    fn api(self) -> Option<&'static str> {
+        match self {
+            Self::Wgsl => None,
+            Self::SpirV => Some("Vulkan"),
+            Self::Metal => Some("Metal"),
+        }
+    }
+
+    /// What Burn uses on this interface in this build.
+    fn of_build(api: &str) -> Self {
+        match api {
+            "Vulkan" if cfg!(feature = "burn-vulkan") => Self::SpirV,
+            "Metal" if cfg!(feature = "burn-metal") => Self::Metal,
+            _ => Self::Wgsl,
+        }
+    }
+
+    /// Whether it may be used on an adapter.
+    fn check(self, adapter: &Adapter) -> Result<(), EngineError> {
+        let used = Self::of_build(&adapter.api);
+        if used != self {
+            return refused(format!(
+                "in this program Burn compiles {} on {}, because it was built for several Burn back ends; build it \
+                 with one of them",
+                used.name(),
+                adapter.api
+            ));
+        }
+        if self == Self::SpirV && adapter.software {
+            return refused(format!("{} fails on the SPIR-V that Burn makes, or computes wrong results", adapter.name));
+        }
+        Ok(())
+    }
+}
+
+fn refused<T>(message: String) -> Result<T, EngineError> {
+    Err(EngineError::DeviceRefused { message })
+}
+
+/// Opens the adapter that fits; nothing else is taken instead.
+pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<Opened, EngineError> {
+    let mut adapters = wgsl::adapters().await;
+    let index = pick(choice, &adapters, compiler.api())?;
+    let place = Place::of(&adapters, index)?;
+    let adapter = adapters.swap_remove(index);
+    compiler.check(&adapter)?;
+    let device = place.open(&adapter).await?;
+    Ok(Opened { device, adapter, compiler: compiler.name(), compiles: true })
+}
+
+/// Index of the adapter that fits, among those of an interface. An index counts among all.
+fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Result<usize, EngineError> {
+    let fits = |adapter: &Adapter| api.is_none_or(|api| adapter.api == api);
+    if let AdapterChoice::Index(_) = choice {
+        let index = choice.choose(adapters)?;
+        return if fits(&adapters[index]) {
+            Ok(index)
+        } else {
+            refused(format!("adapter {index} is reached through {}, not {}", adapters[index].api, api.unwrap_or("")))
+        };
+    }
+    let fitting: Vec<usize> = (0..adapters.len()).filter(|&index| fits(&adapters[index])).collect();
+    let listed: Vec<Adapter> = fitting.iter().map(|&index| adapters[index].clone()).collect();
+    Ok(fitting[choice.choose(&listed)?])
+}
+
+/// Where Burn finds an adapter: by its kind, counted among those of one interface.
+#[derive(Clone, Copy, PartialEq)]
+struct Place {
+    kind: DeviceKind,
+    number: usize,
+    api: graphics::WgpuBackend,
+}
+
+impl Place {
+    fn of(adapters: &[Adapter], index: usize) -> Result<Self, EngineError> {
+        let Adapter { kind, api, .. } = &adapters[index];
+        let number = adapters[..index].iter().filter(|a| a.kind == *kind && a.api == *api).count();
+        let api = match api.as_str() {
+            "Vulkan" => graphics::WgpuBackend::Vulkan,
+            "Metal" => graphics::WgpuBackend::Metal,
+            "DX12" => graphics::WgpuBackend::Dx12,
+            "WebGPU" => graphics::WgpuBackend::WebGpu,
+            other => return refused(format!("Burn does not know the interface {other}")),
+        };
+        Ok(Self { kind: *kind, number, api })
+    }
+
+    fn kind(self) -> BurnKind {
+        match self.kind {
+            DeviceKind::Discrete => BurnKind::DiscreteGpu(self.number),
+            DeviceKind::Integrated => BurnKind::IntegratedGpu(self.number),
+            DeviceKind::Virtual => BurnKind::VirtualGpu(self.number),
+            DeviceKind::Cpu => BurnKind::Cpu,
+            // Browsers say nothing about theirs.
+            DeviceKind::Unknown => BurnKind::DefaultDevice,
+        }
+    }
+
+    /// Burn opens an adapter once for all of the program.
+    async fn open(self, wanted: &Adapter) -> Result<Device, EngineError> {
+        static OPENED: Mutex<Vec<(Place, Device)>> = Mutex::new(Vec::new());
+
+        let found = |list: &[(Self, Device)]| list.iter().find(|(place, _)| *place == self).map(|(_, d)| d.clone());
+        let options = Device::wgpu_options().device_kind(self.kind()).graphics_api(self.api);
+        // Two tests that open an adapter at once wait for each other.
+        #[cfg(not(target_family = "wasm"))]
+        let (mut list, opened) = {
+            let list = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(device) = found(&list) {
+                return Ok(device);
+            }
+            (list, options.init_with_setup())
+        };
+        // A page's worker opens one after the other.
+        #[cfg(target_family = "wasm")]
+        let (mut list, opened) = {
+            if let Some(device) = found(&OPENED.lock().unwrap_or_else(PoisonError::into_inner)) {
+                return Ok(device);
+            }
+            let opened = options.init_with_setup_async().await;
+            (OPENED.lock().unwrap_or_else(PoisonError::into_inner), opened)
+        };
+        let (device, setup) = opened.map_err(|error| EngineError::DeviceRefused { message: error.to_string() })?;
+        let name = setup.adapter.get_info().name;
+        if !name.is_empty() && name != wanted.name {
+            return refused(format!("Burn opened {name} instead of {}", wanted.name));
+        }
+        list.push((self, device.clone()));
+        Ok(device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
+        Adapter {
+            name: name.to_owned(),
+            vendor: String::new(),
+            architecture: String::new(),
+            kind,
+            api: api.to_owned(),
+            driver: String::new(),
+            software: kind == DeviceKind::Cpu,
+        }
+    }
+
+    #[test]
+    fn adapters_are_counted_among_those_of_their_kind_and_interface() {
+        let all = [
+            adapter("A", DeviceKind::Discrete, "DX12"),
+            adapter("B", DeviceKind::Integrated, "Vulkan"),
+            adapter("A", DeviceKind::Discrete, "Vulkan"),
+            adapter("C", DeviceKind::Discrete, "Vulkan"),
+        ];
+        let place = Place::of(&all, 3).unwrap();
+        assert_eq!(place.kind(), BurnKind::DiscreteGpu(1));
+        assert_eq!(pick(&AdapterChoice::Any, &all, Some("Vulkan")).unwrap(), 2);
+        assert_eq!(pick(&AdapterChoice::Index(3), &all, Some("Vulkan")).unwrap(), 3);
+        assert!(pick(&AdapterChoice::Index(0), &all, Some("Vulkan")).is_err());
+        assert!(pick(&AdapterChoice::Any, &all, Some("Metal")).is_err());
+    }
+
+    #[test]
+    fn spir_v_is_never_given_to_a_software_adapter() {
+        let llvmpipe = adapter("llvmpipe", DeviceKind::Cpu, "Vulkan");
+        assert!(Compiler::SpirV.check(&llvmpipe).is_err());
+        assert_eq!(Compiler::Wgsl.check(&llvmpipe).is_ok(), !cfg!(feature = "burn-vulkan"));
+    }
+}

@@ -1,0 +1,72 @@
+use burn_tensor::{Gradients, Tensor};
+
+/// The tensors of a model as the layers of one pass read them. In training, those that are trained start the graph
+/// that Burn differentiates.
+pub(super) struct Leaves<'a> {
+    /// All tensors of the model, flat.
+    tensors: &'a [Tensor<1>],
+    /// Which of them are trained in this pass; none where the list is empty.
+    trained: &'a [bool],
+    /// Those that were read and are trained.
+    read: Vec<(usize, Leaf)>,
+}
+
+enum Leaf {
+    Vector(Tensor<1>),
+    Matrix(Tensor<2>),
+    Kernel(Tensor<4>),
+}
+
+impl<'a> Leaves<'a> {
+    pub(super) fn new(tensors: &'a [Tensor<1>], trained: &'a [bool]) -> Self {
+        Self { tensors, trained, read: Vec::new() }
+    }
+
+    pub(super) fn vector(&mut self, tensor: usize) -> Tensor<1> {
+        let flat = self.tensors[tensor].clone();
+        self.leaf(tensor, flat, Leaf::Vector)
+    }
+
+    pub(super) fn matrix(&mut self, tensor: usize, sides: [usize; 2]) -> Tensor<2> {
+        let flat = self.tensors[tensor].clone();
+        self.leaf(tensor, flat.reshape(sides), Leaf::Matrix)
+    }
+
+    pub(super) fn kernel(&mut self, tensor: usize, sides: [usize; 4]) -> Tensor<4> {
+        let flat = self.tensors[tensor].clone();
+        self.leaf(tensor, flat.reshape(sides), Leaf::Kernel)
+    }
+
+    /// The tensor itself, whatever is trained.
+    pub(super) fn plain(&self, tensor: usize) -> Tensor<1> {
+        self.tensors[tensor].clone()
+    }
+
+    fn leaf<const D: usize>(&mut self, tensor: usize, value: Tensor<D>, keep: fn(Tensor<D>) -> Leaf) -> Tensor<D> {
+        if self.trained.get(tensor) != Some(&true) {
+            return value;
+        }
+        let leaf = value.autodiff().require_grad();
+        self.read.push((tensor, keep(leaf.clone())));
+        leaf
+    }
+
+    /// Flat gradients of all tensors; `None` for those that are not trained.
+    pub(super) fn gradients(self, gradients: &mut Gradients) -> Vec<Option<Tensor<1>>> {
+        let mut found: Vec<Option<Tensor<1>>> = vec![None; self.tensors.len()];
+        for (tensor, leaf) in self.read {
+            found[tensor] = leaf.gradient(gradients);
+        }
+        found
+    }
+}
+
+impl Leaf {
+    fn gradient(self, gradients: &mut Gradients) -> Option<Tensor<1>> {
+        match self {
+            Self::Vector(leaf) => leaf.grad_remove(gradients),
+            Self::Matrix(leaf) => leaf.grad_remove(gradients).map(|gradient| gradient.flatten(0, 1)),
+            Self::Kernel(leaf) => leaf.grad_remove(gradients).map(|gradient| gradient.flatten(0, 3)),
+        }
+    }
+}

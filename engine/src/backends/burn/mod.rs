@@ -1,0 +1,131 @@
+//! Burn, an established framework for machine learning in Rust, on the same networks.
+//!
+//! The layer list is interpreted with Burn's tensor operations and differentiated by Burn; initial weights, batches,
+//! dropout masks and the constants of the optimisers are ours. Batches and masks are prepared on the host by the plain
+//! loops, as a data loader of Burn's would do it, and uploaded step by step. All back ends share this code and differ
+//! in the device that they open.
+
+mod arrangement;
+#[cfg(any(feature = "burn-wgpu", feature = "burn-vulkan", feature = "burn-metal"))]
+mod graphics;
+#[cfg(any(feature = "burn-cuda", feature = "burn-rocm"))]
+mod indexed;
+mod leaves;
+mod network;
+#[cfg(all(test, feature = "wgsl"))]
+mod tests;
+mod trainer;
+mod updater;
+mod value;
+
+use async_trait::async_trait;
+use burn_tensor::Device;
+use results::{Adapter, Precision};
+
+use super::{AdapterChoice, list};
+use crate::error::EngineError;
+use crate::trainer::{Backend, Trainer, TrainingJob};
+use trainer::BurnTrainer;
+
+/// Version of Burn that this engine is built with.
+const VERSION: &str = "0.22.1";
+
+/// A device that Burn computes on.
+pub(super) struct BurnBackend {
+    name: &'static str,
+    opened: Opened,
+}
+
+/// A device of Burn's, and what is known about it.
+struct Opened {
+    device: Device,
+    adapter: Adapter,
+    /// What makes its kernels.
+    compiler: &'static str,
+    /// Whether kernels are compiled when they are first used.
+    compiles: bool,
+}
+
+/// Opens the Burn back end of this name.
+///
+/// # Errors
+/// No device that fits, one that Burn cannot use, and any other precision than f32.
+pub(super) async fn open(
+    name: &'static str,
+    precision: Precision,
+    choice: &AdapterChoice,
+) -> Result<BurnBackend, EngineError> {
+    if precision != Precision::F32 {
+        return Err(EngineError::NoPrecision {
+            whose: format!("the back end `{name}`"),
+            precision: precision.name(),
+            reason: "the networks are built for it in f32 only",
+            instead: "f32",
+        });
+    }
+    let opened = match name {
+        #[cfg(feature = "burn-flex")]
+        list::BURN_FLEX => open_flex(choice)?,
+        #[cfg(feature = "burn-wgpu")]
+        list::BURN_WGPU => graphics::open(choice, graphics::Compiler::Wgsl).await?,
+        #[cfg(feature = "burn-vulkan")]
+        list::BURN_VULKAN => graphics::open(choice, graphics::Compiler::SpirV).await?,
+        #[cfg(feature = "burn-metal")]
+        list::BURN_METAL => graphics::open(choice, graphics::Compiler::Metal).await?,
+        #[cfg(feature = "burn-cuda")]
+        list::BURN_CUDA => indexed::open(choice, indexed::Platform::Cuda)?,
+        #[cfg(feature = "burn-rocm")]
+        list::BURN_ROCM => indexed::open(choice, indexed::Platform::Rocm)?,
+        // Names that this build has no features for.
+        _ => return Err(list::not_built(name)),
+    };
+    Ok(BurnBackend { name, opened })
+}
+
+#[cfg(feature = "burn-flex")]
+fn open_flex(choice: &AdapterChoice) -> Result<Opened, EngineError> {
+    let adapter = Adapter {
+        name: "processor (Burn, all cores)".to_owned(),
+        vendor: String::new(),
+        architecture: std::env::consts::ARCH.to_owned(),
+        kind: results::DeviceKind::Cpu,
+        api: "CPU".to_owned(),
+        driver: String::new(),
+        software: false,
+    };
+    choice.choose_processor(&adapter)?;
+    Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })
+}
+
+impl BurnBackend {
+    /// What decides how fast Burn is, for the record.
+    fn settings(&self) -> Vec<String> {
+        vec![
+            format!("burn: {VERSION}"),
+            format!("burn compiler: {}", self.opened.compiler),
+            "burn fusion: off".to_owned(),
+            "burn autotune: off".to_owned(),
+            "burn batches: prepared on the host".to_owned(),
+        ]
+    }
+}
+
+#[async_trait(?Send)]
+impl Backend for BurnBackend {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn adapter(&self) -> &Adapter {
+        &self.opened.adapter
+    }
+
+    fn precision(&self) -> Precision {
+        Precision::F32
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        let Opened { device, compiles, .. } = &self.opened;
+        Ok(Box::new(BurnTrainer::new(device.clone(), job, self.settings(), *compiles).await?))
+    }
+}

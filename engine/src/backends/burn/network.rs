@@ -1,0 +1,236 @@
+//! One pass through the layers of a model with Burn's tensor operations.
+
+mod attention;
+mod convolution;
+mod dropout;
+mod normalization;
+mod pooling;
+mod recurrent;
+
+use burn_tensor::{Device, Tensor, module};
+use shaders::params::Step;
+
+use super::arrangement::Arrangement;
+use super::leaves::Leaves;
+use super::value::{Order, Value, sides};
+use crate::error::EngineError;
+use crate::model::{Layer, Model, ModelError, Node, Shape, Source, TensorSpec};
+
+/// The layers of a model, with what follows from the list: shapes, orders, and where tensors are.
+pub(super) struct Network {
+    layers: Vec<Planned>,
+    data: Planned,
+    /// How each tensor of the model lies in Burn's.
+    pub(super) arrangements: Vec<Arrangement>,
+}
+
+/// A layer of the list, with its place among the others.
+#[derive(Clone)]
+struct Planned {
+    node: Node,
+    /// Shape of a sample of its first input, and of what it makes.
+    input: Shape,
+    output: Shape,
+    order: Order,
+    /// Place of its first tensor in the model's list.
+    tensor: usize,
+    /// Which of the dropout layers it is.
+    dropout: u32,
+    /// The last layer that reads what it makes.
+    last_reader: usize,
+}
+
+/// What one pass needs besides the network.
+pub(super) struct Pass<'a> {
+    pub(super) device: &'a Device,
+    pub(super) step: &'a Step,
+    /// Whether dropout layers drop in training.
+    pub(super) dropout: bool,
+    pub(super) leaves: Leaves<'a>,
+    /// Running averages that the pass has moved, with the places of their tensors.
+    pub(super) statistics: Vec<(usize, Tensor<1>)>,
+}
+
+impl Pass<'_> {
+    pub(super) fn is_training(&self) -> bool {
+        self.step.training == 1
+    }
+}
+
+impl Network {
+    /// # Errors
+    /// A layer that Burn's operations do not make as we define it.
+    pub(super) fn new(model: &Model) -> Result<Self, EngineError> {
+        let specs = model.tensors()?;
+        let shapes = model.shapes()?;
+        let data = Planned {
+            node: Node { layer: Layer::Dropout { rate: 0.0 }, inputs: Vec::new() },
+            input: model.input,
+            output: model.input,
+            order: order_of_data(model),
+            tensor: 0,
+            dropout: 0,
+            last_reader: last_reader(model, Source::Data),
+        };
+        let mut network = Self { layers: Vec::new(), data, arrangements: Vec::new() };
+        let mut dropouts = 0;
+        for (index, (node, &output)) in model.nodes.iter().zip(&shapes).enumerate() {
+            let read = network.source(node.inputs[0]);
+            let planned = Planned {
+                order: order_of(&node.layer, read.order, output),
+                input: read.output,
+                output,
+                tensor: specs.iter().position(|spec| spec.layer == index).unwrap_or(specs.len()),
+                dropout: dropouts,
+                last_reader: last_reader(model, Source::Node(index)),
+                node: node.clone(),
+            };
+            dropouts += u32::from(matches!(node.layer, Layer::Dropout { .. }));
+            if let Some(reason) = pooling::refusal(&planned) {
+                return Err(ModelError::Unsupported { model: model.name, layer: index, reason }.into());
+            }
+            network.layers.push(planned);
+        }
+        network.arrangements = specs.iter().map(|spec| network.arrangement(spec)).collect();
+        Ok(network)
+    }
+
+    fn source(&self, source: Source) -> &Planned {
+        match source {
+            Source::Data => &self.data,
+            Source::Node(node) => &self.layers[node],
+        }
+    }
+
+    /// How a tensor lies in Burn's: kernels with the filters first, and weights that read an image as its values lie.
+    fn arrangement(&self, spec: &TensorSpec) -> Arrangement {
+        let layer = &self.layers[spec.layer];
+        let shape: Vec<usize> = spec.shape.iter().map(|&side| side as usize).collect();
+        let read = self.source(layer.node.inputs[0]).order;
+        match layer.node.layer {
+            Layer::Conv2d { .. } if shape.len() == 4 && layer.order == Order::ChannelsFirst => {
+                Arrangement::new(shape, &[3, 2, 0, 1])
+            }
+            Layer::Dense { units, .. } if shape.len() == 2 && read == Order::ChannelsFirst => {
+                let [height, width, channels] = sides(layer.input);
+                Arrangement::new(vec![height, width, channels, units as usize], &[2, 0, 1, 3])
+            }
+            _ => Arrangement::plain(spec.elements()),
+        }
+    }
+
+    /// How a batch, which we have as (rows, height, width, channels), is to lie for [`Network::forward`].
+    pub(super) fn arrangement_of_data(&self, rows: usize) -> Arrangement {
+        dropout::arrangement(self.data.order, rows, self.data.output)
+    }
+
+    /// (rows, classes) logits of a batch, whose list is arranged as [`Network::arrangement_of_data`] says.
+    pub(super) fn forward(&self, pass: &mut Pass<'_>, batch: Tensor<1>) -> Tensor<2> {
+        let rows = pass.step.count as usize;
+        let batch = batch.reshape([rows, self.data.output.features() as usize]);
+        let mut data = Some(Value::Flat(batch).ordered(self.data.order, self.data.output));
+        let mut values: Vec<Option<Value>> = Vec::with_capacity(self.layers.len());
+        for (index, layer) in self.layers.iter().enumerate() {
+            let inputs: Vec<Value> = layer
+                .node
+                .inputs
+                .iter()
+                .map(|&source| {
+                    let value = match source {
+                        Source::Data => &mut data,
+                        Source::Node(node) => &mut values[node],
+                    };
+                    let is_last = self.source(source).last_reader == index && layer.node.inputs.len() == 1;
+                    let value = if is_last { value.take() } else { value.clone() };
+                    value.expect("a value is kept until its last reader")
+                })
+                .collect();
+            values.push(Some(self.layer(layer, inputs, pass)));
+        }
+        let logits = values.pop().flatten().or(data).expect("there is at least the data");
+        let last = self.layers.last().unwrap_or(&self.data);
+        // Classes count in our order.
+        match last.order {
+            Order::ChannelsFirst => logits.channels_last(last.output).flatten(1, 2),
+            Order::ChannelsLast | Order::Flat => logits.flat(),
+        }
+    }
+
+    fn layer(&self, layer: &Planned, inputs: Vec<Value>, pass: &mut Pass<'_>) -> Value {
+        let mut inputs = inputs.into_iter();
+        let input = inputs.next().expect("every layer reads something");
+        match layer.node.layer {
+            Layer::Conv2d { .. } => layer.convolution(input, pass),
+            Layer::Pool { .. } => layer.pool(input),
+            Layer::Dense { units, activation, weights } => {
+                let sides = [layer.input.features() as usize, units as usize];
+                let kernel = pass.leaves.matrix(layer.tensor, sides);
+                let bias = weights.bias.map(|_| pass.leaves.vector(layer.tensor + 1));
+                Value::Flat(module::linear(input.flat(), kernel, bias)).activated(activation)
+            }
+            Layer::Dropout { rate } => layer.dropped(input, rate, pass),
+            Layer::LocalResponseNorm { radius, bias, alpha, beta } => {
+                layer.local_response(input, radius, [bias, alpha, beta])
+            }
+            Layer::Lstm { units, .. } => layer.lstm(input, units as usize, pass),
+            Layer::Embedding { vocabulary, units, first, count, .. } => {
+                layer.embedding(input, [vocabulary, units], first..first + count, pass)
+            }
+            Layer::Add { activation } => {
+                let second = inputs.next().expect("a sum reads two values");
+                let shape = self.source(layer.node.inputs[1]).output;
+                add(input, second.ordered(layer.order, shape)).activated(activation)
+            }
+            Layer::BatchNorm { epsilon, keep, activation, .. } => {
+                layer.batch_norm(input, epsilon, keep, pass).activated(activation)
+            }
+            Layer::LayerNorm { epsilon } => layer.layer_norm(input, epsilon, pass),
+            Layer::PositionEmbedding { .. } => layer.position(input, pass),
+            Layer::Attention { heads } => layer.attention(input, heads as usize),
+        }
+    }
+}
+
+/// Both values are in one order; the second may have a single pixel.
+fn add(first: Value, second: Value) -> Value {
+    match (first, second) {
+        (Value::ChannelsFirst(a), Value::ChannelsFirst(b)) => Value::ChannelsFirst(a + b),
+        (Value::ChannelsLast(a), Value::ChannelsLast(b)) => Value::ChannelsLast(a + b),
+        (Value::Flat(a), Value::Flat(b)) => Value::Flat(a + b),
+        _ => unreachable!("the second value was brought into the order of the first"),
+    }
+}
+
+/// The order of what a layer makes from a value in the order `read`.
+fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
+    match layer {
+        Layer::Conv2d { .. } if convolution::is_pointwise(layer) && read == Order::ChannelsLast => Order::ChannelsLast,
+        Layer::Conv2d { .. } | Layer::Pool { .. } | Layer::LocalResponseNorm { .. } => Order::ChannelsFirst,
+        Layer::BatchNorm { .. } if output.pixels() > 1 || read == Order::ChannelsFirst => Order::ChannelsFirst,
+        Layer::Dense { .. } | Layer::BatchNorm { .. } => Order::Flat,
+        Layer::Dropout { .. } | Layer::Add { .. } => read,
+        Layer::Lstm { .. }
+        | Layer::Embedding { .. }
+        | Layer::LayerNorm { .. }
+        | Layer::PositionEmbedding { .. }
+        | Layer::Attention { .. } => Order::ChannelsLast,
+    }
+}
+
+/// Images lie as the layers that read them want them.
+fn order_of_data(model: &Model) -> Order {
+    let read_by = |wanted: fn(&Layer) -> bool| {
+        model.nodes.iter().any(|node| node.inputs.contains(&Source::Data) && wanted(&node.layer))
+    };
+    if read_by(|layer| matches!(layer, Layer::Dense { .. } | Layer::Embedding { .. })) {
+        Order::Flat
+    } else if read_by(|layer| matches!(layer, Layer::Lstm { .. })) {
+        Order::ChannelsLast
+    } else {
+        Order::ChannelsFirst
+    }
+}
+
+fn last_reader(model: &Model, source: Source) -> usize {
+    model.nodes.iter().rposition(|node| node.inputs.contains(&source)).unwrap_or(usize::MAX)
+}

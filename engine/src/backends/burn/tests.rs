@@ -1,0 +1,333 @@
+//! Burn's tensor operations against the plain loops, in double precision.
+
+use std::rc::Rc;
+
+use super::VERSION;
+use crate::backends::reference::ReferenceBackend;
+use crate::backends::wgsl::workload_tests::{Standstill, figures, job};
+use crate::backends::{AdapterChoice, open};
+use crate::model::{
+    Activation, Initializer, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
+};
+use crate::trainer::{Backend, EvaluationSet, TrainingJob};
+use crate::training::{InputRecipe, Loss, Optimizer, Rule, WeightAverage};
+
+/// Odd on purpose; the middle of CIFAR-10's images.
+const IMAGE: Shape = Shape::new(7, 5, 3);
+const CLASSES: u32 = 10;
+
+/// The Burn back ends of this build that every machine can run.
+fn backends() -> Vec<Box<dyn Backend>> {
+    let names: &[&str] = &[
+        #[cfg(feature = "burn-flex")]
+        "burn-flex",
+        #[cfg(feature = "burn-wgpu")]
+        "burn-wgpu",
+    ];
+    let opened = names.iter().filter_map(|name| {
+        let open = |choice: &AdapterChoice| pollster::block_on(open(name, choice, Rc::new(Standstill)));
+        let found = open(&AdapterChoice::Any).or_else(|_| open(&AdapterChoice::Cpu));
+        if let Err(error) = &found {
+            assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but {name}: {error}");
+            eprintln!("skipped: {name}: {error}");
+        }
+        found.ok()
+    });
+    opened.collect()
+}
+
+fn flex() -> Option<Box<dyn Backend>> {
+    backends().into_iter().find(|backend| backend.name() == "burn-flex")
+}
+
+fn weights() -> Weights {
+    let start = Initializer::Uniform { limit: 0.4 };
+    Weights::new(start).with_bias(start)
+}
+
+fn conv(filters: u32, side: u32, stride: u32, padding: Padding, activation: Activation) -> Layer {
+    Layer::Conv2d { filters, side, stride, padding, activation, weights: weights() }
+}
+
+fn dense(units: u32, activation: Activation) -> Layer {
+    Layer::Dense { units, activation, weights: weights() }
+}
+
+fn logits() -> Layer {
+    dense(CLASSES, Activation::Identity)
+}
+
+fn pool(kind: PoolKind, padding: u32, rounding: Rounding, activation: Activation) -> Layer {
+    Layer::Pool { kind, side: 3, stride: 2, padding, rounding, activation }
+}
+
+fn batch_norm(activation: Activation) -> Layer {
+    Layer::BatchNorm { epsilon: 1e-3, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
+}
+
+/// A job that trains `model` on random images.
+fn job_of(model: Model) -> TrainingJob {
+    let workload = crate::workload("keras-cifar10-cnn").unwrap();
+    let optimizer = Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.05);
+    let (loss, input) = (Loss::default(), InputRecipe::scaled(255.0));
+    TrainingJob { model, optimizer, loss, input, average: None, ..job(&workload) }
+}
+
+/// Everything that a trainer can tell after two steps, the second of them a short batch's neighbour.
+struct Told {
+    losses: Vec<f64>,
+    gradients: Vec<Vec<f32>>,
+    logits: Vec<Vec<f64>>,
+    weights: Vec<Vec<f32>>,
+    test_loss: f64,
+    correct: u64,
+}
+
+fn tell(backend: &dyn Backend, job: &TrainingJob, steps: u32) -> Told {
+    pollster::block_on(async {
+        let mut trainer = backend.build(job).await.unwrap();
+        let report = trainer.train_steps(steps).await.unwrap();
+        let (gradients, logits) = (trainer.gradients().await.unwrap(), trainer.logits(3).await.unwrap());
+        let test = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
+        let weights = trainer.weights().await.unwrap();
+        let correct = report.correct + test.correct;
+        Told { losses: report.losses, gradients, logits, weights, test_loss: test.loss, correct }
+    })
+}
+
+fn assert_close(what: &str, found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
+    for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let allowed = 1e-6 + 2e-4 * expected.abs() + 2e-5 * scale;
+        assert!((found - expected).abs() <= allowed, "{what}[{place}]: {found} instead of {expected}");
+    }
+}
+
+/// Holds a back end to the reference after two steps.
+fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
+    let (found, expected) = (tell(backend, job, steps), tell(&ReferenceBackend::<f64>::new(), job, steps));
+    let what = |part: &str| format!("{}: {}: {part}", backend.name(), job.model.name);
+    let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
+    assert_close(&what("losses"), &found.losses, &expected.losses);
+    for (row, (found, expected)) in found.logits.iter().zip(&expected.logits).enumerate() {
+        assert_close(&what(&format!("logits of sample {row}")), found, expected);
+    }
+    for (place, spec) in job.model.tensors().unwrap().iter().enumerate() {
+        let pairs = [
+            ("gradient", &found.gradients[place], &expected.gradients[place]),
+            ("weights", &found.weights[place], &expected.weights[place]),
+        ];
+        for (part, found, expected) in pairs {
+            assert_close(&what(&format!("{part} of {}", spec.name)), &wide(found), &wide(expected));
+        }
+    }
+    assert_close(&what("loss of a test"), &[found.test_loss], &[expected.test_loss]);
+    assert_eq!(found.correct, expected.correct, "{}", what("right answers"));
+}
+
+fn check_layers(backend: &dyn Backend, name: &'static str, layers: Vec<Layer>) {
+    check(backend, &job_of(Model::sequence(name, IMAGE, layers)), 2);
+}
+
+/// Small models which together have every kind of layer that reads images.
+fn models() -> Vec<(&'static str, Vec<Layer>)> {
+    use Activation::{Gelu, Identity, Relu, Tanh};
+    use Padding::{Same, Valid, Zeros};
+    let dropout = || Layer::Dropout { rate: 0.3 };
+    let without_bias = weights().without_bias();
+    let pointwise =
+        Layer::Conv2d { filters: 5, side: 1, stride: 1, padding: Valid, activation: Tanh, weights: without_bias };
+    vec![
+        ("dense", vec![dense(6, Tanh), dropout(), dense(8, Gelu), dense(7, Relu), dropout(), logits()]),
+        (
+            "convolutions",
+            vec![
+                conv(4, 3, 1, Same, Tanh),
+                dropout(),
+                conv(3, 4, 1, Same, Tanh),
+                conv(4, 3, 2, Zeros(1), Relu),
+                pointwise,
+                logits(),
+            ],
+        ),
+        (
+            "pooling",
+            vec![
+                conv(3, 3, 1, Same, Identity),
+                pool(PoolKind::Max, 1, Rounding::Ceil, Tanh),
+                conv(3, 3, 1, Same, Relu),
+                pool(PoolKind::Average, 0, Rounding::Ceil, Identity),
+                logits(),
+            ],
+        ),
+        (
+            "floors",
+            vec![
+                conv(3, 3, 1, Zeros(2), Identity),
+                pool(PoolKind::Average, 1, Rounding::Floor, Tanh),
+                conv(3, 3, 1, Same, Relu),
+                pool(PoolKind::Max, 0, Rounding::Floor, Identity),
+                logits(),
+            ],
+        ),
+        (
+            "normalisations",
+            vec![
+                conv(6, 3, 1, Same, Identity),
+                batch_norm(Gelu),
+                Layer::LocalResponseNorm { radius: 2, bias: 1.5, alpha: 0.1, beta: 0.75 },
+                conv(5, 3, 1, Same, Identity),
+                batch_norm(Relu),
+                Layer::LayerNorm { epsilon: 1e-6 },
+                dense(6, Identity),
+                batch_norm(Tanh),
+                logits(),
+            ],
+        ),
+    ]
+}
+
+/// Layers that read other than the last one made.
+fn graphs() -> Vec<Model> {
+    let mut residual = ModelBuilder::new("residual", IMAGE);
+    let x = residual.then(conv(4, 3, 1, Padding::Same, Activation::Relu));
+    residual.then(conv(4, 3, 1, Padding::Same, Activation::Tanh));
+    let change = residual.then(conv(4, 3, 1, Padding::Same, Activation::Identity));
+    residual.reads(vec![change, x], Layer::Add { activation: Activation::Relu });
+    residual.then(logits());
+
+    let mut attention = ModelBuilder::new("attention", IMAGE);
+    attention.then(conv(8, 3, 2, Padding::Same, Activation::Identity));
+    let x = attention.then(Layer::PositionEmbedding { initializer: Initializer::Uniform { limit: 0.5 } });
+    attention.then(Layer::LayerNorm { epsilon: 1e-6 });
+    attention.then(conv(24, 1, 1, Padding::Valid, Activation::Identity));
+    attention.then(Layer::Attention { heads: 2 });
+    let attended = attention.then(conv(8, 1, 1, Padding::Valid, Activation::Identity));
+    attention.reads(vec![x, attended], Layer::Add { activation: Activation::Identity });
+    attention.then(logits());
+    vec![residual.finish(), attention.finish()]
+}
+
+#[test]
+fn every_layer_and_its_gradient_is_that_of_the_reference() {
+    let Some(backend) = flex() else { return };
+    for (name, layers) in models() {
+        check_layers(backend.as_ref(), name, layers);
+    }
+    for model in graphs() {
+        check(backend.as_ref(), &job_of(model), 2);
+    }
+    let lstm = |units| Layer::Lstm { units, recurrent: Initializer::Orthogonal };
+    check_layers(backend.as_ref(), "recurrent", vec![lstm(5), lstm(3), Layer::Dropout { rate: 0.3 }, logits()]);
+}
+
+#[test]
+fn every_rule_moves_weights_as_the_reference_does() {
+    let rules = [
+        Rule::Sgd { momentum: 0.0 },
+        Rule::Sgd { momentum: 0.9 },
+        Rule::Nesterov { momentum: 0.8 },
+        Rule::Nesterov { momentum: 0.0 },
+        Rule::RmsProp { rho: 0.9, epsilon: 1e-3 },
+        Rule::Adadelta { rho: 0.95, epsilon: 1e-3 },
+        Rule::Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-3, decoupled: false },
+        Rule::Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-3, decoupled: true },
+    ];
+    let averages = [
+        None,
+        Some(WeightAverage::Exponential { largest: 0.99 }),
+        Some(WeightAverage::Lookahead { every: 2, decay: 0.9 }),
+    ];
+    let Some(backend) = flex() else { return };
+    for (place, rule) in rules.into_iter().enumerate() {
+        let layers = vec![dense(6, Activation::Tanh), logits()];
+        let mut job = job_of(Model::sequence("rules", IMAGE, layers));
+        job.optimizer = Optimizer { weight_decay: 0.01, ..Optimizer::new(rule, 0.01) };
+        job.loss = Loss { label_smoothing: 0.1, summed: place % 2 == 0, logits_scale: 0.5 };
+        job.average = averages[place % averages.len()];
+        // The fourth step is the short one of the epoch.
+        check(backend.as_ref(), &job, 4);
+    }
+}
+
+#[test]
+fn tensors_stay_from_the_step_on_at_which_they_freeze() {
+    let Some(backend) = flex() else { return };
+    let frozen = Multipliers { frozen_from: Some(0.5), ..Multipliers::default() };
+    let mut norm = batch_norm(Activation::Relu);
+    if let Layer::BatchNorm { bias, .. } = &mut norm {
+        *bias = frozen;
+    }
+    check(
+        backend.as_ref(),
+        &job_of(Model::sequence("frozen", IMAGE, vec![dense(6, Activation::Identity), norm, logits()])),
+        4,
+    );
+}
+
+#[test]
+fn of_equal_logits_the_first_is_the_answer() {
+    for backend in backends() {
+        let weights = Weights::new(Initializer::Constant { value: 0.0 });
+        let layers = vec![Layer::Dense { units: CLASSES, activation: Activation::Identity, weights }];
+        let job = job_of(Model::sequence("nothing", IMAGE, layers));
+        let expected = tell(&ReferenceBackend::<f64>::new(), &job, 1).correct;
+        assert_eq!(tell(backend.as_ref(), &job, 1).correct, expected, "{}", backend.name());
+    }
+}
+
+#[test]
+fn every_workload_trains_and_tests_as_the_reference_does() {
+    let Some(backend) = flex() else { return };
+    for workload in crate::WORKLOADS.iter().map(|make| make()) {
+        let mut job = job(&workload);
+        // Random images at the full rate are chaos, which magnifies rounding.
+        job.optimizer.learning_rate *= 0.05;
+        let found = pollster::block_on(figures(backend.as_ref(), &job));
+        let expected = pollster::block_on(figures(&ReferenceBackend::<f64>::new(), &job));
+        for (found, expected) in found.iter().zip(&expected) {
+            let allowed = workload.loss_tolerance * expected.abs();
+            assert!((found - expected).abs() <= allowed, "{}: {found} instead of {expected}", workload.name);
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_on_the_processor() {
+    let Some(backend) = flex() else { return };
+    let (name, layers) = models().swap_remove(4);
+    let job = job_of(Model::sequence(name, IMAGE, layers));
+    let [first, second] = [0, 1].map(|_| tell(backend.as_ref(), &job, 4));
+    assert_eq!(first.losses, second.losses);
+    assert_eq!(first.weights, second.weights);
+}
+
+#[test]
+fn a_network_that_burn_cannot_make_is_named_with_the_reason() {
+    let Some(backend) = backends().into_iter().next() else { return };
+    // Five pixels and no padding: the third window would begin at pixel 6.
+    let beyond = Layer::Pool {
+        kind: PoolKind::Max,
+        side: 1,
+        stride: 3,
+        padding: 0,
+        rounding: Rounding::Ceil,
+        activation: Activation::Identity,
+    };
+    let model =
+        Model::sequence("beyond", IMAGE, vec![conv(4, 3, 1, Padding::Same, Activation::Relu), beyond, logits()]);
+    let error = pollster::block_on(backend.build(&job_of(model))).err().map(|error| error.to_string());
+    assert_eq!(
+        error.as_deref(),
+        Some(
+            "beyond: layer 1 is not supported by this back end: Burn leaves out windows that begin beyond the last pixel"
+        )
+    );
+}
+
+#[test]
+fn the_record_names_the_version_that_is_built_in() {
+    let manifest = include_str!("../../../Cargo.toml");
+    assert!(manifest.contains(&format!("burn-tensor = {{ version = \"={VERSION}\"")), "{VERSION}");
+}

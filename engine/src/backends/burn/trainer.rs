@@ -1,0 +1,319 @@
+use async_trait::async_trait;
+use burn_tensor::{Device, ExecutionError, Int, Tensor, TensorData, Transaction, activation};
+use shaders::params::Step;
+
+use super::arrangement::Arrangement;
+use super::leaves::Leaves;
+use super::network::{Network, Pass};
+use super::updater::Updater;
+use crate::data::Split;
+use crate::error::EngineError;
+use crate::model::TensorKind;
+use crate::preprocessing::{GatherKind, Preprocessing};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
+
+/// The least test samples that are classified at once.
+const TEST_BATCH: u32 = 100;
+/// Steps whose results stay on the device until they are read together.
+const STEPS_PER_READ_BACK: usize = 64;
+
+pub(super) struct BurnTrainer {
+    device: Device,
+    job: TrainingJob,
+    network: Network,
+    preprocessing: Preprocessing,
+    /// Values of a sample.
+    features: u32,
+    classes: usize,
+    /// Which of the model's tensors the optimiser changes.
+    trained: Vec<bool>,
+    state: State,
+    /// Of the last training step; flat, in Burn's arrangement.
+    gradients: Vec<Option<Tensor<1>>>,
+    /// Of the last training step.
+    logits: Option<Tensor<2>>,
+    order: Vec<u32>,
+    /// Epoch that `order` belongs to.
+    epoch: Option<u32>,
+    step: u64,
+    bytes: u64,
+    settings: Vec<String>,
+}
+
+/// What training changes.
+#[derive(Clone)]
+struct State {
+    /// All tensors of the model, flat, in Burn's arrangement.
+    tensors: Vec<Tensor<1>>,
+    updater: Updater,
+}
+
+/// What a batch left on the device.
+struct Pending {
+    /// (1) mean loss
+    loss: Tensor<1>,
+    /// (1) right answers
+    correct: Tensor<1>,
+    samples: u32,
+}
+
+/// Samples of a batch and their classes.
+struct Batch {
+    /// As the network reads it.
+    input: Tensor<1>,
+    labels: Vec<u32>,
+}
+
+impl BurnTrainer {
+    pub(super) async fn new(
+        device: Device,
+        job: &TrainingJob,
+        settings: Vec<String>,
+        compiles: bool,
+    ) -> Result<Self, EngineError> {
+        let network = Network::new(&job.model)?;
+        let upload = |(ours, arrangement): (Vec<f32>, &Arrangement)| list(arrangement.store(ours), &device);
+        let tensors: Vec<Tensor<1>> =
+            job.initial_weights()?.into_iter().zip(&network.arrangements).map(upload).collect();
+        let data = job.model.stages(job.dropout)?.values[0];
+        let specs = job.model.tensors()?;
+        let mut trainer = Self {
+            preprocessing: Preprocessing::new(job, &data, 1)?,
+            features: job.model.input.features(),
+            classes: job.model.classes()? as usize,
+            trained: specs.iter().map(|spec| spec.kind == TensorKind::Trained).collect(),
+            gradients: vec![None; specs.len()],
+            logits: None,
+            order: Vec::new(),
+            epoch: None,
+            step: 0,
+            bytes: 0,
+            settings,
+            state: State { updater: Updater::new(job, &tensors, &device)?, tensors },
+            network,
+            device,
+            job: job.clone(),
+        };
+        if compiles {
+            trainer.rehearse().await?;
+        }
+        trainer.bytes = trainer.used_bytes();
+        Ok(trainer)
+    }
+
+    /// Burn compiles, chooses and allocates when an operation is first used. So that no step of the training pays for
+    /// that, one step and one test are made here, and forgotten.
+    async fn rehearse(&mut self) -> Result<(), EngineError> {
+        let start = self.state.clone();
+        self.train_steps(1).await?;
+        self.evaluate(EvaluationSet::Test, self.job.data.test.samples().min(self.test_batch())).await?;
+        self.state = start;
+        self.gradients.fill(None);
+        (self.step, self.logits) = (0, None);
+        Ok(())
+    }
+
+    /// What Burn's allocator has reserved, where it tells; otherwise what is known to be kept.
+    fn used_bytes(&self) -> u64 {
+        if let Some(usage) = self.device.memory_pool_usage() {
+            return usage.bytes_reserved;
+        }
+        let tensors: usize = self.state.tensors.iter().map(|tensor| tensor.dims()[0]).sum();
+        ((tensors + self.state.updater.elements()) * size_of::<f32>()) as u64
+    }
+
+    fn test_batch(&self) -> u32 {
+        self.job.batches.batch_size.max(TEST_BATCH)
+    }
+
+    /// Trains one step; `keeps` says whether its gradients and logits are kept.
+    fn train_step(&mut self, keeps: bool) -> Pending {
+        let step = self.job.step(self.step, 0);
+        if self.epoch != Some(step.epoch) {
+            self.order = self.job.batches.order(step.epoch);
+            self.epoch = Some(step.epoch);
+        }
+        let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order, &step);
+        let mut pass = self.pass(&step);
+        let logits = self.network.forward(&mut pass, batch.input);
+        let (sum, correct) = self.judge(logits.clone(), &batch.labels);
+        let mean = sum.clone() / step.count as f32;
+        let loss = mean.clone().inner();
+        let mut graph = if self.job.loss.summed { sum } else { mean }.backward();
+        let Pass { leaves, statistics, .. } = pass;
+        let gradients = leaves.gradients(&mut graph);
+        let logits = logits.inner();
+        let State { tensors, updater } = &mut self.state;
+        for (tensor, moved) in statistics {
+            tensors[tensor] = moved;
+        }
+        updater.update(&self.job, &step, &gradients, tensors);
+        if keeps {
+            (self.gradients, self.logits) = (gradients, Some(logits));
+        }
+        self.step += 1;
+        Pending { loss, correct: correct.inner(), samples: step.count }
+    }
+
+    fn pass<'a>(&'a self, step: &'a Step) -> Pass<'a> {
+        let nothing: &[bool] = &[];
+        let trained = if step.training == 1 { self.trained.as_slice() } else { nothing };
+        Pass {
+            device: &self.device,
+            step,
+            dropout: self.job.dropout,
+            leaves: Leaves::new(&self.state.tensors, trained),
+            statistics: Vec::new(),
+        }
+    }
+
+    /// Sum of the samples' losses, and how many of the answers are right.
+    fn judge(&self, logits: Tensor<2>, labels: &[u32]) -> (Tensor<1>, Tensor<1>) {
+        let (rows, classes) = (labels.len(), self.classes);
+        let loss = self.job.loss;
+        let each = loss.label_smoothing / classes as f32;
+        let mut targets = vec![each; rows * classes];
+        for (row, &label) in targets.chunks_exact_mut(classes).zip(labels) {
+            row[label as usize] = 1.0 - loss.label_smoothing + each;
+        }
+        let targets = list(targets, &self.device).reshape([rows, classes]);
+        let answers: Tensor<2, Int> = logits.clone().inner().argmax(1);
+        let labels: Vec<i32> = labels.iter().map(|&label| i32::try_from(label).unwrap_or(i32::MAX)).collect();
+        let labels = Tensor::<2, Int>::from_data(TensorData::new(labels, [rows, 1]), &self.device);
+        let correct = answers.equal(labels).float().sum();
+        let scaled = if loss.logits_scale == 1.0 { logits } else { logits * loss.logits_scale };
+        ((activation::log_softmax(scaled, 1) * targets).sum().neg(), correct)
+    }
+
+    /// The samples of a step, prepared on the host by the plain loops, as a loader of Burn's does it.
+    fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> Batch {
+        let (values, labels) = self.preprocessing.on_host(kind, split, order, step, self.features);
+        let arrangement = self.network.arrangement_of_data(step.count as usize);
+        Batch { input: list(arrangement.store(values), &self.device), labels }
+    }
+
+    /// Logits of a batch of test samples, over all views of them, judged.
+    fn test(&self, split: &Split, order: &[u32], step: &Step) -> Pending {
+        let (mut sum, mut labels) = (None, Vec::new());
+        for view in self.job.input.test_views {
+            let batch = self.batch(self.preprocessing.gather.seen(view), split, order, step);
+            labels = batch.labels;
+            let logits = self.network.forward(&mut self.pass(step), batch.input);
+            let weighted = if view.weight == 1.0 { logits } else { logits * view.weight };
+            sum = Some(match sum {
+                Some(sum) => weighted + sum,
+                None => weighted,
+            });
+        }
+        let (loss, correct) = self.judge(sum.expect("a recipe has at least one view"), &labels);
+        Pending { loss: loss / step.count as f32, correct, samples: step.count }
+    }
+
+    /// Reads losses and right answers of what is pending, together with a value of every tensor, so that nothing of
+    /// it is left to do.
+    async fn finish(&self, pending: &mut Vec<Pending>) -> Result<Vec<(f64, u64, u32)>, EngineError> {
+        let pending = std::mem::take(pending);
+        let samples: Vec<u32> = pending.iter().map(|batch| batch.samples).collect();
+        let (losses, correct): (Vec<_>, Vec<_>) = pending.into_iter().map(|batch| (batch.loss, batch.correct)).unzip();
+        let touched = self.state.tensors.iter().map(|tensor| tensor.clone().narrow(0, 0, 1));
+        let all = Tensor::cat(losses.into_iter().chain(correct).chain(touched).collect(), 0);
+        let numbers = numbers(all.into_data_async().await.map_err(refused)?)?;
+        let (losses, rest) = numbers.split_at(samples.len());
+        let both = losses.iter().zip(rest).zip(samples);
+        Ok(both.map(|((&loss, &correct), samples)| (f64::from(loss), whole(correct), samples)).collect())
+    }
+
+    /// Reads lists that lie as the model's tensors do.
+    async fn read(&self, lists: Vec<Tensor<1>>) -> Result<Vec<Vec<f32>>, EngineError> {
+        let transaction = lists.into_iter().fold(Transaction::default(), Transaction::register);
+        let read = transaction.execute_async().await.map_err(refused)?;
+        let arranged = read.into_iter().zip(&self.network.arrangements);
+        arranged.map(|(data, arrangement)| Ok(arrangement.load(numbers(data)?))).collect()
+    }
+}
+
+#[async_trait(?Send)]
+impl Trainer for BurnTrainer {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        let mut report = StepReport::default();
+        let mut pending = Vec::new();
+        for left in (0..steps).rev() {
+            pending.push(self.train_step(left == 0));
+            if left == 0 || pending.len() == STEPS_PER_READ_BACK {
+                for (loss, correct, samples) in self.finish(&mut pending).await? {
+                    report.losses.push(loss);
+                    report.correct += correct;
+                    report.samples += u64::from(samples);
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+        let job = self.job.clone();
+        let (order, split) = job.evaluated(set);
+        let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
+        self.state.updater.swap_average(&job, &mut self.state.tensors);
+        let (mut offset, mut pending) = (0, Vec::new());
+        while offset < samples {
+            let count = self.test_batch().min(samples - offset);
+            let step = Step { offset, count, seed: job.seed, ..Step::default() };
+            pending.push(self.test(split, &order, &step));
+            offset += count;
+            if offset == samples || pending.len() == STEPS_PER_READ_BACK {
+                for (loss, correct, count) in self.finish(&mut pending).await? {
+                    report.loss += loss * f64::from(count) / f64::from(samples);
+                    report.correct += correct;
+                }
+            }
+        }
+        self.state.updater.swap_average(&job, &mut self.state.tensors);
+        Ok(report)
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.read(self.state.tensors.clone()).await
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        let tensors = self.gradients.iter().zip(&self.state.tensors);
+        let lists = tensors.map(|(gradient, tensor)| gradient.clone().unwrap_or_else(|| tensor.zeros_like()));
+        self.read(lists.collect()).await
+    }
+
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        let Some(logits) = self.logits.clone() else { return Ok(Vec::new()) };
+        let numbers = numbers(logits.into_data_async().await.map_err(refused)?)?;
+        let rows = numbers.chunks_exact(self.classes).take(rows as usize);
+        Ok(rows.map(|row| row.iter().map(|&logit| f64::from(logit)).collect()).collect())
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn variants(&self) -> Vec<String> {
+        self.settings.clone()
+    }
+}
+
+fn list(values: Vec<f32>, device: &Device) -> Tensor<1> {
+    let elements = values.len();
+    Tensor::from_data(TensorData::new(values, [elements]), device)
+}
+
+fn numbers(data: TensorData) -> Result<Vec<f32>, EngineError> {
+    let values = data.as_slice().map(<[f32]>::to_vec);
+    values.map_err(|error| EngineError::DeviceRefused { message: format!("{error:?}") })
+}
+
+/// A count that was computed in float32.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count is whole and not negative")]
+fn whole(count: f32) -> u64 {
+    count as u64
+}
+
+fn refused(error: ExecutionError) -> EngineError {
+    EngineError::DeviceRefused { message: error.to_string() }
+}

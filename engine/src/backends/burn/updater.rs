@@ -1,0 +1,166 @@
+use burn_tensor::{Device, Tensor};
+use shaders::params::Step;
+
+use crate::error::EngineError;
+use crate::model::{TensorKind, TensorSpec};
+use crate::trainer::TrainingJob;
+use crate::training::Rule;
+
+/// Changes tensors by their gradients with the rules of `reference/golden/README.md`, as tensor operations. Burn's own
+/// optimisers have other constants.
+#[derive(Clone)]
+pub(super) struct Updater {
+    specs: Vec<TensorSpec>,
+    /// Velocities, means or mean squares; two for rules that need two.
+    states: Vec<[Tensor<1>; 2]>,
+    /// Averages of the tensors, where the job wants them.
+    shadow: Vec<Tensor<1>>,
+}
+
+/// Scalars of one tensor's update, in float32 as our kernels have them.
+#[derive(Clone, Copy)]
+struct Scalars {
+    rate: f32,
+    /// Learning rate of a decoupled decay.
+    decay_rate: f32,
+    weight_decay: f32,
+}
+
+impl Updater {
+    pub(super) fn new(job: &TrainingJob, tensors: &[Tensor<1>], device: &Device) -> Result<Self, EngineError> {
+        let specs = job.model.tensors()?;
+        let wanted = states_of(job.optimizer.rule);
+        let state = |spec: &TensorSpec, place: usize| {
+            let needed = spec.kind == TensorKind::Trained && place < wanted;
+            Tensor::zeros([if needed { spec.elements() } else { 1 }], device)
+        };
+        let states = specs.iter().map(|spec| [0, 1].map(|place| state(spec, place))).collect();
+        let shadow = if job.average.is_some() { tensors.to_vec() } else { Vec::new() };
+        Ok(Self { specs, states, shadow })
+    }
+
+    /// One update with the gradients of the trained tensors.
+    pub(super) fn update(
+        &mut self,
+        job: &TrainingJob,
+        step: &Step,
+        gradients: &[Option<Tensor<1>>],
+        tensors: &mut [Tensor<1>],
+    ) {
+        let list = self.specs.iter().zip(&mut self.states).zip(gradients).zip(tensors.iter_mut());
+        for (((spec, states), gradient), weights) in list {
+            let Some(gradient) = gradient else { continue };
+            if job.frozen_from(&spec.multipliers) <= step.step {
+                continue;
+            }
+            let scalars = Scalars::new(job, spec, step);
+            weights.inplace(|weights| apply(job.optimizer.rule, scalars, gradient.clone(), weights, states));
+        }
+        if step.average != 0 {
+            for (weights, shadow) in tensors.iter_mut().zip(&mut self.shadow) {
+                shadow.inplace(|shadow| follow(shadow, step.average_keep, weights.clone()));
+                if step.average == 2 {
+                    *weights = shadow.clone();
+                }
+            }
+        }
+    }
+
+    /// Exchanges the tensors and their averages if tests look at those.
+    pub(super) fn swap_average(&mut self, job: &TrainingJob, tensors: &mut Vec<Tensor<1>>) {
+        if job.average.is_some_and(|average| average.is_tested()) {
+            std::mem::swap(tensors, &mut self.shadow);
+        }
+    }
+
+    /// Values that are kept from step to step.
+    pub(super) fn elements(&self) -> usize {
+        self.states.iter().flatten().chain(&self.shadow).map(|tensor| tensor.dims()[0]).sum()
+    }
+}
+
+/// Lists of numbers that a rule remembers for each weight.
+fn states_of(rule: Rule) -> usize {
+    match rule {
+        Rule::Sgd { momentum: 0.0 } | Rule::Nesterov { momentum: 0.0 } => 0,
+        Rule::Sgd { .. } | Rule::Nesterov { .. } | Rule::RmsProp { .. } => 1,
+        Rule::Adadelta { .. } | Rule::Adam { .. } => 2,
+    }
+}
+
+impl Scalars {
+    #[expect(clippy::cast_possible_truncation, reason = "computed in double and rounded once")]
+    fn new(job: &TrainingJob, spec: &TensorSpec, step: &Step) -> Self {
+        let multiplier = spec.multipliers.learning_rate as f32;
+        Self {
+            rate: step.learning_rate * multiplier,
+            decay_rate: step.decay_rate * multiplier,
+            weight_decay: (job.optimizer.weight_decay * spec.multipliers.weight_decay) as f32,
+        }
+    }
+
+    /// The gradient of the loss with an L2 penalty.
+    fn penalised(self, gradient: Tensor<1>, weights: &Tensor<1>) -> Tensor<1> {
+        if self.weight_decay == 0.0 { gradient } else { gradient + weights.clone() * self.weight_decay }
+    }
+}
+
+/// The changed weights.
+#[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
+fn apply(
+    rule: Rule,
+    scalars: Scalars,
+    gradient: Tensor<1>,
+    weights: Tensor<1>,
+    states: &mut [Tensor<1>; 2],
+) -> Tensor<1> {
+    let Scalars { rate, .. } = scalars;
+    let [first, second] = states;
+    match rule {
+        Rule::Sgd { momentum } => {
+            let push = scalars.penalised(gradient, &weights) * rate;
+            if momentum == 0.0 {
+                return weights - push;
+            }
+            first.inplace(|velocity| velocity * momentum as f32 + push);
+            weights - first.clone()
+        }
+        Rule::Nesterov { momentum } => {
+            let push = scalars.penalised(gradient, &weights);
+            if momentum == 0.0 {
+                return weights - push * rate;
+            }
+            first.inplace(|velocity| velocity * momentum as f32 + push.clone());
+            weights - (push + first.clone() * momentum as f32) * rate
+        }
+        Rule::RmsProp { rho, epsilon } => {
+            let gradient = scalars.penalised(gradient, &weights);
+            first.inplace(|mean| follow(mean, rho as f32, gradient.clone().square()));
+            weights - gradient * rate / (first.clone().sqrt() + epsilon as f32)
+        }
+        Rule::Adadelta { rho, epsilon } => {
+            let (rho, epsilon) = (rho as f32, epsilon as f32);
+            let gradient = scalars.penalised(gradient, &weights);
+            first.inplace(|mean| follow(mean, rho, gradient.clone().square()));
+            let change = gradient * (second.clone() + epsilon).sqrt() / (first.clone() + epsilon).sqrt();
+            second.inplace(|mean| follow(mean, rho, change.clone().square()));
+            weights - change * rate
+        }
+        Rule::Adam { beta1, beta2, epsilon, decoupled } => {
+            let (gradient, weights) = if decoupled {
+                let shrunk = weights.clone() * (scalars.decay_rate * scalars.weight_decay);
+                (gradient, weights - shrunk)
+            } else {
+                (scalars.penalised(gradient, &weights), weights)
+            };
+            first.inplace(|mean| follow(mean, beta1 as f32, gradient.clone()));
+            second.inplace(|mean| follow(mean, beta2 as f32, gradient.square()));
+            weights - first.clone() * rate / (second.clone().sqrt() + epsilon as f32)
+        }
+    }
+}
+
+/// An exponential average that has moved towards `value`.
+fn follow(average: Tensor<1>, keep: f32, value: Tensor<1>) -> Tensor<1> {
+    average * keep + value * (1.0 - keep)
+}

@@ -1,0 +1,153 @@
+//! Every back end there is: which this build has, and which this machine can run.
+
+use serde::Serialize;
+
+use super::{AdapterChoice, REFERENCE, adapters};
+use crate::clock::Clock;
+use crate::error::EngineError;
+
+pub(crate) const WGSL: &str = "wgsl";
+pub(crate) const BURN_FLEX: &str = "burn-flex";
+pub(crate) const BURN_WGPU: &str = "burn-wgpu";
+pub(crate) const BURN_VULKAN: &str = "burn-vulkan";
+pub(crate) const BURN_METAL: &str = "burn-metal";
+pub(crate) const BURN_CUDA: &str = "burn-cuda";
+pub(crate) const BURN_ROCM: &str = "burn-rocm";
+
+/// A back end.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BackendDefinition {
+    pub name: &'static str,
+    pub description: &'static str,
+    /// Whether it runs on one of [`adapters`]; otherwise it finds its devices itself, or runs on the processor.
+    pub uses_adapter: bool,
+}
+
+impl BackendDefinition {
+    const fn new(name: &'static str, description: &'static str, uses_adapter: bool) -> Self {
+        Self { name, description, uses_adapter }
+    }
+
+    /// The cargo feature that it needs, if any: all but the reference have one of their own name.
+    pub fn feature(&self) -> Option<&'static str> {
+        (self.name != REFERENCE).then_some(self.name)
+    }
+}
+
+/// Every back end that this engine can be built with.
+pub const KNOWN_BACKENDS: [BackendDefinition; 8] = [
+    BackendDefinition::new(WGSL, "Our own WGSL kernels on WebGPU, Vulkan, Metal or DX12.", true),
+    BackendDefinition::new(BURN_WGPU, "Burn, a framework for machine learning in Rust, with CubeCL on WGSL.", true),
+    BackendDefinition::new(BURN_VULKAN, "Burn with CubeCL's SPIR-V on Vulkan.", true),
+    BackendDefinition::new(BURN_METAL, "Burn with CubeCL's Metal shaders.", true),
+    BackendDefinition::new(BURN_CUDA, "Burn with CubeCL on NVIDIA's CUDA.", false),
+    BackendDefinition::new(BURN_ROCM, "Burn with CubeCL on AMD's ROCm.", false),
+    BackendDefinition::new(BURN_FLEX, "Burn on the processor, in pure Rust.", false),
+    BackendDefinition::new(REFERENCE, "Plain loops on one processor core: slow, and the judge of all others.", false),
+];
+
+/// Every back end of this build, in the order of [`KNOWN_BACKENDS`].
+pub const BACKENDS: &[BackendDefinition] = &[
+    #[cfg(feature = "wgsl")]
+    KNOWN_BACKENDS[0],
+    #[cfg(feature = "burn-wgpu")]
+    KNOWN_BACKENDS[1],
+    #[cfg(feature = "burn-vulkan")]
+    KNOWN_BACKENDS[2],
+    #[cfg(feature = "burn-metal")]
+    KNOWN_BACKENDS[3],
+    #[cfg(feature = "burn-cuda")]
+    KNOWN_BACKENDS[4],
+    #[cfg(feature = "burn-rocm")]
+    KNOWN_BACKENDS[5],
+    #[cfg(feature = "burn-flex")]
+    KNOWN_BACKENDS[6],
+    KNOWN_BACKENDS[7],
+];
+
+/// Whether a back end can be used here.
+#[derive(Clone, Debug, Serialize)]
+pub struct BackendState {
+    #[serde(flatten)]
+    pub definition: BackendDefinition,
+    /// Whether this build has it.
+    pub built: bool,
+    /// Whether this machine can run it, which only a build that has it can find out.
+    pub runs: bool,
+    /// Why it cannot be used, or what must be said to use it.
+    pub remark: Option<String>,
+}
+
+/// What has become of every known back end in this build and on this machine. Those that are built are opened.
+pub async fn states(clock: std::rc::Rc<dyn Clock>) -> Vec<BackendState> {
+    let only_software = adapters().await.iter().all(|adapter| adapter.software);
+    let mut states = Vec::new();
+    for definition in KNOWN_BACKENDS {
+        let built = is_built(definition.name);
+        let choice = if definition.uses_adapter && only_software { AdapterChoice::Cpu } else { AdapterChoice::Any };
+        let opened = super::open(definition.name, &choice, std::rc::Rc::clone(&clock)).await;
+        let remark = match &opened {
+            Ok(backend) if backend.adapter().software => {
+                let name = &backend.adapter().name;
+                Some(format!("only on {name}, a software adapter: ask for it with `--adapter cpu`"))
+            }
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        states.push(BackendState { definition, built, runs: opened.is_ok(), remark });
+    }
+    states
+}
+
+fn is_built(name: &str) -> bool {
+    BACKENDS.iter().any(|backend| backend.name == name)
+}
+
+/// The name of a known back end.
+pub(super) fn find(name: &str) -> Result<&'static str, EngineError> {
+    let known = KNOWN_BACKENDS.iter().find(|backend| backend.name == name);
+    known.map(|backend| backend.name).ok_or_else(|| EngineError::UnknownBackend {
+        name: name.to_owned(),
+        known: BACKENDS.iter().map(|backend| backend.name.to_owned()).collect(),
+    })
+}
+
+/// The error for a known back end that this build lacks.
+pub(super) fn not_built(name: &'static str) -> EngineError {
+    EngineError::BackendNotBuilt { name, feature: name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Standstill;
+
+    impl Clock for Standstill {
+        fn now_seconds(&self) -> f64 {
+            0.0
+        }
+    }
+
+    #[test]
+    fn every_known_back_end_either_runs_or_says_why_not() {
+        let states = pollster::block_on(states(std::rc::Rc::new(Standstill)));
+        assert_eq!(states.len(), KNOWN_BACKENDS.len());
+        for state in &states {
+            assert!(state.runs || state.remark.as_ref().is_some_and(|remark| !remark.is_empty()), "{state:?}");
+            assert!(state.built || !state.runs, "{state:?}");
+        }
+        assert!(states.iter().any(|state| state.definition.name == REFERENCE && state.runs));
+    }
+
+    #[test]
+    fn a_back_end_that_is_not_built_names_the_feature_that_adds_it() {
+        let missing = KNOWN_BACKENDS.iter().filter(|backend| !is_built(backend.name));
+        for backend in missing {
+            let opened =
+                pollster::block_on(super::super::open(backend.name, &AdapterChoice::Any, std::rc::Rc::new(Standstill)));
+            let error = opened.err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(&format!("--features {}", backend.name)), "{error}");
+        }
+    }
+}
