@@ -5,8 +5,7 @@ use super::{Pass, Planned};
 use crate::backends::burn::value::{Order, Value, sides};
 
 impl Planned {
-    /// `x / (bias + alpha·Σ x²)^beta`. Burn lacks it: the sum over neighbouring channels is the mean of a window,
-    /// and the power a logarithm of `1 + small`, which keeps the digits of a small sum.
+    /// `x / (bias + alpha·Σ x²)^beta`. Burn lacks it: the sum over neighbouring channels is the mean of a window.
     pub(super) fn local_response(&self, input: Value, radius: u32, [bias, alpha, beta]: [f32; 3]) -> Value {
         let image = input.channels_first(self.input);
         let dims = image.dims();
@@ -16,9 +15,9 @@ impl Planned {
         let squares = image.clone().square().reshape([rows, 1, channels, height * width]);
         // Zeros beyond the first and last channel count, so that this is a share of the sum everywhere.
         let means = module::avg_pool2d(squares, options.with_count_include_pad(true)).reshape(dims);
-        let logarithms = (means * (alpha / bias * window as f32)).log1p();
-        let made = image * (logarithms * -beta).exp() * bias.powf(-beta);
-        Value::ChannelsFirst(made)
+        let excess = means * (alpha / bias * window as f32);
+        let kept = image.clone() - image * taken_away(excess, beta);
+        Value::ChannelsFirst(if bias == 1.0 { kept } else { kept * bias.powf(-beta) })
     }
 
     pub(super) fn batch_norm(&self, input: Value, epsilon: f32, keep: f32, pass: &mut Pass<'_>) -> Value {
@@ -60,4 +59,18 @@ impl Planned {
         let learned = pass.leaves.matrix(self.tensor, [height * width, channels]);
         Value::ChannelsLast(input.channels_last(self.input) + learned.unsqueeze())
     }
+}
+
+/// `1 - (1 + excess)^-beta`. What is taken away from a value is mostly small, and has to be known to as many digits as
+/// the value itself: a power would lose them.
+fn taken_away(excess: Tensor<4>, beta: f32) -> Tensor<4> {
+    if beta != 0.75 {
+        return (excess.log1p() * -beta).exp().neg() + 1.0;
+    }
+    // The usual 3/4 is two square roots, each less 1.
+    let root = (excess.clone() + 1.0).sqrt();
+    let first = excess / (root.clone() + 1.0);
+    let second = first.clone() / (root.sqrt() + 1.0);
+    let more = first.clone() + second.clone() + first * second;
+    more.clone() / (more + 1.0)
 }
