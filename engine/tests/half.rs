@@ -6,10 +6,10 @@ mod common;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use common::{data, gpu, gpu_in};
+use common::{Clock, data, gpu};
 use engine::{
     AdapterChoice, Backend, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, Event, Limit,
-    NoMeter, Observer, RunRequest, SUITES,
+    NoMeter, Observer, RunRequest, SUITES, backends,
 };
 use results::{Client, ClientKind, Precision, Provenance, WorkloadRecord};
 
@@ -61,7 +61,7 @@ fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<String>) {
         requested_backend: backend.name().to_owned(),
         claimed_name: None,
     };
-    let clock = common::Clock::default();
+    let clock = Clock::default();
     let mut edges = Edges { data: &mut RealData, observer: &mut Nobody, clock: &clock, meter: &mut NoMeter };
     let mut record = pollster::block_on(engine::run(&request, backend, &mut edges)).unwrap();
     (record.workloads.remove(0), record.non_standard)
@@ -70,7 +70,9 @@ fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<String>) {
 #[test]
 fn the_perceptron_learns_digits_in_f16_as_well_as_in_f32_and_the_record_says_which() {
     let Some(single) = gpu() else { return };
-    let half = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| gpu_in(Precision::F16, &choice));
+    let half = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| {
+        pollster::block_on(backends::open_in(Precision::F16, "wgsl", &choice, Rc::new(Clock::default())))
+    });
     let without_f16 = half.iter().any(|opened| matches!(opened, Err(EngineError::NoPrecision { .. })));
     let Some(half) = half.into_iter().find_map(Result::ok) else {
         assert!(without_f16, "there is an adapter, and it refuses f16 without saying why");

@@ -5,8 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use engine::backends;
-use engine::{AdapterChoice, Backend, DataSet, EngineError, data_set};
-use results::Precision;
+use engine::{AdapterChoice, Backend, DataSet, data_set};
 
 pub(crate) struct Clock(Instant);
 
@@ -51,11 +50,6 @@ pub(crate) fn opened(name: &str) -> Option<Box<dyn Backend>> {
     assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter for {name}");
     eprintln!("skipped: there is no adapter for {name}");
     None
-}
-
-/// The `wgsl` back end in a precision, on an adapter.
-pub(crate) fn gpu_in(precision: Precision, choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
-    pollster::block_on(backends::open_in(precision, "wgsl", choice, Rc::new(Clock::default())))
 }
 
 /// Every `|found - expected|` is at most `absolute + relative·|expected|`; otherwise the first mismatches are shown.
