@@ -26,6 +26,9 @@ pub(crate) struct Options {
 
 const BROWSER_TESTS: &str = "browser-tests";
 
+/// Crates whose tests want a feature that is off otherwise: Burn, which takes minutes to build.
+const FEATURES: [(&str, &str); 2] = [("engine", "engine/burn-flex"), ("native-runner", "native-runner/burn-flex")];
+
 /// The programs that tests of other crates start, and whose tests those are.
 const STARTED_BY: [(&str, &str, &[&str]); 2] = [
     ("leaderboard", "GRADMARK_LEADERBOARD", &["native-runner", BROWSER_TESTS]),
@@ -110,6 +113,9 @@ impl Selection {
                 command.args(["--package", name]);
             }
         }
+        let features =
+            FEATURES.iter().filter(|(name, _)| self.holds(name)).flat_map(|(_, feature)| ["--features", feature]);
+        command.args(features);
         command
     }
 }
@@ -202,14 +208,18 @@ mod tests {
     fn everything_is_one_cargo_command_without_xtask() {
         let all = select(&[], false).unwrap();
         assert!(all.holds("xtask") && all.holds("browser-tests"));
-        assert_eq!(arguments(&all), ["test", "--release", "--workspace", "--exclude", "xtask"]);
+        let features = ["--features", "engine/burn-flex"];
+        assert_eq!(
+            arguments(&all),
+            [&["test", "--release", "--workspace", "--exclude", "xtask"], &features[..]].concat()
+        );
     }
 
     #[test]
     fn without_a_browser_its_tests_are_left_out() {
         let rest = select(&[], true).unwrap();
         assert!(!rest.holds("browser-tests"));
-        assert!(arguments(&rest).ends_with(&["--exclude".to_owned(), "browser-tests".to_owned()]));
+        assert!(arguments(&rest).windows(2).any(|pair| pair == ["--exclude", "browser-tests"]));
         assert!(select(&["browser-tests"], true).is_err());
     }
 
@@ -222,7 +232,10 @@ mod tests {
     #[test]
     fn chosen_crates_are_tested_alone() {
         let chosen = select(&["engine"], false).unwrap();
-        assert_eq!(arguments(&chosen), ["test", "--release", "--package", "engine"]);
+        let package = ["test", "--release", "--package", "engine", "--features", "engine/burn-flex"];
+        assert_eq!(arguments(&chosen), package);
+        let plain = select(&["results"], false).unwrap();
+        assert_eq!(arguments(&plain), ["test", "--release", "--package", "results"]);
         assert!(!chosen.holds("xtask"));
     }
 
