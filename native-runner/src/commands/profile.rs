@@ -83,7 +83,7 @@ fn table(profile: &Profile) -> Table {
                 rate(flops, sum.seconds, "FLOP"),
                 rate(flops, profile.step.seconds, "FLOP"),
             ),
-            column("memory", &|launch| rate(launch.bytes, launch.cost.seconds, "B"), none(), none()),
+            column("memory, at most", &|launch| rate(launch.bytes, launch.cost.seconds, "B"), none(), none()),
             column("workgroups", &|launch| launch.workgroups.to_string(), none(), none()),
             column("product", &|launch| launch.size.clone(), none(), none()),
         ],
