@@ -18,6 +18,9 @@ pub struct Wishes {
 }
 
 impl Wishes {
+    /// Names that mean something in the address.
+    pub const NAMES: [&str; 7] = ["suite", "workload", "batch", "epochs", "steps", "seconds", "precision"];
+
     /// Reads decoded pairs of name and value. Names that mean nothing here are left alone.
     ///
     /// # Errors
@@ -143,6 +146,13 @@ mod tests {
         let wishes = Wishes::from_pairs([("utm_source", "somewhere")]).unwrap();
         assert_eq!(wishes, Wishes::default());
         assert!(!wishes.non_standard());
+    }
+
+    #[test]
+    fn every_name_of_the_address_is_read() {
+        for name in Wishes::NAMES {
+            assert!(Wishes::from_pairs([(name, "no such thing")]).is_err(), "{name} is left alone");
+        }
     }
 
     #[test]

@@ -314,6 +314,7 @@ fn selector(role: &str) -> &'static str {
         "progressbar" => "progress, [role=progressbar]",
         "status" => "output, [role=status]",
         "radio" => "input[type=radio]",
+        "checkbox" => "input[type=checkbox]",
         "textbox" => "input, textarea",
         "heading" => "h1, h2, h3",
         other => panic!("say here which elements may be a {other}"),

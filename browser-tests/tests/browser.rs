@@ -133,6 +133,42 @@ fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
 }
 
 #[test]
+fn networks_are_chosen_on_the_page_and_a_recurrent_one_trains() {
+    drive(Setup::default(), async |page| {
+        page.open("/?batch=8&steps=3").await;
+        page.client()
+            .wait()
+            .for_element(Locator::Css("details.networks summary"))
+            .await
+            .unwrap()
+            .click()
+            .await
+            .unwrap();
+        page.click("checkbox", "bAbI task 2, recurrent network (Keras)").await;
+        page.click("checkbox", "MNIST, multilayer perceptron (Keras)").await;
+        page.click("checkbox", "MNIST, LeNet (Caffe)").await;
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
+        let record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+        let workloads = record["workloads"].as_array().unwrap();
+        assert_eq!(workloads.len(), 1, "{record}");
+        assert_eq!(workloads[0]["workload"], "keras-babi-rnn");
+        assert_eq!(workloads[0]["correctness"]["passed"], true, "{record}");
+    });
+}
+
+#[test]
+fn a_precision_that_the_device_lacks_is_refused() {
+    drive(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&steps=3&precision=f16").await;
+        page.click("button", "Benchmark").await;
+        // SwiftShader has no f16; training in f32 instead would be another measurement.
+        page.wait_for_status(PATIENCE, |text| text.contains("f16")).await;
+        assert!(page.by_role("table", "Results").await.is_none());
+    });
+}
+
+#[test]
 fn a_page_that_was_hidden_for_a_while_says_so_in_its_record() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&seconds=6").await;

@@ -60,8 +60,8 @@ pub(crate) fn origin() -> String {
 pub(crate) fn wishes() -> Result<Wishes, String> {
     let query = window().location().search().unwrap_or_default();
     let Ok(parameters) = UrlSearchParams::new_with_str(&query) else { return Ok(Wishes::default()) };
-    let names = ["workload", "batch", "epochs", "steps", "seconds"];
-    let pairs: Vec<(&str, String)> = names.into_iter().filter_map(|name| Some((name, parameters.get(name)?))).collect();
+    let pairs: Vec<(&str, String)> =
+        Wishes::NAMES.into_iter().filter_map(|name| Some((name, parameters.get(name)?))).collect();
     Wishes::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
 }
 

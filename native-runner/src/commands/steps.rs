@@ -106,7 +106,12 @@ fn contenders(
             (Err(error), _) => return Err(error.into()),
         }
     }
-    if let Some(error) = first_error.filter(|_| contenders.is_empty()) {
+    // Back ends that do without an adapter are no answer to somebody who named one.
+    let answered = match arguments.choice() {
+        AdapterChoice::Any => !contenders.is_empty(),
+        _ => contenders.iter().any(on_adapter),
+    };
+    if let Some(error) = first_error.filter(|_| !answered) {
         return Err(error.into());
     }
     if contenders.is_empty() {
@@ -118,6 +123,11 @@ fn contenders(
     introduce(&contenders)?;
     measure_peaks(&mut contenders, arguments, clock, progress);
     Ok((contenders, unavailable))
+}
+
+/// Whether it computes on the chosen adapter.
+fn on_adapter(contender: &Contender) -> bool {
+    BACKENDS.iter().any(|backend| backend.name == contender.backend.name() && backend.uses_adapter)
 }
 
 /// Says what takes part.
@@ -151,9 +161,6 @@ fn measure_peaks(
         }
     }
 
-    let on_adapter = |contender: &Contender| {
-        BACKENDS.iter().any(|backend| backend.name == contender.backend.name() && backend.uses_adapter)
-    };
     if !contenders.iter().any(on_adapter) {
         return;
     }

@@ -70,7 +70,7 @@ fn without_json_there_is_a_table_of_figures() {
 fn a_workload_that_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on() {
     let test = "a_workload_that_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on";
     // The images of CIFAR-10 alone are larger than this, those of MNIST are not.
-    let budget = "--budget-mib 100 --seconds-per-workload 0.1 --unchecked --batch-sizes 2";
+    let budget = "--backend wgsl --budget-mib 100 --seconds-per-workload 0.1 --unchecked --batch-sizes 2";
     let large_and_small = format!("--workload keras-cifar10-cnn,keras-mnist-mlp {budget}");
     let Some(finished) = run(test, &large_and_small) else { return };
     let finished = finished.expect_status(0);
