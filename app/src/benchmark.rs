@@ -8,6 +8,7 @@ use leptos::task::spawn_local;
 use results::{Outcome, Precision, RunRecord, Suite, Warning};
 use training_worker::{FromWorker, Limit, Order, Registration};
 
+use crate::backend::{Arrival, Bundle};
 use crate::live::Live;
 use crate::platform::{self, HiddenTimer, TrainingWorker, WakeLock};
 use crate::wishes::Wishes;
@@ -16,7 +17,7 @@ use crate::wishes::Wishes;
 const DRAW_EVERY: Duration = Duration::from_millis(250);
 /// A worker that has not stopped by then is stopped by force.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(3);
-/// A worker whose module has not started by then will not.
+/// A worker from which nothing is heard for so long before it has started will not start.
 const START_PATIENCE: Duration = Duration::from_secs(60);
 /// A page hidden for less than this was merely glanced away from.
 const HIDDEN_SECONDS: f64 = 0.5;
@@ -47,6 +48,8 @@ pub(crate) enum Kind {
 pub(crate) struct Finished {
     pub(crate) record: RunRecord,
     pub(crate) kind: Kind,
+    /// How the second bundle came, where the run needed it.
+    pub(crate) bundle: Option<Arrival>,
 }
 
 /// The page's one run at a time.
@@ -105,14 +108,16 @@ impl Benchmark {
         }
         self.attempt.update_value(|attempt| *attempt += 1);
         let attempt = self.attempt.get_value();
-        self.latest.set_value(Live::default());
-        self.live.set(Live::default());
+        let bundle = platform::bundle().filter(|_| kind == Kind::Benchmark && wishes.backend.is_burn());
+        let live = Live::new(bundle.as_ref().map(|bundle| bundle.bytes));
+        self.latest.set_value(live.clone());
+        self.live.set(live);
         self.finished.set(None);
         self.stage.set(Stage::Running);
         spawn_local(async move {
             let order = order(kind, wishes).await;
             if self.goes_on(attempt)
-                && let Err(reason) = self.open(attempt, kind, order).await
+                && let Err(reason) = self.open(attempt, kind, order, bundle).await
             {
                 self.end(Stage::Failed(format!("The training worker could not be started: {reason}.")));
             }
@@ -135,12 +140,13 @@ impl Benchmark {
         set_timeout(stop, CANCEL_PATIENCE);
     }
 
-    async fn open(self, attempt: u32, kind: Kind, order: Ordered) -> Result<(), String> {
+    async fn open(self, attempt: u32, kind: Kind, order: Ordered, bundle: Option<Bundle>) -> Result<(), String> {
         let wake_lock = WakeLock::request().await;
         if !self.goes_on(attempt) {
             return Ok(());
         }
-        let worker = TrainingWorker::start(order.order, move |message| {
+        let loader = bundle.map_or_else(|| platform::LOADER.to_owned(), |bundle| bundle.loader());
+        let worker = TrainingWorker::start(&loader, order.order, move |message| {
             if self.goes_on(attempt) {
                 self.receive(message);
             }
@@ -154,14 +160,25 @@ impl Benchmark {
             unregistered: order.unregistered,
             _drawing: Ticker(drawing),
         }));
-        let give_up = move || {
-            let silent = self.latest.with_value(|live| live.adapter.is_none());
-            if self.goes_on(attempt) && silent {
-                self.end(Stage::Failed("The training worker did not start. Reload the page and try again.".to_owned()));
-            }
-        };
-        set_timeout(give_up, START_PATIENCE);
+        self.expect_a_sign(attempt);
         Ok(())
+    }
+
+    /// Gives up on a worker that has not started by and by; one whose bundle is still on its way is waited for.
+    fn expect_a_sign(self, attempt: u32) {
+        let known = self.latest.with_value(|live| live.bundle);
+        let look = move || {
+            let (started, bundle) = self.latest.with_value(|live| (live.adapter.is_some(), live.bundle));
+            if !self.goes_on(attempt) || started {
+                return;
+            }
+            if bundle == known {
+                let advice = "Reload the page and try again.";
+                return self.end(Stage::Failed(format!("The training worker did not start. {advice}")));
+            }
+            self.expect_a_sign(attempt);
+        };
+        set_timeout(look, START_PATIENCE);
     }
 
     /// Whether run number `attempt` is the present one and has not ended.
@@ -171,7 +188,13 @@ impl Benchmark {
 
     fn receive(self, message: FromWorker) {
         match message {
+            FromWorker::Arriving { bytes } => self.latest.update_value(|live| live.arriving(bytes)),
+            FromWorker::Loaded(loaded) => self.latest.update_value(|live| live.loaded(loaded)),
             FromWorker::Ready => {}
+            FromWorker::NotLoaded(reason) => {
+                let advice = "Check the connection and press Benchmark to try again.";
+                self.end(Stage::Failed(format!("The training worker could not be loaded: {reason}. {advice}")));
+            }
             FromWorker::Loading { loaded_bytes, total_bytes, .. } => {
                 self.latest.update_value(|live| live.loading(loaded_bytes, total_bytes));
             }
@@ -215,7 +238,8 @@ impl Benchmark {
                 session.kind
             })
         });
-        self.finished.set(kind.map(|kind| Finished { record, kind }));
+        let bundle = self.latest.with_value(|live| live.bundle);
+        self.finished.set(kind.map(|kind| Finished { record, kind, bundle }));
     }
 
     fn end(self, stage: Stage) {
@@ -254,10 +278,10 @@ async fn order(kind: Kind, wishes: Wishes) -> Ordered {
     let suite = wishes.suite();
     let started_unix_seconds = platform::unix_seconds();
     let mut order = Order {
-        backend: "wgsl".to_owned(),
+        backend: wishes.backend.name().to_owned(),
         precision: wishes.precision.unwrap_or(Precision::F32),
         suite: suite.name.to_owned(),
-        workloads: wishes.workloads,
+        workloads: wishes.trained(),
         seed: platform::random_seed(),
         batch_size: wishes.batch_size,
         limit: wishes.limit,

@@ -1,13 +1,14 @@
 //! The Gradmark page.
 //!
 //! Whatever can be decided without a browser is in ordinary modules, tested on the host: what a
-//! user-agent string and a query string mean ([`browser`], [`wishes`]), what to do without WebGPU
-//! ([`advice`]), the state that a run's events add up to ([`live`]), the geometry of charts
+//! user-agent string and a query string mean ([`browser`], [`wishes`]), what the page trains with
+//! ([`backend`]), what to do without WebGPU ([`advice`]), the state that a run's events add up to ([`live`]), the geometry of charts
 //! ([`geometry`]) and every sentence made from numbers ([`text`]). The rest touches the browser and is built
 //! for wasm only: `platform` wraps what the browser offers, `benchmark` drives a run, `page` is what
 //! one sees.
 
 pub mod advice;
+pub mod backend;
 #[cfg(target_arch = "wasm32")]
 mod benchmark;
 pub mod browser;

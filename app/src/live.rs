@@ -2,9 +2,14 @@
 
 use engine::{Event, Phase};
 use results::{Adapter, CurvePoint, Evaluation, Warning};
+use training_worker::Loaded;
+
+use crate::backend::Arrival;
 
 /// Share of the progress bar that fetching the data fills; the engine counts the rest.
 const DATA_SHARE: f64 = 0.05;
+/// Share of the second bundle, where one is fetched.
+const BUNDLE_SHARE: f64 = 0.05;
 /// Points kept for drawing. When there are more, every other one is left out.
 const MAXIMUM_POINTS: usize = 600;
 
@@ -16,6 +21,8 @@ pub struct Live {
     pub warnings: Vec<Warning>,
     /// The workload that is running.
     pub workload: Option<LiveWorkload>,
+    /// The second bundle, where the run needs it.
+    pub bundle: Option<Arrival>,
     data_fraction: f64,
     run_fraction: f64,
     finished: bool,
@@ -54,9 +61,30 @@ impl LiveWorkload {
 }
 
 impl Live {
+    /// A run that begins with a bundle of so many bytes, if any.
+    pub fn new(bundle_bytes: Option<u64>) -> Self {
+        Self { bundle: bundle_bytes.map(|total| Arrival::Coming { bytes: 0, total }), ..Self::default() }
+    }
+
     /// Share of the whole that is done, 0 to 1; it never falls.
     pub fn fraction(&self) -> f64 {
-        if self.finished { 1.0 } else { DATA_SHARE * self.data_fraction + (1.0 - DATA_SHARE) * self.run_fraction }
+        if self.finished {
+            return 1.0;
+        }
+        let rest = DATA_SHARE * self.data_fraction + (1.0 - DATA_SHARE) * self.run_fraction;
+        self.bundle.map_or(rest, |bundle| BUNDLE_SHARE * bundle.fraction() + (1.0 - BUNDLE_SHARE) * rest)
+    }
+
+    /// So many bytes of the bundle's module are here.
+    pub fn arriving(&mut self, bytes: u64) {
+        if let Some(Arrival::Coming { bytes: known, .. }) = &mut self.bundle {
+            *known = bytes.max(*known);
+        }
+    }
+
+    /// The bundle is here and runs.
+    pub fn loaded(&mut self, loaded: Loaded) {
+        self.bundle = self.bundle.map(|_| Arrival::Started(loaded));
     }
 
     /// A data file is on its way.
@@ -124,7 +152,10 @@ impl Live {
 
     /// Where the run is, for the status region: changes with the phase only, so that it is not read out all the time.
     pub fn status(&self) -> String {
-        let Some(workload) = &self.workload else { return "Starting the training worker".to_owned() };
+        let Some(workload) = &self.workload else {
+            let fetches = matches!(self.bundle, Some(Arrival::Coming { .. }));
+            return if fetches { "Loading Burn" } else { "Starting the training worker" }.to_owned();
+        };
         let phase = self.phase.map_or("starting", Phase::title);
         // The network's own name stands right below, in the heading.
         format!("Network {} of {}: {phase}", workload.index + 1, workload.count)
@@ -181,6 +212,21 @@ mod tests {
         live.finish();
         check(&live);
         assert_eq!(live.fraction(), 1.0);
+    }
+
+    #[test]
+    fn the_second_bundle_has_its_part_of_the_progress_bar() {
+        let mut live = Live::new(Some(1000));
+        assert_eq!((live.status().as_str(), live.fraction()), ("Loading Burn", 0.0));
+        live.arriving(500);
+        assert_eq!(live.fraction(), BUNDLE_SHARE / 2.0);
+        live.arriving(400);
+        assert_eq!(live.fraction(), BUNDLE_SHARE / 2.0, "it never falls");
+        live.loaded(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
+        assert_eq!((live.status().as_str(), live.fraction()), ("Starting the training worker", BUNDLE_SHARE));
+        live.loading(1, 1);
+        live.event(&progress(1, 1.0));
+        assert!((live.fraction() - 1.0).abs() < 1e-12);
     }
 
     #[test]

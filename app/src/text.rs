@@ -3,6 +3,7 @@
 use engine::SuiteDefinition;
 use results::{Adapter, Outcome, RunRecord, WorkloadRecord, api::Tier, metric};
 
+use crate::backend::Bundle;
 use crate::wishes::Wishes;
 
 /// The title of a workload, or its name where this build does not know it.
@@ -28,7 +29,7 @@ pub fn choice(wishes: &Wishes) -> String {
 }
 
 /// What a run costs: time at most, apart from checks and tests, and what is fetched before.
-pub fn cost(wishes: &Wishes) -> String {
+pub fn cost(wishes: &Wishes, bundle: Option<&Bundle>) -> String {
     let networks = wishes.networks();
     let minutes = (networks.len() as f64 * wishes.suite().training_seconds / 60.0).ceil();
     let time =
@@ -38,10 +39,12 @@ pub fn cost(wishes: &Wishes) -> String {
         sets.into_iter().any(|set| set.starts_with(prefix))
     };
     // As the server compresses them.
-    let fetched: Vec<&str> = [("mnist", "11 MB of handwritten digits"), ("cifar10", "170 MB of photographs")]
+    let mut fetched: Vec<String> = [("mnist", "11 MB of handwritten digits"), ("cifar10", "170 MB of photographs")]
         .into_iter()
-        .filter_map(|(set, what)| uses(set).then_some(what))
+        .filter_map(|(set, what)| uses(set).then(|| what.to_owned()))
         .collect();
+    let burn = bundle.filter(|_| wishes.backend.is_burn());
+    fetched.extend(burn.map(|bundle| format!("{} of Burn", megabytes(bundle.compressed_bytes))));
     match fetched.as_slice() {
         [] => format!("{time}; makes up its stories itself."),
         what => format!("{time}; fetches {} the first time.", what.join(" and ")),
@@ -145,6 +148,11 @@ pub fn percent(share: f64) -> String {
     format!("{:.2} %", share * 100.0)
 }
 
+/// A size such as `3.4 MB`, of millions of bytes.
+pub fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
 /// A count in groups of three digits, such as `60,000`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -179,6 +187,7 @@ pub fn day(unix_seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::PageBackend;
 
     #[test]
     fn days_are_those_of_the_calendar() {
@@ -211,14 +220,18 @@ mod tests {
     fn what_is_chosen_and_what_it_costs() {
         let quick = Wishes::default();
         assert_eq!(choice(&quick), "quick suite, 2 of them");
-        assert_eq!(cost(&quick), "About a minute; fetches 11 MB of handwritten digits the first time.");
+        assert_eq!(cost(&quick, None), "About a minute; fetches 11 MB of handwritten digits the first time.");
         let complete = quick.clone().with_suite(engine::suite("complete").unwrap());
-        let cost_of_all = cost(&complete);
+        let cost_of_all = cost(&complete, None);
         assert!(cost_of_all.starts_with("8 minutes") && cost_of_all.contains("and 170 MB"), "{cost_of_all}");
         let stories = quick.with_network("keras-babi-rnn", true);
         assert_eq!(choice(&stories), "3 chosen");
         let stories = stories.with_network("keras-mnist-mlp", false).with_network("caffe-mnist", false);
         assert_eq!(choice(&stories), workload_title("keras-babi-rnn"));
-        assert_eq!(cost(&stories), "About a minute; makes up its stories itself.");
+        assert_eq!(cost(&stories, None), "About a minute; makes up its stories itself.");
+        let bundle = Bundle::parse("burn-1 3440000 12000000");
+        assert_eq!(cost(&stories, bundle.as_ref()), "About a minute; makes up its stories itself.");
+        let by_burn = stories.with_backend(PageBackend::BurnFlex);
+        assert_eq!(cost(&by_burn, bundle.as_ref()), "About a minute; fetches 3.4 MB of Burn the first time.");
     }
 }

@@ -1,9 +1,12 @@
 //! What a person wants to run: chosen on the page, or settings in its address, for engineers and tests:
-//! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32`.
+//! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
 
 use engine::SuiteDefinition;
 use results::Precision;
 use training_worker::Limit;
+
+use crate::backend::{Bundle, PageBackend};
+use crate::text;
 
 /// What the address asks for; nothing for a standard run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,11 +18,12 @@ pub struct Wishes {
     pub batch_size: Option<u32>,
     pub limit: Option<Limit>,
     pub precision: Option<Precision>,
+    pub backend: PageBackend,
 }
 
 impl Wishes {
     /// Names that mean something in the address.
-    pub const NAMES: [&str; 7] = ["suite", "workload", "batch", "epochs", "steps", "seconds", "precision"];
+    pub const NAMES: [&str; 8] = ["suite", "workload", "batch", "epochs", "steps", "seconds", "precision", "backend"];
 
     /// Reads decoded pairs of name and value. Names that mean nothing here are left alone.
     ///
@@ -36,6 +40,7 @@ impl Wishes {
                 "steps" => wishes.limit_once(Limit::Steps(u64::from(positive(name, value)?)))?,
                 "seconds" => wishes.limit_once(Limit::Seconds(seconds(value)?))?,
                 "precision" => wishes.precision = Some(precision(value)?),
+                "backend" => wishes.backend = backend(value)?,
                 _ => {}
             }
         }
@@ -46,13 +51,48 @@ impl Wishes {
         self.suite.and_then(engine::suite).unwrap_or(&engine::SUITES[0])
     }
 
-    /// Names of the networks that will be trained.
+    /// Names of the networks that are chosen.
     pub fn networks(&self) -> Vec<String> {
         if self.workloads.is_empty() {
             self.suite().workloads.iter().map(|&name| name.to_owned()).collect()
         } else {
             self.workloads.clone()
         }
+    }
+
+    /// The chosen networks that the chosen back end cannot train as they are defined, and why.
+    pub fn left_out(&self) -> Vec<(String, String)> {
+        let reason = |name: &String| {
+            let model = engine::workload(name)?.model;
+            Some(engine::backends::unsupported(self.backend.name(), &model)?.to_string())
+        };
+        self.networks().into_iter().filter_map(|name| Some((name.clone(), reason(&name)?))).collect()
+    }
+
+    /// What a run is asked for: names of workloads, or nothing for all of the suite.
+    pub fn trained(&self) -> Vec<String> {
+        let left_out = self.left_out();
+        if left_out.is_empty() {
+            return self.workloads.clone();
+        }
+        self.networks().into_iter().filter(|name| left_out.iter().all(|(other, _)| other != name)).collect()
+    }
+
+    /// Why this cannot be run with what the page has.
+    pub fn obstacle(&self, bundle: Option<&Bundle>) -> Option<String> {
+        if self.backend.is_burn() && bundle.is_none() {
+            return Some(format!("{}: this server's page was built without Burn.", self.backend.title()));
+        }
+        let left_out = self.left_out();
+        let (name, reason) = left_out.first()?;
+        (left_out.len() == self.networks().len())
+            .then(|| format!("{} cannot train {}: {reason}.", self.backend.title(), text::workload_title(name)))
+    }
+
+    /// The same wishes on another back end.
+    #[must_use]
+    pub fn with_backend(self, backend: PageBackend) -> Self {
+        Self { backend, ..self }
     }
 
     /// The same wishes for the whole of a suite.
@@ -114,6 +154,12 @@ fn precision(value: &str) -> Result<Precision, String> {
     precision.ok_or_else(|| format!("In the address, precision must be f16 or f32, but is “{value}”."))
 }
 
+fn backend(value: &str) -> Result<PageBackend, String> {
+    let known = PageBackend::ALL.map(PageBackend::name).join(", ");
+    PageBackend::named(value.trim())
+        .ok_or_else(|| format!("The page has no back end named “{value}”; there are: {known}."))
+}
+
 fn positive(name: &str, value: &str) -> Result<u32, String> {
     let number = value.parse().ok().filter(|&number: &u32| number > 0);
     number.ok_or_else(|| format!("In the address, {name} must be a whole number from 1, but is “{value}”."))
@@ -133,7 +179,7 @@ mod tests {
         let wishes = Wishes::from_pairs([("workload", "keras-mnist-mlp"), ("batch", "32"), ("steps", "40")]).unwrap();
         let workloads = vec!["keras-mnist-mlp".to_owned()];
         let limit = Some(Limit::Steps(40));
-        assert_eq!(wishes, Wishes { suite: None, workloads, batch_size: Some(32), limit, precision: None });
+        assert_eq!(wishes, Wishes { workloads, batch_size: Some(32), limit, ..Wishes::default() });
         assert!(wishes.non_standard());
         let half = Wishes::from_pairs([("precision", "f16")]).unwrap();
         assert_eq!(half, Wishes { precision: Some(Precision::F16), ..Wishes::default() });
@@ -161,10 +207,32 @@ mod tests {
         assert!(message("batch", "0").contains("batch must be a whole number"));
         assert!(message("seconds", "inf").contains("seconds must be above 0"));
         assert!(message("precision", "f64").contains("precision must be f16 or f32"));
+        assert!(message("backend", "burn-cuda").contains("wgsl, burn-wgpu, burn-flex"));
         let names = message("workload", "resnet");
         assert!(names.contains("keras-mnist-mlp, ") && names.contains(", caffe-mnist"), "{names}");
         assert!(message("suite", "huge").contains("quick, complete"));
         assert!(Wishes::from_pairs([("steps", "1"), ("seconds", "1")]).is_err());
+    }
+
+    #[test]
+    fn burn_is_chosen_by_its_name_and_needs_its_bundle() {
+        let wishes = Wishes::from_pairs([("backend", "burn-flex")]).unwrap();
+        assert_eq!(wishes.backend, PageBackend::BurnFlex);
+        assert!(!wishes.non_standard(), "a back end is no departure from a suite");
+        assert_eq!(wishes.trained(), Vec::<String>::new());
+        let obstacle = wishes.obstacle(None).unwrap();
+        assert!(obstacle.contains("built without Burn"), "{obstacle}");
+        let bundle = Bundle::parse("burn-1 2 3");
+        assert_eq!(wishes.obstacle(bundle.as_ref()), None);
+        assert_eq!(wishes.with_backend(PageBackend::Wgsl).obstacle(None), None);
+    }
+
+    #[test]
+    fn every_network_of_the_page_is_trained_by_every_back_end() {
+        let all = Wishes::default().with_suite(engine::suite("complete").unwrap());
+        for backend in PageBackend::ALL {
+            assert_eq!(all.clone().with_backend(backend).left_out(), Vec::new(), "{backend:?}");
+        }
     }
 
     #[test]

@@ -305,3 +305,59 @@ async fn never_scrolls_sideways(page: &Browser) {
     let widths = page.client().execute(script, Vec::new()).await.unwrap();
     assert!(widths[0].as_u64() <= widths[1].as_u64(), "{widths}");
 }
+
+/// Runs `body` where the page has Burn; `cargo xtask test --no-burn-page` builds one without.
+fn drive_with_burn(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
+    if std::env::var("GRADMARK_NO_BURN_PAGE").is_ok_and(|value| value == "1") {
+        eprintln!("skipped: the page was built without Burn");
+        return;
+    }
+    drive(setup, body);
+}
+
+/// Files of the bundle with Burn that the page has asked for.
+async fn asked_of_burn(page: &Browser) -> Vec<Value> {
+    let script = "return performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/burn-'))";
+    page.client().execute(script, Vec::new()).await.unwrap().as_array().unwrap().clone()
+}
+
+#[test]
+fn burn_is_fetched_when_it_is_chosen_and_trains_on_the_processor() {
+    // Without WebGPU, which this back end does not need.
+    drive_with_burn(Setup { webgpu: false, ..Setup::default() }, async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=8&steps=6").await;
+        page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
+        let driver = page.client();
+        driver.find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
+        driver.find(Locator::Css("input[value=burn-flex]")).await.unwrap().click().await.unwrap();
+        let note = page.text("#benchmark-note").await.unwrap();
+        assert!(note.contains("MB of Burn"), "{note}");
+        assert_eq!(asked_of_burn(page).await, Vec::<Value>::new());
+
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
+        assert!(!asked_of_burn(page).await.is_empty());
+        let fetched = page.text("[data-figure=bundle]").await.unwrap();
+        assert!(fetched.contains("unpacked) fetched and started in"), "{fetched}");
+        let record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+        assert_eq!(record["device"]["backend"], "burn-flex");
+        let workload = &record["workloads"][0];
+        assert_eq!(workload["correctness"]["passed"], true, "{record}");
+        assert_eq!(workload["outcome"]["kind"], "completed");
+    });
+}
+
+#[test]
+fn burn_that_cannot_be_fetched_is_told_and_another_try_succeeds() {
+    drive_with_burn(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=8&seconds=600&backend=burn-flex").await;
+        page.block(&["*/burn-*"]).await;
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(PATIENCE, |text| text.contains("could not be loaded") && text.contains("try again")).await;
+        page.block(&[]).await;
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(RUN_PATIENCE, |text| text.contains("training")).await;
+        page.click("button", "Cancel").await;
+        page.wait_for_status(Duration::from_secs(5), |text| text.starts_with("Cancelled")).await;
+    });
+}

@@ -1,5 +1,7 @@
 //! The page: built by Trunk when one of its sources has changed, with a compressed twin beside each file.
 
+mod burn;
+
 use crate::files::{files_below, sha256_hex, write_whole};
 use crate::setup::Tools;
 use crate::workspace::{cargo, run};
@@ -36,17 +38,23 @@ const COMPRESSIBLE: [&str; 7] = ["html", "js", "wasm", "css", "svg", "json", "tx
 struct Note {
     /// One digest of all sources.
     sources: String,
+    /// Whether the worker with Burn is there.
+    burn: bool,
     /// The size in bytes of each built file, compressed twins included.
     built: BTreeMap<PathBuf, u64>,
 }
 
-/// Builds the page into `dist/` unless it is there and none of its sources has changed since.
-pub(crate) fn build(top: &Path) -> Result<()> {
+/// Builds the page into `dist/` unless it is there and none of its sources has changed since. With `burn`, the worker
+/// with Burn is a part of it; without, a page that has it and is up to date is left as it is.
+pub(crate) fn build(top: &Path, burn: bool) -> Result<()> {
     let dist = top.join("dist");
     let note_path = top.join(".cache/page.json");
     let sources = digest_of_sources(top)?;
     let old: Option<Note> = fs::read(&note_path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    if old.is_some_and(|note| note.sources == sources && sizes_below(&dist).is_ok_and(|sizes| sizes == note.built)) {
+    let is_up_to_date = |note: Note| {
+        note.sources == sources && (note.burn || !burn) && sizes_below(&dist).is_ok_and(|sizes| sizes == note.built)
+    };
+    if old.is_some_and(is_up_to_date) {
         return Ok(());
     }
     let tools = setup::page_tools(top)?;
@@ -54,11 +62,14 @@ pub(crate) fn build(top: &Path) -> Result<()> {
     // Built and compressed aside and then put in place, so that nobody is ever served half a page and two builds at a
     // time do not write into each other's folder.
     let aside = top.join(format!(".cache/page-{}", std::process::id()));
-    let built = trunk(top, &tools, &aside).and_then(|()| compress(&aside)).and_then(|()| put_in_place(&aside, &dist));
+    let built = trunk(top, &tools, &aside)
+        .and_then(|()| compress(&aside))
+        .and_then(|()| if burn { burn::put_into(&aside, top, &tools) } else { Ok(()) })
+        .and_then(|()| put_in_place(&aside, &dist));
     // What stays behind is only in the way when it can be removed later.
     let _ = fs::remove_dir_all(&aside);
     built?;
-    let note = serde_json::to_vec_pretty(&Note { sources, built: sizes_below(&dist)? })?;
+    let note = serde_json::to_vec_pretty(&Note { sources, burn, built: sizes_below(&dist)? })?;
     write_whole(&note_path, |out| Ok(out.write_all(&note)?))
 }
 
@@ -75,12 +86,16 @@ fn put_in_place(new: &Path, place: &Path) -> Result<()> {
     Ok(())
 }
 
-fn trunk(top: &Path, tools: &Tools, dist: &Path) -> Result<()> {
-    // Trunk's `--offline` is passed on to cargo, so everything has to be on the disk before.
+/// Trunk's `--offline` is passed on to cargo, so everything has to be on the disk before.
+fn fetch_dependencies(top: &Path) -> Result<()> {
     run(
         cargo(top).args(["fetch", "--locked", "--quiet", "--target", "wasm32-unknown-unknown"]),
         "fetching the page's dependencies",
-    )?;
+    )
+}
+
+fn trunk(top: &Path, tools: &Tools, dist: &Path) -> Result<()> {
+    fetch_dependencies(top)?;
     let mut command = Command::new(&tools.trunk);
     fs::create_dir_all(dist).with_context(|| format!("cannot make the folder {}", dist.display()))?;
     command.args(["build", "--release", "--offline", "--dist"]).arg(dist).current_dir(top).env("PATH", &tools.path);
@@ -104,8 +119,13 @@ fn commit(top: &Path) -> Option<String> {
 }
 
 fn digest_of_sources(top: &Path) -> Result<String> {
+    digest_of(top, &SOURCES)
+}
+
+/// One digest of these sources and of what they include.
+fn digest_of(top: &Path, sources: &[&str]) -> Result<String> {
     let mut files = Vec::new();
-    for source in SOURCES.iter().chain(&INCLUDED) {
+    for source in sources.iter().chain(&INCLUDED) {
         let path = top.join(source);
         if path.is_dir() {
             files.extend(files_below(&path)?.into_iter().filter(|file| !is_test(file, &path)));
@@ -189,6 +209,20 @@ mod tests {
         assert_eq!(digest_of_sources(top.path()).unwrap(), before);
         fs::write(top.path().join("engine/src/lib.rs"), "something else").unwrap();
         assert_ne!(digest_of_sources(top.path()).unwrap(), before);
+    }
+
+    #[test]
+    fn a_change_of_the_page_alone_leaves_the_worker_with_burn_as_it_is() {
+        let top = sources();
+        fs::create_dir_all(top.path().join("app/worker/src")).unwrap();
+        fs::write(top.path().join("app/worker/src/lib.rs"), "a worker").unwrap();
+        let both = || (digest_of_sources(top.path()).unwrap(), digest_of(top.path(), &burn::SOURCES).unwrap());
+        let before = both();
+        fs::write(top.path().join("app/src/lib.rs"), "another page").unwrap();
+        let after = both();
+        assert!(after.0 != before.0 && after.1 == before.1);
+        fs::write(top.path().join("engine/src/lib.rs"), "another engine").unwrap();
+        assert_ne!(both().1, before.1);
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub(crate) struct Options {
     /// Open the page in the default browser when it answers
     #[arg(long)]
     open: bool,
+    /// Build the page without Burn, which takes minutes to compile when the engine has changed
+    #[arg(long)]
+    no_burn_page: bool,
 }
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
@@ -31,7 +34,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let store = Store::of_checkout(top, None)?;
     setup::system(Wanted { npm: store.needs_download(), ..Wanted::default() })?;
     data::prepare(&store, Trust::Stamped)?;
-    page::build(top)?;
+    page::build(top, !options.no_burn_page)?;
     say::step("Building", "the server (nothing to do when it is up to date)");
     let program = build::program(top, "leaderboard")?;
 

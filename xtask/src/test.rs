@@ -22,6 +22,10 @@ pub(crate) struct Options {
     /// Leave out the tests that drive a browser, and building the page for them
     #[arg(long)]
     no_browser: bool,
+    /// Build the page without Burn, which takes minutes to compile when the engine has changed, and leave out the tests
+    /// that train with it in a browser
+    #[arg(long)]
+    no_burn_page: bool,
 }
 
 const BROWSER_TESTS: &str = "browser-tests";
@@ -43,7 +47,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     setup::system(Wanted { npm: store.needs_download(), browser, software_vulkan: !selection.others.is_empty() })?;
     data::prepare(&store, Trust::Nothing)?;
     if browser {
-        page::build(top)?;
+        page::build(top, !options.no_burn_page)?;
     }
     if options.crates.is_empty() {
         lint::all(top)?;
@@ -59,7 +63,10 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         failed.extend((!well).then_some("xtask"));
     }
     if !selection.others.is_empty() {
-        let environment = environment(top, &store, &selection)?;
+        let mut environment = environment(top, &store, &selection)?;
+        if options.no_burn_page {
+            environment.push(("GRADMARK_NO_BURN_PAGE".to_owned(), "1".into()));
+        }
         say::step("Testing", selection.others.join(", "));
         let mut command = selection.cargo_test(top);
         command.arg("--no-fail-fast").envs(environment);
@@ -197,7 +204,7 @@ mod tests {
 
     fn select(crates: &[&str], no_browser: bool) -> Result<Selection> {
         let crates = crates.iter().map(|&name| name.to_owned()).collect();
-        Selection::new(&known(), &Options { crates, no_browser })
+        Selection::new(&known(), &Options { crates, no_browser, no_burn_page: false })
     }
 
     fn arguments(selection: &Selection) -> Vec<String> {

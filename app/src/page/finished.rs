@@ -24,7 +24,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
             drop(heading.focus());
         }
     });
-    let Finished { record, kind } = finished;
+    let Finished { record, kind, bundle } = finished;
     let shown = record.clone();
     let run_id = record.run_id.clone();
     let file = format!("gradmark-{}.json", run_id.as_deref().unwrap_or("run"));
@@ -39,6 +39,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
                 {if kind == Kind::Demonstration { "Demonstration on the processor" } else { "Your result" }}
             </h2>
             <Overview record=shown.clone() />
+            {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             {match kind {
                 Kind::Benchmark => view! { <Upload state run_id json /> }.into_any(),
                 Kind::Demonstration => {

@@ -3,6 +3,7 @@
 
 mod chart;
 mod delete;
+mod engines;
 mod figures;
 mod finished;
 mod json;

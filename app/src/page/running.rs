@@ -20,6 +20,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     });
     let percent = Memo::new(move |_| live.with(|live| (live.fraction() * 1000.0).floor() / 10.0));
     let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
+    let bundle = Memo::new(move |_| live.with(|live| live.bundle));
     let title = move || workload.get().map_or_else(|| "Getting ready".to_owned(), |workload| workload.title);
     let training = Signal::derive(move || workload.get().map(|w| w.training).unwrap_or_default());
     let tests = Signal::derive(move || workload.get().map(|w| w.tests).unwrap_or_default());
@@ -51,6 +52,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
                 </div>
                 <span class="bar-text" aria-hidden="true">{move || format!("{:.0} %", percent.get())}</span>
             </div>
+            {move || bundle.get().map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             <dl class="figures">
                 <Figure name="samples-per-second" title="Samples per second" value=move || {
                     workload.with(|w| w.as_ref().and_then(|w| w.samples_per_second))

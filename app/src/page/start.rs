@@ -4,6 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::engines::Engines;
 use super::finished::FinishedRun;
 use super::leaderboard::Leaderboard;
 use super::networks::Networks;
@@ -96,15 +97,20 @@ fn StartControls(state: StartState) -> impl IntoView {
     });
     let reason = move || match (state.wishes.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
-        (_, Gpu::Missing(obstacle)) => Some(obstacle.sentence().to_owned()),
-        _ => None,
+        (Ok(wishes), gpu) => wishes.obstacle(platform::bundle().as_ref()).or(match gpu {
+            Gpu::Missing(obstacle) if wishes.backend.uses_gpu() => Some(obstacle.sentence().to_owned()),
+            _ => None,
+        }),
     };
     let start = move |_| {
         if let Ok(wishes) = state.wishes.get_untracked() {
             state.benchmark.start(Kind::Benchmark, wishes);
         }
     };
-    let cost = move || state.wishes.with(|wishes| wishes.as_ref().map(text::cost).unwrap_or_default());
+    let cost = move || {
+        let bundle = platform::bundle();
+        state.wishes.with(|wishes| wishes.as_ref().map(|w| text::cost(w, bundle.as_ref())).unwrap_or_default())
+    };
     let asked = platform::wishes().ok().filter(Wishes::non_standard);
     view! {
         <div class="go">
@@ -124,6 +130,7 @@ fn StartControls(state: StartState) -> impl IntoView {
         </div>
         {asked.map(|wishes| view! { <Asked wishes /> })}
         <Networks wishes=state.wishes />
+        <Engines wishes=state.wishes />
     }
 }
 

@@ -7,8 +7,8 @@ use web_sys::{ErrorEvent, MessageEvent, Worker};
 
 use super::describe;
 
-/// Loads the worker's wasm module.
-const LOADER: &str = "/worker/loader.js";
+/// Loads the wasm module of the worker that is a part of the page.
+pub(crate) const LOADER: &str = "/worker/loader.js";
 
 /// A worker that trains. It is stopped by force when this is dropped.
 pub(crate) struct TrainingWorker {
@@ -18,12 +18,13 @@ pub(crate) struct TrainingWorker {
 }
 
 impl TrainingWorker {
-    /// Starts a worker, gives it `order` as soon as it listens, and calls `handle` with whatever it says.
+    /// Starts the worker of this loader, gives it `order` as soon as it listens, and calls `handle` with whatever it
+    /// says.
     ///
     /// # Errors
     /// The browser does not start workers at all.
-    pub(crate) fn start(order: Order, handle: impl FnMut(FromWorker) + 'static) -> Result<Self, String> {
-        let worker = Worker::new(LOADER).map_err(|error| describe(&error))?;
+    pub(crate) fn start(loader: &str, order: Order, handle: impl FnMut(FromWorker) + 'static) -> Result<Self, String> {
+        let worker = Worker::new(loader).map_err(|error| describe(&error))?;
         let handle = Rc::new(RefCell::new(handle));
         let mut order = Some(Box::new(order));
         let (port, handle_message) = (worker.clone(), handle.clone());
@@ -37,11 +38,14 @@ impl TrainingWorker {
             }
             (handle_message.borrow_mut())(message);
         });
+        let loader = loader.to_owned();
         let error = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
             // A script that cannot be loaded gives an event without a message.
             let text = js_sys::Reflect::get(&event, &JsValue::from_str("message")).ok().and_then(|m| m.as_string());
-            let text = text.unwrap_or_else(|| format!("{LOADER} could not be loaded"));
-            (handle.borrow_mut())(FromWorker::Crashed(text));
+            (handle.borrow_mut())(match text {
+                Some(text) => FromWorker::Crashed(text),
+                None => FromWorker::NotLoaded(format!("{loader} could not be loaded")),
+            });
         });
         worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(error.as_ref().unchecked_ref()));

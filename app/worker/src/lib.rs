@@ -9,6 +9,6 @@ mod messages;
 #[cfg(all(target_arch = "wasm32", feature = "training"))]
 mod training;
 
-pub use messages::{FromWorker, Limit, Order, Registration, ToWorker};
+pub use messages::{FromWorker, Limit, Loaded, Order, Registration, ToWorker};
 #[cfg(all(target_arch = "wasm32", feature = "training"))]
 pub use training::start;

@@ -14,8 +14,17 @@ pub enum ToWorker {
 /// What the worker tells the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromWorker {
+    /// A part of the worker's own module has come; the loader of the bundle with Burn says so.
+    Arriving {
+        /// So far, unpacked.
+        bytes: u64,
+    },
+    /// The module cannot be fetched or compiled.
+    NotLoaded(String),
     /// The module is compiled and listens.
     Ready,
+    /// What it took to get there; the loader of the bundle with Burn says so.
+    Loaded(Loaded),
     /// A data file is on its way.
     Loading {
         file: String,
@@ -34,6 +43,19 @@ pub enum FromWorker {
     },
     /// The worker itself is broken.
     Crashed(String),
+}
+
+/// How a worker's module was fetched and started.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// As the files were sent, where the browser tells.
+    pub compressed_bytes: Option<u64>,
+    /// Of the module, unpacked.
+    pub bytes: u64,
+    /// Whether the browser had the files already, where it tells.
+    pub cached: Option<bool>,
+    /// From the first request until the module listened.
+    pub seconds: f64,
 }
 
 /// Everything that the page decides about a run.
@@ -101,5 +123,20 @@ mod tests {
         let message = FromWorker::Event(event);
         let text = serde_json::to_string(&message).unwrap();
         assert_eq!(serde_json::from_str::<FromWorker>(&text).unwrap(), message);
+    }
+
+    #[test]
+    fn what_the_loader_of_burn_writes_is_understood() {
+        let check = |text: &str, expected: FromWorker| {
+            assert_eq!(serde_json::from_str::<FromWorker>(text).unwrap(), expected);
+        };
+        check(r#"{"Arriving":{"bytes":65536}}"#, FromWorker::Arriving { bytes: 65_536 });
+        check(
+            r#"{"NotLoaded":"TypeError: Failed to fetch"}"#,
+            FromWorker::NotLoaded("TypeError: Failed to fetch".into()),
+        );
+        let loaded = Loaded { compressed_bytes: None, bytes: 9, cached: Some(false), seconds: 1.5 };
+        let text = r#"{"Loaded":{"compressed_bytes":null,"bytes":9,"cached":false,"seconds":1.5}}"#;
+        check(text, FromWorker::Loaded(loaded));
     }
 }

@@ -5,6 +5,7 @@ mod adapter;
 mod burn;
 mod list;
 pub mod reference;
+mod support;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
 
@@ -14,6 +15,7 @@ use results::{Adapter, Precision};
 
 pub use adapter::AdapterChoice;
 pub use list::{BACKENDS, BackendDefinition, BackendState, KNOWN_BACKENDS, states};
+pub use support::unsupported;
 
 use crate::clock::Clock;
 use crate::error::EngineError;

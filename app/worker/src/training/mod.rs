@@ -2,6 +2,8 @@
 
 mod adapter;
 mod clock;
+#[cfg(feature = "burn")]
+mod console;
 mod data;
 mod port;
 
@@ -22,6 +24,8 @@ const COARSE_SECONDS: f64 = results::summary::MINIMUM_WINDOW_SECONDS / 1000.0;
 /// Listens to the page. This is all that the worker's `main` does.
 pub fn start() {
     port::report_crashes();
+    #[cfg(feature = "burn")]
+    console::start();
     let cancelled = Rc::new(Cell::new(false));
     port::listen(move |message| match message {
         ToWorker::Run(order) => {

@@ -85,7 +85,9 @@ pub(super) async fn open(
 #[cfg(feature = "burn-flex")]
 fn open_flex(choice: &AdapterChoice) -> Result<Opened, EngineError> {
     let adapter = Adapter {
-        name: "processor (Burn, all cores)".to_owned(),
+        // A page's worker is one thread.
+        name: if cfg!(target_family = "wasm") { "processor (Burn, one core)" } else { "processor (Burn, all cores)" }
+            .to_owned(),
         vendor: String::new(),
         architecture: std::env::consts::ARCH.to_owned(),
         kind: results::DeviceKind::Cpu,

@@ -13,8 +13,9 @@ use shaders::params::Step;
 use super::arrangement::Arrangement;
 use super::leaves::Leaves;
 use super::value::{Order, Value, sides};
+use crate::backends::support;
 use crate::error::EngineError;
-use crate::model::{Layer, Model, ModelError, Node, Shape, Source, TensorSpec};
+use crate::model::{Layer, Model, Node, Shape, Source, TensorSpec};
 
 /// The layers of a model, with what follows from the list: shapes, orders, and where tensors are.
 pub(super) struct Network {
@@ -63,6 +64,9 @@ impl Network {
     pub(super) fn new(model: &Model) -> Result<Self, EngineError> {
         let specs = model.tensors()?;
         let shapes = model.shapes()?;
+        if let Some(error) = support::by_burn(model) {
+            return Err(error.into());
+        }
         let data = Planned {
             node: Node { layer: Layer::Dropout { rate: 0.0 }, inputs: Vec::new() },
             input: model.input,
@@ -86,9 +90,6 @@ impl Network {
                 node: node.clone(),
             };
             dropouts += u32::from(matches!(node.layer, Layer::Dropout { .. }));
-            if let Some(reason) = pooling::refusal(&planned) {
-                return Err(ModelError::Unsupported { model: model.name, layer: index, reason }.into());
-            }
             network.layers.push(planned);
         }
         network.arrangements = specs.iter().map(|spec| network.arrangement(spec)).collect();

@@ -5,14 +5,6 @@ use super::Planned;
 use crate::backends::burn::value::{Value, sides};
 use crate::model::{Layer, PoolKind, Rounding};
 
-/// Why Burn cannot pool as this layer wants it. Its windows never begin beyond the last pixel.
-pub(super) fn refusal(layer: &Planned) -> Option<String> {
-    let Layer::Pool { stride, padding, .. } = layer.node.layer else { return None };
-    let beyond = |made: u32, given: u32| (made - 1) * stride >= given + padding;
-    let hangs_over = beyond(layer.output.height, layer.input.height) || beyond(layer.output.width, layer.input.width);
-    hangs_over.then(|| "Burn leaves out windows that begin beyond the last pixel".to_owned())
-}
-
 impl Planned {
     pub(super) fn pool(&self, input: Value) -> Value {
         let Layer::Pool { kind, side, stride, padding, rounding, activation } = self.node.layer else {

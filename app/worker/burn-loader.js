@@ -1,0 +1,50 @@
+// Starts the training worker that has Burn in it, and tells the page how much of it has come and how long it took.
+// It lies in one folder with the two files that it loads.
+const SCRIPT = "worker.js";
+const MODULE = "worker_bg.wasm";
+const STEP_BYTES = 250_000;
+
+const post = (message) => postMessage(JSON.stringify(message));
+
+// How the two files came, as far as the browser tells.
+function transfer() {
+  const places = [SCRIPT, MODULE].map((file) => new URL(file, location.href).href);
+  const files = performance.getEntriesByType("resource").filter((entry) => places.includes(entry.name));
+  if (files.length !== places.length || files.some((file) => !(file.encodedBodySize > 0))) {
+    return { compressed_bytes: null, cached: null };
+  }
+  return {
+    compressed_bytes: files.reduce((sum, file) => sum + file.encodedBodySize, 0),
+    cached: files.every((file) => file.transferSize === 0),
+  };
+}
+
+async function start() {
+  const began = performance.now();
+  importScripts(SCRIPT);
+  const answer = await fetch(MODULE);
+  if (!answer.ok) {
+    throw new Error(`the server answered with status ${answer.status}`);
+  }
+  let bytes = 0;
+  let told = 0;
+  const counter = new TransformStream({
+    transform(part, controller) {
+      bytes += part.byteLength;
+      if (bytes - told >= STEP_BYTES) {
+        told = bytes;
+        post({ Arriving: { bytes } });
+      }
+      controller.enqueue(part);
+    },
+    flush() {
+      post({ Arriving: { bytes } });
+    },
+  });
+  const headers = { "content-type": "application/wasm" };
+  // The browser compiles what has come while the rest is on its way.
+  await wasm_bindgen({ module_or_path: new Response(answer.body.pipeThrough(counter), { headers }) });
+  post({ Loaded: { ...transfer(), bytes, seconds: (performance.now() - began) / 1000 } });
+}
+
+start().catch((error) => post({ NotLoaded: error instanceof Error ? error.message : String(error) }));
