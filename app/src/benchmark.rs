@@ -41,6 +41,8 @@ pub(crate) enum Kind {
     Benchmark,
     /// On the processor, a few steps, for whoever has no WebGPU; stays here.
     Demonstration,
+    /// One of several back ends that train from the same seed; stays here.
+    Comparison { seed: u32 },
 }
 
 /// A run that came to its end.
@@ -108,7 +110,7 @@ impl Benchmark {
         }
         self.attempt.update_value(|attempt| *attempt += 1);
         let attempt = self.attempt.get_value();
-        let bundle = platform::bundle().filter(|_| kind == Kind::Benchmark && wishes.backend.is_burn());
+        let bundle = platform::bundle().filter(|_| kind != Kind::Demonstration && wishes.backend.is_burn());
         let live = Live::new(bundle.as_ref().map(|bundle| bundle.bytes));
         self.latest.set_value(live.clone());
         self.live.set(live);
@@ -296,6 +298,10 @@ async fn order(kind: Kind, wishes: Wishes) -> Ordered {
         order.workloads = vec!["keras-mnist-mlp".to_owned()];
         order.batch_size = order.batch_size.or(Some(16));
         order.limit = order.limit.or(Some(Limit::Seconds(10.0)));
+        return Ordered { order, unregistered: None };
+    }
+    if let Kind::Comparison { seed } = kind {
+        order.seed = seed;
         return Ordered { order, unregistered: None };
     }
     match platform::register(Suite { name: suite.name.to_owned(), version: suite.version }).await {

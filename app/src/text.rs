@@ -41,7 +41,8 @@ pub fn cost(wishes: &Wishes, bundle: Option<&Bundle>) -> String {
     // As the server compresses them.
     let mut fetched: Vec<String> = [("mnist", "11 MB of handwritten digits"), ("cifar10", "170 MB of photographs")]
         .into_iter()
-        .filter_map(|(set, what)| uses(set).then(|| what.to_owned()))
+        .filter(|(set, _)| uses(set))
+        .map(|(_, what)| what.to_owned())
         .collect();
     let burn = bundle.filter(|_| wishes.backend.is_burn());
     fetched.extend(burn.map(|bundle| format!("{} of Burn", megabytes(bundle.compressed_bytes))));
@@ -146,6 +147,16 @@ pub fn rate(samples_per_second: f64) -> String {
 /// A share from 0 to 1 as `97.85 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.2} %", share * 100.0)
+}
+
+/// A time of training or testing, as the results write it.
+pub fn seconds(seconds: f64) -> String {
+    metric("testing_seconds").map(|metric| metric.text(seconds)).unwrap_or_default()
+}
+
+/// How often the fastest goes into it, such as `1.25 ×`.
+pub fn ratio(to_fastest: f64) -> String {
+    format!("{to_fastest:.2} ×")
 }
 
 /// A size such as `3.4 MB`, of millions of bytes.

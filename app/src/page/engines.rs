@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::compare::CompareControls;
+use super::start::StartState;
 use crate::backend::{Bundle, PageBackend};
 use crate::platform;
 use crate::text;
@@ -9,7 +11,8 @@ use crate::wishes::Wishes;
 
 /// Closed at first, as the networks are.
 #[component]
-pub(super) fn Engines(wishes: RwSignal<Result<Wishes, String>>) -> impl IntoView {
+pub(super) fn Engines(state: StartState) -> impl IntoView {
+    let wishes = state.wishes;
     let known = Memo::new(move |_| wishes.get().ok());
     let summary = move || known.get().map(|wishes| wishes.backend.title());
     let bundle = platform::bundle();
@@ -23,6 +26,7 @@ pub(super) fn Engines(wishes: RwSignal<Result<Wishes, String>>) -> impl IntoView
                         .map(|backend| view! { <EngineChoice wishes backend bundle=bundle.clone() /> })
                         .collect_view()}
                 </fieldset>
+                <CompareControls state />
             </details>
             {move || known.get().map(|wishes| view! { <LeftOut wishes /> })}
         </Show>

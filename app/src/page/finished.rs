@@ -12,7 +12,9 @@ use crate::benchmark::{Finished, Kind};
 
 #[component]
 pub(super) fn FinishedRun(state: StartState) -> impl IntoView {
-    move || state.benchmark.finished.get().map(|finished| view! { <Finish state finished /> })
+    // Of a comparison, the table is shown.
+    let shown = move || state.benchmark.finished.get().filter(|f| !matches!(f.kind, Kind::Comparison { .. }));
+    move || shown().map(|finished| view! { <Finish state finished /> })
 }
 
 #[component]
@@ -42,7 +44,7 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
             {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             {match kind {
                 Kind::Benchmark => view! { <Upload state run_id json /> }.into_any(),
-                Kind::Demonstration => {
+                Kind::Demonstration | Kind::Comparison { .. } => {
                     view! { <p class="callout">"A demonstration stays on this page; it is not uploaded."</p> }.into_any()
                 }
             }}

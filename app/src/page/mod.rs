@@ -2,6 +2,7 @@
 #![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
 
 mod chart;
+mod compare;
 mod delete;
 mod engines;
 mod figures;

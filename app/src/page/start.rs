@@ -4,6 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::compare::{Comparing, ComparisonTable};
 use super::engines::Engines;
 use super::finished::FinishedRun;
 use super::leaderboard::Leaderboard;
@@ -19,6 +20,7 @@ use crate::wishes::Wishes;
 #[derive(Clone, Copy)]
 pub(super) struct StartState {
     pub(super) benchmark: Benchmark,
+    pub(super) comparing: Comparing,
     pub(super) gpu: RwSignal<Gpu>,
     /// What the person says the GPU is.
     pub(super) claimed: RwSignal<String>,
@@ -30,8 +32,10 @@ pub(super) struct StartState {
 
 #[component]
 pub(super) fn Start() -> impl IntoView {
+    let benchmark = Benchmark::new();
     let state = StartState {
-        benchmark: Benchmark::new(),
+        benchmark,
+        comparing: Comparing::new(benchmark),
         gpu: RwSignal::new(Gpu::Asking),
         claimed: RwSignal::new(String::new()),
         wishes: RwSignal::new(platform::wishes()),
@@ -39,7 +43,7 @@ pub(super) fn Start() -> impl IntoView {
     };
     spawn_local(async move { state.gpu.set(platform::probe().await) });
     let stage = state.benchmark.stage;
-    let at_rest = Memo::new(move |_| !state.benchmark.is_running());
+    let at_rest = Memo::new(move |_| !state.benchmark.is_running() && state.comparing.present().is_none());
     view! {
         <section class="hero" class:compact=move || matches!(stage.get(), Stage::Running | Stage::Cancelling | Stage::Finished)>
             <div class="hero-words">
@@ -64,6 +68,7 @@ pub(super) fn Start() -> impl IntoView {
         <Show when=move || !at_rest.get()>
             <Running benchmark=state.benchmark />
         </Show>
+        <ComparisonTable state />
         <FinishedRun state />
         <Leaderboard uploaded=state.uploaded />
     }
@@ -71,7 +76,7 @@ pub(super) fn Start() -> impl IntoView {
 
 /// The sentence of the status region.
 fn status(state: StartState) -> String {
-    match state.benchmark.stage.get() {
+    let of_the_run = match state.benchmark.stage.get() {
         Stage::Ready => String::new(),
         Stage::Running => state.benchmark.live.with(crate::live::Live::status),
         Stage::Cancelling => "Cancelling …".to_owned(),
@@ -81,7 +86,8 @@ fn status(state: StartState) -> String {
             .benchmark
             .finished
             .with(|finished| finished.as_ref().map(|f| text::headline(&f.record)).unwrap_or_default()),
-    }
+    };
+    state.comparing.status(&of_the_run).unwrap_or(of_the_run)
 }
 
 /// The button, why it may not be pressed, and what the address asks for.
@@ -104,6 +110,7 @@ fn StartControls(state: StartState) -> impl IntoView {
     };
     let start = move |_| {
         if let Ok(wishes) = state.wishes.get_untracked() {
+            state.comparing.forget();
             state.benchmark.start(Kind::Benchmark, wishes);
         }
     };
@@ -130,7 +137,7 @@ fn StartControls(state: StartState) -> impl IntoView {
         </div>
         {asked.map(|wishes| view! { <Asked wishes /> })}
         <Networks wishes=state.wishes />
-        <Engines wishes=state.wishes />
+        <Engines state />
     }
 }
 
@@ -204,7 +211,10 @@ pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
 fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     let browser = platform::browser();
     let steps = advice(&browser, obstacle);
-    let demonstrate = move |_| state.benchmark.start(Kind::Demonstration, Wishes::default());
+    let demonstrate = move |_| {
+        state.comparing.forget();
+        state.benchmark.start(Kind::Demonstration, Wishes::default());
+    };
     view! {
         <section class="sheet" aria-labelledby="no-gpu">
             <h2 id="no-gpu">"WebGPU is missing"</h2>
