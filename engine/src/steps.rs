@@ -1,8 +1,9 @@
 //! Steps per second: workloads on several back ends side by side, with neither tests nor a score.
 //!
 //! The windows of the back ends take turns (first, second, first, second …), so that a machine whose speed wanders
-//! hurts all of them alike.
+//! hurts all of them alike. Where a larger batch seems to make samples slower, both sizes take turns as well.
 
+mod cliffs;
 mod contest;
 mod report;
 #[cfg(test)]
@@ -17,8 +18,9 @@ use crate::train::check;
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::BatchPlan;
 use crate::workload::{Training, TrainingRange, Workload};
+pub use cliffs::Cliff;
 use contest::Contest;
-pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, Timed, WorkloadSteps};
+pub use report::{Entry, Measured, Outcome, Size, StepsReport, Timed, WorkloadSteps};
 
 /// What to measure, and how much it may cost.
 #[derive(Clone, Debug)]
@@ -94,6 +96,13 @@ pub enum Event<'a> {
         workload: &'a str,
         size: &'a Size,
     },
+    /// Samples seemed to take longer in larger batches, so both sizes are measured again, in turns.
+    LookingAgain {
+        workload: &'a str,
+        backend: &'a str,
+        from_batch_size: u32,
+        to_batch_size: u32,
+    },
 }
 
 /// Measures every workload of the request at every batch size on all contenders.
@@ -139,6 +148,7 @@ impl Run<'_> {
         let sizes = if request.batch_sizes.is_empty() { &own[..] } else { &request.batch_sizes[..] };
         // One check serves all batch sizes: what a kernel computes for a sample does not depend on them.
         let mut barred: Option<Vec<Option<Outcome>>> = None;
+        let mut jobs = Vec::new();
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         for &batch_size in sizes {
             if self.observer.cancelled() {
@@ -160,13 +170,16 @@ impl Run<'_> {
                     if barred.is_none() {
                         barred = Some(self.check(workload, &job).await);
                     }
-                    self.size(&job, barred.as_deref().unwrap_or_default()).await
+                    let size = self.size(&job, barred.as_deref().unwrap_or_default()).await;
+                    jobs.extend(cliffs::gave_figures(&size).then_some(job));
+                    size
                 }
             };
             self.observer.event(&Event::Finished { workload: workload.name, size: &size });
             result.sizes.push(size);
         }
-        result.find_cliffs();
+        result.cliffs = cliffs::find(&result.sizes);
+        self.look_again(&mut result, &jobs).await;
         result
     }
 
@@ -193,12 +206,12 @@ impl Run<'_> {
     }
 
     async fn size(&mut self, job: &TrainingJob, barred: &[Option<Outcome>]) -> Size {
-        let mut contest = Contest::new(self.request, job, self.clock, &mut *self.observer);
+        let mut contest = Contest::new(self.request, self.clock, &mut *self.observer);
         for (contender, barred) in self.contenders.iter().zip(barred) {
-            contest.admit(contender, barred.as_ref()).await;
+            contest.admit(contender, job, barred.as_ref()).await;
         }
         contest.run().await;
-        contest.finish()
+        contest.finish(job.batches.batch_size)
     }
 }
 

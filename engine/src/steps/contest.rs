@@ -11,10 +11,9 @@ const WINDOWS: u32 = 5;
 /// A larger budget means more windows instead of longer ones: whoever wants to stop waits for the end of one.
 const LONGEST_WINDOW_SECONDS: f64 = 2.0;
 
-/// One workload at one batch size, on all contenders that can.
+/// Jobs that are trained in turns: one on all contenders that can, or several on one.
 pub(super) struct Contest<'a> {
     request: &'a Request,
-    job: &'a TrainingJob,
     clock: &'a dyn Clock,
     observer: &'a mut dyn Observer,
     places: Vec<Place>,
@@ -35,23 +34,18 @@ struct Place {
 }
 
 impl<'a> Contest<'a> {
-    pub(super) fn new(
-        request: &'a Request,
-        job: &'a TrainingJob,
-        clock: &'a dyn Clock,
-        observer: &'a mut dyn Observer,
-    ) -> Self {
-        Self { request, job, clock, observer, places: Vec::new() }
+    pub(super) fn new(request: &'a Request, clock: &'a dyn Clock, observer: &'a mut dyn Observer) -> Self {
+        Self { request, clock, observer, places: Vec::new() }
     }
 
-    /// Builds the contender's trainer, unless it is barred or does not fit.
-    pub(super) async fn admit(&mut self, contender: &Contender, barred: Option<&Outcome>) {
+    /// Builds the contender's trainer of this job, unless it is barred or does not fit.
+    pub(super) async fn admit(&mut self, contender: &Contender, job: &TrainingJob, barred: Option<&Outcome>) {
         let mut place = Place {
             backend: contender.name(),
             trainer: None,
             ended: barred.cloned(),
             facts: Facts {
-                flops_per_sample: self.job.model.operations().map_or(0, |operations| operations.training_flops()),
+                flops_per_sample: job.model.operations().map_or(0, |operations| operations.training_flops()),
                 peak_flops_per_second: contender.peak_flops_per_second,
                 device_memory_bytes: 0,
                 predicted_bytes: None,
@@ -64,7 +58,7 @@ impl<'a> Contest<'a> {
         };
         if place.ended.is_none() && !self.observer.cancelled() {
             self.observer.event(&Event::Building { backend: place.backend });
-            match self.build(contender, &mut place.facts).await {
+            match self.build(contender, job, &mut place.facts).await {
                 Ok(trainer) => place.trainer = Some(trainer),
                 Err(error) => place.ended = Some(Outcome::of(&error)),
             }
@@ -72,8 +66,13 @@ impl<'a> Contest<'a> {
         self.places.push(place);
     }
 
-    async fn build(&self, contender: &Contender, facts: &mut Facts) -> Result<Box<dyn Trainer>, EngineError> {
-        facts.predicted_bytes = contender.backend.predicted_bytes(self.job)?;
+    async fn build(
+        &self,
+        contender: &Contender,
+        job: &TrainingJob,
+        facts: &mut Facts,
+    ) -> Result<Box<dyn Trainer>, EngineError> {
+        facts.predicted_bytes = contender.backend.predicted_bytes(job)?;
         if let (Some(needed_bytes), Some(allowed_bytes)) = (facts.predicted_bytes, self.request.budget_bytes)
             && needed_bytes > allowed_bytes
         {
@@ -81,7 +80,7 @@ impl<'a> Contest<'a> {
             return Err(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes });
         }
         let start = self.clock.now_seconds();
-        let trainer = contender.backend.build(self.job).await?;
+        let trainer = contender.backend.build(job).await?;
         facts.build_seconds = self.clock.now_seconds() - start;
         facts.device_memory_bytes = trainer.device_memory_bytes();
         Ok(trainer)
@@ -169,14 +168,13 @@ impl<'a> Contest<'a> {
     }
 
     /// What became of everybody, with the ratios to the fastest.
-    pub(super) fn finish(self) -> Size {
+    pub(super) fn finish(self, batch_size: u32) -> Size {
         let entry = |place: Place| {
             let measured = Measured::of(&place.facts, place.windows).map(Outcome::Measured);
             let outcome = place.ended.or(measured).unwrap_or(Outcome::Cancelled);
             Entry { backend: place.backend, outcome }
         };
-        let mut size =
-            Size { batch_size: self.job.batches.batch_size, entries: self.places.into_iter().map(entry).collect() };
+        let mut size = Size { batch_size, entries: self.places.into_iter().map(entry).collect() };
         size.compare();
         size
     }

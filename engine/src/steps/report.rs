@@ -3,14 +3,12 @@
 use results::{Adapter, Precision, statistics};
 use serde::Serialize;
 
-use super::{Contender, Request};
+use super::{Cliff, Contender, Request};
 use crate::error::EngineError;
 use crate::workload::Workload;
 
 /// Version of the layout of [`StepsReport`].
 const SCHEMA_VERSION: u32 = 1;
-/// Where the batch doubles, the time per sample may rise by this share; what rises more is a cliff.
-const CLIFF: f64 = 0.1;
 
 /// Everything that [`super::measure`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -172,7 +170,7 @@ pub struct Timed {
 }
 
 impl Timed {
-    fn samples_per_second(&self) -> f64 {
+    pub(super) fn samples_per_second(&self) -> f64 {
         self.samples as f64 / self.seconds
     }
 }
@@ -224,16 +222,6 @@ impl Size {
     }
 }
 
-/// From one batch size to the next, the time per sample rises by more than a tenth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cliff {
-    pub backend: &'static str,
-    pub from_batch_size: u32,
-    pub to_batch_size: u32,
-    /// Rise of the time per sample, as a share of that at the smaller batch.
-    pub rise: f64,
-}
-
 impl WorkloadSteps {
     pub(super) fn new(workload: &Workload) -> Self {
         Self {
@@ -242,26 +230,6 @@ impl WorkloadSteps {
             training_flops_per_sample: workload.model.operations().ok().map(|operations| operations.training_flops()),
             sizes: Vec::new(),
             cliffs: Vec::new(),
-        }
-    }
-
-    /// Compares each back end's time per sample with that at the size before, where both were measured.
-    pub(super) fn find_cliffs(&mut self) {
-        for pair in self.sizes.windows(2) {
-            for (before, after) in pair[0].entries.iter().zip(&pair[1].entries) {
-                let (Some(small), Some(large)) = (before.outcome.measured(), after.outcome.measured()) else {
-                    continue;
-                };
-                let rise = small.samples_per_second / large.samples_per_second - 1.0;
-                if rise > CLIFF {
-                    self.cliffs.push(Cliff {
-                        backend: after.backend,
-                        from_batch_size: pair[0].batch_size,
-                        to_batch_size: pair[1].batch_size,
-                        rise,
-                    });
-                }
-            }
         }
     }
 }

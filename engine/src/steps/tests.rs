@@ -33,12 +33,24 @@ struct Fake {
     sample_seconds: f64,
     bytes_per_sample: u64,
     batch_size: u32,
+    /// From this time on, and from this batch size on, everything takes twice as long.
+    slower_from: f64,
+    steep_from: u32,
 }
 
 impl Fake {
     fn new(name: &'static str, world: &Rc<World>, step_seconds: f64) -> Self {
         let world = Rc::clone(world);
-        Self { name, world, step_seconds, sample_seconds: 0.0, bytes_per_sample: 1, batch_size: 0 }
+        Self {
+            name,
+            world,
+            step_seconds,
+            sample_seconds: 0.0,
+            bytes_per_sample: 1,
+            batch_size: 0,
+            slower_from: f64::INFINITY,
+            steep_from: u32::MAX,
+        }
     }
 
     fn contender(self) -> Contender {
@@ -72,7 +84,10 @@ impl Backend for Fake {
 #[async_trait(?Send)]
 impl Trainer for Fake {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
-        let seconds = self.step_seconds + self.sample_seconds * f64::from(self.batch_size);
+        let slow = self.world.now.get() >= self.slower_from;
+        let steep = self.batch_size >= self.steep_from;
+        let factor = f64::from((1 + u32::from(slow)) * (1 + u32::from(steep)));
+        let seconds = factor * (self.step_seconds + self.sample_seconds * f64::from(self.batch_size));
         self.world.now.set(self.world.now.get() + f64::from(steps) * seconds);
         self.world.log.borrow_mut().push((self.name, steps));
         let samples = u64::from(steps) * u64::from(self.batch_size);
@@ -222,10 +237,33 @@ fn a_cliff_is_a_rise_of_the_time_per_sample_by_more_than_a_tenth() {
     assert_eq!(steps.cliffs, []);
     let Outcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("figures") };
     measured.samples_per_second /= 1.25;
-    steps.find_cliffs();
-    let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
+    let found = cliffs::find(&steps.sizes);
+    let [cliff] = &found[..] else { panic!("{found:?}") };
     assert_eq!((cliff.backend, cliff.from_batch_size, cliff.to_batch_size), ("level", 64, 128));
-    assert!((cliff.rise - 0.25).abs() < 1e-6, "{cliff:?}");
+    assert!((cliff.rise - 0.25).abs() < 1e-6 && cliff.is_real(), "{cliff:?}");
+}
+
+#[test]
+fn a_machine_that_became_slower_between_two_batch_sizes_makes_no_cliff() {
+    let world = Rc::default();
+    let level = Fake { sample_seconds: 0.001, slower_from: 20.0, ..Fake::new("level", &world, 0.0) };
+    let steps = measured(&world, &request(&[64, 128, 256]), &[level.contender()], u32::MAX);
+    let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
+    assert!(cliff.rise > 0.9 && !cliff.is_real(), "{cliff:?}");
+    assert!(cliff.rise_in_turns.unwrap().abs() < 1e-6, "{cliff:?}");
+}
+
+#[test]
+fn a_cliff_of_the_back_end_is_there_in_turns_too() {
+    let world = Rc::default();
+    let steep = Fake { sample_seconds: 0.001, steep_from: 128, ..Fake::new("steep", &world, 0.0) };
+    let steps = measured(&world, &request(&[64, 128]), &[steep.clone().contender()], u32::MAX);
+    let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
+    assert!(cliff.is_real() && (cliff.rise_in_turns.unwrap() - 1.0).abs() < 1e-6, "{cliff:?}");
+    // Where both do not fit at once, the first look has to do.
+    let request = Request { budget_bytes: Some(150), ..request(&[64, 128]) };
+    let steps = measured(&world, &request, &[steep.contender()], u32::MAX);
+    assert!(steps.cliffs[0].is_real() && steps.cliffs[0].rise_in_turns.is_none(), "{:?}", steps.cliffs);
 }
 
 #[test]
