@@ -6,6 +6,7 @@
 
 mod convolution;
 mod lab;
+mod layer;
 mod matrix;
 mod operands;
 mod peaks;
