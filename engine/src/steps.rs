@@ -9,6 +9,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use results::Precision;
 
 use crate::clock::Clock;
@@ -29,7 +30,7 @@ pub struct Request {
     /// Batch sizes to measure each workload at; with none, its own.
     pub batch_sizes: Vec<u32>,
     /// Seconds that warm-up and windows of a workload at one batch size may take, all back ends together. Each has at
-    /// least one window, whatever that costs; loading, building and checking come on top.
+    /// least one window, whatever that costs; loading, building, checking and the peak come on top.
     pub budget_seconds: f64,
     /// A back end that would allocate more than this is refused before it does.
     pub budget_bytes: Option<u64>,
@@ -42,8 +43,8 @@ pub struct Request {
 /// A back end that takes part.
 pub struct Contender {
     pub backend: Box<dyn Backend>,
-    /// Operations per second that its device can do at best, where that was measured.
-    pub peak_flops_per_second: Option<f64>,
+    /// Whether it computes on the device of the [`Gauge`].
+    pub on_gauged_device: bool,
     /// It trains at most so many steps of a workload at one batch size, without warm-up, because it is slow.
     pub most_steps: Option<u32>,
 }
@@ -57,6 +58,16 @@ impl Contender {
             (name, _) => name,
         }
     }
+}
+
+/// Measures what a device can do at best.
+#[async_trait(?Send)]
+pub trait Gauge {
+    /// Operations per second just now. It takes about a tenth of a second.
+    ///
+    /// # Errors
+    /// A device that is lost.
+    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError>;
 }
 
 /// Follows the measurements as they are made.
@@ -105,20 +116,23 @@ pub enum Event<'a> {
     },
 }
 
-/// Measures every workload of the request at every batch size on all contenders.
+/// Measures every workload of the request at every batch size on all contenders. The peak of the gauge, if there is one,
+/// takes its turn in every round.
 ///
 /// # Errors
 /// None: what cannot be measured says so in its outcome, and the others go on.
 pub async fn measure(
     request: &Request,
     contenders: &[Contender],
+    gauge: Option<Box<dyn Gauge>>,
     data: &mut dyn DataSource,
     clock: &dyn Clock,
     observer: &mut dyn Observer,
 ) -> StepsReport {
     let mut report = StepsReport::new(request, contenders);
     let sizes = request.batch_sizes.len().max(1);
-    let mut run = Run { request, contenders, clock, observer, number: 0, count: request.workloads.len() * sizes };
+    let count = request.workloads.len() * sizes;
+    let mut run = Run { request, contenders, gauge, clock, observer, number: 0, count };
     for workload in &request.workloads {
         if run.observer.cancelled() {
             break;
@@ -133,6 +147,7 @@ pub async fn measure(
 struct Run<'a> {
     request: &'a Request,
     contenders: &'a [Contender],
+    gauge: Option<Box<dyn Gauge>>,
     clock: &'a dyn Clock,
     observer: &'a mut dyn Observer,
     /// Workloads and batch sizes that were begun, of `count`.
@@ -205,9 +220,14 @@ impl Run<'_> {
         barred
     }
 
+    fn contest(&mut self) -> Contest<'_> {
+        Contest::new(self.request, &mut self.gauge, self.clock, &mut *self.observer)
+    }
+
     async fn size(&mut self, job: &TrainingJob, barred: &[Option<Outcome>]) -> Size {
-        let mut contest = Contest::new(self.request, self.clock, &mut *self.observer);
-        for (contender, barred) in self.contenders.iter().zip(barred) {
+        let contenders = self.contenders;
+        let mut contest = self.contest();
+        for (contender, barred) in contenders.iter().zip(barred) {
             contest.admit(contender, job, barred.as_ref()).await;
         }
         contest.run().await;

@@ -3,7 +3,6 @@
 use results::statistics;
 use serde::Serialize;
 
-use super::contest::Contest;
 use super::report::{Outcome, Size, WorkloadSteps};
 use super::{Contender, Event, Run};
 use crate::trainer::TrainingJob;
@@ -72,7 +71,7 @@ impl Run<'_> {
             let (from_batch_size, to_batch_size) = (cliff.from_batch_size, cliff.to_batch_size);
             let (workload, backend) = (result.workload, cliff.backend);
             self.observer.event(&Event::LookingAgain { workload, backend, from_batch_size, to_batch_size });
-            let mut contest = Contest::new(self.request, self.clock, &mut *self.observer);
+            let mut contest = self.contest();
             contest.admit(contender, small, None).await;
             contest.admit(contender, large, None).await;
             contest.run().await;

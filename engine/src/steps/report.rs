@@ -31,7 +31,6 @@ pub struct Described {
     pub backend: &'static str,
     pub adapter: Adapter,
     pub precision: Precision,
-    pub peak_flops_per_second: Option<f64>,
     pub most_steps: Option<u32>,
 }
 
@@ -41,7 +40,6 @@ impl StepsReport {
             backend: contender.name(),
             adapter: contender.backend.adapter().clone(),
             precision: contender.backend.precision(),
-            peak_flops_per_second: contender.peak_flops_per_second,
             most_steps: contender.most_steps,
         });
         Self {
@@ -147,7 +145,9 @@ pub struct Measured {
     pub relative_spread: f64,
     /// Operations that the network needs, per second.
     pub flops_per_second: f64,
-    /// Share of the measured peak of arithmetic.
+    /// Peak of the device's arithmetic, measured in turns with the windows: the median.
+    pub peak_flops_per_second: Option<f64>,
+    /// Share of that peak: the median over the windows, each with the peak that was measured right after it.
     pub peak_share: Option<f64>,
     /// Samples per second as a share of those of the fastest back end at this batch size; 1 for that one.
     pub ratio_to_fastest: f64,
@@ -178,7 +178,7 @@ impl Timed {
 /// What a contest knows of an entry apart from its windows.
 pub(super) struct Facts {
     pub(super) flops_per_sample: u64,
-    pub(super) peak_flops_per_second: Option<f64>,
+    pub(super) on_gauged_device: bool,
     pub(super) device_memory_bytes: u64,
     pub(super) predicted_bytes: Option<u64>,
     pub(super) build_seconds: f64,
@@ -186,19 +186,23 @@ pub(super) struct Facts {
 }
 
 impl Measured {
-    /// `None` without windows.
-    pub(super) fn of(facts: &Facts, windows: Vec<Timed>) -> Option<Self> {
+    /// `None` without windows. `peaks` are those of the rounds.
+    pub(super) fn of(facts: &Facts, windows: Vec<Timed>, peaks: &[f64]) -> Option<Self> {
         let rates: Vec<f64> = windows.iter().map(Timed::samples_per_second).collect();
         let quantile = |q| statistics::quantile(&rates, q);
         let (lowest, samples_per_second, highest) = (quantile(0.0)?, quantile(0.5)?, quantile(1.0)?);
         let steps: Vec<f64> = windows.iter().map(|window| f64::from(window.steps) / window.seconds).collect();
-        let flops_per_second = samples_per_second * facts.flops_per_sample as f64;
+        let flops_per_sample = facts.flops_per_sample as f64;
+        let flops_per_second = samples_per_second * flops_per_sample;
+        let peaks = if facts.on_gauged_device { peaks } else { &[] };
+        let shares: Vec<f64> = rates.iter().zip(peaks).map(|(rate, peak)| rate * flops_per_sample / peak).collect();
         Some(Self {
             steps_per_second: statistics::quantile(&steps, 0.5)?,
             samples_per_second,
             relative_spread: (highest - lowest) / 2.0 / samples_per_second,
             flops_per_second,
-            peak_share: facts.peak_flops_per_second.map(|peak| flops_per_second / peak),
+            peak_flops_per_second: statistics::quantile(peaks, 0.5),
+            peak_share: statistics::quantile(&shares, 0.5),
             ratio_to_fastest: 1.0,
             device_memory_bytes: facts.device_memory_bytes,
             predicted_bytes: facts.predicted_bytes,

@@ -54,7 +54,7 @@ impl Fake {
     }
 
     fn contender(self) -> Contender {
-        Contender { backend: Box::new(self), peak_flops_per_second: Some(1e12), most_steps: None }
+        Contender { backend: Box::new(self), on_gauged_device: true, most_steps: None }
     }
 }
 
@@ -115,6 +115,16 @@ impl Trainer for Fake {
     }
 }
 
+/// A device of a TFLOP/s.
+struct TeraflopGauge;
+
+#[async_trait(?Send)]
+impl Gauge for TeraflopGauge {
+    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
+        Ok(1e12)
+    }
+}
+
 /// As many empty samples as a test needs.
 struct Empty;
 
@@ -158,7 +168,15 @@ fn request(batch_sizes: &[u32]) -> Request {
 /// The workload's part of the report, as [`measure`] makes it.
 fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most_windows: u32) -> WorkloadSteps {
     let mut observer = Watch { windows_left: most_windows };
-    let mut run = Run { request, contenders, clock: &**world, observer: &mut observer, number: 0, count: 1 };
+    let mut run = Run {
+        request,
+        contenders,
+        gauge: Some(Box::new(TeraflopGauge)),
+        clock: &**world,
+        observer: &mut observer,
+        number: 0,
+        count: 1,
+    };
     pollster::block_on(run.workload(&request.workloads[0], &mut Empty))
 }
 
@@ -280,11 +298,11 @@ fn a_cancelled_contest_keeps_the_windows_that_it_has() {
 #[test]
 fn the_reference_is_measured_and_described() {
     let backend = Box::new(ReferenceBackend::<f32>::new());
-    let contenders = [Contender { backend, peak_flops_per_second: None, most_steps: Some(1) }];
+    let contenders = [Contender { backend, on_gauged_device: false, most_steps: Some(1) }];
     let mut observer = Watch { windows_left: u32::MAX };
     let request = request(&[2]);
     let world = World::default();
-    let report = pollster::block_on(measure(&request, &contenders, &mut Empty, &world, &mut observer));
+    let report = pollster::block_on(measure(&request, &contenders, None, &mut Empty, &world, &mut observer));
     assert_eq!((report.schema_version, report.contenders[0].backend), (1, "reference"));
     assert!(!report.cancelled);
     let measured = figures(&report.workloads[0].sizes[0].entries[0]);

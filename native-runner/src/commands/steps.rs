@@ -1,7 +1,7 @@
 use std::rc::Rc;
 
 use engine::backends::{self, REFERENCE};
-use engine::steps::{self, Contender, Observer as _, Outcome, Request, StepsReport};
+use engine::steps::{self, Contender, Gauge, Outcome, Request, StepsReport};
 use engine::{AdapterChoice, BACKENDS, WORKLOADS};
 use results::Provenance;
 use serde::Serialize;
@@ -47,7 +47,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let mut progress = StepsProgress::new(interrupt.clone());
     interrupt.listen(progress.stop_notice());
     let provenance = provenance();
-    let (contenders, unavailable) = contenders(arguments, &clock, &progress)?;
+    let (contenders, unavailable) = contenders(arguments, &clock)?;
     let request = Request {
         workloads,
         batch_sizes: arguments.batch_sizes(),
@@ -57,7 +57,9 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         seed: arguments.seed,
     };
     let mut data = DataFolder::new(&arguments.data);
-    let report = pollster::block_on(steps::measure(&request, &contenders, &mut data, clock.as_ref(), &mut progress));
+    let gauge = gauge(arguments, &contenders, &clock, &progress);
+    let measured = steps::measure(&request, &contenders, gauge, &mut data, clock.as_ref(), &mut progress);
+    let report = pollster::block_on(measured);
     progress.finish();
 
     if arguments.json {
@@ -75,7 +77,6 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
 fn contenders(
     arguments: &StepsArgs,
     clock: &Rc<MonotonicClock>,
-    progress: &StepsProgress,
 ) -> Result<(Vec<Contender>, Vec<Unavailable>), Failure> {
     let asked = !arguments.backends.is_empty();
     let mut names: Vec<&str> = if asked {
@@ -97,7 +98,7 @@ fn contenders(
         match (pollster::block_on(opened), definition) {
             (Ok(backend), _) => {
                 let most_steps = (name == REFERENCE).then_some(arguments.reference_steps);
-                contenders.push(Contender { backend, peak_flops_per_second: None, most_steps });
+                contenders.push(Contender { backend, on_gauged_device: uses_adapter, most_steps });
             }
             (Err(error), Some(definition)) if !asked => {
                 unavailable.push(Unavailable { backend: definition.name, reason: error.to_string() });
@@ -109,7 +110,7 @@ fn contenders(
     // Back ends that do without an adapter are no answer to somebody who named one.
     let answered = match arguments.choice() {
         AdapterChoice::Any => !contenders.is_empty(),
-        _ => contenders.iter().any(on_adapter),
+        _ => contenders.iter().any(|contender| contender.on_gauged_device),
     };
     if let Some(error) = first_error.filter(|_| !answered) {
         return Err(error.into());
@@ -121,13 +122,7 @@ fn contenders(
         Screen::Error.prose(&format!("{backend}  "), &format!("cannot run here: {reason}"), 2)?;
     }
     introduce(&contenders)?;
-    measure_peaks(&mut contenders, arguments, clock, progress);
     Ok((contenders, unavailable))
-}
-
-/// Whether it computes on the chosen adapter.
-fn on_adapter(contender: &Contender) -> bool {
-    BACKENDS.iter().any(|backend| backend.name == contender.backend.name() && backend.uses_adapter)
 }
 
 /// Says what takes part.
@@ -141,42 +136,29 @@ fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Gives every contender on the chosen adapter its measured peak of arithmetic. Without one, shares of it are absent.
+/// What measures the peak of arithmetic of the chosen adapter, where somebody computes on it. Without one, shares of the
+/// peak are absent.
 #[cfg(feature = "wgsl")]
-fn measure_peaks(
-    contenders: &mut [Contender],
+fn gauge(
     arguments: &StepsArgs,
-    clock: &MonotonicClock,
+    contenders: &[Contender],
+    clock: &Rc<MonotonicClock>,
     progress: &StepsProgress,
-) {
-    use engine::backends::wgsl::microbenchmarks::{self, Event, Observer, Suite};
-
-    struct Quiet<'a>(&'a StepsProgress);
-
-    impl Observer for Quiet<'_> {
-        fn event(&mut self, _event: &Event<'_>) {}
-
-        fn cancelled(&self) -> bool {
-            self.0.cancelled()
-        }
+) -> Option<Box<dyn Gauge>> {
+    if !contenders.iter().any(|contender| contender.on_gauged_device) {
+        return None;
     }
-
-    if !contenders.iter().any(on_adapter) {
-        return;
-    }
-    progress.message("measuring the peak of arithmetic".to_owned());
-    let request =
-        microbenchmarks::Request { suites: vec![Suite::Arithmetic], budget_seconds: 2.0, budget_bytes: u64::MAX };
-    let measured =
-        pollster::block_on(microbenchmarks::measure(&arguments.choice(), clock, &request, &mut Quiet(progress)));
-    let peak = measured.ok().and_then(|report| report.peaks.arithmetic).map(|peak| peak.value);
-    for contender in contenders.iter_mut().filter(|contender| on_adapter(contender)) {
-        contender.peak_flops_per_second = peak;
-    }
+    progress.message("looking for the peak of arithmetic".to_owned());
+    let clock = Rc::<MonotonicClock>::clone(clock);
+    let choice = arguments.choice();
+    let opened = engine::backends::wgsl::microbenchmarks::Gauge::open(&choice, clock);
+    pollster::block_on(opened).ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
 }
 
 #[cfg(not(feature = "wgsl"))]
-fn measure_peaks(_: &mut [Contender], _: &StepsArgs, _: &MonotonicClock, _: &StepsProgress) {}
+fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &StepsProgress) -> Option<Box<dyn Gauge>> {
+    None
+}
 
 /// What may be allocated: as asked, or what is free where the device's memory is the machine's.
 fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> {
