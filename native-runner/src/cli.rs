@@ -1,6 +1,8 @@
 //! What may be typed. Meaning is given to it in `commands`.
 
 #[cfg(feature = "wgsl")]
+mod kernels;
+#[cfg(feature = "wgsl")]
 mod profile;
 mod steps;
 
@@ -9,13 +11,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-#[cfg(feature = "wgsl")]
-use engine::backends::wgsl::microbenchmarks::Suite;
 use engine::{AdapterChoice, Limit, Workload};
 use results::Precision;
 
+use crate::commands::ALL;
 use crate::failure::Failure;
 use crate::leaderboard::Address;
+#[cfg(feature = "wgsl")]
+pub(crate) use kernels::KernelsArgs;
 #[cfg(feature = "wgsl")]
 pub(crate) use profile::ProfileArgs;
 pub(crate) use steps::StepsArgs;
@@ -27,6 +30,10 @@ Examples:
   native-runner --adapter cpu --workload keras-mnist-mlp --epochs 2
                                                    … on a software adapter, one workload, two epochs
   native-runner --json result.json                 keep the record
+  native-runner --backend all --workload keras-mnist-mlp --epochs 2
+                                                   every back end that runs here side by side, from three seeds
+  native-runner --backend wgsl,burn-flex --seeds 5 --output runs --json -
+                                                   two of them from five seeds, each record in a file to upload
   native-runner --upload https://gradmark.example  put the result on a leaderboard, after asking
   native-runner adapters                           list the devices of this machine
   native-runner trace --workload keras-mnist-mlp --backend wgsl --seed 4 --batch-size 16 --steps 20
@@ -102,7 +109,8 @@ pub(crate) struct DeviceArgs {
     /// name; `native-runner adapters` lists them
     #[arg(long, value_name = "ADAPTER", default_value = "any", help_heading = "Device", value_parser = short_text)]
     pub(crate) adapter: String,
-    /// Back end to compute with; `native-runner backends` lists them
+    /// Back end to compute with; `native-runner backends` lists them. A run takes several, separated by commas, or `all`
+    /// but the plain reference, and compares them
     #[arg(long, value_name = "NAME", default_value = engine::BACKENDS[0].name, help_heading = "Device")]
     pub(crate) backend: String,
     /// What is stored and multiplied: `f32`, `f16` where the device has it (sums stay f32; shown, never ranked), or
@@ -154,11 +162,27 @@ pub(crate) struct BenchmarkArgs {
     /// Write the record as JSON; `-` is standard output, and all else then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Data and output")]
     pub(crate) json: Option<JsonTarget>,
+    /// Folder to write every record of a comparison to, a file each, as `upload` takes it
+    #[arg(long = "output", value_name = "FOLDER", help_heading = "Data and output")]
+    pub(crate) records: Option<PathBuf>,
     /// Leaderboard to register the run with and to upload it to, after asking
     #[arg(long = "upload", value_name = "URL", help_heading = "Upload")]
     pub(crate) upload_to: Option<Address>,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
+}
+
+impl BenchmarkArgs {
+    /// The names of the back ends, as they were typed.
+    pub(crate) fn backends(&self) -> Vec<&str> {
+        self.device.backend.split(',').map(str::trim).collect()
+    }
+
+    /// Whether there is more than one run to make of each workload.
+    pub(crate) fn compares(&self) -> bool {
+        let backends = self.backends();
+        self.training.seeds.is_some() || backends.len() > 1 || backends.contains(&ALL)
+    }
 }
 
 /// What to train and how; whatever departs from the suite is shown but not ranked.
@@ -174,6 +198,9 @@ pub(crate) struct TrainingArgs {
     /// Seed of weights, shuffles and dropout [default: the leaderboard's, or a random one]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u32>,
+    /// Compare runs from so many seeds, `--seed` and those after it [default: 3 with several back ends]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) seeds: Option<u32>,
     /// Samples in a batch [default: the workload's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) batch_size: Option<u32>,
@@ -198,58 +225,6 @@ impl TrainingArgs {
     pub(crate) fn limit(&self) -> Option<Limit> {
         (self.epochs.map(Limit::Epochs)).or(self.steps.map(Limit::Steps)).or(self.seconds.map(Limit::Seconds))
     }
-}
-
-#[cfg(feature = "wgsl")]
-const KERNELS_EXAMPLES: &str = "\
-Examples:
-  native-runner kernels                            everything, on the best GPU
-  native-runner kernels --suite gemm,conv,rnn      products only, in percent of the measured peak
-  native-runner kernels --suite memory,launch --adapter cpu --json
-                                                   bandwidth and launches of a software adapter, as JSON
-  native-runner kernels --budget-seconds 20        larger sizes too
-
-Every product is compared with plain sums before it is timed; a wrong one has no figure and ends the
-program with status 3. Sizes that do not fit are listed with what they need.";
-
-#[cfg(feature = "wgsl")]
-#[derive(Debug, Args)]
-#[command(after_help = KERNELS_EXAMPLES)]
-pub(crate) struct KernelsArgs {
-    /// What to measure, separated by commas [default: everything]; products measure the peak of arithmetic as well
-    #[arg(long = "suite", value_name = "A,B", value_delimiter = ',', value_parser = suite)]
-    suites: Vec<Suite>,
-    /// Adapter to use, as for a run; `native-runner adapters` lists them
-    #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
-    pub(crate) adapter: String,
-    /// Seconds that one entry may take for its few repetitions; what would take longer is skipped
-    #[arg(long, value_name = "X", default_value_t = 2.0, value_parser = positive_seconds)]
-    pub(crate) budget_seconds: f64,
-    /// Mebibytes that one entry may use on the device; what needs more is skipped
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) budget_mib: u32,
-    /// Print JSON, with every sample
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[cfg(feature = "wgsl")]
-impl KernelsArgs {
-    pub(crate) fn choice(&self) -> AdapterChoice {
-        self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
-    }
-
-    /// Each once, in the order in which they run.
-    pub(crate) fn suites(&self) -> Vec<Suite> {
-        Suite::ALL.into_iter().filter(|suite| self.suites.is_empty() || self.suites.contains(suite)).collect()
-    }
-}
-
-#[cfg(feature = "wgsl")]
-fn suite(text: &str) -> Result<Suite, String> {
-    let names = Suite::ALL.map(Suite::name);
-    let found = Suite::ALL.into_iter().find(|suite| suite.name() == text.trim());
-    found.ok_or_else(|| format!("there are: {}", names.join(", ")))
 }
 
 #[derive(Debug, Args)]
@@ -384,6 +359,17 @@ mod tests {
         assert_eq!(error.exit_code(), 2);
         let parsed = Cli::try_parse_from(["native-runner", "--seconds", "2.5"]).unwrap();
         assert_eq!(parsed.benchmark.training.limit(), Some(Limit::Seconds(2.5)));
+    }
+
+    #[test]
+    fn several_back_ends_or_seeds_are_compared() {
+        let compares = |arguments: &[&str]| {
+            let words = ["native-runner"].iter().chain(arguments);
+            Cli::try_parse_from(words).unwrap().benchmark.compares()
+        };
+        assert!(!compares(&[]) && !compares(&["--backend", "reference"]) && !compares(&["--seed", "3"]));
+        assert!(compares(&["--backend", "all"]) && compares(&["--backend", "wgsl, reference"]));
+        assert!(compares(&["--seeds", "2"]));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 use std::rc::Rc;
 
-use engine::backends::{self, REFERENCE};
+use engine::backends::REFERENCE;
 use engine::steps::{self, Contender, Gauge, Outcome, Request, StepsReport};
-use engine::{AdapterChoice, BACKENDS, WORKLOADS};
+use engine::{Backend, WORKLOADS};
 use results::Provenance;
 use serde::Serialize;
 use sysinfo::System;
 
+use super::contenders::{self, ALL, Unavailable, describe};
 use super::steps_table::{name_of, refusal, show};
 use crate::cli::{JsonTarget, StepsArgs, find_workloads};
 use crate::clock::MonotonicClock;
@@ -27,12 +28,6 @@ struct Document<'a> {
     /// Back ends of this program that this machine cannot run.
     unavailable: &'a [Unavailable],
     provenance: Provenance,
-}
-
-#[derive(Serialize)]
-struct Unavailable {
-    backend: &'static str,
-    reason: String,
 }
 
 /// Measures steps per second of workloads on several back ends side by side.
@@ -78,49 +73,14 @@ fn contenders(
     arguments: &StepsArgs,
     clock: &Rc<MonotonicClock>,
 ) -> Result<(Vec<Contender>, Vec<Unavailable>), Failure> {
-    let asked = !arguments.backends.is_empty();
-    let mut names: Vec<&str> = if asked {
-        arguments.backends.iter().map(|name| name.trim()).collect()
-    } else {
-        BACKENDS.iter().map(|backend| backend.name).filter(|name| *name != REFERENCE).collect()
+    let asked: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
+    let names = if asked.is_empty() { vec![ALL] } else { asked };
+    let (opened, unavailable) = contenders::open(&names, &arguments.precisions, &arguments.choice(), clock)?;
+    let contender = |backend: Box<dyn Backend>| {
+        let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
+        Contender { on_gauged_device: contenders::on_adapter(backend.as_ref()), backend, most_steps }
     };
-    names.dedup();
-    let mut contenders: Vec<Contender> = Vec::new();
-    let mut unavailable = Vec::new();
-    let mut first_error = None;
-    let in_precisions = |name| arguments.precisions.iter().map(move |&precision| (name, precision));
-    for (name, precision) in names.into_iter().flat_map(in_precisions) {
-        let definition = BACKENDS.iter().find(|backend| backend.name == name);
-        // Beside others, the processor is no adapter that anybody would have to ask for.
-        let uses_adapter = definition.is_none_or(|definition| definition.uses_adapter);
-        let choice = if uses_adapter { arguments.choice() } else { AdapterChoice::Any };
-        let opened = backends::open_in(precision, name, &choice, Rc::<MonotonicClock>::clone(clock));
-        match (pollster::block_on(opened), definition) {
-            (Ok(backend), _) => {
-                let most_steps = (name == REFERENCE).then_some(arguments.reference_steps);
-                contenders.push(Contender { backend, on_gauged_device: uses_adapter, most_steps });
-            }
-            (Err(error), Some(definition)) if !asked => {
-                unavailable.push(Unavailable { backend: definition.name, reason: error.to_string() });
-                first_error.get_or_insert(error);
-            }
-            (Err(error), _) => return Err(error.into()),
-        }
-    }
-    // Back ends that do without an adapter are no answer to somebody who named one.
-    let answered = match arguments.choice() {
-        AdapterChoice::Any => !contenders.is_empty(),
-        _ => contenders.iter().any(|contender| contender.on_gauged_device),
-    };
-    if let Some(error) = first_error.filter(|_| !answered) {
-        return Err(error.into());
-    }
-    if contenders.is_empty() {
-        return Err(Failure::Usage("this program has only the plain reference; ask for it with --backend".to_owned()));
-    }
-    for Unavailable { backend, reason } in &unavailable {
-        Screen::Error.prose(&format!("{backend}  "), &format!("cannot run here: {reason}"), 2)?;
-    }
+    let contenders: Vec<Contender> = opened.into_iter().map(contender).collect();
     introduce(&contenders)?;
     Ok((contenders, unavailable))
 }
@@ -128,10 +88,8 @@ fn contenders(
 /// Says what takes part.
 fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
     for contender in contenders {
-        let adapter = contender.backend.adapter();
-        let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str(), adapter.driver.as_str()];
-        let facts: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-        Screen::Error.prose(&format!("{:<10}", contender.name()), &facts.join(" · "), 10)?;
+        let device = describe(contender.backend.adapter());
+        Screen::Error.prose(&format!("{:<10}", contender.name()), &device, 10)?;
     }
     Ok(())
 }
