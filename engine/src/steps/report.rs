@@ -154,7 +154,7 @@ pub struct Measured {
     pub device_memory_bytes: u64,
     /// What the back end said before it allocated, where it can.
     pub predicted_bytes: Option<u64>,
-    /// Compiling, allocating and uploading.
+    /// Compiling, choosing kernels, allocating and uploading.
     pub build_seconds: f64,
     /// Whether every loss was a number; a network that diverged takes its steps in the same time, but learns nothing.
     pub losses_are_finite: bool,
