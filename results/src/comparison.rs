@@ -253,7 +253,10 @@ fn projected_epoch(run: &Run<'_>) -> Option<f64> {
 fn cold_start(record: &WorkloadRecord) -> Option<f64> {
     let parts = &record.cold_start;
     let parts: Vec<f64> =
-        [parts.build_seconds, parts.tuning_seconds, parts.first_step_seconds].into_iter().flatten().collect();
+        [parts.build_seconds, parts.compiling_seconds, parts.tuning_seconds, parts.first_step_seconds]
+            .into_iter()
+            .flatten()
+            .collect();
     (!parts.is_empty()).then(|| parts.iter().sum())
 }
 

@@ -36,6 +36,7 @@ fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -> RunRecord
         cold_start: ColdStart {
             data_seconds: Some(100.0),
             build_seconds: Some(2.0 * epoch_seconds),
+            compiling_seconds: None,
             tuning_seconds: None,
             first_step_seconds: Some(epoch_seconds),
         },

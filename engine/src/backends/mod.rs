@@ -68,7 +68,7 @@ pub async fn open_in(
         _ => {
             let known = list::find(name)?;
             #[cfg(feature = "burn")]
-            return burn::open(known, precision, choice).await.map(|backend| Box::new(backend) as Box<dyn Backend>);
+            return burn::open(known, precision, choice, clock).await.map(|b| Box::new(b) as Box<dyn Backend>);
             #[cfg(not(feature = "burn"))]
             Err(list::not_built(known))
         }

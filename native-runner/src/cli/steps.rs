@@ -46,8 +46,8 @@ pub(crate) struct StepsArgs {
     /// Adapter to use, as for a run; `native-runner adapters` lists them
     #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
     pub(crate) adapter: String,
-    /// Seconds of warm-up and windows for each workload and batch size, all back ends together; loading, building and
-    /// checking come on top
+    /// Seconds of warm-up and windows for each workload and batch size, all back ends together; loading, building,
+    /// checking and the peak of arithmetic come on top
     #[arg(long, value_name = "X", default_value_t = 10.0, value_parser = positive_seconds)]
     pub(crate) seconds_per_workload: f64,
     /// Batch sizes, separated by commas; `1..4096` is every doubling of 1 up to 4096 [default: each workload's own]

@@ -14,6 +14,9 @@ use crate::screen::Screen;
 /// Stands for every back end of this program but the plain reference, which is slow.
 pub(crate) const ALL: &str = "all";
 
+/// Back ends that are ready to compute.
+pub(super) type Opened = Vec<Box<dyn Backend>>;
+
 /// A back end of this program that this machine cannot run.
 #[derive(Serialize)]
 pub(super) struct Unavailable {
@@ -31,7 +34,7 @@ pub(super) fn open(
     precisions: &[Precision],
     choice: &AdapterChoice,
     clock: &Rc<MonotonicClock>,
-) -> Result<(Vec<Box<dyn Backend>>, Vec<Unavailable>), Failure> {
+) -> Result<(Opened, Vec<Unavailable>), Failure> {
     let uses_adapter = |name: &str| {
         let definition = BACKENDS.iter().find(|backend| backend.name == name);
         definition.is_none_or(|definition| definition.uses_adapter)
@@ -39,7 +42,7 @@ pub(super) fn open(
     let wanted = wanted(names);
     // Beside others, the processor is no adapter that anybody would have to ask for.
     let beside_adapters = wanted.iter().any(|wanted| uses_adapter(wanted.name()));
-    let mut opened: Vec<Box<dyn Backend>> = Vec::new();
+    let mut opened = Opened::new();
     let mut unavailable = Vec::new();
     let mut first_error: Option<EngineError> = None;
     let in_precisions = |wanted| precisions.iter().map(move |&precision| (wanted, precision));

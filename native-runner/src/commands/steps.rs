@@ -1,13 +1,13 @@
 use std::rc::Rc;
 
 use engine::backends::REFERENCE;
-use engine::steps::{self, Contender, Observer as _, Outcome, Request, StepsReport};
+use engine::steps::{self, Contender, Gauge, Outcome, Request, StepsReport};
 use engine::{Backend, WORKLOADS};
 use results::Provenance;
 use serde::Serialize;
 use sysinfo::System;
 
-use super::contenders::{self, ALL, Unavailable, describe, on_adapter};
+use super::contenders::{self, ALL, Unavailable, describe};
 use super::steps_table::{name_of, refusal, show};
 use crate::cli::{JsonTarget, StepsArgs, find_workloads};
 use crate::clock::MonotonicClock;
@@ -42,7 +42,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let mut progress = StepsProgress::new(interrupt.clone());
     interrupt.listen(progress.stop_notice());
     let provenance = provenance();
-    let (contenders, unavailable) = contenders(arguments, &clock, &progress)?;
+    let (contenders, unavailable) = contenders(arguments, &clock)?;
     let request = Request {
         workloads,
         batch_sizes: arguments.batch_sizes(),
@@ -52,7 +52,9 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         seed: arguments.seed,
     };
     let mut data = DataFolder::new(&arguments.data);
-    let report = pollster::block_on(steps::measure(&request, &contenders, &mut data, clock.as_ref(), &mut progress));
+    let gauge = gauge(arguments, &contenders, &clock, &progress);
+    let measured = steps::measure(&request, &contenders, gauge, &mut data, clock.as_ref(), &mut progress);
+    let report = pollster::block_on(measured);
     progress.finish();
 
     if arguments.json {
@@ -70,18 +72,16 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
 fn contenders(
     arguments: &StepsArgs,
     clock: &Rc<MonotonicClock>,
-    progress: &StepsProgress,
 ) -> Result<(Vec<Contender>, Vec<Unavailable>), Failure> {
     let asked: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
     let names = if asked.is_empty() { vec![ALL] } else { asked };
     let (opened, unavailable) = contenders::open(&names, &arguments.precisions, &arguments.choice(), clock)?;
     let contender = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
-        Contender { backend, peak_flops_per_second: None, most_steps }
+        Contender { on_gauged_device: contenders::on_adapter(backend.as_ref()), backend, most_steps }
     };
-    let mut contenders: Vec<Contender> = opened.into_iter().map(contender).collect();
+    let contenders: Vec<Contender> = opened.into_iter().map(contender).collect();
     introduce(&contenders)?;
-    measure_peaks(&mut contenders, arguments, clock, progress);
     Ok((contenders, unavailable))
 }
 
@@ -94,42 +94,29 @@ fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Gives every contender on the chosen adapter its measured peak of arithmetic. Without one, shares of it are absent.
+/// What measures the peak of arithmetic of the chosen adapter, where somebody computes on it. Without one, shares of the
+/// peak are absent.
 #[cfg(feature = "wgsl")]
-fn measure_peaks(
-    contenders: &mut [Contender],
+fn gauge(
     arguments: &StepsArgs,
-    clock: &MonotonicClock,
+    contenders: &[Contender],
+    clock: &Rc<MonotonicClock>,
     progress: &StepsProgress,
-) {
-    use engine::backends::wgsl::microbenchmarks::{self, Event, Observer, Suite};
-
-    struct Quiet<'a>(&'a StepsProgress);
-
-    impl Observer for Quiet<'_> {
-        fn event(&mut self, _event: &Event<'_>) {}
-
-        fn cancelled(&self) -> bool {
-            self.0.cancelled()
-        }
+) -> Option<Box<dyn Gauge>> {
+    if !contenders.iter().any(|contender| contender.on_gauged_device) {
+        return None;
     }
-
-    if !contenders.iter().any(|contender| on_adapter(contender.backend.as_ref())) {
-        return;
-    }
-    progress.message("measuring the peak of arithmetic".to_owned());
-    let request =
-        microbenchmarks::Request { suites: vec![Suite::Arithmetic], budget_seconds: 2.0, budget_bytes: u64::MAX };
-    let measured =
-        pollster::block_on(microbenchmarks::measure(&arguments.choice(), clock, &request, &mut Quiet(progress)));
-    let peak = measured.ok().and_then(|report| report.peaks.arithmetic).map(|peak| peak.value);
-    for contender in contenders.iter_mut().filter(|contender| on_adapter(contender.backend.as_ref())) {
-        contender.peak_flops_per_second = peak;
-    }
+    progress.message("looking for the peak of arithmetic".to_owned());
+    let clock = Rc::<MonotonicClock>::clone(clock);
+    let choice = arguments.choice();
+    let opened = engine::backends::wgsl::microbenchmarks::Gauge::open(&choice, clock);
+    pollster::block_on(opened).ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
 }
 
 #[cfg(not(feature = "wgsl"))]
-fn measure_peaks(_: &mut [Contender], _: &StepsArgs, _: &MonotonicClock, _: &StepsProgress) {}
+fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &StepsProgress) -> Option<Box<dyn Gauge>> {
+    None
+}
 
 /// What may be allocated: as asked, or what is free where the device's memory is the machine's.
 fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> {

@@ -109,7 +109,7 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
     fs::write(&file, "").unwrap();
     let below_a_file = format!("--backend reference --seeds 2 --output {}/runs", file.display());
     let cases = [
-        ("--backend wgsl,abacus", 2, ["abacus", "reference"]),
+        ("--backend reference,abacus", 2, ["abacus", "reference"]),
         ("--backend all --adapter no-such-gpu", 2, ["no adapter fits", "no-such-gpu"]),
         ("--backend reference --seeds 2 --adapter no-such-gpu", 2, ["no adapter fits", "no-such-gpu"]),
         ("--backend all --upload http://127.0.0.1:9", 2, ["uploads nothing", "--output"]),

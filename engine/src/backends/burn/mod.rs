@@ -18,22 +18,29 @@ mod trainer;
 mod updater;
 mod value;
 
+use std::rc::Rc;
+
 use async_trait::async_trait;
 use burn_tensor::Device;
 use results::{Adapter, Precision};
 
 use super::{AdapterChoice, list};
+use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
-use trainer::BurnTrainer;
+use trainer::{BurnTrainer, FirstUse};
 
 /// Version of Burn that this engine is built with.
 const VERSION: &str = "0.22.1";
+/// Whether Burn fuses operations and chooses among kernels, on every device that compiles any: one feature of cargo's
+/// turns on both, for the whole program.
+const TUNED: bool = cfg!(feature = "burn-tuned");
 
 /// A device that Burn computes on.
 pub(super) struct BurnBackend {
     name: &'static str,
     opened: Opened,
+    clock: Rc<dyn Clock>,
 }
 
 /// A device of Burn's, and what is known about it.
@@ -46,7 +53,18 @@ struct Opened {
     compiles: bool,
 }
 
-/// Opens the Burn back end of this name.
+impl Opened {
+    /// What happens when an operation is first used.
+    fn first_use(&self) -> FirstUse {
+        match (self.compiles, TUNED) {
+            (false, _) => FirstUse::Ordinary,
+            (true, false) => FirstUse::Compiles,
+            (true, true) => FirstUse::CompilesAndTunes,
+        }
+    }
+}
+
+/// Opens the Burn back end of this name. The clock tells how long its first use of each operation takes.
 ///
 /// # Errors
 /// No device that fits, one that Burn cannot use, and any other precision than f32.
@@ -54,6 +72,7 @@ pub(super) async fn open(
     name: &'static str,
     precision: Precision,
     choice: &AdapterChoice,
+    clock: Rc<dyn Clock>,
 ) -> Result<BurnBackend, EngineError> {
     if precision != Precision::F32 {
         return Err(EngineError::NoPrecision {
@@ -79,7 +98,7 @@ pub(super) async fn open(
         // Names that this build has no features for.
         _ => return Err(list::not_built(name)),
     };
-    Ok(BurnBackend { name, opened })
+    Ok(BurnBackend { name, opened, clock })
 }
 
 #[cfg(feature = "burn-flex")]
@@ -102,11 +121,12 @@ fn open_flex(choice: &AdapterChoice) -> Result<Opened, EngineError> {
 impl BurnBackend {
     /// What decides how fast Burn is, for the record.
     fn settings(&self) -> Vec<String> {
+        let tuned = if self.opened.first_use() == FirstUse::CompilesAndTunes { "on" } else { "off" };
         vec![
             format!("burn: {VERSION}"),
             format!("burn compiler: {}", self.opened.compiler),
-            "burn fusion: off".to_owned(),
-            "burn autotune: off".to_owned(),
+            format!("burn fusion: {tuned}"),
+            format!("burn autotune: {tuned}"),
             "burn batches: prepared on the host".to_owned(),
         ]
     }
@@ -127,7 +147,8 @@ impl Backend for BurnBackend {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        let Opened { device, compiles, .. } = &self.opened;
-        Ok(Box::new(BurnTrainer::new(device.clone(), job, self.settings(), *compiles).await?))
+        let (device, first_use) = (self.opened.device.clone(), self.opened.first_use());
+        let trainer = BurnTrainer::new(device, job, self.settings(), first_use, self.clock.as_ref());
+        Ok(Box::new(trainer.await?))
     }
 }
