@@ -1,7 +1,12 @@
 //! What may be typed. Meaning is given to it in `commands`.
 
 #[cfg(feature = "wgsl")]
+mod kernels;
+mod place;
+#[cfg(feature = "wgsl")]
 mod profile;
+#[cfg(feature = "burn-remote")]
+mod serve_device;
 mod steps;
 
 use std::convert::Infallible;
@@ -9,15 +14,19 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-#[cfg(feature = "wgsl")]
-use engine::backends::wgsl::microbenchmarks::Suite;
+use engine::backends::Opening;
 use engine::{AdapterChoice, Limit, Workload};
 use results::Precision;
 
 use crate::failure::Failure;
 use crate::leaderboard::Address;
 #[cfg(feature = "wgsl")]
+pub(crate) use kernels::KernelsArgs;
+pub(crate) use place::PlaceArgs;
+#[cfg(feature = "wgsl")]
 pub(crate) use profile::ProfileArgs;
+#[cfg(feature = "burn-remote")]
+pub(crate) use serve_device::ServeDeviceArgs;
 pub(crate) use steps::StepsArgs;
 
 const EXAMPLES: &str = "\
@@ -77,6 +86,9 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Upload a record that was kept in a file
     Upload(UploadArgs),
+    /// Serve a device of this machine, for `--backend burn-remote` elsewhere to train on
+    #[cfg(feature = "burn-remote")]
+    ServeDevice(ServeDeviceArgs),
 }
 
 #[derive(Debug, Args)]
@@ -109,11 +121,17 @@ pub(crate) struct DeviceArgs {
     /// `f64` on the reference
     #[arg(long, value_name = "NAME", default_value = "f32", help_heading = "Device", value_parser = precision)]
     pub(crate) precision: Precision,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 impl DeviceArgs {
     pub(crate) fn choice(&self) -> AdapterChoice {
         self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
+    }
+
+    pub(crate) fn opening(&self) -> Opening {
+        self.place.opening(self.precision, &self.choice())
     }
 }
 
@@ -198,58 +216,6 @@ impl TrainingArgs {
     pub(crate) fn limit(&self) -> Option<Limit> {
         (self.epochs.map(Limit::Epochs)).or(self.steps.map(Limit::Steps)).or(self.seconds.map(Limit::Seconds))
     }
-}
-
-#[cfg(feature = "wgsl")]
-const KERNELS_EXAMPLES: &str = "\
-Examples:
-  native-runner kernels                            everything, on the best GPU
-  native-runner kernels --suite gemm,conv,rnn      products only, in percent of the measured peak
-  native-runner kernels --suite memory,launch --adapter cpu --json
-                                                   bandwidth and launches of a software adapter, as JSON
-  native-runner kernels --budget-seconds 20        larger sizes too
-
-Every product is compared with plain sums before it is timed; a wrong one has no figure and ends the
-program with status 3. Sizes that do not fit are listed with what they need.";
-
-#[cfg(feature = "wgsl")]
-#[derive(Debug, Args)]
-#[command(after_help = KERNELS_EXAMPLES)]
-pub(crate) struct KernelsArgs {
-    /// What to measure, separated by commas [default: everything]; products measure the peak of arithmetic as well
-    #[arg(long = "suite", value_name = "A,B", value_delimiter = ',', value_parser = suite)]
-    suites: Vec<Suite>,
-    /// Adapter to use, as for a run; `native-runner adapters` lists them
-    #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
-    pub(crate) adapter: String,
-    /// Seconds that one entry may take for its few repetitions; what would take longer is skipped
-    #[arg(long, value_name = "X", default_value_t = 2.0, value_parser = positive_seconds)]
-    pub(crate) budget_seconds: f64,
-    /// Mebibytes that one entry may use on the device; what needs more is skipped
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) budget_mib: u32,
-    /// Print JSON, with every sample
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[cfg(feature = "wgsl")]
-impl KernelsArgs {
-    pub(crate) fn choice(&self) -> AdapterChoice {
-        self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
-    }
-
-    /// Each once, in the order in which they run.
-    pub(crate) fn suites(&self) -> Vec<Suite> {
-        Suite::ALL.into_iter().filter(|suite| self.suites.is_empty() || self.suites.contains(suite)).collect()
-    }
-}
-
-#[cfg(feature = "wgsl")]
-fn suite(text: &str) -> Result<Suite, String> {
-    let names = Suite::ALL.map(Suite::name);
-    let found = Suite::ALL.into_iter().find(|suite| suite.name() == text.trim());
-    found.ok_or_else(|| format!("there are: {}", names.join(", ")))
 }
 
 #[derive(Debug, Args)]

@@ -2,9 +2,10 @@ use std::convert::Infallible;
 
 use clap::Args;
 use engine::AdapterChoice;
+use engine::backends::Opening;
 use results::Precision;
 
-use super::{DataArgs, positive_seconds, precision, short_text};
+use super::{DataArgs, PlaceArgs, positive_seconds, precision, short_text};
 
 const STEPS_EXAMPLES: &str = "\
 Examples:
@@ -46,6 +47,8 @@ pub(crate) struct StepsArgs {
     /// Adapter to use, as for a run; `native-runner adapters` lists them
     #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
     pub(crate) adapter: String,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     /// Seconds of warm-up and windows for each workload and batch size, all back ends together; loading, building and
     /// checking come on top
     #[arg(long, value_name = "X", default_value_t = 10.0, value_parser = positive_seconds)]
@@ -73,6 +76,12 @@ pub(crate) struct StepsArgs {
 impl StepsArgs {
     pub(crate) fn choice(&self) -> AdapterChoice {
         self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
+    }
+
+    /// On the chosen adapter, or wherever else the back end computes.
+    pub(crate) fn opening(&self, precision: Precision, uses_adapter: bool) -> Opening {
+        // Beside others, the processor is no adapter that anybody would have to ask for.
+        self.place.opening(precision, &if uses_adapter { self.choice() } else { AdapterChoice::Any })
     }
 
     /// Each once, from small to large.

@@ -1,9 +1,9 @@
 use std::rc::Rc;
 
-use engine::backends::{self, REFERENCE};
+use engine::backends::{BURN_REMOTE, REFERENCE};
 use engine::steps::{self, Contender, Observer as _, Outcome, Request, StepsReport};
 use engine::{AdapterChoice, BACKENDS, WORKLOADS};
-use results::Provenance;
+use results::{Precision, Provenance};
 use serde::Serialize;
 use sysinfo::System;
 
@@ -11,6 +11,7 @@ use super::steps_table::{name_of, refusal, show};
 use crate::cli::{JsonTarget, StepsArgs, find_workloads};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
+use crate::device;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::json_output::to_json;
@@ -84,22 +85,22 @@ fn contenders(
         BACKENDS.iter().map(|backend| backend.name).filter(|name| *name != REFERENCE).collect()
     };
     names.dedup();
+    let is_named = |name| asked || (name == BURN_REMOTE && arguments.place.remote.is_some());
+    arguments.opening(Precision::F32, false).check(&names)?;
     let mut contenders: Vec<Contender> = Vec::new();
     let mut unavailable = Vec::new();
     let mut first_error = None;
     let in_precisions = |name| arguments.precisions.iter().map(move |&precision| (name, precision));
     for (name, precision) in names.into_iter().flat_map(in_precisions) {
         let definition = BACKENDS.iter().find(|backend| backend.name == name);
-        // Beside others, the processor is no adapter that anybody would have to ask for.
         let uses_adapter = definition.is_none_or(|definition| definition.uses_adapter);
-        let choice = if uses_adapter { arguments.choice() } else { AdapterChoice::Any };
-        let opened = backends::open_in(precision, name, &choice, Rc::<MonotonicClock>::clone(clock));
-        match (pollster::block_on(opened), definition) {
+        let opening = arguments.opening(precision, uses_adapter).suited_to(name);
+        match (device::open(name, &opening, &arguments.place, Rc::<MonotonicClock>::clone(clock)), definition) {
             (Ok(backend), _) => {
                 let most_steps = (name == REFERENCE).then_some(arguments.reference_steps);
                 contenders.push(Contender { backend, peak_flops_per_second: None, most_steps });
             }
-            (Err(error), Some(definition)) if !asked => {
+            (Err(error), Some(definition)) if !is_named(name) => {
                 unavailable.push(Unavailable { backend: definition.name, reason: error.to_string() });
                 first_error.get_or_insert(error);
             }

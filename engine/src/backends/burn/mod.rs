@@ -12,6 +12,10 @@ mod graphics;
 mod indexed;
 mod leaves;
 mod network;
+#[cfg(feature = "burn-flex")]
+mod processor;
+#[cfg(feature = "burn-remote")]
+pub(super) mod remote;
 #[cfg(all(test, feature = "wgsl"))]
 mod tests;
 mod trainer;
@@ -22,7 +26,7 @@ use async_trait::async_trait;
 use burn_tensor::Device;
 use results::{Adapter, Precision};
 
-use super::{AdapterChoice, list};
+use super::{Opening, list};
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use trainer::BurnTrainer;
@@ -34,6 +38,8 @@ const VERSION: &str = "0.22.1";
 pub(super) struct BurnBackend {
     name: &'static str,
     opened: Opened,
+    /// Settings of the device's own, for the record: all of them where it is served elsewhere.
+    particular: Vec<String>,
 }
 
 /// A device of Burn's, and what is known about it.
@@ -50,11 +56,8 @@ struct Opened {
 ///
 /// # Errors
 /// No device that fits, one that Burn cannot use, and any other precision than f32.
-pub(super) async fn open(
-    name: &'static str,
-    precision: Precision,
-    choice: &AdapterChoice,
-) -> Result<BurnBackend, EngineError> {
+pub(super) async fn open(name: &'static str, opening: &Opening) -> Result<BurnBackend, EngineError> {
+    let (precision, choice) = (opening.precision, &opening.adapter);
     if precision != Precision::F32 {
         return Err(EngineError::NoPrecision {
             whose: format!("the back end `{name}`"),
@@ -65,7 +68,7 @@ pub(super) async fn open(
     }
     let opened = match name {
         #[cfg(feature = "burn-flex")]
-        list::BURN_FLEX => open_flex(choice)?,
+        list::BURN_FLEX => processor::open(choice, opening.threads)?,
         #[cfg(feature = "burn-wgpu")]
         list::BURN_WGPU => graphics::open(choice, graphics::Compiler::Wgsl).await?,
         #[cfg(feature = "burn-vulkan")]
@@ -76,37 +79,34 @@ pub(super) async fn open(
         list::BURN_CUDA => indexed::open(choice, indexed::Platform::Cuda)?,
         #[cfg(feature = "burn-rocm")]
         list::BURN_ROCM => indexed::open(choice, indexed::Platform::Rocm)?,
+        #[cfg(feature = "burn-remote")]
+        list::BURN_REMOTE => return remote::open(opening).await,
         // Names that this build has no features for.
         _ => return Err(list::not_built(name)),
     };
-    Ok(BurnBackend { name, opened })
-}
-
-#[cfg(feature = "burn-flex")]
-fn open_flex(choice: &AdapterChoice) -> Result<Opened, EngineError> {
-    let adapter = Adapter {
-        name: "processor (Burn, all cores)".to_owned(),
-        vendor: String::new(),
-        architecture: std::env::consts::ARCH.to_owned(),
-        kind: results::DeviceKind::Cpu,
-        api: "CPU".to_owned(),
-        driver: String::new(),
-        software: false,
+    let particular = match name {
+        #[cfg(feature = "burn-flex")]
+        list::BURN_FLEX => vec![format!("threads: {}", processor::threads())],
+        _ => Vec::new(),
     };
-    choice.choose_processor(&adapter)?;
-    Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })
+    Ok(BurnBackend { name, opened, particular })
 }
 
 impl BurnBackend {
     /// What decides how fast Burn is, for the record.
     fn settings(&self) -> Vec<String> {
-        vec![
+        if self.name == list::BURN_REMOTE {
+            return self.particular.clone();
+        }
+        let mut settings = vec![
             format!("burn: {VERSION}"),
             format!("burn compiler: {}", self.opened.compiler),
             "burn fusion: off".to_owned(),
             "burn autotune: off".to_owned(),
             "burn batches: prepared on the host".to_owned(),
-        ]
+        ];
+        settings.extend_from_slice(&self.particular);
+        settings
     }
 }
 
