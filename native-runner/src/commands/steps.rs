@@ -85,7 +85,7 @@ fn contenders(
         BACKENDS.iter().map(|backend| backend.name).filter(|name| *name != REFERENCE).collect()
     };
     names.dedup();
-    let is_named = |name| asked || (name == BURN_REMOTE && arguments.place.remote.is_some());
+    let is_named = |name: &str| asked || (name == BURN_REMOTE && arguments.place.remote.is_some());
     arguments.opening(Precision::F32, false).check(&names)?;
     let mut contenders: Vec<Contender> = Vec::new();
     let mut unavailable = Vec::new();

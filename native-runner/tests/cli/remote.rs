@@ -215,7 +215,7 @@ fn only_what_can_be_served_is_served_and_a_taken_port_is_named() {
         ("--backend burn-remote".to_owned(), 2, ["one of Burn's", "burn-flex"]),
         ("--backend abacus".to_owned(), 2, ["abacus", "burn-flex"]),
         ("--backend burn-flex --adapter discrete".to_owned(), 2, ["discrete", "processor"]),
-        (format!("--backend burn-flex --bind {address}"), 1, ["cannot listen on", &address]),
+        (format!("--backend burn-flex --bind {address}"), 1, ["cannot listen on", address.as_str()]),
     ] {
         let bind = if arguments.contains("--bind") { "" } else { "--bind 127.0.0.1:0" };
         let line = format!("serve-device {arguments} {bind}");

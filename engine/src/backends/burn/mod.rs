@@ -38,8 +38,8 @@ const VERSION: &str = "0.22.1";
 pub(super) struct BurnBackend {
     name: &'static str,
     opened: Opened,
-    /// Settings of the device's own, for the record: all of them where it is served elsewhere.
-    particular: Vec<String>,
+    /// Settings as the server of a remote device tells them; none on this machine.
+    told: Vec<String>,
 }
 
 /// A device of Burn's, and what is known about it.
@@ -57,56 +57,58 @@ struct Opened {
 /// # Errors
 /// No device that fits, one that Burn cannot use, and any other precision than f32.
 pub(super) async fn open(name: &'static str, opening: &Opening) -> Result<BurnBackend, EngineError> {
-    let (precision, choice) = (opening.precision, &opening.adapter);
-    if precision != Precision::F32 {
+    if opening.precision != Precision::F32 {
         return Err(EngineError::NoPrecision {
             whose: format!("the back end `{name}`"),
-            precision: precision.name(),
+            precision: opening.precision.name(),
             reason: "the networks are built for it in f32 only",
             instead: "f32",
         });
     }
-    let opened = match name {
+    let opened: Result<Opened, EngineError> = match name {
         #[cfg(feature = "burn-flex")]
-        list::BURN_FLEX => processor::open(choice, opening.threads)?,
+        list::BURN_FLEX => processor::open(&opening.adapter, opening.threads),
         #[cfg(feature = "burn-wgpu")]
-        list::BURN_WGPU => graphics::open(choice, graphics::Compiler::Wgsl).await?,
+        list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::Wgsl).await,
         #[cfg(feature = "burn-vulkan")]
-        list::BURN_VULKAN => graphics::open(choice, graphics::Compiler::SpirV).await?,
+        list::BURN_VULKAN => graphics::open(&opening.adapter, graphics::Compiler::SpirV).await,
         #[cfg(feature = "burn-metal")]
-        list::BURN_METAL => graphics::open(choice, graphics::Compiler::Metal).await?,
+        list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::Metal).await,
         #[cfg(feature = "burn-cuda")]
-        list::BURN_CUDA => indexed::open(choice, indexed::Platform::Cuda)?,
+        list::BURN_CUDA => indexed::open(&opening.adapter, indexed::Platform::Cuda),
         #[cfg(feature = "burn-rocm")]
-        list::BURN_ROCM => indexed::open(choice, indexed::Platform::Rocm)?,
+        list::BURN_ROCM => indexed::open(&opening.adapter, indexed::Platform::Rocm),
         #[cfg(feature = "burn-remote")]
         list::BURN_REMOTE => return remote::open(opening).await,
         // Names that this build has no features for.
-        _ => return Err(list::not_built(name)),
+        _ => Err(list::not_built(name)),
     };
-    let particular = match name {
-        #[cfg(feature = "burn-flex")]
-        list::BURN_FLEX => vec![format!("threads: {}", processor::threads())],
-        _ => Vec::new(),
-    };
-    Ok(BurnBackend { name, opened, particular })
+    Ok(BurnBackend { name, opened: opened?, told: Vec::new() })
 }
 
 impl BurnBackend {
     /// What decides how fast Burn is, for the record.
     fn settings(&self) -> Vec<String> {
-        if self.name == list::BURN_REMOTE {
-            return self.particular.clone();
+        if !self.told.is_empty() {
+            return self.told.clone();
         }
-        let mut settings = vec![
+        let ours = [
             format!("burn: {VERSION}"),
             format!("burn compiler: {}", self.opened.compiler),
             "burn fusion: off".to_owned(),
             "burn autotune: off".to_owned(),
             "burn batches: prepared on the host".to_owned(),
         ];
-        settings.extend_from_slice(&self.particular);
-        settings
+        ours.into_iter().chain(self.threads()).collect()
+    }
+
+    /// Only on the processor Burn computes with as many as it is told.
+    fn threads(&self) -> Option<String> {
+        #[cfg(feature = "burn-flex")]
+        if self.name == list::BURN_FLEX {
+            return Some(format!("threads: {}", processor::threads()));
+        }
+        None
     }
 }
 

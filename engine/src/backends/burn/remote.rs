@@ -64,7 +64,7 @@ pub(super) async fn open(opening: &Opening) -> Result<BurnBackend, EngineError> 
     settings.push(format!("burn remote: {backend} through a WebSocket"));
     settings.push("burn remote: processor time and memory are the client's".to_owned());
     let opened = Opened { device, adapter, compiler: "elsewhere", compiles };
-    Ok(BurnBackend { name: BURN_REMOTE, opened, particular: settings })
+    Ok(BurnBackend { name: BURN_REMOTE, opened, told: settings })
 }
 
 /// The server has chosen its device, so that whoever asks for nothing gets it, software or not.
@@ -199,10 +199,24 @@ fn server(device: Device, text: Vec<f32>) -> Result<RemoteServer, EngineError> {
             feature = "burn-rocm"
         ))]
         DispatchDevice::Cube(_) => Ok(describing::<Cube>(server, text)),
-        _ => Err(EngineError::DeviceRefused { message: "Burn cannot serve this device".to_owned() }),
+        _ => {
+            drop((server, text));
+            Err(EngineError::DeviceRefused { message: "Burn cannot serve this device".to_owned() })
+        }
     }
 }
 
+#[cfg_attr(
+    not(any(
+        feature = "burn-flex",
+        feature = "burn-wgpu",
+        feature = "burn-vulkan",
+        feature = "burn-metal",
+        feature = "burn-cuda",
+        feature = "burn-rocm"
+    )),
+    expect(dead_code, reason = "a program that has nothing to serve can still train elsewhere")
+)]
 fn describing<B: BackendIr>(server: RemoteServer, text: Vec<f32>) -> RemoteServer {
     server.with_custom_op::<B, _>(DESCRIBE, move |handles, operation, device| {
         let [told] = operation.outputs.as_slice() else { return };
