@@ -137,7 +137,7 @@ fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
         let adapter = contender.backend.adapter();
         let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str(), adapter.driver.as_str()];
         let facts: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-        Screen::Error.prose(&format!("{:<10}", contender.name()), &facts.join(" · "), 10)?;
+        Screen::Error.prose(&format!("{:<12}", contender.name()), &facts.join(" · "), 12)?;
     }
     Ok(())
 }
