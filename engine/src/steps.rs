@@ -1,13 +1,15 @@
 //! Steps per second: workloads on several back ends side by side, with neither tests nor a score.
 //!
 //! The windows of the back ends take turns (first, second, first, second …), so that a machine whose speed wanders
-//! hurts all of them alike.
+//! hurts all of them alike. Where a larger batch seems to make samples slower, both sizes take turns as well.
 
+mod cliffs;
 mod contest;
 mod report;
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use results::Precision;
 
 use crate::clock::Clock;
@@ -17,8 +19,9 @@ use crate::train::check;
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::BatchPlan;
 use crate::workload::{Training, TrainingRange, Workload};
+pub use cliffs::Cliff;
 use contest::Contest;
-pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, Timed, WorkloadSteps};
+pub use report::{Entry, Measured, Outcome, Size, StepsReport, Timed, WorkloadSteps};
 
 /// What to measure, and how much it may cost.
 #[derive(Clone, Debug)]
@@ -27,7 +30,7 @@ pub struct Request {
     /// Batch sizes to measure each workload at; with none, its own.
     pub batch_sizes: Vec<u32>,
     /// Seconds that warm-up and windows of a workload at one batch size may take, all back ends together. Each has at
-    /// least one window, whatever that costs; loading, building and checking come on top.
+    /// least one window, whatever that costs; loading, building, checking and the peak come on top.
     pub budget_seconds: f64,
     /// A back end that would allocate more than this is refused before it does.
     pub budget_bytes: Option<u64>,
@@ -40,8 +43,8 @@ pub struct Request {
 /// A back end that takes part.
 pub struct Contender {
     pub backend: Box<dyn Backend>,
-    /// Operations per second that its device can do at best, where that was measured.
-    pub peak_flops_per_second: Option<f64>,
+    /// Whether it computes on the device of the [`Gauge`].
+    pub on_gauged_device: bool,
     /// It trains at most so many steps of a workload at one batch size, without warm-up, because it is slow.
     pub most_steps: Option<u32>,
 }
@@ -55,6 +58,16 @@ impl Contender {
             (name, _) => name,
         }
     }
+}
+
+/// Measures what a device can do at best.
+#[async_trait(?Send)]
+pub trait Gauge {
+    /// Operations per second just now. It takes about a tenth of a second.
+    ///
+    /// # Errors
+    /// A device that is lost.
+    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError>;
 }
 
 /// Follows the measurements as they are made.
@@ -94,22 +107,32 @@ pub enum Event<'a> {
         workload: &'a str,
         size: &'a Size,
     },
+    /// Samples seemed to take longer in larger batches, so both sizes are measured again, in turns.
+    LookingAgain {
+        workload: &'a str,
+        backend: &'a str,
+        from_batch_size: u32,
+        to_batch_size: u32,
+    },
 }
 
-/// Measures every workload of the request at every batch size on all contenders.
+/// Measures every workload of the request at every batch size on all contenders. The peak of the gauge, if there is one,
+/// takes its turn in every round.
 ///
 /// # Errors
 /// None: what cannot be measured says so in its outcome, and the others go on.
 pub async fn measure(
     request: &Request,
     contenders: &[Contender],
+    gauge: Option<Box<dyn Gauge>>,
     data: &mut dyn DataSource,
     clock: &dyn Clock,
     observer: &mut dyn Observer,
 ) -> StepsReport {
     let mut report = StepsReport::new(request, contenders);
     let sizes = request.batch_sizes.len().max(1);
-    let mut run = Run { request, contenders, clock, observer, number: 0, count: request.workloads.len() * sizes };
+    let count = request.workloads.len() * sizes;
+    let mut run = Run { request, contenders, gauge, clock, observer, number: 0, count };
     for workload in &request.workloads {
         if run.observer.cancelled() {
             break;
@@ -124,6 +147,7 @@ pub async fn measure(
 struct Run<'a> {
     request: &'a Request,
     contenders: &'a [Contender],
+    gauge: Option<Box<dyn Gauge>>,
     clock: &'a dyn Clock,
     observer: &'a mut dyn Observer,
     /// Workloads and batch sizes that were begun, of `count`.
@@ -139,6 +163,7 @@ impl Run<'_> {
         let sizes = if request.batch_sizes.is_empty() { &own[..] } else { &request.batch_sizes[..] };
         // One check serves all batch sizes: what a kernel computes for a sample does not depend on them.
         let mut barred: Option<Vec<Option<Outcome>>> = None;
+        let mut jobs = Vec::new();
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         for &batch_size in sizes {
             if self.observer.cancelled() {
@@ -160,13 +185,16 @@ impl Run<'_> {
                     if barred.is_none() {
                         barred = Some(self.check(workload, &job).await);
                     }
-                    self.size(&job, barred.as_deref().unwrap_or_default()).await
+                    let size = self.size(&job, barred.as_deref().unwrap_or_default()).await;
+                    jobs.extend(cliffs::gave_figures(&size).then_some(job));
+                    size
                 }
             };
             self.observer.event(&Event::Finished { workload: workload.name, size: &size });
             result.sizes.push(size);
         }
-        result.find_cliffs();
+        result.cliffs = cliffs::find(&result.sizes);
+        self.look_again(&mut result, &jobs).await;
         result
     }
 
@@ -192,13 +220,18 @@ impl Run<'_> {
         barred
     }
 
+    fn contest(&mut self) -> Contest<'_> {
+        Contest::new(self.request, &mut self.gauge, self.clock, &mut *self.observer)
+    }
+
     async fn size(&mut self, job: &TrainingJob, barred: &[Option<Outcome>]) -> Size {
-        let mut contest = Contest::new(self.request, job, self.clock, &mut *self.observer);
-        for (contender, barred) in self.contenders.iter().zip(barred) {
-            contest.admit(contender, barred.as_ref()).await;
+        let contenders = self.contenders;
+        let mut contest = self.contest();
+        for (contender, barred) in contenders.iter().zip(barred) {
+            contest.admit(contender, job, barred.as_ref()).await;
         }
         contest.run().await;
-        contest.finish()
+        contest.finish(job.batches.batch_size)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
 use crate::observer::{Event, Observer, Phase, ResourceMeter};
 use crate::random::{Generator, stream};
-use crate::trainer::{Backend, TrainingJob};
+use crate::trainer::{Backend, Preparation, TrainingJob};
 use crate::workload::{SuiteDefinition, Training, Workload};
 use learning::Learning;
 use progress::Progress;
@@ -187,8 +187,7 @@ async fn run_workload(
     record.settings.precision = backend.precision();
     record.settings.device_memory_bytes = trainer.device_memory_bytes();
     record.settings.variants = trainer.variants();
-    record.cold_start.data_seconds = Some(build_start - load_start);
-    record.cold_start.build_seconds = Some(built - build_start);
+    record.cold_start = cold_start(build_start - load_start, built - build_start, trainer.preparation());
     record.target = Some(Target { accuracy: job_settings.target_accuracy, reached_seconds: None, reached_step: None });
 
     progress.phase(edges, Phase::Checking);
@@ -214,6 +213,19 @@ async fn run_workload(
     record.summary = summary::summarise(&record);
     add_warnings(&record, &job_settings.limits, warnings, edges);
     Ok(record)
+}
+
+/// What came before the first timed step. Nothing that the trainer tells apart is counted as building too.
+fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparation) -> ColdStart {
+    let Preparation { compiling_seconds, tuning_seconds } = preparation;
+    let told_apart: f64 = [compiling_seconds, tuning_seconds].into_iter().flatten().sum();
+    ColdStart {
+        data_seconds: Some(data_seconds),
+        build_seconds: Some((seconds_until_built - told_apart).max(0.0)),
+        compiling_seconds,
+        tuning_seconds,
+        first_step_seconds: None,
+    }
 }
 
 /// The record of a workload that has not trained yet.

@@ -120,6 +120,11 @@ pub trait Trainer {
     /// evaluation, which overwrites them.
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError>;
 
+    /// What [`Backend::build`] did once and can tell apart from the rest of its work.
+    fn preparation(&self) -> Preparation {
+        Preparation::default()
+    }
+
     /// Bytes allocated on the device.
     fn device_memory_bytes(&self) -> u64;
 
@@ -127,6 +132,15 @@ pub trait Trainer {
     fn variants(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// Seconds of a build that the record reports by themselves; absent where there are none, or they are not told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Preparation {
+    /// Using every operation for the first time, which compiles it.
+    pub compiling_seconds: Option<f64>,
+    /// Choosing among kernels, after that.
+    pub tuning_seconds: Option<f64>,
 }
 
 /// Samples that are not trained on.

@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{assert_close, data, gpu};
+use common::{data, gpu};
 use engine::{Backend, Trace, TraceRequest, backends::reference::ReferenceBackend};
 use serde_json::Value;
 
@@ -61,21 +61,87 @@ fn compute(golden: &Golden, backend: &dyn Backend) -> Trace {
 
 /// Holds a computed trace to a golden one. `strict` replaces the file's tolerances where it is smaller.
 fn compare(golden: &Golden, trace: &Trace, strict: f64) {
-    compare_with(golden, trace, strict, |_| true);
+    compare_with(golden, trace, [0.0, strict], |_| true);
 }
 
 /// The same for arithmetic in float32 whose order is not ours. The large networks of ReLUs end in chaos, from which
 /// the norms of biases are the loosest numbers (`reference/golden/README.md`, section 6); small traces and those
 /// of other networks are held to everything.
+///
+/// `tensorflow-cifar10` on `burn-flex` is the trace that needs it: conv1's bias ends 4.2 times its tolerance away. No
+/// long sum is at fault (there, 64 partial sums are added up): until step 2 the losses are right to 6e-8, and the norms
+/// of all gradients of step 0 to 1.1e-7. Then a value falls on the other side of a ReLU or of a maximum. With the
+/// bias's gradient summed axis by axis instead, none does, and everything stays within 1e-7 to the end; but with
+/// start weights that differ by 1e-6 of themselves, 16 of 24 runs end more than the tolerance away, up to 7.4 times; the
+/// plain loops in double precision do so too, in two of two runs (4.3 and 2.5 times). The tolerance is three times the
+/// largest deviation of three such runs, and those were lucky.
+///
+/// Burn leaves the hyperbolic tangent to a graphics driver, where it may be a quotient of differences of exponentials,
+/// which loses digits of small values (`shaders/shared/accurate_tanh.wgsl`). Of the traces only the recurrent ones have
+/// it: on llvmpipe the gradient of the last layer, which multiplies such values, is off by 1.3e-5.
 #[cfg(feature = "burn")]
 fn compare_foreign(golden: &Golden, trace: &Trace) {
     let calm = ["-small", "caffe-", "-hrnn"].iter().any(|part| golden.name.contains(part));
-    compare_with(golden, trace, f64::INFINITY, |tensor| calm || !tensor.ends_with("/bias"));
+    let lost = golden.name.contains("-hrnn") && trace.adapter.api != "CPU";
+    let least = if lost { 3e-5 } else { 0.0 };
+    compare_with(golden, trace, [least, f64::INFINITY], |tensor| calm || !tensor.ends_with("/bias"));
 }
 
-/// The final norms of tensors that `ends_alike` leaves out are not looked at.
-fn compare_with(golden: &Golden, trace: &Trace, strict: f64, ends_alike: impl Fn(&str) -> bool) {
+/// How much of what is allowed the numbers of a trace are off by.
+#[derive(Default)]
+struct Verdict {
+    /// The largest share, and the number that has it.
+    worst: (f64, String),
+    /// The same among those that are looked at without being held to anything.
+    worst_seen: (f64, String),
+    wrong: Vec<String>,
+}
+
+impl Verdict {
+    fn hold(&mut self, what: String, found: &[f64], expected: &[f64], absolute: f64, relative: f64) {
+        assert_eq!(found.len(), expected.len(), "{what}");
+        let share = share(found, expected, absolute, relative);
+        if share > 1.0 {
+            self.wrong
+                .push(format!("{what}: {found:?} instead of {expected:?} is off by {share:.2} of what is allowed"));
+        }
+        if share > self.worst.0 {
+            self.worst = (share, what);
+        }
+    }
+
+    fn see(&mut self, what: String, found: f64, expected: f64, relative: f64) {
+        let share = share(&[found], &[expected], 0.0, relative);
+        if share > self.worst_seen.0 {
+            self.worst_seen = (share, what);
+        }
+    }
+
+    fn finish(self, name: &str, backend: &str) {
+        let (share, what) = self.worst;
+        eprintln!("{name} on {backend}: {share:.3} of what is allowed at {what}");
+        let (share, what) = self.worst_seen;
+        if share > 0.0 {
+            eprintln!("{name} on {backend}: {share:.3} of it at {what}, which is not held to it");
+        }
+        assert!(self.wrong.is_empty(), "{name} on {backend}:\n{}", self.wrong.join("\n"));
+    }
+}
+
+/// The largest `|found - expected|` as a share of `absolute + relative·|expected|`; infinite for what is not a number.
+fn share(found: &[f64], expected: &[f64], absolute: f64, relative: f64) -> f64 {
+    let share = |(found, expected): (&f64, &f64)| {
+        let share = (found - expected).abs() / (absolute + relative * expected.abs());
+        if share.is_nan() && found != expected { f64::INFINITY } else { share }
+    };
+    found.iter().zip(expected).map(share).fold(0.0, f64::max)
+}
+
+/// `least` replaces tolerances of gradients and first updates that are smaller, `strict` those that are larger. The
+/// final norms of tensors that `ends_alike` leaves out are only looked at.
+fn compare_with(golden: &Golden, trace: &Trace, [least, strict]: [f64; 2], ends_alike: impl Fn(&str) -> bool) {
     let name = &golden.name;
+    let mut verdict = Verdict::default();
     let stable = golden.integer("/tolerance/stable_steps") as usize;
     let names: Vec<&str> = trace.tensors.iter().map(|t| t.name.as_str()).collect();
     let expected = golden.json["tensors"].as_array().unwrap();
@@ -86,7 +152,7 @@ fn compare_with(golden: &Golden, trace: &Trace, strict: f64, ends_alike: impl Fn
     assert_eq!(trace.losses.len(), losses.len(), "{name}");
     for (step, ((loss, expected), tolerance)) in trace.losses.iter().zip(&losses).zip(tolerances).enumerate() {
         let tolerance = if step < stable { tolerance.min(strict) } else { tolerance };
-        assert_close(&format!("{name}: loss of step {step}"), &[*loss], &[*expected], 0.0, tolerance);
+        verdict.hold(format!("the loss of step {step}"), &[*loss], &[*expected], 0.0, tolerance);
     }
     // Weights are seen in float32, and small updates of them are not exact to the strictest tolerance.
     let strictest =
@@ -94,24 +160,33 @@ fn compare_with(golden: &Golden, trace: &Trace, strict: f64, ends_alike: impl Fn
     for (list, found, strict) in strictest {
         let tolerances = golden.numbers(&format!("/tolerance/{list}_rel"));
         let expected = golden.numbers(&format!("/{list}s"));
+        assert_eq!(found.len(), expected.len(), "{name}: {list}s");
         for (tensor, tolerance) in tolerances.iter().enumerate() {
-            let what = format!("{name}: {list} of {}", names[tensor]);
-            assert_close(&what, &found[tensor..=tensor], &expected[tensor..=tensor], 1e-12, tolerance.min(strict));
+            let what = format!("{list} of {}", names[tensor]);
+            let tolerance = tolerance.min(strict).max(least);
+            verdict.hold(what, &found[tensor..=tensor], &expected[tensor..=tensor], 1e-12, tolerance);
         }
     }
     let final_norms = golden.numbers("/final_norms");
     let tolerances = golden.numbers("/tolerance/final_norm_rel");
-    for (tensor, tolerance) in tolerances.into_iter().enumerate().filter(|(tensor, _)| ends_alike(names[*tensor])) {
-        let what = format!("{name}: final norm of {}", names[tensor]);
-        assert_close(&what, &trace.final_norms[tensor..=tensor], &final_norms[tensor..=tensor], 1e-12, tolerance);
+    assert_eq!(trace.final_norms.len(), final_norms.len(), "{name}: final norms");
+    for (tensor, tolerance) in tolerances.into_iter().enumerate() {
+        let (found, expected) = (trace.final_norms[tensor], final_norms[tensor]);
+        let what = format!("the final norm of {}", names[tensor]);
+        if ends_alike(names[tensor]) {
+            verdict.hold(what, &[found], &[expected], 1e-12, tolerance);
+        } else {
+            verdict.see(what, found, expected, tolerance);
+        }
     }
     for (row, logits) in trace.logits.iter().enumerate() {
         let expected = golden.numbers(&format!("/logits/{row}"));
-        assert_close(&format!("{name}: logits of sample {row}"), logits, &expected, strict.min(1e-5), 0.0);
+        verdict.hold(format!("logits of sample {row}"), logits, &expected, strict.min(1e-5), 0.0);
     }
     let accuracy = golden.number("/test_accuracy/f64");
     let tolerance = golden.number("/tolerance/accuracy_abs");
-    assert_close(&format!("{name}: test accuracy"), &[trace.test_accuracy], &[accuracy], tolerance, 0.0);
+    verdict.hold("the test accuracy".to_owned(), &[trace.test_accuracy], &[accuracy], tolerance, 0.0);
+    verdict.finish(name, &trace.backend);
 }
 
 #[test]
@@ -130,25 +205,37 @@ fn the_wgsl_back_end_reproduces_every_trace() {
     }
 }
 
-#[cfg(feature = "burn-flex")]
-#[test]
-fn burn_on_the_processor_reproduces_every_trace() {
-    let backend = common::opened("burn-flex").unwrap();
+#[cfg(feature = "burn")]
+fn reproduces_every_trace(backend: &dyn Backend) {
     for golden in traces() {
-        compare_foreign(&golden, &compute(&golden, backend.as_ref()));
+        compare_foreign(&golden, &compute(&golden, backend));
     }
 }
 
-/// Few and small ones: a software adapter takes minutes to compile Burn's kernels.
+#[cfg(feature = "burn-flex")]
+#[test]
+fn burn_on_the_processor_reproduces_every_trace() {
+    reproduces_every_trace(common::opened("burn-flex").unwrap().as_ref());
+}
+
+/// With llvmpipe, which compiles Burn's kernels for minutes when it first sees them, this takes tens of minutes.
 #[cfg(feature = "burn-wgpu")]
 #[test]
-fn burn_on_wgsl_reproduces_small_traces() {
-    const SMALL: [&str; 2] = ["keras-mnist-mlp-small", "keras-mnist-cnn-small"];
+fn burn_on_wgsl_reproduces_every_trace() {
     let Some(backend) = common::opened("burn-wgpu") else { return };
-    let small: Vec<Golden> = traces().into_iter().filter(|golden| SMALL.contains(&golden.name.as_str())).collect();
-    assert_eq!(small.len(), SMALL.len());
-    for golden in small {
-        compare_foreign(&golden, &compute(&golden, backend.as_ref()));
+    reproduces_every_trace(backend.as_ref());
+}
+
+/// No software adapter runs these, so that it depends on the machine which of them are tested.
+#[cfg(any(feature = "burn-vulkan", feature = "burn-metal", feature = "burn-cuda", feature = "burn-rocm"))]
+#[test]
+fn burn_on_the_makers_platforms_reproduces_every_trace() {
+    for name in ["burn-vulkan", "burn-metal", "burn-cuda", "burn-rocm"] {
+        let clock = std::rc::Rc::new(common::Clock::default());
+        match pollster::block_on(engine::backends::open(name, &engine::AdapterChoice::Any, clock)) {
+            Ok(backend) => reproduces_every_trace(backend.as_ref()),
+            Err(error) => eprintln!("skipped: {name}: {error}"),
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! A run in f16 on real digits, beside one in f32.
 
-#[expect(dead_code, reason = "this file compares with no trace")]
 mod common;
 
 use std::rc::Rc;

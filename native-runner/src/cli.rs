@@ -18,6 +18,7 @@ use engine::backends::Opening;
 use engine::{AdapterChoice, Limit, Workload};
 use results::Precision;
 
+use crate::commands::ALL;
 use crate::failure::Failure;
 use crate::leaderboard::Address;
 #[cfg(feature = "wgsl")]
@@ -36,6 +37,10 @@ Examples:
   native-runner --adapter cpu --workload keras-mnist-mlp --epochs 2
                                                    … on a software adapter, one workload, two epochs
   native-runner --json result.json                 keep the record
+  native-runner --backend all --workload keras-mnist-mlp --epochs 2
+                                                   every back end that runs here side by side, from three seeds
+  native-runner --backend wgsl,burn-flex --seeds 5 --output runs --json -
+                                                   two of them from five seeds, each record in a file to upload
   native-runner --upload https://gradmark.example  put the result on a leaderboard, after asking
   native-runner adapters                           list the devices of this machine
   native-runner trace --workload keras-mnist-mlp --backend wgsl --seed 4 --batch-size 16 --steps 20
@@ -114,7 +119,8 @@ pub(crate) struct DeviceArgs {
     /// name; `native-runner adapters` lists them
     #[arg(long, value_name = "ADAPTER", default_value = "any", help_heading = "Device", value_parser = short_text)]
     pub(crate) adapter: String,
-    /// Back end to compute with; `native-runner backends` lists them
+    /// Back end to compute with; `native-runner backends` lists them. A run takes several, separated by commas, or `all`
+    /// but the plain reference, and compares them
     #[arg(long, value_name = "NAME", default_value = engine::BACKENDS[0].name, help_heading = "Device")]
     pub(crate) backend: String,
     /// What is stored and multiplied: `f32`, `f16` where the device has it (sums stay f32; shown, never ranked), or
@@ -172,11 +178,27 @@ pub(crate) struct BenchmarkArgs {
     /// Write the record as JSON; `-` is standard output, and all else then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Data and output")]
     pub(crate) json: Option<JsonTarget>,
+    /// Folder to write every record of a comparison to, a file each, as `upload` takes it
+    #[arg(long = "output", value_name = "FOLDER", help_heading = "Data and output")]
+    pub(crate) records: Option<PathBuf>,
     /// Leaderboard to register the run with and to upload it to, after asking
     #[arg(long = "upload", value_name = "URL", help_heading = "Upload")]
     pub(crate) upload_to: Option<Address>,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
+}
+
+impl BenchmarkArgs {
+    /// The names of the back ends, as they were typed.
+    pub(crate) fn backends(&self) -> Vec<&str> {
+        self.device.backend.split(',').map(str::trim).collect()
+    }
+
+    /// Whether there is more than one run to make of each workload.
+    pub(crate) fn compares(&self) -> bool {
+        let backends = self.backends();
+        self.training.seeds.is_some() || backends.len() > 1 || backends.contains(&ALL)
+    }
 }
 
 /// What to train and how; whatever departs from the suite is shown but not ranked.
@@ -192,6 +214,9 @@ pub(crate) struct TrainingArgs {
     /// Seed of weights, shuffles and dropout [default: the leaderboard's, or a random one]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u32>,
+    /// Compare runs from so many seeds, `--seed` and those after it [default: 3 with several back ends]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) seeds: Option<u32>,
     /// Samples in a batch [default: the workload's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) batch_size: Option<u32>,
@@ -350,6 +375,17 @@ mod tests {
         assert_eq!(error.exit_code(), 2);
         let parsed = Cli::try_parse_from(["native-runner", "--seconds", "2.5"]).unwrap();
         assert_eq!(parsed.benchmark.training.limit(), Some(Limit::Seconds(2.5)));
+    }
+
+    #[test]
+    fn several_back_ends_or_seeds_are_compared() {
+        let compares = |arguments: &[&str]| {
+            let words = ["native-runner"].iter().chain(arguments);
+            Cli::try_parse_from(words).unwrap().benchmark.compares()
+        };
+        assert!(!compares(&[]) && !compares(&["--backend", "reference"]) && !compares(&["--seed", "3"]));
+        assert!(compares(&["--backend", "all"]) && compares(&["--backend", "wgsl, reference"]));
+        assert!(compares(&["--seeds", "2"]));
     }
 
     #[test]

@@ -27,6 +27,16 @@ pub(crate) struct LiveProgress {
     last_line: Instant,
     /// Of the workload that is running.
     steps_per_epoch: u32,
+    /// Absent where there is one run only.
+    part: Option<Part>,
+}
+
+/// One of several runs.
+struct Part {
+    index: usize,
+    count: usize,
+    /// What tells it from the others.
+    title: String,
 }
 
 impl LiveProgress {
@@ -39,7 +49,12 @@ impl LiveProgress {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        Self { bar, interrupt, last_line: Instant::now(), steps_per_epoch: 1 }
+        Self { bar, interrupt, last_line: Instant::now(), steps_per_epoch: 1, part: None }
+    }
+
+    /// From now on the events are those of run number `index`, from 0, of `count`.
+    pub(crate) fn begin_part(&mut self, index: usize, count: usize, title: String) {
+        self.part = Some(Part { index, count, title });
     }
 
     /// Takes the bar away; the lines above it stay.
@@ -75,8 +90,10 @@ impl LiveProgress {
     }
 
     fn show_progress(&mut self, run_fraction: f64, text: String) {
+        let (index, count) = self.part.as_ref().map_or((0, 1), |part| (part.index, part.count));
+        let run_fraction = (index as f64 + run_fraction.clamp(0.0, 1.0)) / count as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bar's parts")]
-        let position = (run_fraction.clamp(0.0, 1.0) * BAR_PARTS as f64) as u64;
+        let position = (run_fraction * BAR_PARTS as f64) as u64;
         if let Some(bar) = &self.bar {
             bar.set_position(position);
             bar.set_message(text);
@@ -93,7 +110,10 @@ impl Observer for LiveProgress {
             Event::RunStarted { .. } | Event::Warned { .. } => {}
             Event::WorkloadStarted { workload, index, count, steps_per_epoch, .. } => {
                 let name = Screen::Error.paint(Style::new().bold(), workload);
-                self.say(&format!("{name} ({} of {count})", index + 1));
+                self.say(&match &self.part {
+                    Some(Part { index, count, title }) => format!("{name} {title} ({} of {count})", index + 1),
+                    None => format!("{name} ({} of {count})", index + 1),
+                });
                 self.steps_per_epoch = *steps_per_epoch;
             }
             Event::PhaseStarted { phase, .. } => self.show_phase(phase.title()),

@@ -39,7 +39,7 @@ pub(crate) fn was_cancelled(record: &RunRecord) -> bool {
     record.workloads.iter().any(|workload| workload.outcome == Outcome::Cancelled)
 }
 
-fn wrong(record: &WorkloadRecord) -> Option<String> {
+pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
     let workload = &record.workload;
     match &record.outcome {
         Outcome::Completed | Outcome::Cancelled => None,

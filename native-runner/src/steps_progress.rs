@@ -85,6 +85,12 @@ impl Observer for StepsProgress {
             Event::Window { backend, samples_per_second } => {
                 self.message(format!("· {backend} {}", figure("samples_per_second", *samples_per_second)));
             }
+            Event::LookingAgain { workload, backend, from_batch_size, to_batch_size } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_prefix(format!("{workload}, {from_batch_size} and {to_batch_size} in turns"));
+                }
+                self.message(format!("· building for {backend}"));
+            }
             // The figures stand in the table, together.
             Event::Finished { .. } => {}
         }

@@ -11,6 +11,7 @@ pub(crate) struct Table {
 }
 
 pub(crate) struct Column {
+    /// May have several lines, such as a second one with the unit.
     pub(crate) name: String,
     /// As many as the table has titles.
     pub(crate) cells: Vec<String>,
@@ -18,7 +19,8 @@ pub(crate) struct Column {
 
 impl Column {
     fn width(&self) -> usize {
-        self.cells.iter().chain([&self.name]).map(|text| measure_text_width(text)).max().unwrap_or(0)
+        let cells = self.cells.iter().map(String::as_str);
+        cells.chain(self.name.lines()).map(measure_text_width).max().unwrap_or(0)
     }
 }
 
@@ -52,7 +54,11 @@ impl Table {
             }
             line
         };
-        lines.push(row("", &|column| screen.paint(Style::new().bold(), &column.name)));
+        let heads = columns.iter().map(|column| column.name.lines().count()).max().unwrap_or(0).max(1);
+        for line in 0..heads {
+            let head = |column: &Column| column.name.lines().nth(line).unwrap_or_default().to_owned();
+            lines.push(row("", &|column| screen.paint(Style::new().bold(), head(column))));
+        }
         lines.push(screen.paint(Style::new().dim(), "─".repeat(title_width + figures)));
         for (index, title) in self.titles.iter().enumerate() {
             lines.push(row(title, &|column| column.cells[index].clone()));
@@ -93,6 +99,18 @@ mod tests {
             "Accuracy           97.61 %             –",
         ];
         assert_eq!(lines(80), expected);
+    }
+
+    #[test]
+    fn a_name_of_two_lines_makes_two_lines_of_names() {
+        let column = Column { name: "time\ns".to_owned(), cells: vec!["1.25".to_owned()] };
+        let other = Column { name: "word".to_owned(), cells: vec!["yes".to_owned()] };
+        let table = Table { titles: vec!["Example".to_owned()], columns: vec![column, other] };
+        let lines: Vec<String> = table.lines(Screen::Output, 80);
+        let plain: Vec<String> = lines.iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect();
+        assert_eq!(plain[0], "          time  word");
+        assert_eq!(plain[1], "             s      ");
+        assert_eq!(plain[3], "Example   1.25   yes");
     }
 
     #[test]

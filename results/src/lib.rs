@@ -2,10 +2,11 @@
 //!
 //! A [`RunRecord`] holds the raw samples of one run and can always be summarised again
 //! ([`summary::summarise`]); [`METRICS`] names every figure with its unit and direction;
-//! [`Warning`] says what was not ideal and what to do about it; [`api`] is the wire format of the
-//! leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
+//! [`Warning`] says what was not ideal and what to do about it; [`comparison`] puts back ends side
+//! by side; [`api`] is the wire format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
 
 pub mod api;
+pub mod comparison;
 mod device;
 mod metric;
 mod provenance;

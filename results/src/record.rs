@@ -123,9 +123,12 @@ pub struct Correctness {
 pub struct ColdStart {
     /// Reading or fetching the data set and checking it.
     pub data_seconds: Option<f64>,
-    /// Compiling shaders, making pipelines and buffers, uploading data and weights.
+    /// Compiling shaders, making pipelines and buffers, uploading data and weights; without what is told apart below.
     pub build_seconds: Option<f64>,
-    /// Choosing kernel variants.
+    /// A first step and a first test that are forgotten, by a back end that compiles when an operation is first used.
+    /// Where it also chooses kernels then, its first choices are among this.
+    pub compiling_seconds: Option<f64>,
+    /// Choosing kernel variants. Where that happens while training: forgotten steps until they no longer get faster.
     pub tuning_seconds: Option<f64>,
     pub first_step_seconds: Option<f64>,
 }

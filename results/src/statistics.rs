@@ -1,4 +1,4 @@
-//! Medians, quantiles and intervals, without random numbers.
+//! Means, medians, quantiles and intervals, without random numbers.
 
 /// Up to so many values every resampled median is weighed; beyond, only the ranks of the ends are sought.
 const WEIGHED_VALUES: usize = 64;
@@ -20,6 +20,52 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
 /// The median of `values`; `None` when empty.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
+}
+
+/// The mean of `values`; `None` when empty.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The unbiased estimate of the variance from a sample; `None` with fewer than two values.
+pub fn variance(values: &[f64]) -> Option<f64> {
+    let mean = mean(values).filter(|_| values.len() > 1)?;
+    Some(values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64)
+}
+
+/// The chance that a variable of Student's distribution lies between `-t` and `t`, for `t` of at least 0.
+///
+/// The finite sums are formulas 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions* (1964).
+pub fn student_within(t: f64, degrees_of_freedom: u32) -> f64 {
+    let degrees = degrees_of_freedom.max(1);
+    let angle = (t / f64::from(degrees).sqrt()).atan();
+    let (sine, cosine) = angle.sin_cos();
+    let odd = degrees % 2 == 1;
+    // Each term is the one before times the square of the cosine and a fraction: 2/3, 4/5, … or 1/2, 3/4, …
+    let mut term = if odd { cosine } else { 1.0 };
+    let mut sum = if degrees == 1 { 0.0 } else { term };
+    let first = if odd { 3 } else { 2 };
+    for denominator in (first..degrees - 1).step_by(2) {
+        term *= cosine * cosine * f64::from(denominator - 1) / f64::from(denominator);
+        sum += term;
+    }
+    if odd { (angle + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum }
+}
+
+/// How far from 0 a variable of Student's distribution stays with a chance of `level` (0.95 for 95 %).
+pub fn student_bound(level: f64, degrees_of_freedom: u32) -> f64 {
+    let (mut below, mut above) = (0.0, 1.0);
+    while student_within(above, degrees_of_freedom) < level && above < 1e12 {
+        above *= 2.0;
+    }
+    // Halved until two neighbouring numbers are left.
+    loop {
+        let middle = f64::midpoint(below, above);
+        if middle <= below || middle >= above {
+            return above;
+        }
+        if student_within(middle, degrees_of_freedom) < level { below = middle } else { above = middle }
+    }
 }
 
 /// The bootstrap percentile interval of the median at `level` (0.95 for 95 %), as (low, high).
@@ -208,6 +254,33 @@ mod tests {
             assert!((low - (middle - half_width)).abs() <= 2.0, "n = {n}: {low}");
             assert!((high - (middle + half_width)).abs() <= 2.0, "n = {n}: {high}");
         }
+    }
+
+    /// The tables of Abramowitz and Stegun (26.10) and of every textbook, to the digits that they print.
+    #[test]
+    fn bounds_of_students_distribution_are_those_of_the_tables() {
+        for (level, degrees, expected) in [
+            (0.95, 1, 12.706),
+            (0.95, 2, 4.303),
+            (0.95, 3, 3.182),
+            (0.95, 4, 2.776),
+            (0.95, 5, 2.571),
+            (0.95, 10, 2.228),
+            (0.99, 1, 63.657),
+            (0.99, 6, 3.707),
+            (0.99, 7, 3.499),
+            (0.95, 120, 1.980),
+            (0.95, 9999, 1.960),
+        ] {
+            let found = student_bound(level, degrees);
+            assert!((found - expected).abs() < 6e-4, "{level} {degrees}: {found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn the_variance_of_a_sample_is_unbiased_and_needs_two_values() {
+        assert_eq!((mean(&[1.0, 2.0, 6.0]), variance(&[1.0, 2.0, 6.0])), (Some(3.0), Some(7.0)));
+        assert_eq!((mean(&[]), variance(&[1.0])), (None, None));
     }
 
     #[test]

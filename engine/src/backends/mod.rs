@@ -85,7 +85,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
         _ => {
             let known = list::find(name)?;
             #[cfg(feature = "burn")]
-            return burn::open(known, opening).await.map(|backend| Box::new(backend) as Box<dyn Backend>);
+            return burn::open(known, opening, clock).await.map(|backend| Box::new(backend) as Box<dyn Backend>);
             #[cfg(not(feature = "burn"))]
             Err(list::not_built(known))
         }

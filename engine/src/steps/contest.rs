@@ -1,7 +1,7 @@
 //! Several back ends that train the same network in turns.
 
 use super::report::{Entry, Facts, Measured, Outcome, Size, Timed};
-use super::{Contender, Event, Observer, Request};
+use super::{Contender, Event, Gauge, Observer, Request};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Trainer, TrainingJob};
@@ -11,13 +11,15 @@ const WINDOWS: u32 = 5;
 /// A larger budget means more windows instead of longer ones: whoever wants to stop waits for the end of one.
 const LONGEST_WINDOW_SECONDS: f64 = 2.0;
 
-/// One workload at one batch size, on all contenders that can.
+/// Jobs that are trained in turns: one on all contenders that can, or several on one.
 pub(super) struct Contest<'a> {
     request: &'a Request,
-    job: &'a TrainingJob,
+    gauge: &'a mut Option<Box<dyn Gauge>>,
     clock: &'a dyn Clock,
     observer: &'a mut dyn Observer,
     places: Vec<Place>,
+    /// The peak of each round, measured right after its windows. Empty where nobody needs it or it cannot be measured.
+    peaks: Vec<f64>,
 }
 
 /// A contender's place; its trainer is gone where it cannot go on.
@@ -37,22 +39,22 @@ struct Place {
 impl<'a> Contest<'a> {
     pub(super) fn new(
         request: &'a Request,
-        job: &'a TrainingJob,
+        gauge: &'a mut Option<Box<dyn Gauge>>,
         clock: &'a dyn Clock,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        Self { request, job, clock, observer, places: Vec::new() }
+        Self { request, gauge, clock, observer, places: Vec::new(), peaks: Vec::new() }
     }
 
-    /// Builds the contender's trainer, unless it is barred or does not fit.
-    pub(super) async fn admit(&mut self, contender: &Contender, barred: Option<&Outcome>) {
+    /// Builds the contender's trainer of this job, unless it is barred or does not fit.
+    pub(super) async fn admit(&mut self, contender: &Contender, job: &TrainingJob, barred: Option<&Outcome>) {
         let mut place = Place {
             backend: contender.name(),
             trainer: None,
             ended: barred.cloned(),
             facts: Facts {
-                flops_per_sample: self.job.model.operations().map_or(0, |operations| operations.training_flops()),
-                peak_flops_per_second: contender.peak_flops_per_second,
+                flops_per_sample: job.model.operations().map_or(0, |operations| operations.training_flops()),
+                on_gauged_device: contender.on_gauged_device,
                 device_memory_bytes: 0,
                 predicted_bytes: None,
                 build_seconds: 0.0,
@@ -64,7 +66,7 @@ impl<'a> Contest<'a> {
         };
         if place.ended.is_none() && !self.observer.cancelled() {
             self.observer.event(&Event::Building { backend: place.backend });
-            match self.build(contender, &mut place.facts).await {
+            match self.build(contender, job, &mut place.facts).await {
                 Ok(trainer) => place.trainer = Some(trainer),
                 Err(error) => place.ended = Some(Outcome::of(&error)),
             }
@@ -72,8 +74,13 @@ impl<'a> Contest<'a> {
         self.places.push(place);
     }
 
-    async fn build(&self, contender: &Contender, facts: &mut Facts) -> Result<Box<dyn Trainer>, EngineError> {
-        facts.predicted_bytes = contender.backend.predicted_bytes(self.job)?;
+    async fn build(
+        &self,
+        contender: &Contender,
+        job: &TrainingJob,
+        facts: &mut Facts,
+    ) -> Result<Box<dyn Trainer>, EngineError> {
+        facts.predicted_bytes = contender.backend.predicted_bytes(job)?;
         if let (Some(needed_bytes), Some(allowed_bytes)) = (facts.predicted_bytes, self.request.budget_bytes)
             && needed_bytes > allowed_bytes
         {
@@ -81,7 +88,7 @@ impl<'a> Contest<'a> {
             return Err(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes });
         }
         let start = self.clock.now_seconds();
-        let trainer = contender.backend.build(self.job).await?;
+        let trainer = contender.backend.build(job).await?;
         facts.build_seconds = self.clock.now_seconds() - start;
         facts.device_memory_bytes = trainer.device_memory_bytes();
         Ok(trainer)
@@ -96,6 +103,7 @@ impl<'a> Contest<'a> {
         for index in 0..self.places.len() {
             self.warm_up(index, window_seconds).await;
         }
+        let mut measuring_peaks = 0.0;
         loop {
             let round = self.clock.now_seconds();
             for index in 0..self.places.len() {
@@ -110,10 +118,23 @@ impl<'a> Contest<'a> {
                 }
             }
             let now = self.clock.now_seconds();
-            let spent = now - start;
+            self.measure_peak().await;
+            measuring_peaks += self.clock.now_seconds() - now;
+            let spent = self.clock.now_seconds() - start - measuring_peaks;
             if spent + (now - round) > self.request.budget_seconds || self.observer.cancelled() || !self.is_going() {
                 break;
             }
+        }
+    }
+
+    /// The peak of this round, for those who are given as a share of it.
+    async fn measure_peak(&mut self) {
+        let wanted = self.places.iter().any(|place| place.trainer.is_some() && place.facts.on_gauged_device);
+        let Some(gauge) = self.gauge.as_mut().filter(|_| wanted) else { return };
+        match gauge.peak_flops_per_second().await {
+            Ok(peak) => self.peaks.push(peak),
+            // Shares are absent then; what has become of the device, the next window says.
+            Err(_) => *self.gauge = None,
         }
     }
 
@@ -169,14 +190,14 @@ impl<'a> Contest<'a> {
     }
 
     /// What became of everybody, with the ratios to the fastest.
-    pub(super) fn finish(self) -> Size {
+    pub(super) fn finish(self, batch_size: u32) -> Size {
+        let peaks = &self.peaks;
         let entry = |place: Place| {
-            let measured = Measured::of(&place.facts, place.windows).map(Outcome::Measured);
+            let measured = Measured::of(&place.facts, place.windows, peaks).map(Outcome::Measured);
             let outcome = place.ended.or(measured).unwrap_or(Outcome::Cancelled);
             Entry { backend: place.backend, outcome }
         };
-        let mut size =
-            Size { batch_size: self.job.batches.batch_size, entries: self.places.into_iter().map(entry).collect() };
+        let mut size = Size { batch_size, entries: self.places.into_iter().map(entry).collect() };
         size.compare();
         size
     }

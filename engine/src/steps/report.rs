@@ -3,14 +3,12 @@
 use results::{Adapter, Precision, statistics};
 use serde::Serialize;
 
-use super::{Contender, Request};
+use super::{Cliff, Contender, Request};
 use crate::error::EngineError;
 use crate::workload::Workload;
 
 /// Version of the layout of [`StepsReport`].
 const SCHEMA_VERSION: u32 = 1;
-/// Where the batch doubles, the time per sample may rise by this share; what rises more is a cliff.
-const CLIFF: f64 = 0.1;
 
 /// Everything that [`super::measure`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -33,7 +31,6 @@ pub struct Described {
     pub backend: &'static str,
     pub adapter: Adapter,
     pub precision: Precision,
-    pub peak_flops_per_second: Option<f64>,
     pub most_steps: Option<u32>,
 }
 
@@ -43,7 +40,6 @@ impl StepsReport {
             backend: contender.name(),
             adapter: contender.backend.adapter().clone(),
             precision: contender.backend.precision(),
-            peak_flops_per_second: contender.peak_flops_per_second,
             most_steps: contender.most_steps,
         });
         Self {
@@ -149,14 +145,16 @@ pub struct Measured {
     pub relative_spread: f64,
     /// Operations that the network needs, per second.
     pub flops_per_second: f64,
-    /// Share of the measured peak of arithmetic.
+    /// Peak of the device's arithmetic, measured in turns with the windows: the median.
+    pub peak_flops_per_second: Option<f64>,
+    /// Share of that peak: the median over the windows, each with the peak that was measured right after it.
     pub peak_share: Option<f64>,
     /// Samples per second as a share of those of the fastest back end at this batch size; 1 for that one.
     pub ratio_to_fastest: f64,
     pub device_memory_bytes: u64,
     /// What the back end said before it allocated, where it can.
     pub predicted_bytes: Option<u64>,
-    /// Compiling, allocating and uploading.
+    /// Compiling, choosing kernels, allocating and uploading.
     pub build_seconds: f64,
     /// Whether every loss was a number; a network that diverged takes its steps in the same time, but learns nothing.
     pub losses_are_finite: bool,
@@ -172,7 +170,7 @@ pub struct Timed {
 }
 
 impl Timed {
-    fn samples_per_second(&self) -> f64 {
+    pub(super) fn samples_per_second(&self) -> f64 {
         self.samples as f64 / self.seconds
     }
 }
@@ -180,7 +178,7 @@ impl Timed {
 /// What a contest knows of an entry apart from its windows.
 pub(super) struct Facts {
     pub(super) flops_per_sample: u64,
-    pub(super) peak_flops_per_second: Option<f64>,
+    pub(super) on_gauged_device: bool,
     pub(super) device_memory_bytes: u64,
     pub(super) predicted_bytes: Option<u64>,
     pub(super) build_seconds: f64,
@@ -188,19 +186,23 @@ pub(super) struct Facts {
 }
 
 impl Measured {
-    /// `None` without windows.
-    pub(super) fn of(facts: &Facts, windows: Vec<Timed>) -> Option<Self> {
+    /// `None` without windows. `peaks` are those of the rounds.
+    pub(super) fn of(facts: &Facts, windows: Vec<Timed>, peaks: &[f64]) -> Option<Self> {
         let rates: Vec<f64> = windows.iter().map(Timed::samples_per_second).collect();
         let quantile = |q| statistics::quantile(&rates, q);
         let (lowest, samples_per_second, highest) = (quantile(0.0)?, quantile(0.5)?, quantile(1.0)?);
         let steps: Vec<f64> = windows.iter().map(|window| f64::from(window.steps) / window.seconds).collect();
-        let flops_per_second = samples_per_second * facts.flops_per_sample as f64;
+        let flops_per_sample = facts.flops_per_sample as f64;
+        let flops_per_second = samples_per_second * flops_per_sample;
+        let peaks = if facts.on_gauged_device { peaks } else { &[] };
+        let shares: Vec<f64> = rates.iter().zip(peaks).map(|(rate, peak)| rate * flops_per_sample / peak).collect();
         Some(Self {
             steps_per_second: statistics::quantile(&steps, 0.5)?,
             samples_per_second,
             relative_spread: (highest - lowest) / 2.0 / samples_per_second,
             flops_per_second,
-            peak_share: facts.peak_flops_per_second.map(|peak| flops_per_second / peak),
+            peak_flops_per_second: statistics::quantile(peaks, 0.5),
+            peak_share: statistics::quantile(&shares, 0.5),
             ratio_to_fastest: 1.0,
             device_memory_bytes: facts.device_memory_bytes,
             predicted_bytes: facts.predicted_bytes,
@@ -224,16 +226,6 @@ impl Size {
     }
 }
 
-/// From one batch size to the next, the time per sample rises by more than a tenth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cliff {
-    pub backend: &'static str,
-    pub from_batch_size: u32,
-    pub to_batch_size: u32,
-    /// Rise of the time per sample, as a share of that at the smaller batch.
-    pub rise: f64,
-}
-
 impl WorkloadSteps {
     pub(super) fn new(workload: &Workload) -> Self {
         Self {
@@ -242,26 +234,6 @@ impl WorkloadSteps {
             training_flops_per_sample: workload.model.operations().ok().map(|operations| operations.training_flops()),
             sizes: Vec::new(),
             cliffs: Vec::new(),
-        }
-    }
-
-    /// Compares each back end's time per sample with that at the size before, where both were measured.
-    pub(super) fn find_cliffs(&mut self) {
-        for pair in self.sizes.windows(2) {
-            for (before, after) in pair[0].entries.iter().zip(&pair[1].entries) {
-                let (Some(small), Some(large)) = (before.outcome.measured(), after.outcome.measured()) else {
-                    continue;
-                };
-                let rise = small.samples_per_second / large.samples_per_second - 1.0;
-                if rise > CLIFF {
-                    self.cliffs.push(Cliff {
-                        backend: after.backend,
-                        from_batch_size: pair[0].batch_size,
-                        to_batch_size: pair[1].batch_size,
-                        rise,
-                    });
-                }
-            }
         }
     }
 }

@@ -33,16 +33,28 @@ struct Fake {
     sample_seconds: f64,
     bytes_per_sample: u64,
     batch_size: u32,
+    /// From this time on, and from this batch size on, everything takes twice as long.
+    slower_from: f64,
+    steep_from: u32,
 }
 
 impl Fake {
     fn new(name: &'static str, world: &Rc<World>, step_seconds: f64) -> Self {
         let world = Rc::clone(world);
-        Self { name, world, step_seconds, sample_seconds: 0.0, bytes_per_sample: 1, batch_size: 0 }
+        Self {
+            name,
+            world,
+            step_seconds,
+            sample_seconds: 0.0,
+            bytes_per_sample: 1,
+            batch_size: 0,
+            slower_from: f64::INFINITY,
+            steep_from: u32::MAX,
+        }
     }
 
     fn contender(self) -> Contender {
-        Contender { backend: Box::new(self), peak_flops_per_second: Some(1e12), most_steps: None }
+        Contender { backend: Box::new(self), on_gauged_device: true, most_steps: None }
     }
 }
 
@@ -72,7 +84,10 @@ impl Backend for Fake {
 #[async_trait(?Send)]
 impl Trainer for Fake {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
-        let seconds = self.step_seconds + self.sample_seconds * f64::from(self.batch_size);
+        let slow = self.world.now.get() >= self.slower_from;
+        let steep = self.batch_size >= self.steep_from;
+        let factor = f64::from((1 + u32::from(slow)) * (1 + u32::from(steep)));
+        let seconds = factor * (self.step_seconds + self.sample_seconds * f64::from(self.batch_size));
         self.world.now.set(self.world.now.get() + f64::from(steps) * seconds);
         self.world.log.borrow_mut().push((self.name, steps));
         let samples = u64::from(steps) * u64::from(self.batch_size);
@@ -97,6 +112,16 @@ impl Trainer for Fake {
 
     fn device_memory_bytes(&self) -> u64 {
         self.bytes_per_sample * u64::from(self.batch_size)
+    }
+}
+
+/// A device of a TFLOP/s.
+struct TeraflopGauge;
+
+#[async_trait(?Send)]
+impl Gauge for TeraflopGauge {
+    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
+        Ok(1e12)
     }
 }
 
@@ -143,7 +168,15 @@ fn request(batch_sizes: &[u32]) -> Request {
 /// The workload's part of the report, as [`measure`] makes it.
 fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most_windows: u32) -> WorkloadSteps {
     let mut observer = Watch { windows_left: most_windows };
-    let mut run = Run { request, contenders, clock: &**world, observer: &mut observer, number: 0, count: 1 };
+    let mut run = Run {
+        request,
+        contenders,
+        gauge: Some(Box::new(TeraflopGauge)),
+        clock: &**world,
+        observer: &mut observer,
+        number: 0,
+        count: 1,
+    };
     pollster::block_on(run.workload(&request.workloads[0], &mut Empty))
 }
 
@@ -222,10 +255,33 @@ fn a_cliff_is_a_rise_of_the_time_per_sample_by_more_than_a_tenth() {
     assert_eq!(steps.cliffs, []);
     let Outcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("figures") };
     measured.samples_per_second /= 1.25;
-    steps.find_cliffs();
-    let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
+    let found = cliffs::find(&steps.sizes);
+    let [cliff] = &found[..] else { panic!("{found:?}") };
     assert_eq!((cliff.backend, cliff.from_batch_size, cliff.to_batch_size), ("level", 64, 128));
-    assert!((cliff.rise - 0.25).abs() < 1e-6, "{cliff:?}");
+    assert!((cliff.rise - 0.25).abs() < 1e-6 && cliff.is_real(), "{cliff:?}");
+}
+
+#[test]
+fn a_machine_that_became_slower_between_two_batch_sizes_makes_no_cliff() {
+    let world = Rc::default();
+    let level = Fake { sample_seconds: 0.001, slower_from: 20.0, ..Fake::new("level", &world, 0.0) };
+    let steps = measured(&world, &request(&[64, 128, 256]), &[level.contender()], u32::MAX);
+    let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
+    assert!(cliff.rise > 0.9 && !cliff.is_real(), "{cliff:?}");
+    assert!(cliff.rise_in_turns.unwrap().abs() < 1e-6, "{cliff:?}");
+}
+
+#[test]
+fn a_cliff_of_the_back_end_is_there_in_turns_too() {
+    let world = Rc::default();
+    let steep = Fake { sample_seconds: 0.001, steep_from: 128, ..Fake::new("steep", &world, 0.0) };
+    let steps = measured(&world, &request(&[64, 128]), &[steep.clone().contender()], u32::MAX);
+    let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
+    assert!(cliff.is_real() && (cliff.rise_in_turns.unwrap() - 1.0).abs() < 1e-6, "{cliff:?}");
+    // Where both do not fit at once, the first look has to do.
+    let request = Request { budget_bytes: Some(150), ..request(&[64, 128]) };
+    let steps = measured(&world, &request, &[steep.contender()], u32::MAX);
+    assert!(steps.cliffs[0].is_real() && steps.cliffs[0].rise_in_turns.is_none(), "{:?}", steps.cliffs);
 }
 
 #[test]
@@ -242,11 +298,11 @@ fn a_cancelled_contest_keeps_the_windows_that_it_has() {
 #[test]
 fn the_reference_is_measured_and_described() {
     let backend = Box::new(ReferenceBackend::<f32>::new());
-    let contenders = [Contender { backend, peak_flops_per_second: None, most_steps: Some(1) }];
+    let contenders = [Contender { backend, on_gauged_device: false, most_steps: Some(1) }];
     let mut observer = Watch { windows_left: u32::MAX };
     let request = request(&[2]);
     let world = World::default();
-    let report = pollster::block_on(measure(&request, &contenders, &mut Empty, &world, &mut observer));
+    let report = pollster::block_on(measure(&request, &contenders, None, &mut Empty, &world, &mut observer));
     assert_eq!((report.schema_version, report.contenders[0].backend), (1, "reference"));
     assert!(!report.cancelled);
     let measured = figures(&report.workloads[0].sizes[0].entries[0]);

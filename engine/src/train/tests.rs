@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
 use crate::error::EngineError;
 use crate::observer::{Event, NoMeter, Observer};
-use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Batching, SampleOrder};
 use crate::workload::Training;
 
@@ -329,6 +329,16 @@ fn request(workloads: &[&str]) -> RunRequest {
         requested_backend: "breaks-down".to_owned(),
         claimed_name: None,
     }
+}
+
+#[test]
+fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
+    let told = Preparation { compiling_seconds: Some(3.0), tuning_seconds: Some(1.5) };
+    let cold = super::cold_start(0.25, 5.0, told);
+    assert_eq!((cold.data_seconds, cold.build_seconds), (Some(0.25), Some(0.5)));
+    assert_eq!((cold.compiling_seconds, cold.tuning_seconds), (Some(3.0), Some(1.5)));
+    let cold = super::cold_start(0.25, 5.0, Preparation::default());
+    assert_eq!((cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds), (Some(5.0), None, None));
 }
 
 #[test]

@@ -35,7 +35,8 @@ fn worked_seconds(record: &WorkloadRecord) -> f64 {
     let trained: f64 = record.windows.iter().map(|w| w.seconds).sum();
     let tested: f64 = record.evaluations.iter().map(|e| e.seconds).sum();
     let cold = &record.cold_start;
-    trained + tested + cold.build_seconds.unwrap_or(0.0) + cold.tuning_seconds.unwrap_or(0.0)
+    let built = [cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds];
+    trained + tested + built.into_iter().flatten().sum::<f64>()
 }
 
 fn fits(claimed: f64, available: f64) -> bool {

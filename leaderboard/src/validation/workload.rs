@@ -54,6 +54,7 @@ fn check_cold_start(place: &Place<'_>, cold_start: &ColdStart) -> Checked {
     for (name, seconds) in [
         ("data_seconds", cold_start.data_seconds),
         ("build_seconds", cold_start.build_seconds),
+        ("compiling_seconds", cold_start.compiling_seconds),
         ("tuning_seconds", cold_start.tuning_seconds),
         ("first_step_seconds", cold_start.first_step_seconds),
     ] {

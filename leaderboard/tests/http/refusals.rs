@@ -129,6 +129,7 @@ fn raw_samples_that_contradict_each_other_are_refused() {
         ("target/reached_seconds", json!(2.0), "inconsistent", "target.reached_seconds"),
         ("first_losses", json!(vec![2.5; 1001]), "too_many", "first_losses"),
         ("cold_start/build_seconds", json!(-0.1), "out_of_range", "cold_start.build_seconds"),
+        ("cold_start/compiling_seconds", json!(-0.1), "out_of_range", "cold_start.compiling_seconds"),
         ("resources/cpu_user_percent", json!(-1), "out_of_range", "resources.cpu_user_percent"),
         (
             "resources/resident_memory_average_bytes",

@@ -12,7 +12,7 @@ use super::short_text;
 
 const SERVE_DEVICE_EXAMPLES: &str = "\
 Examples:
-  native-runner serve-device                       serve the first of Burn's back ends that this program has
+  native-runner serve-device                       the first of Burn's back ends in this program
   native-runner serve-device --backend burn-flex --threads 4
                                                    four cores of the processor
   native-runner serve-device --backend burn-wgpu --adapter discrete --bind 0.0.0.0:4400
@@ -20,11 +20,13 @@ Examples:
 
 On the machine that trains:
   native-runner --backend burn-remote --remote gpu.example
-  ssh -N -L 4400:127.0.0.1:4400 gpu.example        with this running beside it, `--remote 127.0.0.1` is encrypted, and
-                                                   the server can stay on its loopback address
 
-Every operation on tensors travels, and so does every batch: how fast it learns says as much about the network as
-about the device. Nobody is asked who they are, and nothing is encrypted.";
+Through an encrypted tunnel, with the server on its loopback address:
+  ssh -N -L 4400:127.0.0.1:4400 gpu.example
+  native-runner --backend burn-remote --remote 127.0.0.1
+
+Every operation on tensors travels, and so does every batch: how fast it learns says as much about
+the network as about the device. Nobody is asked who they are, and nothing is encrypted.";
 
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_DEVICE_EXAMPLES)]

@@ -2,7 +2,6 @@ use std::convert::Infallible;
 
 use clap::Args;
 use engine::AdapterChoice;
-use engine::backends::Opening;
 use results::Precision;
 
 use super::{DataArgs, PlaceArgs, positive_seconds, precision, short_text};
@@ -49,8 +48,8 @@ pub(crate) struct StepsArgs {
     pub(crate) adapter: String,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// Seconds of warm-up and windows for each workload and batch size, all back ends together; loading, building and
-    /// checking come on top
+    /// Seconds of warm-up and windows for each workload and batch size, all back ends together; loading, building,
+    /// checking and the peak of arithmetic come on top
     #[arg(long, value_name = "X", default_value_t = 10.0, value_parser = positive_seconds)]
     pub(crate) seconds_per_workload: f64,
     /// Batch sizes, separated by commas; `1..4096` is every doubling of 1 up to 4096 [default: each workload's own]
@@ -76,12 +75,6 @@ pub(crate) struct StepsArgs {
 impl StepsArgs {
     pub(crate) fn choice(&self) -> AdapterChoice {
         self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
-    }
-
-    /// On the chosen adapter, or wherever else the back end computes.
-    pub(crate) fn opening(&self, precision: Precision, uses_adapter: bool) -> Opening {
-        // Beside others, the processor is no adapter that anybody would have to ask for.
-        self.place.opening(precision, &if uses_adapter { self.choice() } else { AdapterChoice::Any })
     }
 
     /// Each once, from small to large.

@@ -5,8 +5,10 @@ use engine::{
     Backend, Clock, Edges, EngineError, Registration, RunRequest, SUITES, Stopped, SuiteDefinition, Workload,
 };
 use results::api::StartRun;
-use results::{Adapter, RunRecord, Warning};
+use results::{RunRecord, Warning};
 
+use super::compare::compare;
+use super::contenders::describe;
 use super::submission::{Submission, keep, refused};
 use crate::cli::{BenchmarkArgs, JsonTarget, find_workloads};
 use crate::clock::MonotonicClock;
@@ -20,10 +22,18 @@ use crate::provenance::provenance;
 use crate::report;
 use crate::screen::Screen;
 
-/// Runs a suite, shows its figures, and keeps and uploads the record as asked.
+/// Runs a suite, shows its figures, and keeps and uploads the record as asked. Several back ends or seeds are compared.
 ///
 /// Whatever can be wrong is found before anything is trained: names, adapter, files, the leaderboard.
 pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
+    if arguments.compares() {
+        return compare(arguments);
+    }
+    if arguments.records.is_some() {
+        let text = "--output keeps the records of several back ends or seeds, and this is a single run; keep its record \
+                    with --json FILE";
+        return Err(Failure::Usage(text.to_owned()));
+    }
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
     let address = arguments.upload_to.as_ref();
@@ -65,12 +75,12 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     submission.map_or(Ok(()), |submission| upload(&submission, &record, json, arguments, screen))
 }
 
-fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
+pub(super) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
     let known = || SUITES.iter().map(|suite| suite.name.to_owned()).collect();
     engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
 }
 
-fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
+pub(super) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
     let asked = &arguments.training.workloads;
     if asked.is_empty() {
         find_workloads(suite.workloads.iter().copied())
@@ -124,12 +134,6 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
     screen.prose(&label("back end"), &computing, 10)?;
     screen.prose(&label("seed"), &format!("{} ({})", seed.value, seed.origin), 10)?;
     screen.line("")
-}
-
-fn describe(adapter: &Adapter) -> String {
-    let driver = Some(adapter.driver.as_str()).filter(|driver| !driver.is_empty());
-    let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str()];
-    facts.into_iter().chain(driver).collect::<Vec<_>>().join(" · ")
 }
 
 fn request(

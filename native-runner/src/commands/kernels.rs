@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use console::Style;
 use engine::backends::wgsl::microbenchmarks::{
@@ -38,18 +39,23 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
         budget_seconds: arguments.budget_seconds,
         budget_bytes: u64::from(arguments.budget_mib) << 20,
     };
-    let clock = MonotonicClock::start();
+    let clock = Rc::new(MonotonicClock::start());
     let interrupt = Interrupt::default();
     let mut progress = KernelProgress::new(interrupt.clone());
     interrupt.listen(progress.stop_notice());
     let provenance = provenance();
     let choice = arguments.choice();
-    let measured = pollster::block_on(microbenchmarks::measure(&choice, &clock, &request, &mut progress));
+    let measured = pollster::block_on(microbenchmarks::measure(
+        &choice,
+        Rc::<MonotonicClock>::clone(&clock),
+        &request,
+        &mut progress,
+    ));
     progress.finish();
     let report = measured?;
 
     if arguments.json {
-        let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
+        let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
         let Request { budget_seconds, budget_bytes, .. } = request;
         let requested_adapter = &arguments.adapter;
         let document = Document { report: &report, requested_adapter, budget_seconds, budget_bytes, provenance };
@@ -125,7 +131,7 @@ fn entries_table(entries: &[&Entry]) -> Table {
     let mut rows = Vec::new();
     for entry in entries.iter().copied() {
         let cells = match &entry.outcome {
-            Outcome::Measured { flops_per_second, peak_share, timing } => [
+            Outcome::Measured { flops_per_second, peak_share, timing, .. } => [
                 figure("training_seconds", timing.seconds),
                 spread(timing),
                 figure("flops_per_second", *flops_per_second),

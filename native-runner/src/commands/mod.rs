@@ -1,6 +1,10 @@
 //! One function for each thing that the program does.
 
 mod benchmark;
+mod compare;
+mod compare_findings;
+mod compare_table;
+mod contenders;
 #[cfg(feature = "wgsl")]
 mod kernels;
 mod list;
@@ -15,6 +19,7 @@ mod trace;
 mod upload;
 
 pub(crate) use benchmark::benchmark;
+pub(crate) use contenders::ALL;
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::kernels;
 pub(crate) use list::{adapters, backends, data_sets, workloads};

@@ -1,4 +1,5 @@
 use std::net::TcpListener;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use console::Style;
@@ -7,6 +8,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
 use crate::cli::ServeDeviceArgs;
+use crate::clock::MonotonicClock;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::screen::Screen;
@@ -20,7 +22,7 @@ pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {
     let failed = |source| Failure::File { what: format!("cannot listen on {}", arguments.bind), source };
     let listener = TcpListener::bind(arguments.bind).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    let server = pollster::block_on(DeviceServer::open(name, &arguments.opening()))?;
+    let server = pollster::block_on(DeviceServer::open(name, &arguments.opening(), Rc::new(MonotonicClock::start())))?;
     if !address.ip().is_loopback() {
         let mark = Screen::Error.paint(Style::new().yellow().bold(), "!");
         Screen::Error.prose(&format!("{mark} "), OPEN_TO_ALL, 2)?;

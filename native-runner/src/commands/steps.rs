@@ -1,17 +1,17 @@
 use std::rc::Rc;
 
-use engine::backends::{BURN_REMOTE, REFERENCE};
-use engine::steps::{self, Contender, Observer as _, Outcome, Request, StepsReport};
-use engine::{AdapterChoice, BACKENDS, WORKLOADS};
-use results::{Precision, Provenance};
+use engine::backends::REFERENCE;
+use engine::steps::{self, Contender, Gauge, Outcome, Request, StepsReport};
+use engine::{Backend, WORKLOADS};
+use results::Provenance;
 use serde::Serialize;
 use sysinfo::System;
 
+use super::contenders::{self, ALL, Unavailable, describe};
 use super::steps_table::{name_of, refusal, show};
 use crate::cli::{JsonTarget, StepsArgs, find_workloads};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
-use crate::device;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::json_output::to_json;
@@ -30,12 +30,6 @@ struct Document<'a> {
     provenance: Provenance,
 }
 
-#[derive(Serialize)]
-struct Unavailable {
-    backend: &'static str,
-    reason: String,
-}
-
 /// Measures steps per second of workloads on several back ends side by side.
 pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let workloads = if arguments.workloads.is_empty() {
@@ -48,7 +42,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let mut progress = StepsProgress::new(interrupt.clone());
     interrupt.listen(progress.stop_notice());
     let provenance = provenance();
-    let (contenders, unavailable) = contenders(arguments, &clock, &progress)?;
+    let (contenders, unavailable) = contenders(arguments, &clock)?;
     let request = Request {
         workloads,
         batch_sizes: arguments.batch_sizes(),
@@ -58,7 +52,9 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         seed: arguments.seed,
     };
     let mut data = DataFolder::new(&arguments.data);
-    let report = pollster::block_on(steps::measure(&request, &contenders, &mut data, clock.as_ref(), &mut progress));
+    let gauge = gauge(arguments, &contenders, &clock, &progress);
+    let measured = steps::measure(&request, &contenders, gauge, &mut data, clock.as_ref(), &mut progress);
+    let report = pollster::block_on(measured);
     progress.finish();
 
     if arguments.json {
@@ -76,108 +72,52 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
 fn contenders(
     arguments: &StepsArgs,
     clock: &Rc<MonotonicClock>,
-    progress: &StepsProgress,
 ) -> Result<(Vec<Contender>, Vec<Unavailable>), Failure> {
-    let asked = !arguments.backends.is_empty();
-    let mut names: Vec<&str> = if asked {
-        arguments.backends.iter().map(|name| name.trim()).collect()
-    } else {
-        BACKENDS.iter().map(|backend| backend.name).filter(|name| *name != REFERENCE).collect()
+    let asked: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
+    let names = if asked.is_empty() { vec![ALL] } else { asked };
+    let (opened, unavailable) =
+        contenders::open(&names, &arguments.precisions, &arguments.choice(), &arguments.place, clock)?;
+    let contender = |backend: Box<dyn Backend>| {
+        let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
+        Contender { on_gauged_device: contenders::on_adapter(backend.as_ref()), backend, most_steps }
     };
-    names.dedup();
-    let is_named = |name: &str| asked || (name == BURN_REMOTE && arguments.place.remote.is_some());
-    arguments.opening(Precision::F32, false).check(&names)?;
-    let mut contenders: Vec<Contender> = Vec::new();
-    let mut unavailable = Vec::new();
-    let mut first_error = None;
-    let in_precisions = |name| arguments.precisions.iter().map(move |&precision| (name, precision));
-    for (name, precision) in names.into_iter().flat_map(in_precisions) {
-        let definition = BACKENDS.iter().find(|backend| backend.name == name);
-        let uses_adapter = definition.is_none_or(|definition| definition.uses_adapter);
-        let opening = arguments.opening(precision, uses_adapter).suited_to(name);
-        match (device::open(name, &opening, &arguments.place, Rc::<MonotonicClock>::clone(clock)), definition) {
-            (Ok(backend), _) => {
-                let most_steps = (name == REFERENCE).then_some(arguments.reference_steps);
-                contenders.push(Contender { backend, peak_flops_per_second: None, most_steps });
-            }
-            (Err(error), Some(definition)) if !is_named(name) => {
-                unavailable.push(Unavailable { backend: definition.name, reason: error.to_string() });
-                first_error.get_or_insert(error);
-            }
-            (Err(error), _) => return Err(error.into()),
-        }
-    }
-    // Back ends that do without an adapter are no answer to somebody who named one.
-    let answered = match arguments.choice() {
-        AdapterChoice::Any => !contenders.is_empty(),
-        _ => contenders.iter().any(on_adapter),
-    };
-    if let Some(error) = first_error.filter(|_| !answered) {
-        return Err(error.into());
-    }
-    if contenders.is_empty() {
-        return Err(Failure::Usage("this program has only the plain reference; ask for it with --backend".to_owned()));
-    }
-    for Unavailable { backend, reason } in &unavailable {
-        Screen::Error.prose(&format!("{backend}  "), &format!("cannot run here: {reason}"), 2)?;
-    }
+    let contenders: Vec<Contender> = opened.into_iter().map(contender).collect();
     introduce(&contenders)?;
-    measure_peaks(&mut contenders, arguments, clock, progress);
     Ok((contenders, unavailable))
-}
-
-/// Whether it computes on the chosen adapter.
-fn on_adapter(contender: &Contender) -> bool {
-    BACKENDS.iter().any(|backend| backend.name == contender.backend.name() && backend.uses_adapter)
 }
 
 /// Says what takes part.
 fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
     for contender in contenders {
-        let adapter = contender.backend.adapter();
-        let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str(), adapter.driver.as_str()];
-        let facts: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-        Screen::Error.prose(&format!("{:<12}", contender.name()), &facts.join(" · "), 12)?;
+        let device = describe(contender.backend.adapter());
+        Screen::Error.prose(&format!("{:<12}", contender.name()), &device, 12)?;
     }
     Ok(())
 }
 
-/// Gives every contender on the chosen adapter its measured peak of arithmetic. Without one, shares of it are absent.
+/// What measures the peak of arithmetic of the chosen adapter, where somebody computes on it. Without one, shares of the
+/// peak are absent.
 #[cfg(feature = "wgsl")]
-fn measure_peaks(
-    contenders: &mut [Contender],
+fn gauge(
     arguments: &StepsArgs,
-    clock: &MonotonicClock,
+    contenders: &[Contender],
+    clock: &Rc<MonotonicClock>,
     progress: &StepsProgress,
-) {
-    use engine::backends::wgsl::microbenchmarks::{self, Event, Observer, Suite};
-
-    struct Quiet<'a>(&'a StepsProgress);
-
-    impl Observer for Quiet<'_> {
-        fn event(&mut self, _event: &Event<'_>) {}
-
-        fn cancelled(&self) -> bool {
-            self.0.cancelled()
-        }
+) -> Option<Box<dyn Gauge>> {
+    if !contenders.iter().any(|contender| contender.on_gauged_device) {
+        return None;
     }
-
-    if !contenders.iter().any(on_adapter) {
-        return;
-    }
-    progress.message("measuring the peak of arithmetic".to_owned());
-    let request =
-        microbenchmarks::Request { suites: vec![Suite::Arithmetic], budget_seconds: 2.0, budget_bytes: u64::MAX };
-    let measured =
-        pollster::block_on(microbenchmarks::measure(&arguments.choice(), clock, &request, &mut Quiet(progress)));
-    let peak = measured.ok().and_then(|report| report.peaks.arithmetic).map(|peak| peak.value);
-    for contender in contenders.iter_mut().filter(|contender| on_adapter(contender)) {
-        contender.peak_flops_per_second = peak;
-    }
+    progress.message("looking for the peak of arithmetic".to_owned());
+    let clock = Rc::<MonotonicClock>::clone(clock);
+    let choice = arguments.choice();
+    let opened = engine::backends::wgsl::microbenchmarks::Gauge::open(&choice, clock);
+    pollster::block_on(opened).ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
 }
 
 #[cfg(not(feature = "wgsl"))]
-fn measure_peaks(_: &mut [Contender], _: &StepsArgs, _: &MonotonicClock, _: &StepsProgress) {}
+fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &StepsProgress) -> Option<Box<dyn Gauge>> {
+    None
+}
 
 /// What may be allocated: as asked, or what is free where the device's memory is the machine's.
 fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> {

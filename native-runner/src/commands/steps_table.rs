@@ -1,7 +1,7 @@
 //! Steps per second as a person reads them.
 
 use console::Style;
-use engine::steps::{Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
+use engine::steps::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
 
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -80,7 +80,8 @@ fn cliff(row: &Row<'_>) -> String {
         .cliffs
         .iter()
         .find(|cliff| cliff.backend == row.entry.backend && cliff.to_batch_size == row.size.batch_size);
-    here.map_or_else(String::new, |cliff| format!("+{:.0} %", cliff.rise * 100.0))
+    let real = here.filter(|cliff| cliff.is_real());
+    real.map_or_else(String::new, |cliff| format!("+{:.0} %", cliff.rise_in_turns.unwrap_or(cliff.rise) * 100.0))
 }
 
 /// A single window has no spread.
@@ -114,21 +115,30 @@ fn notes(report: &StepsReport) -> Vec<String> {
                 }
             }
         }
-        for cliff in &workload.cliffs {
-            notes.push(format!(
-                "{}, {}: a sample takes {} longer in batches of {} than in batches of {}",
-                workload.workload,
-                cliff.backend,
-                percent(cliff.rise),
-                cliff.to_batch_size,
-                cliff.from_batch_size
-            ));
-        }
+        notes.extend(workload.cliffs.iter().map(|cliff| format!("{}, {}", workload.workload, about(cliff))));
     }
     if !report.checked {
         notes.push("first losses were not compared with the plain reference's (--unchecked)".to_owned());
     }
     notes
+}
+
+/// A rise of the time per sample, and what became of it when both batch sizes took turns.
+fn about(cliff: &Cliff) -> String {
+    let Cliff { backend, from_batch_size, to_batch_size, rise, rise_in_turns } = cliff;
+    let first = percent(*rise);
+    let sizes = format!("in batches of {to_batch_size} than in batches of {from_batch_size}");
+    match rise_in_turns {
+        None => format!("{backend}: a sample takes {first} longer {sizes}"),
+        Some(again) if cliff.is_real() => {
+            format!("{backend}: a sample takes {} longer {sizes}, measured in turns", percent(*again))
+        }
+        Some(again) => format!(
+            "{backend}: a sample seemed to take {first} longer {sizes}; measured in turns it takes {:+.1} %, so the \
+             machine had become slower",
+            again * 100.0
+        ),
+    }
 }
 
 /// Workload, batch size and back end.
@@ -164,6 +174,20 @@ mod tests {
         let what = "the workload as a whole".to_owned();
         let text = refusal(&Outcome::DoesNotFit { what, needed_bytes: 3 << 20, allowed_bytes: 1 << 20 }).unwrap();
         assert!(text.contains("3145728 bytes (3.0 MiB)") && text.contains("1048576 (1.0 MiB)"), "{text}");
+    }
+
+    #[test]
+    fn a_cliff_that_was_not_there_in_turns_is_told_as_such() {
+        let cliff = |rise_in_turns| Cliff {
+            backend: "wgsl",
+            from_batch_size: 128,
+            to_batch_size: 256,
+            rise: 0.5,
+            rise_in_turns,
+        };
+        assert!(about(&cliff(None)).contains("takes 50.0 % longer in batches of 256"));
+        assert!(about(&cliff(Some(0.2))).contains("takes 20.0 % longer"));
+        assert!(about(&cliff(Some(-0.02))).contains("in turns it takes -2.0 %"));
     }
 
     #[test]

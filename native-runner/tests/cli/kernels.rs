@@ -41,7 +41,6 @@ fn products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason
     // A millisecond or two each time: only small products on any device, and the large ones never.
     let Some(finished) = run(test, "--suite gemm --budget-seconds 0.01 --budget-mib 100 --json") else { return };
     let document = document(&finished.expect_status(0));
-    let peak = document["peaks"]["arithmetic"]["value"].as_f64().unwrap();
     let entries = document["entries"].as_array().unwrap();
     let of = |outcome: &str| entries.iter().filter(|entry| entry["outcome"] == outcome).collect::<Vec<_>>();
     let (measured, skipped) = (of("measured"), of("skipped"));
@@ -50,7 +49,10 @@ fn products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason
     for entry in measured {
         let rate = entry["flops_per_second"].as_f64().unwrap();
         let share = entry["peak_share"].as_f64().unwrap();
-        assert!((share - rate / peak).abs() < 1e-9 && share > 0.0 && share < 1.5, "{entry}");
+        let peak = entry["peak_flops_per_second"].as_f64().unwrap();
+        // Share and rate are medians, of windows each beside its own peak.
+        let ratio = share * peak / rate;
+        assert!(share > 0.0 && share < 1.5 && ratio > 0.3 && ratio < 3.0, "{entry}");
         assert!(entry["kernels"][0].as_str().unwrap().starts_with("dense_"), "{entry}");
     }
     for entry in skipped {

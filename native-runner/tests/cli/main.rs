@@ -3,6 +3,7 @@
 mod agreement;
 mod bad_input;
 mod benchmark;
+mod compare;
 mod kernels;
 mod leaderboard;
 mod lists;

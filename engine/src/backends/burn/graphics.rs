@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use burn_tensor::{Device, DeviceKind as BurnKind, wgpu as graphics};
 use results::{Adapter, DeviceKind};
 
-use super::Opened;
+use super::{Opened, TUNED};
 use crate::backends::{AdapterChoice, wgsl};
 use crate::error::EngineError;
 
@@ -58,6 +58,13 @@ impl Compiler {
         if self == Self::SpirV && adapter.software {
             return refused(format!("{} fails on the SPIR-V that Burn makes, or computes wrong results", adapter.name));
         }
+        if TUNED && adapter.software {
+            return refused(format!(
+                "in this program Burn times its kernels to choose among them, which takes many minutes on {}, a \
+                 software adapter; build it without `burn-tuned` and without the back ends that turn it on",
+                adapter.name
+            ));
+        }
         Ok(())
     }
 }
@@ -89,6 +96,9 @@ fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Resu
         };
     }
     let fitting: Vec<usize> = (0..adapters.len()).filter(|&index| fits(&adapters[index])).collect();
+    if let (true, Some(api)) = (fitting.is_empty(), api) {
+        return refused(format!("this machine offers this program no adapter through {api}"));
+    }
     let listed: Vec<Adapter> = fitting.iter().map(|&index| adapters[index].clone()).collect();
     Ok(fitting[choice.choose(&listed)?])
 }
@@ -189,13 +199,24 @@ mod tests {
         assert_eq!(pick(&AdapterChoice::Any, &all, Some("Vulkan")).unwrap(), 2);
         assert_eq!(pick(&AdapterChoice::Index(3), &all, Some("Vulkan")).unwrap(), 3);
         assert!(pick(&AdapterChoice::Index(0), &all, Some("Vulkan")).is_err());
-        assert!(pick(&AdapterChoice::Any, &all, Some("Metal")).is_err());
+        let error = pick(&AdapterChoice::Any, &all, Some("Metal")).unwrap_err().to_string();
+        assert!(error.ends_with("no adapter through Metal"), "{error}");
     }
 
     #[test]
     fn spir_v_is_never_given_to_a_software_adapter() {
         let llvmpipe = adapter("llvmpipe", DeviceKind::Cpu, "Vulkan");
         assert!(Compiler::SpirV.check(&llvmpipe).is_err());
-        assert_eq!(Compiler::Wgsl.check(&llvmpipe).is_ok(), !cfg!(feature = "burn-vulkan"));
+        assert_eq!(
+            Compiler::Wgsl.check(&llvmpipe).is_ok(),
+            !cfg!(any(feature = "burn-vulkan", feature = "burn-tuned"))
+        );
+    }
+
+    #[test]
+    fn kernels_are_never_timed_on_a_software_adapter() {
+        let opened = Compiler::of_build("DX12").check(&adapter("WARP", DeviceKind::Cpu, "DX12"));
+        assert_eq!(opened.is_ok(), !TUNED);
+        assert!(Compiler::of_build("DX12").check(&adapter("A", DeviceKind::Discrete, "DX12")).is_ok());
     }
 }

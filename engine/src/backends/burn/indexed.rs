@@ -1,6 +1,9 @@
 //! Devices that Burn reaches through the platform of their maker. Its library is loaded when a device is looked for.
 
-use burn_tensor::{Device, DeviceType};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use burn_tensor::{Device, DeviceType, Tensor};
 use results::{Adapter, DeviceKind};
 
 use super::Opened;
@@ -38,6 +41,25 @@ impl Platform {
 
 /// Opens the device that fits; an index counts among the platform's own.
 pub(super) fn open(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineError> {
+    let [_, api, _] = platform.facts();
+    caught(api, || find(choice, platform))
+}
+
+/// Burn panics where a part of a platform is missing, or too old for it.
+fn caught(api: &str, open: impl FnOnce() -> Result<Opened, EngineError>) -> Result<Opened, EngineError> {
+    catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|panic| {
+        let message = format!("{api} cannot be used: {}", words(panic.as_ref()));
+        Err(EngineError::DeviceRefused { message })
+    })
+}
+
+/// What a panic said.
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("Burn panicked without a word")
+}
+
+fn find(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineError> {
     let [vendor, api, compiler] = platform.facts();
     let mut devices = platform.devices();
     if devices.is_empty() {
@@ -59,5 +81,31 @@ pub(super) fn open(choice: &AdapterChoice, platform: Platform) -> Result<Opened,
     };
     let mut adapters: Vec<Adapter> = devices.iter().map(describe).collect();
     let index = choice.choose(&adapters)?;
-    Ok(Opened { device: devices.swap_remove(index), adapter: adapters.swap_remove(index), compiler, compiles: true })
+    let device = devices.swap_remove(index);
+    probe(&device);
+    Ok(Opened { device, adapter: adapters.swap_remove(index), compiler, compiles: true })
+}
+
+/// Makes a kernel, because the platform's compiler is another library than its driver, and is looked for only then.
+///
+/// # Panics
+/// Without a compiler that Burn can use.
+fn probe(device: &Device) {
+    let four = (Tensor::<1>::ones([2], device) + 1.0).sum().into_data();
+    assert_eq!(four.as_slice::<f32>().ok(), Some([4.0].as_slice()), "the sum of two twos");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_platform_that_panics_is_an_error_that_says_why() {
+        let message = |opened: Result<Opened, EngineError>| opened.err().map(|error| error.to_string());
+        let missing = message(caught("CUDA", || panic!("a library is missing")));
+        assert_eq!(missing.as_deref(), Some("the device refused the work: CUDA cannot be used: a library is missing"));
+        let version = 3;
+        let old = message(caught("ROCm", || panic!("version {version} is too old")));
+        assert!(old.is_some_and(|message| message.ends_with("version 3 is too old")));
+    }
 }

@@ -22,17 +22,23 @@ mod trainer;
 mod updater;
 mod value;
 
+use std::rc::Rc;
+
 use async_trait::async_trait;
 use burn_tensor::Device;
 use results::{Adapter, Precision};
 
 use super::{Opening, list};
+use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
-use trainer::BurnTrainer;
+use trainer::{BurnTrainer, FirstUse};
 
 /// Version of Burn that this engine is built with.
 const VERSION: &str = "0.22.1";
+/// Whether Burn fuses operations and chooses among kernels, on every device that compiles any: one feature of cargo's
+/// turns on both, for the whole program.
+const TUNED: bool = cfg!(feature = "burn-tuned");
 
 /// A device that Burn computes on.
 pub(super) struct BurnBackend {
@@ -40,6 +46,9 @@ pub(super) struct BurnBackend {
     opened: Opened,
     /// Settings as the server of a remote device tells them; none on this machine.
     told: Vec<String>,
+    /// What happens when an operation is first used.
+    first_use: FirstUse,
+    clock: Rc<dyn Clock>,
 }
 
 /// A device of Burn's, and what is known about it.
@@ -52,11 +61,15 @@ struct Opened {
     compiles: bool,
 }
 
-/// Opens the Burn back end of this name.
+/// Opens the Burn back end of this name. The clock tells how long its first use of each operation takes.
 ///
 /// # Errors
 /// No device that fits, one that Burn cannot use, and any other precision than f32.
-pub(super) async fn open(name: &'static str, opening: &Opening) -> Result<BurnBackend, EngineError> {
+pub(super) async fn open(
+    name: &'static str,
+    opening: &Opening,
+    clock: Rc<dyn Clock>,
+) -> Result<BurnBackend, EngineError> {
     if opening.precision != Precision::F32 {
         return Err(EngineError::NoPrecision {
             whose: format!("the back end `{name}`"),
@@ -79,11 +92,13 @@ pub(super) async fn open(name: &'static str, opening: &Opening) -> Result<BurnBa
         #[cfg(feature = "burn-rocm")]
         list::BURN_ROCM => indexed::open(&opening.adapter, indexed::Platform::Rocm),
         #[cfg(feature = "burn-remote")]
-        list::BURN_REMOTE => return remote::open(opening).await,
+        list::BURN_REMOTE => return remote::open(opening, clock).await,
         // Names that this build has no features for.
         _ => Err(list::not_built(name)),
     };
-    Ok(BurnBackend { name, opened: opened?, told: Vec::new() })
+    let opened = opened?;
+    let first_use = FirstUse::new(opened.compiles, TUNED);
+    Ok(BurnBackend { name, opened, told: Vec::new(), first_use, clock })
 }
 
 impl BurnBackend {
@@ -92,11 +107,12 @@ impl BurnBackend {
         if !self.told.is_empty() {
             return self.told.clone();
         }
+        let tuned = if self.first_use == FirstUse::CompilesAndTunes { "on" } else { "off" };
         let ours = [
             format!("burn: {VERSION}"),
             format!("burn compiler: {}", self.opened.compiler),
-            "burn fusion: off".to_owned(),
-            "burn autotune: off".to_owned(),
+            format!("burn fusion: {tuned}"),
+            format!("burn autotune: {tuned}"),
             "burn batches: prepared on the host".to_owned(),
         ];
         ours.into_iter().chain(self.threads()).collect()
@@ -127,7 +143,8 @@ impl Backend for BurnBackend {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        let Opened { device, compiles, .. } = &self.opened;
-        Ok(Box::new(BurnTrainer::new(device.clone(), job, self.settings(), *compiles).await?))
+        let (device, first_use) = (self.opened.device.clone(), self.first_use);
+        let trainer = BurnTrainer::new(device, job, self.settings(), first_use, self.clock.as_ref());
+        Ok(Box::new(trainer.await?))
     }
 }

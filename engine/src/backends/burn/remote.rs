@@ -6,6 +6,8 @@
 //!
 //! Its protocol does not tell what the device is. So the server has an operation of ours, whose result is a text.
 
+use std::rc::Rc;
+
 use burn_backend::ops::FloatTensorOps;
 use burn_backend::{DType, Shape, TensorData};
 use burn_dispatch::DispatchDevice;
@@ -28,8 +30,10 @@ use burn_tensor::server::{AuthorizationRequest, CustomOpIr, RemoteServer};
 use results::{Adapter, DeviceKind};
 use serde::{Deserialize, Serialize};
 
-use super::{BurnBackend, Opened};
+use super::trainer::FirstUse;
+use super::{BurnBackend, Opened, TUNED};
 use crate::backends::{AdapterChoice, BACKENDS, BURN_REMOTE, Opening, list};
+use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::Backend as _;
 
@@ -46,25 +50,27 @@ struct Description {
     settings: Vec<String>,
     /// Whether kernels are compiled when they are first used.
     compiles: bool,
+    /// Whether the server's Burn then chooses among them by timing them.
+    tunes: bool,
 }
 
 /// Connects to the device that is served at the opening's address.
 ///
 /// # Errors
 /// No address, nobody there, something else there, or a device other than the one asked for.
-pub(super) async fn open(opening: &Opening) -> Result<BurnBackend, EngineError> {
+pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend, EngineError> {
     let address = opening.remote.as_deref().ok_or(EngineError::NoHost { backend: BURN_REMOTE })?;
     let unreachable = |reason: String| EngineError::Unreachable { address: address.to_owned(), reason };
     let host = RemoteHost::websocket(&format!("ws://{address}"));
     let device = Device::remote_options(&host).init_async().await.map_err(|error| unreachable(error.to_string()))?;
-    let Description { backend, mut adapter, mut settings, compiles } =
+    let Description { backend, mut adapter, mut settings, compiles, tunes } =
         Description::of(&device).await.map_err(unreachable)?;
     check_adapter(&opening.adapter, &adapter)?;
     adapter.name = format!("remote {}", adapter.name);
     settings.push(format!("burn remote: {backend} through a WebSocket"));
     settings.push("burn remote: processor time and memory are the client's".to_owned());
     let opened = Opened { device, adapter, compiler: "elsewhere", compiles };
-    Ok(BurnBackend { name: BURN_REMOTE, opened, told: settings })
+    Ok(BurnBackend { name: BURN_REMOTE, opened, told: settings, first_use: FirstUse::new(compiles, tunes), clock })
 }
 
 /// The server has chosen its device, so that whoever asks for nothing gets it, software or not.
@@ -136,7 +142,7 @@ impl DeviceServer {
     ///
     /// # Errors
     /// A back end that cannot be served, and what stands in the way of opening it.
-    pub async fn open(name: &str, opening: &Opening) -> Result<Self, EngineError> {
+    pub async fn open(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let known = list::find(name)?;
         if !Self::backends().any(|servable| servable == known) {
             let servable: Vec<&str> = Self::backends().collect();
@@ -147,12 +153,13 @@ impl DeviceServer {
             });
         }
         opening.check(&[known])?;
-        let backend = super::open(known, opening).await?;
+        let backend = super::open(known, opening, clock).await?;
         let description = Description {
             backend: known.to_owned(),
             adapter: backend.adapter().clone(),
             settings: backend.settings(),
             compiles: backend.opened.compiles,
+            tunes: TUNED,
         };
         let server = server(backend.opened.device.clone(), description.write()?)?;
         Ok(Self { backend, server })
@@ -239,7 +246,8 @@ mod tests {
             driver: "580.1 – ünïcode".to_owned(),
             software: false,
         };
-        Description { backend: "burn-wgpu".to_owned(), adapter, settings: vec!["burn: 1".to_owned()], compiles: true }
+        let settings = vec!["burn: 1".to_owned()];
+        Description { backend: "burn-wgpu".to_owned(), adapter, settings, compiles: true, tunes: false }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::VERSION;
+use super::{TUNED, VERSION};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::wgsl::workload_tests::{Standstill, figures, job};
 use crate::backends::{AdapterChoice, open};
@@ -330,4 +330,26 @@ fn a_network_that_burn_cannot_make_is_named_with_the_reason() {
 fn the_record_names_the_version_that_is_built_in() {
     let manifest = include_str!("../../../Cargo.toml");
     assert!(manifest.contains(&format!("burn-tensor = {{ version = \"={VERSION}\"")), "{VERSION}");
+}
+
+#[test]
+fn the_record_says_what_is_fused_and_tuned() {
+    // No other feature may turn them on.
+    let manifest = include_str!("../../../Cargo.toml");
+    for word in ["fusion", "autotune"] {
+        assert!(manifest.contains(&format!("\"burn-tensor?/{word}\"")), "{word}");
+        assert_eq!(manifest.matches(&format!("/{word}\"")).count(), 1, "{word}");
+    }
+    let job = job_of(Model::sequence("small", IMAGE, vec![logits()]));
+    for backend in backends() {
+        let compiles = backend.name() != "burn-flex";
+        let state = if compiles && TUNED { "on" } else { "off" };
+        let trainer = pollster::block_on(backend.build(&job)).unwrap();
+        for part in ["fusion", "autotune"] {
+            assert!(trainer.variants().contains(&format!("burn {part}: {state}")), "{}", backend.name());
+        }
+        let told = trainer.preparation();
+        assert_eq!((told.compiling_seconds.is_some(), told.tuning_seconds.is_some()), (compiles, compiles && TUNED));
+        assert!(trainer.device_memory_bytes() > 0, "{}", backend.name());
+    }
 }

@@ -1,3 +1,5 @@
+mod rehearsal;
+
 use async_trait::async_trait;
 use burn_tensor::{Device, ExecutionError, Int, Tensor, TensorData, Transaction, activation};
 use shaders::params::Step;
@@ -6,11 +8,13 @@ use super::arrangement::Arrangement;
 use super::leaves::Leaves;
 use super::network::{Network, Pass};
 use super::updater::Updater;
+use crate::clock::Clock;
 use crate::data::Split;
 use crate::error::EngineError;
 use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
-use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+pub(super) use rehearsal::FirstUse;
 
 /// The least test samples that are classified at once.
 const TEST_BATCH: u32 = 100;
@@ -38,6 +42,7 @@ pub(super) struct BurnTrainer {
     step: u64,
     bytes: u64,
     settings: Vec<String>,
+    preparation: Preparation,
 }
 
 /// What training changes.
@@ -69,9 +74,13 @@ impl BurnTrainer {
         device: Device,
         job: &TrainingJob,
         settings: Vec<String>,
-        compiles: bool,
+        first_use: FirstUse,
+        clock: &dyn Clock,
     ) -> Result<Self, EngineError> {
         let network = Network::new(&job.model)?;
+        // What other trainers left behind is not counted for this one.
+        device.memory_cleanup();
+        let reserved_by_others = reserved(&device);
         let upload = |(ours, arrangement): (Vec<f32>, &Arrangement)| list(arrangement.store(ours), &device);
         let tensors: Vec<Tensor<1>> =
             job.initial_weights()?.into_iter().zip(&network.arrangements).map(upload).collect();
@@ -89,37 +98,25 @@ impl BurnTrainer {
             step: 0,
             bytes: 0,
             settings,
+            preparation: Preparation::default(),
             state: State { updater: Updater::new(job, &tensors, &device)?, tensors },
             network,
             device,
             job: job.clone(),
         };
-        if compiles {
-            trainer.rehearse().await?;
-        }
-        trainer.bytes = trainer.used_bytes();
+        trainer.rehearse(first_use, clock).await?;
+        // Another trainer's pages may have had room for some of it.
+        trainer.bytes = reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
         Ok(trainer)
     }
 
-    /// Burn compiles, chooses and allocates when an operation is first used. So that no step of the training pays for
-    /// that, one step and one test are made here, and forgotten.
-    async fn rehearse(&mut self) -> Result<(), EngineError> {
-        let start = self.state.clone();
-        self.train_steps(1).await?;
-        self.evaluate(EvaluationSet::Test, self.job.data.test.samples().min(self.test_batch())).await?;
-        self.state = start;
-        self.gradients.fill(None);
-        (self.step, self.logits) = (0, None);
-        Ok(())
-    }
-
-    /// What Burn's allocator has reserved, where it tells; otherwise what is known to be kept.
-    fn used_bytes(&self) -> u64 {
-        if let Some(usage) = self.device.memory_pool_usage() {
-            return usage.bytes_reserved;
-        }
-        let tensors: usize = self.state.tensors.iter().map(|tensor| tensor.dims()[0]).sum();
-        ((tensors + self.state.updater.elements()) * size_of::<f32>()) as u64
+    /// What is known to stay from step to step: tensors, their gradients, and what the optimiser remembers.
+    fn kept_bytes(&self) -> u64 {
+        let elements = |tensor: &Tensor<1>| tensor.dims()[0];
+        let tensors = self.state.tensors.iter().map(elements).sum::<usize>();
+        let trained = self.state.tensors.iter().zip(&self.trained).filter(|(_, trained)| **trained);
+        let gradients = trained.map(|(tensor, _)| elements(tensor)).sum::<usize>();
+        ((tensors + gradients + self.state.updater.elements()) * size_of::<f32>()) as u64
     }
 
     fn test_batch(&self) -> u32 {
@@ -289,6 +286,10 @@ impl Trainer for BurnTrainer {
         Ok(rows.map(|row| row.iter().map(|&logit| f64::from(logit)).collect()).collect())
     }
 
+    fn preparation(&self) -> Preparation {
+        self.preparation
+    }
+
     fn device_memory_bytes(&self) -> u64 {
         self.bytes
     }
@@ -296,6 +297,11 @@ impl Trainer for BurnTrainer {
     fn variants(&self) -> Vec<String> {
         self.settings.clone()
     }
+}
+
+/// Bytes that Burn's allocator holds on the device; none where it does not tell.
+fn reserved(device: &Device) -> u64 {
+    device.memory_pool_usage().map_or(0, |usage| usage.bytes_reserved)
 }
 
 fn list(values: Vec<f32>, device: &Device) -> Tensor<1> {

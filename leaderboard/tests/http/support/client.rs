@@ -33,6 +33,9 @@ impl Client {
             .timeout_global(Some(Duration::from_secs(60)))
             // Methods such as OPTIONS or DELETE with an unusual body are part of the tests.
             .allow_non_standard_methods(true)
+            // A server that refuses a request without reading its body closes the connection, perhaps just when the
+            // next request is being sent on it.
+            .max_idle_connections(0)
             .build()
             .into();
         Self { agent, address }

@@ -94,7 +94,8 @@ fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> Work
         }),
         cold_start: ColdStart {
             data_seconds: Some(0.5),
-            build_seconds: Some(0.75),
+            build_seconds: Some(0.5),
+            compiling_seconds: Some(0.25),
             tuning_seconds: Some(0.25),
             first_step_seconds: Some(0.01),
         },
@@ -141,6 +142,7 @@ pub(crate) fn scale_time(record: &mut RunRecord, factor: f64) {
     for workload in &mut record.workloads {
         let cold = &mut workload.cold_start;
         cold.build_seconds = cold.build_seconds.map(|s| s * factor);
+        cold.compiling_seconds = cold.compiling_seconds.map(|s| s * factor);
         cold.tuning_seconds = cold.tuning_seconds.map(|s| s * factor);
         workload.windows.iter_mut().for_each(|w| w.seconds *= factor);
         workload.epochs.iter_mut().for_each(|e| e.seconds *= factor);

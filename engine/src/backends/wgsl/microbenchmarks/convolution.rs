@@ -5,6 +5,7 @@ use shaders::params::{Conv2d, Epilogue};
 use super::super::plan::tiles;
 use super::super::plan::weight_gradient::rows_per_part;
 use super::super::variants::{self, Variant};
+use super::layer::Layer;
 use super::operands::{Operand, PlainSum};
 use super::product::Product;
 use super::report::{Pass, Suite};
@@ -131,8 +132,17 @@ impl Convolution {
         }
     }
 
-    fn parts(&self) -> u32 {
-        self.output_pixels().div_ceil(self.params().pixels_per_part)
+    fn layer(&self) -> Layer<Conv2d> {
+        let params = self.params();
+        Layer {
+            rows: self.samples,
+            x: self.x(),
+            weights: self.weights(),
+            dy: self.dy(),
+            parts: self.output_pixels().div_ceil(params.pixels_per_part),
+            part_stride: params.part_stride,
+            params,
+        }
     }
 
     /// Pixel of the input, if there is one, under each tap of the window that gives this pixel of the output.
@@ -178,14 +188,7 @@ impl Product for Convolution {
     }
 
     fn buffers(&self) -> Vec<u64> {
-        let (x, weights, dy) = (self.x().elements(), self.weights().elements(), self.dy().elements());
-        let part = u64::from(self.params().part_stride);
-        match self.pass {
-            Pass::Forward => vec![x, weights, u64::from(self.filters), dy],
-            Pass::WeightGradient if self.parts() > 1 => vec![x, dy, u64::from(self.parts()) * part, part],
-            Pass::WeightGradient => vec![x, dy, part],
-            Pass::InputGradient => vec![dy, weights, x, x],
-        }
+        self.layer().buffers(self.pass)
     }
 
     fn impossible(&self) -> Option<&'static str> {
@@ -196,43 +199,11 @@ impl Product for Convolution {
     }
 
     fn work(&self, variant: &Variant) -> Work {
-        let mut work = Work::new(self.samples);
-        let (product, params) = (self.product(), self.params());
-        match self.pass {
-            Pass::Forward => {
-                let x = work.floats("x", &self.x().numbers());
-                let weights = work.floats("weights", &self.weights().numbers());
-                let bias = work.zeros("bias", u64::from(self.filters));
-                let y = work.zeros("y", self.dy().elements());
-                work.repeat_variant(variant, &product, &params, &[x, weights, bias, y]);
-                work.output = Some(y);
-            }
-            Pass::WeightGradient => {
-                let x = work.floats("x", &self.x().numbers());
-                let dy = work.floats("dy", &self.dy().numbers());
-                let parts = self.parts();
-                let partial = work.zeros("gradient parts", u64::from(parts) * u64::from(params.part_stride));
-                work.repeat_variant(variant, &product, &params, &[x, dy, partial]);
-                work.output = Some(work.sum(partial, parts, params.part_stride));
-            }
-            Pass::InputGradient => {
-                let dy = work.floats("dy", &self.dy().numbers());
-                let weights = work.floats("weights", &self.weights().numbers());
-                let x = work.floats("x", &self.x().numbers());
-                let dx = work.zeros("dx", self.x().elements());
-                work.repeat_variant(variant, &product, &params, &[dy, weights, x, dx]);
-                work.output = Some(dx);
-            }
-        }
-        work
+        self.layer().work(self.pass, variant, &self.product())
     }
 
     fn results(&self) -> u64 {
-        match self.pass {
-            Pass::Forward => self.dy().elements(),
-            Pass::WeightGradient => self.weights().elements(),
-            Pass::InputGradient => self.x().elements(),
-        }
+        self.layer().results(self.pass)
     }
 
     fn plain(&self, at: u64) -> PlainSum {

@@ -1,5 +1,7 @@
 //! Where things are timed.
 
+use std::rc::Rc;
+
 use super::super::buffer::Buffers;
 use super::super::device::Device;
 use super::super::executor::{Executor, Pipelines};
@@ -19,33 +21,34 @@ const WINDOWS: usize = 5;
 pub(super) const FEWEST_WINDOWS: usize = 3;
 
 /// An open device and a clock.
-pub(super) struct Lab<'a> {
-    pub(super) device: &'a Device,
-    clock: &'a dyn Clock,
+#[derive(Clone)]
+pub(super) struct Lab {
+    pub(super) device: Rc<Device>,
+    clock: Rc<dyn Clock>,
 }
 
-impl<'a> Lab<'a> {
-    pub(super) fn new(device: &'a Device, clock: &'a dyn Clock) -> Self {
+impl Lab {
+    pub(super) fn new(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
         Self { device, clock }
     }
 
-    pub(super) fn clock(&self) -> &'a dyn Clock {
-        self.clock
+    pub(super) fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
     }
 
     /// Compiles the kernels of `work`, allocates and uploads what `work` needs, and launches its preparation.
     ///
     /// # Errors
     /// A device that refuses, is full or lost.
-    pub(super) async fn set_up(&self, mut work: Work) -> Result<Setup<'_>, EngineError> {
+    pub(super) async fn set_up(&self, mut work: Work) -> Result<Setup, EngineError> {
         let (params, steps) = work.finish();
-        let pipelines = Pipelines::new(self.device, &[&work.preparation, &work.repeated]).await?;
-        let buffers = Buffers::new(self.device, &work.buffers, READ_BYTES).await?;
-        let preparation = Executor::new(self.device, &pipelines, &buffers, &work.preparation, params, steps).await?;
-        let repeated = Executor::new(self.device, &pipelines, &buffers, &work.repeated, params, steps).await?;
-        self.device.submit(preparation.encode(self.device, 0..1)).await?;
+        let pipelines = Pipelines::new(&self.device, &[&work.preparation, &work.repeated]).await?;
+        let buffers = Buffers::new(&self.device, &work.buffers, READ_BYTES).await?;
+        let preparation = Executor::new(&self.device, &pipelines, &buffers, &work.preparation, params, steps).await?;
+        let repeated = Executor::new(&self.device, &pipelines, &buffers, &work.repeated, params, steps).await?;
+        self.device.submit(preparation.encode(&self.device, 0..1)).await?;
         let output = work.output.expect("every work leaves something behind");
-        Ok(Setup { lab: self, buffers, repeated, output, pace: Pace::new(SLOTS) })
+        Ok(Setup { lab: self.clone(), buffers, repeated, output, pace: Pace::new(SLOTS) })
     }
 }
 
@@ -53,19 +56,19 @@ impl<'a> Lab<'a> {
 const READ_BYTES: u64 = 4;
 
 /// Something that is ready to be repeated.
-pub(super) struct Setup<'a> {
-    lab: &'a Lab<'a>,
+pub(super) struct Setup {
+    lab: Lab,
     buffers: Buffers,
     repeated: Executor,
     output: BufferRange,
     pace: Pace,
 }
 
-impl Setup<'_> {
+impl Setup {
     /// One value of the output.
     pub(super) async fn value(&self, at: u64) -> Result<f32, EngineError> {
         let offset = self.output.offset_bytes + READ_BYTES * at;
-        let bytes = self.buffers.read_at(self.lab.device, self.output.buffer, offset, READ_BYTES).await?;
+        let bytes = self.buffers.read_at(&self.lab.device, self.output.buffer, offset, READ_BYTES).await?;
         Ok(bytemuck::pod_read_unaligned(&bytes))
     }
 
@@ -73,7 +76,7 @@ impl Setup<'_> {
     ///
     /// Two submissions are under way at a time, each of as many repetitions as the pace allows.
     pub(super) async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
-        let Lab { device, clock, .. } = *self.lab;
+        let Lab { device, clock } = &self.lab.clone();
         let start = clock.now_seconds();
         let mut last = start;
         let mut left = repetitions;
@@ -101,9 +104,19 @@ impl Setup<'_> {
 
     /// Windows, after a first run that warms up. Some of them are left out when the budget is spent.
     pub(super) async fn timing(&mut self, budget_seconds: f64) -> Result<Timing, EngineError> {
+        self.timing_beside(budget_seconds, async || Ok(())).await
+    }
+
+    /// As [`Self::timing`], with something to do after each window.
+    pub(super) async fn timing_beside(
+        &mut self,
+        budget_seconds: f64,
+        mut after_window: impl AsyncFnMut() -> Result<(), EngineError>,
+    ) -> Result<Timing, EngineError> {
         let start = self.lab.clock.now_seconds();
         self.window(1).await?;
         let first = self.calibrated(WINDOW_SECONDS).await?;
+        after_window().await?;
         let mut windows = vec![first];
         while windows.len() < WINDOWS {
             let spent = self.lab.clock.now_seconds() - start;
@@ -111,6 +124,7 @@ impl Setup<'_> {
                 break;
             }
             windows.push(self.window(first.repetitions).await?);
+            after_window().await?;
         }
         Ok(Timing::of(windows))
     }
@@ -129,7 +143,7 @@ impl Setup<'_> {
 
     /// Windows of submissions that are each waited for before the next: what a round trip costs.
     pub(super) async fn round_trips(&mut self) -> Result<Timing, EngineError> {
-        let Lab { device, clock, .. } = *self.lab;
+        let Lab { device, clock } = &self.lab.clone();
         let mut windows = Vec::new();
         // The first window warms up.
         for _ in 0..=WINDOWS {

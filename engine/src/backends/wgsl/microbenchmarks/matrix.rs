@@ -10,6 +10,7 @@ use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::plan::tiles;
 use super::super::plan::weight_gradient::rows_per_part;
 use super::super::variants::{self, Variant};
+use super::layer::Layer;
 use super::operands::{Operand, PlainSum};
 use super::product::Product;
 use super::report::{Pass, Suite};
@@ -83,8 +84,17 @@ impl MatrixProduct {
         }
     }
 
-    fn parts(&self) -> u32 {
-        self.rows.div_ceil(self.params().rows_per_part)
+    fn layer(&self) -> Layer<Dense> {
+        let params = self.params();
+        Layer {
+            rows: self.rows,
+            x: self.x(),
+            weights: self.weights(),
+            dy: self.dy(),
+            parts: self.rows.div_ceil(params.rows_per_part),
+            part_stride: params.part_stride,
+            params,
+        }
     }
 }
 
@@ -115,54 +125,15 @@ impl Product for MatrixProduct {
     }
 
     fn buffers(&self) -> Vec<u64> {
-        let (x, weights, dy) = (self.x().elements(), self.weights().elements(), self.dy().elements());
-        let part = u64::from(self.params().part_stride);
-        match self.pass {
-            Pass::Forward => vec![x, weights, u64::from(self.outputs()), dy],
-            Pass::WeightGradient if self.parts() > 1 => vec![x, dy, u64::from(self.parts()) * part, part],
-            Pass::WeightGradient => vec![x, dy, part],
-            Pass::InputGradient => vec![dy, weights, x, x],
-        }
+        self.layer().buffers(self.pass)
     }
 
     fn work(&self, variant: &Variant) -> Work {
-        let mut work = Work::new(self.rows);
-        let (product, params) = (self.product(), self.params());
-        match self.pass {
-            Pass::Forward => {
-                let x = work.floats("x", &self.x().numbers());
-                let weights = work.floats("weights", &self.weights().numbers());
-                let bias = work.zeros("bias", u64::from(params.outputs));
-                let y = work.zeros("y", self.dy().elements());
-                work.repeat_variant(variant, &product, &params, &[x, weights, bias, y]);
-                work.output = Some(y);
-            }
-            Pass::WeightGradient => {
-                let x = work.floats("x", &self.x().numbers());
-                let dy = work.floats("dy", &self.dy().numbers());
-                let parts = self.parts();
-                let partial = work.zeros("gradient parts", u64::from(parts) * u64::from(params.part_stride));
-                work.repeat_variant(variant, &product, &params, &[x, dy, partial]);
-                work.output = Some(work.sum(partial, parts, params.part_stride));
-            }
-            Pass::InputGradient => {
-                let dy = work.floats("dy", &self.dy().numbers());
-                let weights = work.floats("weights", &self.weights().numbers());
-                let x = work.floats("x", &self.x().numbers());
-                let dx = work.zeros("dx", self.x().elements());
-                work.repeat_variant(variant, &product, &params, &[dy, weights, x, dx]);
-                work.output = Some(dx);
-            }
-        }
-        work
+        self.layer().work(self.pass, variant, &self.product())
     }
 
     fn results(&self) -> u64 {
-        match self.pass {
-            Pass::Forward => self.dy().elements(),
-            Pass::WeightGradient => self.weights().elements(),
-            Pass::InputGradient => self.x().elements(),
-        }
+        self.layer().results(self.pass)
     }
 
     fn plain(&self, at: u64) -> PlainSum {

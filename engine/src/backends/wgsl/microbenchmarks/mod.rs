@@ -5,7 +5,9 @@
 //! finished and a value has come back. A kernel's results are compared with plain sums before it is timed.
 
 mod convolution;
+mod gauge;
 mod lab;
+mod layer;
 mod matrix;
 mod operands;
 mod peaks;
@@ -15,6 +17,8 @@ mod recurrent;
 mod report;
 mod work;
 
+use std::rc::Rc;
+
 use results::Adapter;
 
 use super::device::Device;
@@ -22,7 +26,9 @@ use super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
+pub use gauge::Gauge;
 use lab::Lab;
+use peaks::PeakKind;
 use product::{Product, Rates};
 pub use profile::{Cost, Launch, Profile, profile};
 pub use report::{Entry, KernelReport, Outcome, Pass, Peak, Peaks, Skipped, Suite, Timing, Tried, Unit, Window};
@@ -72,28 +78,35 @@ pub enum Event<'a> {
 /// wrongly is no error but says so in its outcome.
 pub async fn measure(
     choice: &AdapterChoice,
-    clock: &dyn Clock,
+    clock: Rc<dyn Clock>,
     request: &Request,
     observer: &mut dyn Observer,
 ) -> Result<KernelReport, EngineError> {
-    let device = Device::open(choice, shaders::Stored::F32).await?;
+    let device = Rc::new(Device::open(choice, shaders::Stored::F32).await?);
     observer.event(&Event::Opened { adapter: device.adapter() });
     let products: Vec<Box<dyn Product>> = request.suites.iter().flat_map(|suite| products(*suite)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
-    let lab = Lab::new(&device, clock);
+    let lab = Lab::new(Rc::clone(&device), clock);
     let mut choices = Choices::new(device.abilities());
     let mut run = Run { observer, started: 0, count: peaks_wanted.len() + products.len() };
     let mut report = KernelReport::new(device.adapter().clone());
+    let mut gauge = None;
     for kind in peaks_wanted {
         if !run.start(kind.title()) {
             report.cancelled = true;
             return Ok(report);
         }
-        let peak = kind.measure(&lab).await?;
+        let peak = if kind == PeakKind::Arithmetic {
+            let (peak, found) = peaks::arithmetic(&lab).await?;
+            gauge = Some(found);
+            peak
+        } else {
+            kind.measure(&lab).await?
+        };
         run.observer.event(&Event::PeakMeasured(&peak));
         report.peaks.set(kind, peak);
     }
-    let mut rates = Rates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value));
+    let mut rates = Rates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);
     for product in &products {
         if !run.start(&product.title()) {
             report.cancelled = true;

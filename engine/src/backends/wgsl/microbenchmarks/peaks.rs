@@ -2,6 +2,7 @@
 
 use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
+use super::gauge::Gauge;
 use super::lab::{Lab, Setup};
 use super::report::{Peak, Peaks, Suite, Timing, Tried, Unit, Window};
 use super::work::Work;
@@ -75,9 +76,9 @@ impl PeakKind {
         }
     }
 
-    pub(super) async fn measure(self, lab: &Lab<'_>) -> Result<Peak, EngineError> {
+    pub(super) async fn measure(self, lab: &Lab) -> Result<Peak, EngineError> {
         match self {
-            Self::Arithmetic => arithmetic(lab).await,
+            Self::Arithmetic => Ok(arithmetic(lab).await?.0),
             Self::Copy | Self::Read => self.stream(lab).await,
             Self::Launches => {
                 let mut setup = lab.set_up(launches(LAUNCHES)).await?;
@@ -98,13 +99,13 @@ impl PeakKind {
     }
 
     /// Copies or reads arrays of the largest size that the device can hold, shared by the best number of invocations.
-    async fn stream(self, lab: &Lab<'_>) -> Result<Peak, EngineError> {
+    async fn stream(self, lab: &Lab) -> Result<Peak, EngineError> {
         let wished = if lab.device.adapter().software { ARRAY_BYTES_ON_SOFTWARE } else { ARRAY_BYTES };
         let mut bytes = wished.min(lab.device.largest_binding_bytes()).next_power_of_two();
         if bytes > lab.device.largest_binding_bytes() {
             bytes /= 2;
         }
-        let mut best: Option<Best<'_>> = None;
+        let mut best: Option<Best> = None;
         let mut tried = Vec::new();
         for invocations in STREAM_INVOCATIONS {
             // Two arrays at a time are enough for any memory.
@@ -162,8 +163,9 @@ fn launches(count: u32) -> Work {
     work
 }
 
-async fn arithmetic(lab: &Lab<'_>) -> Result<Peak, EngineError> {
-    let mut best: Option<Best<'_>> = None;
+/// The peak, and what it was measured with.
+pub(super) async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge), EngineError> {
+    let mut best: Option<Best> = None;
     let mut tried = Vec::new();
     for (chains, kernel) in CHAINS {
         for invocations in FMA_INVOCATIONS {
@@ -182,23 +184,26 @@ async fn arithmetic(lab: &Lab<'_>) -> Result<Peak, EngineError> {
             }
         }
     }
-    best.expect("there are candidates").measure(PeakKind::Arithmetic, Unit::FlopsPerSecond, tried).await
+    let Best { mut setup, work, variant, .. } = best.expect("there are candidates");
+    let timing = setup.timing(f64::INFINITY).await?;
+    let gauge = Gauge::new(setup, work, timing.windows[0].repetitions);
+    Ok((PeakKind::Arithmetic.peak(Unit::FlopsPerSecond, work, variant, timing, tried), gauge))
 }
 
 /// The fastest of some variants.
-struct Best<'a> {
-    setup: Setup<'a>,
+struct Best {
+    setup: Setup,
     value: f64,
     work: f64,
     variant: String,
 }
 
-impl<'a> Best<'a> {
+impl Best {
     /// Looks at a variant whose repetition does so much `work`, and keeps it if it is faster than `best`.
     async fn consider(
         best: &mut Option<Self>,
         tried: &mut Vec<Tried>,
-        mut setup: Setup<'a>,
+        mut setup: Setup,
         work: f64,
         variant: String,
     ) -> Result<Window, EngineError> {

@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
+use results::statistics;
+
 use super::super::tuning::Choices;
 use super::super::variants::{self, Variant};
 use super::Request;
+use super::gauge::Gauge;
 use super::lab::{FEWEST_WINDOWS, Lab};
 use super::operands::PlainSum;
 use super::report::{Entry, Outcome, Pass, Skipped, Suite};
@@ -58,15 +61,16 @@ pub(super) trait Product {
     }
 }
 
-/// The best rate so far of each kind of product, to foresee how long the next one takes.
+/// The best rate so far of each kind of product, to foresee how long the next one takes, and what it is a share of.
 pub(super) struct Rates {
     peak: Option<f64>,
+    gauge: Option<Gauge>,
     reached: HashMap<(Suite, Pass), f64>,
 }
 
 impl Rates {
-    pub(super) fn new(peak: Option<f64>) -> Self {
-        Self { peak, reached: HashMap::new() }
+    pub(super) fn new(peak: Option<f64>, gauge: Option<Gauge>) -> Self {
+        Self { peak, gauge, reached: HashMap::new() }
     }
 
     fn predicted_seconds(&self, product: &dyn Product) -> Option<f64> {
@@ -86,7 +90,7 @@ impl Rates {
 /// # Errors
 /// A device that refuses or is lost.
 pub(super) async fn measure(
-    lab: &Lab<'_>,
+    lab: &Lab,
     product: &dyn Product,
     request: &Request,
     rates: &mut Rates,
@@ -97,9 +101,9 @@ pub(super) async fn measure(
     let outcome = match obstacle(lab, product, request, rates) {
         Some(reason) => Outcome::Skipped { reason },
         None => {
-            choices.tune(lab.device, lab.clock(), &[product.product()]).await?;
+            choices.tune(&lab.device, lab.clock(), &[product.product()]).await?;
             variant = choices.pick(&product.product());
-            match attempt(lab, product, variant, request.budget_seconds).await {
+            match attempt(lab, product, variant, request.budget_seconds, rates.gauge.as_mut()).await {
                 Err(EngineError::OutOfMemory { message }) => {
                     Outcome::Skipped { reason: Skipped::OutOfMemory { needed_bytes: bytes, message } }
                 }
@@ -107,14 +111,9 @@ pub(super) async fn measure(
             }
         }
     };
-    let outcome = match outcome {
-        Outcome::Measured { flops_per_second, timing, .. } => {
-            rates.note(product, flops_per_second);
-            let peak_share = rates.peak.map(|peak| flops_per_second / peak);
-            Outcome::Measured { flops_per_second, peak_share, timing }
-        }
-        other => other,
-    };
+    if let Outcome::Measured { flops_per_second, .. } = outcome {
+        rates.note(product, flops_per_second);
+    }
     Ok(Entry {
         suite: product.suite(),
         size: product.size(),
@@ -126,7 +125,7 @@ pub(super) async fn measure(
     })
 }
 
-fn obstacle(lab: &Lab<'_>, product: &dyn Product, request: &Request, rates: &Rates) -> Option<Skipped> {
+fn obstacle(lab: &Lab, product: &dyn Product, request: &Request, rates: &Rates) -> Option<Skipped> {
     if let Some(what) = product.impossible() {
         return Some(Skipped::NoKernel { what });
     }
@@ -146,10 +145,11 @@ fn obstacle(lab: &Lab<'_>, product: &dyn Product, request: &Request, rates: &Rat
 }
 
 async fn attempt(
-    lab: &Lab<'_>,
+    lab: &Lab,
     product: &dyn Product,
     variant: &Variant,
     budget_seconds: f64,
+    gauge: Option<&mut Gauge>,
 ) -> Result<Outcome, EngineError> {
     let mut setup = lab.set_up(product.work(variant)).await?;
     setup.window(1).await?;
@@ -162,9 +162,27 @@ async fn attempt(
             return Ok(Outcome::Wrong { at, found, expected: expected.value });
         }
     }
-    let timing = setup.timing(budget_seconds).await?;
-    let flops_per_second = product.flops() as f64 / timing.seconds;
-    Ok(Outcome::Measured { flops_per_second, peak_share: None, timing })
+    let (timing, peaks) = match gauge {
+        None => (setup.timing(budget_seconds).await?, Vec::new()),
+        Some(gauge) => {
+            let mut peaks = Vec::new();
+            let measure_peak = async || {
+                peaks.push(gauge.rate().await?);
+                Ok(())
+            };
+            (setup.timing_beside(budget_seconds, measure_peak).await?, peaks)
+        }
+    };
+    let flops = product.flops() as f64;
+    let shares = timing.windows.iter().zip(&peaks);
+    let shares: Vec<f64> =
+        shares.map(|(window, peak)| flops * f64::from(window.repetitions) / window.seconds / peak).collect();
+    Ok(Outcome::Measured {
+        flops_per_second: flops / timing.seconds,
+        peak_flops_per_second: statistics::quantile(&peaks, 0.5),
+        peak_share: statistics::quantile(&shares, 0.5),
+        timing,
+    })
 }
 
 /// The first and the last of so many results, and some between them.

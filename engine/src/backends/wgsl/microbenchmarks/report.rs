@@ -195,7 +195,9 @@ pub struct Entry {
 pub enum Outcome {
     Measured {
         flops_per_second: f64,
-        /// Share of the measured peak of arithmetic.
+        /// Peak of arithmetic, measured in turns with the windows: the median.
+        peak_flops_per_second: Option<f64>,
+        /// Share of that peak: the median over the windows, each with the peak that was measured right after it.
         peak_share: Option<f64>,
         timing: Timing,
     },

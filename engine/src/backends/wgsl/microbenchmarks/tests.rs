@@ -34,11 +34,11 @@ fn request(budget_seconds: f64) -> Request {
 }
 
 fn outcome(product: &dyn Product, budget_seconds: f64) -> Option<Outcome> {
-    let device = device()?;
-    let clock = RealClock(Instant::now());
+    let device = Rc::new(device()?);
+    let clock = Rc::new(RealClock(Instant::now()));
     let entry = pollster::block_on(async {
-        let lab = Lab::new(&device, &clock);
-        let (mut rates, mut choices) = (Rates::new(Some(1e9)), Choices::new(device.abilities()));
+        let lab = Lab::new(Rc::clone(&device), clock);
+        let (mut rates, mut choices) = (Rates::new(Some(1e9), None), Choices::new(device.abilities()));
         product::measure(&lab, product, &request(budget_seconds), &mut rates, &mut choices).await
     });
     Some(entry.unwrap().outcome)
@@ -73,11 +73,12 @@ fn right_products_are_timed_and_raw_data_has_no_gradient() {
     for product in small_products() {
         let Some(outcome) = outcome(product.as_ref(), 0.4) else { return };
         match outcome {
-            Outcome::Measured { flops_per_second, peak_share, timing } => {
+            Outcome::Measured { flops_per_second, peak_share, timing, .. } => {
                 assert!(timing.windows.len() >= 3, "{}: {timing:?}", product.title());
                 assert!(timing.windows.iter().all(|window| window.repetitions == timing.windows[0].repetitions));
                 assert!(timing.windows[0].seconds >= 0.1, "{}: {timing:?}", product.title());
-                assert_eq!(peak_share, Some(flops_per_second / 1e9));
+                // Without a gauge there is no peak to be a share of.
+                assert!(flops_per_second > 0.0 && peak_share.is_none());
             }
             Outcome::Skipped { reason: Skipped::NoKernel { what } } => {
                 assert!(what.contains("raw data"), "{}: {what}", product.title());
@@ -174,8 +175,8 @@ fn a_cancelled_run_keeps_what_it_has() {
     let choice = if device.adapter().software { AdapterChoice::Cpu } else { AdapterChoice::Any };
     let request = Request { suites: vec![Suite::Launch], ..request(1.0) };
     let mut listener = Listener { started: 0, cancel_after: 1 };
-    let clock = RealClock(Instant::now());
-    let report = pollster::block_on(measure(&choice, &clock, &request, &mut listener)).unwrap();
+    let clock = Rc::new(RealClock(Instant::now()));
+    let report = pollster::block_on(measure(&choice, clock, &request, &mut listener)).unwrap();
     assert!(report.cancelled && report.peaks.launches.is_some() && report.peaks.round_trip.is_none());
     let launches = report.peaks.launches.unwrap();
     assert!(launches.value > 100.0, "{launches:?}");

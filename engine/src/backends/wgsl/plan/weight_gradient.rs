@@ -7,6 +7,8 @@ use super::Planner;
 const WANTED_INVOCATIONS: u64 = 4096;
 /// A part sums at least this many rows, so that writing it is worth it.
 const SMALLEST_PART: u32 = 16;
+/// And at most this many: every tile of a part reads all of its rows, which should stay in a cache.
+const LARGEST_PART: u32 = 2048;
 
 /// How a weight gradient is summed, and where it goes.
 pub(super) struct Parts {
@@ -54,7 +56,8 @@ impl Planner<'_> {
 /// How many rows each part of a weight gradient sums, when a part is `tiles` invocations' work.
 pub(in crate::backends::wgsl) fn rows_per_part(rows: u32, tiles: u64) -> u32 {
     let wanted = u32::try_from(WANTED_INVOCATIONS / tiles.max(1)).unwrap_or(u32::MAX).max(1);
-    rows.div_ceil(wanted).max(SMALLEST_PART).min(rows)
+    let parts = rows.div_ceil(LARGEST_PART).max(wanted);
+    rows.div_ceil(parts).max(SMALLEST_PART).min(rows)
 }
 
 #[cfg(test)]
@@ -66,5 +69,6 @@ mod tests {
         assert_eq!(rows_per_part(36_864, 12), 109);
         assert_eq!(rows_per_part(128, 6272), 128);
         assert_eq!(rows_per_part(8, 1), 8);
+        assert_eq!(rows_per_part(4097, 6272), 1366);
     }
 }

@@ -1,0 +1,293 @@
+use std::fs;
+use std::rc::Rc;
+
+use console::Style;
+use engine::{
+    BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Limit, RunRequest, Stopped, SuiteDefinition, Workload,
+};
+use results::comparison::{Comparison, Contender};
+use results::{Provenance, RunRecord};
+use serde::Serialize;
+
+use super::benchmark::{find_suite, workloads};
+use super::compare_findings::Findings;
+use super::compare_table::{show, show_legend, show_warnings};
+use super::contenders::{self, ALL, Unavailable, describe, on_adapter};
+use crate::cli::{BenchmarkArgs, JsonTarget};
+use crate::clock::MonotonicClock;
+use crate::data_folder::DataFolder;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::json_output::{cannot_write, to_json};
+use crate::meter::ProcessMeter;
+use crate::progress::LiveProgress;
+use crate::provenance::provenance;
+use crate::screen::Screen;
+
+/// Version of the layout of what `--json` writes.
+const DOCUMENT_VERSION: u32 = 1;
+/// The fewest seeds whose spread is worth something.
+const USUAL_SEEDS: u32 = 3;
+
+/// What `--json` writes.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    /// One for each workload.
+    comparisons: &'a [Comparison],
+    /// Every run, in the order in which they were made.
+    records: &'a [RunRecord],
+    /// Back ends of this program that this machine cannot run.
+    unavailable: &'a [Unavailable],
+    requested_backends: Vec<&'a str>,
+    requested_adapter: &'a str,
+    seeds: &'a [u32],
+    cancelled: bool,
+    provenance: Provenance,
+}
+
+/// Trains workloads on several back ends from several seeds and shows the figures side by side.
+///
+/// Whatever can be wrong is found before anything is trained: names, adapter, files.
+pub(super) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
+    let suite = find_suite(&arguments.training.suite)?;
+    let workloads = workloads(arguments, suite)?;
+    if arguments.upload_to.is_some() {
+        let text = "a comparison uploads nothing: keep its records with --output FOLDER, and upload those that you \
+                    choose with native-runner upload FILE --to URL";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    if let Some(folder) = &arguments.records {
+        fs::create_dir_all(folder).map_err(|source| cannot_write(folder, source))?;
+    }
+    let clock = Rc::new(MonotonicClock::start());
+    let names = arguments.backends();
+    let device = &arguments.device;
+    let precisions = [device.precision];
+    let (backends, unavailable) = contenders::open(&names, &precisions, &device.choice(), &device.place, &clock)?;
+    let seeds = seeds(arguments)?;
+    let contest = Contest { arguments, suite, workloads: &workloads, backends: &backends, seeds: &seeds };
+    contest.introduce()?;
+
+    let provenance = provenance();
+    let interrupt = Interrupt::default();
+    let findings = contest.run(clock.as_ref(), &interrupt)?;
+    // Everything that can be lost is known now.
+    interrupt.end_at_once();
+    if findings.records.is_empty() {
+        return Err(findings.into_failure());
+    }
+    let comparisons: Vec<Comparison> =
+        workloads.iter().map(|workload| findings.comparison(workload.name)).filter(|of| !of.rows.is_empty()).collect();
+    if let Some(target) = &arguments.json {
+        let document = Document {
+            schema_version: DOCUMENT_VERSION,
+            comparisons: &comparisons,
+            records: &findings.records,
+            unavailable: &unavailable,
+            requested_backends: names,
+            requested_adapter: &arguments.device.adapter,
+            seeds: &seeds,
+            cancelled: findings.cancelled,
+            provenance: Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance },
+        };
+        target.write(&to_json(&document)?)?;
+    }
+    let screen = JsonTarget::screen_beside(arguments.json.as_ref());
+    for comparison in &comparisons {
+        show(comparison, &contest.conditions(comparison, &findings), screen)?;
+    }
+    show_legend(screen)?;
+    show_warnings(&findings.records)?;
+    findings.conclude(arguments.json.is_some() || arguments.records.is_some())
+}
+
+/// The seeds to train from: the one that was asked for, or a random one, and those after it.
+fn seeds(arguments: &BenchmarkArgs) -> Result<Vec<u32>, Failure> {
+    let first = arguments.training.seed.map_or_else(getrandom::u32, Ok).map_err(Failure::NoRandomness)?;
+    let count = arguments.training.seeds.unwrap_or(USUAL_SEEDS);
+    Ok((0..count).map(|number| first.wrapping_add(number)).collect())
+}
+
+/// What is compared, and from what.
+struct Contest<'a> {
+    arguments: &'a BenchmarkArgs,
+    suite: &'static SuiteDefinition,
+    workloads: &'a [Workload],
+    backends: &'a [Box<dyn Backend>],
+    seeds: &'a [u32],
+}
+
+/// Place of a run's workload, seed and back end in their lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Turn {
+    workload: usize,
+    seed: usize,
+    backend: usize,
+}
+
+/// All turns, in order. The back ends take turns in going first, so that none always finds the device cool.
+fn schedule(workloads: usize, seeds: usize, backends: usize) -> Vec<Turn> {
+    let mut turns = Vec::with_capacity(workloads * seeds * backends);
+    for workload in 0..workloads {
+        for seed in 0..seeds {
+            turns.extend((0..backends).map(|place| Turn { workload, seed, backend: (seed + place) % backends }));
+        }
+    }
+    turns
+}
+
+impl Contest<'_> {
+    /// Says what takes part, and how much there is to do.
+    fn introduce(&self) -> Result<(), Failure> {
+        let screen = Screen::Error;
+        let labelled =
+            |name: &str, text: &str| screen.prose(&screen.paint(Style::new().dim(), format!("{name:<12}")), text, 12);
+        let title = screen.paint(Style::new().bold(), "Gradmark");
+        screen.line(&format!("{title} {}, back ends side by side", env!("CARGO_PKG_VERSION")))?;
+        for backend in self.backends {
+            labelled(&contender(backend.as_ref()).to_string(), &describe(backend.adapter()))?;
+        }
+        let missing: Vec<&str> = KNOWN_BACKENDS
+            .iter()
+            .map(|known| known.name)
+            .filter(|name| BACKENDS.iter().all(|backend| backend.name != *name))
+            .collect();
+        if self.arguments.backends().contains(&ALL) && !missing.is_empty() {
+            let text = format!("{}; `native-runner backends` says how to add them", missing.join(", "));
+            labelled("not built", &text)?;
+        }
+        let seeds: Vec<String> = self.seeds.iter().map(u32::to_string).collect();
+        let origin = match self.arguments.training.seed {
+            Some(_) => "as asked".to_owned(),
+            None => format!("random; repeat with --seed {}", self.seeds[0]),
+        };
+        labelled("seeds", &format!("{} ({origin})", seeds.join(", ")))?;
+        screen.line("")
+    }
+
+    /// Trains everything in turn. Each record is written as soon as it is there.
+    ///
+    /// # Errors
+    /// A record cannot be written. What a back end cannot do is in the findings.
+    fn run(&self, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
+        let mut progress = LiveProgress::new(interrupt.clone());
+        interrupt.listen(progress.stop_notice());
+        let mut data = DataFolder::new(&self.arguments.data);
+        let mut findings = Findings::default();
+        let turns = schedule(self.workloads.len(), self.seeds.len(), self.backends.len());
+        for (number, turn) in turns.iter().enumerate() {
+            if interrupt.asked() {
+                findings.cancelled = true;
+                break;
+            }
+            let backend = self.backends[turn.backend].as_ref();
+            let (workload, seed) = (&self.workloads[turn.workload], self.seeds[turn.seed]);
+            let contender = contender(backend);
+            if findings.refused(workload.name, &contender).is_some() || findings.is_wrong(workload.name, &contender) {
+                continue;
+            }
+            progress.begin_part(number, turns.len(), format!("on {contender}, seed {seed}"));
+            let mut meter = ProcessMeter::default();
+            let mut edges = Edges { data: &mut data, observer: &mut progress, clock, meter: &mut meter };
+            match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
+                Ok(record) => {
+                    self.keep(&record, &contender)?;
+                    findings.add(record);
+                }
+                Err(Stopped { error, .. }) => {
+                    let lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
+                    let without = &self.workloads[turn.workload..];
+                    let without = without.iter().take(if lost { without.len() } else { 1 });
+                    findings.give_up(without.map(|workload| workload.name), &contender, error);
+                }
+            }
+            if findings.cancelled {
+                break;
+            }
+        }
+        progress.finish();
+        Ok(findings)
+    }
+
+    fn request(&self, workload: &Workload, seed: u32, backend: &dyn Backend) -> RunRequest {
+        let BenchmarkArgs { device, training, .. } = self.arguments;
+        RunRequest {
+            suite: self.suite,
+            workloads: vec![workload.clone()],
+            seed,
+            batch_size: training.batch_size,
+            learning_rate: training.learning_rate,
+            limit: training.limit(),
+            target_accuracy: training.target_accuracy,
+            registration: None,
+            provenance: provenance(),
+            // Of a back end without adapters none was asked for.
+            requested_adapter: if on_adapter(backend) { device.adapter.clone() } else { "any".to_owned() },
+            requested_backend: backend.name().to_owned(),
+            claimed_name: self.arguments.claimed_name.clone(),
+        }
+    }
+
+    fn keep(&self, record: &RunRecord, contender: &Contender) -> Result<(), Failure> {
+        let Some(folder) = &self.arguments.records else { return Ok(()) };
+        let Some(workload) = record.workloads.first() else { return Ok(()) };
+        JsonTarget::File(folder.join(file_name(&workload.workload, contender, record.seed))).write(&to_json(record)?)
+    }
+
+    /// How long was trained, in batches of what size, from which seeds.
+    fn conditions(&self, comparison: &Comparison, findings: &Findings) -> String {
+        let count = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let length = match self.arguments.training.limit() {
+            Some(Limit::Epochs(epochs)) => count(epochs.into(), "epoch"),
+            Some(Limit::Steps(steps)) => count(steps, "step"),
+            Some(Limit::Seconds(seconds)) => format!("{seconds} s of training"),
+            None => {
+                let SuiteDefinition { epochs, training_seconds, .. } = self.suite;
+                format!("{} or {training_seconds} s of training", count((*epochs).into(), "epoch"))
+            }
+        };
+        let batch = findings.workloads(&comparison.workload).next().map(|record| record.settings.batch_size);
+        let batch = batch.map(|size| format!("batches of {size}"));
+        let seeds = count(self.seeds.len() as u64, "seed");
+        [Some(length), batch, Some(seeds)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+}
+
+fn contender(backend: &dyn Backend) -> Contender {
+    Contender { backend: backend.name().to_owned(), precision: backend.precision() }
+}
+
+fn file_name(workload: &str, contender: &Contender, seed: u32) -> String {
+    format!("{workload}-{}-{}-{seed}.json", contender.backend, contender.precision.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use results::Precision;
+
+    use super::*;
+
+    #[test]
+    fn every_back_end_trains_from_every_seed_and_each_goes_first_in_turn() {
+        let turns = schedule(2, 3, 2);
+        assert_eq!(turns.len(), 12);
+        let first: Vec<usize> = turns.iter().step_by(2).map(|turn| turn.backend).collect();
+        assert_eq!(first, [0, 1, 0, 0, 1, 0]);
+        for workload in 0..2 {
+            for seed in 0..3 {
+                for backend in 0..2 {
+                    let turn = Turn { workload, seed, backend };
+                    assert_eq!(turns.iter().filter(|other| **other == turn).count(), 1, "{turn:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_is_named_after_what_tells_its_record_from_others() {
+        let wgsl = Contender { backend: "wgsl".to_owned(), precision: Precision::F32 };
+        assert_eq!(file_name("caffe-mnist", &wgsl, 7), "caffe-mnist-wgsl-f32-7.json");
+    }
+}

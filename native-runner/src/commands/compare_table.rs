@@ -1,0 +1,271 @@
+//! A comparison as a person reads it.
+
+use std::mem::discriminant;
+
+use console::Style;
+use results::comparison::{Agreement, Comparison, Figures, Row, RowOutcome, Timing};
+use results::{RunRecord, Warning};
+
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::table::{Column, Table};
+
+const NONE: &str = "–";
+
+/// Shows the figures of one workload, why some have none, and whether the accuracies agree.
+///
+/// # Errors
+/// The screen cannot be written to.
+pub(super) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
+    screen.line("")?;
+    let title = screen.paint(Style::new().bold(), &comparison.workload);
+    screen.prose(&format!("{title}  "), conditions, 2)?;
+    screen.line("")?;
+    for line in table(&comparison.rows).lines(screen, screen.width()) {
+        screen.line(&line)?;
+    }
+    screen.line("")?;
+    let mark = |style: Style, mark: &str| format!("{} ", screen.paint(style.bold(), mark));
+    for row in &comparison.rows {
+        if let Some(reason) = reason(row) {
+            screen.prose(&mark(Style::new().yellow(), "!"), &format!("{}: {reason}", row.contender), 2)?;
+        }
+    }
+    let mark = match comparison.agreement {
+        Agreement::Agree { .. } => mark(Style::new().green(), "✓"),
+        Agreement::Disagree { .. } => mark(Style::new().red(), "✗"),
+        Agreement::Unclear { .. } | Agreement::NotCompared { .. } => mark(Style::new().yellow(), "?"),
+    };
+    screen.prose(&mark, &format!("{}.", comparison.agreement), 2)
+}
+
+/// Says once what the columns are.
+///
+/// # Errors
+/// The screen cannot be written to.
+pub(super) fn show_legend(screen: Screen) -> Result<(), Failure> {
+    let text = "Times are medians over the seeds, × is how many times as long as the fastest takes, and ~ is projected \
+                from the throughput where no epoch was finished. Training ends with the last look at the test set and \
+                leaves all looks out. Accuracy is the mean over the seeds ± one standard deviation. Start is building, \
+                tuning and the first step; it, the back end's device memory and the whole program's host memory are \
+                those of the first run.";
+    screen.line("")?;
+    for line in screen.wrapped("", text, 0).lines() {
+        screen.line(&screen.paint(Style::new().dim(), line))?;
+    }
+    Ok(())
+}
+
+/// Shows the warnings of all runs, each kind once for a back end and workload.
+///
+/// # Errors
+/// Standard error cannot be written to.
+pub(super) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
+    let mut shown: Vec<(&RunRecord, &str, &Warning)> = Vec::new();
+    for record in records {
+        let workload = record.workloads.first().map_or("", |workload| workload.workload.as_str());
+        for warning in &record.warnings {
+            let is_known = shown.iter().any(|(other, of, known)| {
+                let same_kind = discriminant(*known) == discriminant(warning);
+                // An adapter is the same one for every workload.
+                let everywhere = matches!(warning, Warning::SoftwareAdapter { .. });
+                same_kind && other.device.backend == record.device.backend && (*of == workload || everywhere)
+            });
+            if !is_known {
+                shown.push((record, workload, warning));
+            }
+        }
+    }
+    let screen = Screen::Error;
+    if !shown.is_empty() {
+        screen.line("")?;
+    }
+    let mark = screen.paint(Style::new().yellow().bold(), "!");
+    for (record, _, warning) in shown {
+        screen.prose(&format!("{mark} "), &format!("{}: {warning}", record.device.backend), 2)?;
+    }
+    Ok(())
+}
+
+fn table(rows: &[Row]) -> Table {
+    let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
+        let cell = |row: &Row| row.figures.as_ref().and_then(cell).unwrap_or_else(|| NONE.to_owned());
+        Column { name: name.to_owned(), cells: rows.iter().map(cell).collect() }
+    };
+    let columns = vec![
+        timed("epoch", rows, &|figures| (figures.epoch, figures.epoch_is_projected)),
+        timed("training", rows, &|figures| (figures.training, false)),
+        timed("testing", rows, &|figures| (figures.testing, false)),
+        column("accuracy\n%", &accuracy),
+        column("start\ns", &|figures| figures.cold_start.map(|timing| digits(timing.seconds))),
+        column("device\nMiB", &|figures| figures.device_memory_bytes.map(|bytes| format!("{:.1}", mebibytes(bytes)))),
+        column("host\nMiB", &|figures| figures.host_memory_bytes.map(|bytes| format!("{:.0}", mebibytes(bytes)))),
+    ];
+    Table { titles: rows.iter().map(|row| row.contender.to_string()).collect(), columns }
+}
+
+/// Seconds and their ratio to the fastest, which stay together however narrow the screen is.
+fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> Column {
+    let cell = |row: &Row| match row.figures.as_ref().map(timing) {
+        Some((Some(timing), projected)) => {
+            let mark = if projected { "~" } else { "" };
+            let ratio = timing.to_fastest.map_or_else(|| NONE.to_owned(), ratio);
+            (format!("{mark}{}", digits(timing.seconds)), ratio)
+        }
+        _ => (NONE.to_owned(), String::new()),
+    };
+    let cells: Vec<(String, String)> = rows.iter().map(cell).collect();
+    let value_width = widest(cells.iter().map(|cell| cell.0.as_str()).chain([name]));
+    let ratio_width = widest(cells.iter().map(|cell| cell.1.as_str()).chain(["×"]));
+    let line = |value: &str, ratio: &str| format!("{value:>value_width$}  {ratio:>ratio_width$}");
+    Column {
+        name: format!("{}\n{}", line(name, ""), line("s", "×")),
+        cells: cells.iter().map(|(value, ratio)| line(value, ratio)).collect(),
+    }
+}
+
+fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
+    texts.map(|text| text.chars().count()).max().unwrap_or(0)
+}
+
+fn accuracy(figures: &Figures) -> Option<String> {
+    let percent = |share: f64| format!("{:.2}", share * 100.0);
+    let deviation = figures.accuracy_deviation.map(|deviation| format!(" ± {}", percent(deviation)));
+    figures.accuracy.map(|share| format!("{}{}", percent(share), deviation.unwrap_or_default()))
+}
+
+/// Seconds with four significant digits, and never finer than a millisecond.
+fn digits(seconds: f64) -> String {
+    let decimals = match seconds {
+        ..10.0 => 3,
+        ..100.0 => 2,
+        ..1000.0 => 1,
+        _ => 0,
+    };
+    format!("{seconds:.decimals$}")
+}
+
+/// Three significant digits.
+fn ratio(ratio: f64) -> String {
+    let decimals = match ratio {
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
+    };
+    format!("{ratio:.decimals$}")
+}
+
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+/// Why a row has no figures, or not those of all seeds.
+fn reason(row: &Row) -> Option<String> {
+    match &row.outcome {
+        RowOutcome::Completed => None,
+        RowOutcome::Cancelled => Some("cancelled before the last seed was done".to_owned()),
+        RowOutcome::Refused { reason } => Some(reason.clone()),
+        RowOutcome::Diverged { seed, step } => {
+            Some(format!("from seed {seed} the loss was not a finite number at step {step}"))
+        }
+        RowOutcome::Incorrect { seed, largest_difference, tolerance } => {
+            let numbers = largest_difference.zip(*tolerance).map_or_else(String::new, |(difference, tolerance)| {
+                format!(" by up to {difference:.2e} where {tolerance:.0e} is allowed")
+            });
+            Some(format!(
+                "from seed {seed} its first losses differ from the reference's{numbers}, so it has no figures"
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use console::{measure_text_width, strip_ansi_codes};
+    use results::Precision;
+    use results::comparison::{Contender, Obstacle};
+
+    use super::*;
+
+    fn figures(seconds: f64, to_fastest: f64) -> Figures {
+        let timing = |factor: f64| Some(Timing { seconds: seconds * factor, to_fastest: Some(to_fastest) });
+        Figures {
+            seeds: vec![1, 2, 3],
+            steps: Some(938),
+            epoch: timing(1.0),
+            epoch_is_projected: false,
+            training: timing(2.0),
+            testing: timing(0.1),
+            samples_per_second: None,
+            accuracy: Some(0.97721),
+            accuracy_deviation: Some(0.00112),
+            cold_start: timing(0.05),
+            device_memory_bytes: Some(70 << 20),
+            host_memory_bytes: Some(312 << 20),
+        }
+    }
+
+    fn row(backend: &str, outcome: RowOutcome, figures: Option<Figures>) -> Row {
+        let contender = Contender { backend: backend.to_owned(), precision: Precision::F32 };
+        Row { contender, adapter: None, settings: Vec::new(), outcome, figures }
+    }
+
+    fn lines(rows: &[Row], width: usize) -> Vec<String> {
+        let lines = table(rows).lines(Screen::Output, width);
+        lines.iter().map(|line| strip_ansi_codes(line).trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn units_stand_in_the_heading_and_ratios_beside_their_times() {
+        let refused = RowOutcome::Refused { reason: "too large".to_owned() };
+        let mut projected = figures(61.2, 2.561);
+        (projected.epoch_is_projected, projected.training) = (true, Some(Timing { seconds: 30.0, to_fastest: None }));
+        let rows = [
+            row("wgsl", RowOutcome::Completed, Some(figures(23.9, 1.0))),
+            row("burn-flex", RowOutcome::Completed, Some(projected)),
+            row("burn-wgpu", refused, None),
+        ];
+        let expected = [
+            "            epoch        training        testing             accuracy  start  device  host",
+            "                s     ×         s     ×        s     ×              %      s     MiB   MiB",
+            "─────────────────────────────────────────────────────────────────────────────────────────",
+            "wgsl        23.90  1.00     47.80  1.00    2.390  1.00   97.72 ± 0.11  1.195    70.0   312",
+            "burn-flex  ~61.20  2.56     30.00     –    6.120  2.56   97.72 ± 0.11  3.060    70.0   312",
+            "burn-wgpu       –               –              –                    –      –       –     –",
+        ];
+        let found = lines(&rows, 100);
+        assert_eq!(found.len(), expected.len(), "{}", found.join("\n"));
+        for (found, expected) in found.iter().zip(expected) {
+            let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(words(found), words(expected));
+        }
+        let place = |line: &str, of: &str| line.find(of).map(|at| line[..at].chars().count() + of.chars().count());
+        assert_eq!(place(&found[1], "MiB"), place(&found[3], "70.0"));
+        assert_eq!(place(&found[0], "epoch"), place(&found[3], "23.90"));
+    }
+
+    #[test]
+    fn a_hundred_columns_are_enough_and_narrow_screens_get_blocks() {
+        let mut large = figures(12_345.6, 1234.5);
+        large.device_memory_bytes = Some(23_456 << 20);
+        large.host_memory_bytes = Some(12_345 << 20);
+        let rows = [
+            row("burn-vulkan", RowOutcome::Completed, Some(large)),
+            row("wgsl", RowOutcome::Completed, Some(figures(10.0, 1.0))),
+        ];
+        assert_eq!(lines(&rows, 100).len(), 5, "{}", lines(&rows, 100).join("\n"));
+        let narrow = lines(&rows, 50);
+        assert!(narrow.len() > 10 && narrow.iter().all(|line| measure_text_width(line) <= 50), "{}", narrow.join("\n"));
+    }
+
+    #[test]
+    fn every_outcome_but_a_completed_one_has_a_reason() {
+        let reason_of = |outcome: RowOutcome| reason(&row("wgsl", outcome, None));
+        assert_eq!(reason_of(RowOutcome::Completed), None);
+        let incorrect = RowOutcome::Incorrect { seed: 7, largest_difference: Some(0.5), tolerance: Some(1e-3) };
+        assert!(reason_of(incorrect).is_some_and(|text| text.contains("5.00e-1 where 1e-3 is allowed")));
+        assert!(reason_of(RowOutcome::Diverged { seed: 7, step: 9 }).is_some_and(|text| text.contains("at step 9")));
+        let agreement = Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds };
+        assert!(agreement.to_string().starts_with("Accuracies were not compared"));
+    }
+}

@@ -1,0 +1,165 @@
+//! Back ends side by side, shortly, on whatever adapter the tests use.
+
+use std::fs;
+
+use results::comparison::{Agreement, Comparison, RowOutcome};
+use results::{Outcome, RunRecord};
+use serde_json::Value;
+
+use crate::support::{Runner, any_adapter, leaderboard, one_line, paths};
+
+/// The quickest other back end of this build. Looking at the whole test set takes the plain reference seconds.
+const OTHER: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
+const SMALL: &str = "--workload keras-mnist-mlp --batch-size 16 --seed 5";
+
+/// The words that choose the tests' adapter, without a back end.
+fn adapter(test: &str) -> Option<String> {
+    any_adapter(test).map(|words| words.trim_start_matches("--backend wgsl ").to_owned())
+}
+
+fn comparison(document: &Value, index: usize) -> Comparison {
+    serde_json::from_value(document["comparisons"][index].clone()).expect("the document holds this comparison")
+}
+
+fn records(document: &Value) -> Vec<RunRecord> {
+    serde_json::from_value(document["records"].clone()).expect("the document holds records")
+}
+
+#[test]
+fn two_back_ends_stand_in_one_table_and_each_record_can_be_uploaded() {
+    let Some(adapter) = adapter("two_back_ends_stand_in_one_table_and_each_record_can_be_uploaded") else { return };
+    let line = format!("{adapter} --backend wgsl,{OTHER} {SMALL} --steps 2 --seeds 2 --json all.json --output runs");
+    let finished = Runner::new(&line).run().expect_status(0);
+    let text = one_line(&finished.stdout);
+    for part in ["keras-mnist-mlp 2 steps · batches of 16 · 2 seeds", "epoch training testing accuracy", "MiB MiB"] {
+        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
+    }
+    // Same weights and same batches: what differs is rounding.
+    assert!(text.contains("✓ Final accuracies agree within the spread of 2 seeds"), "{}", finished.stdout);
+    for part in ["wgsl", OTHER, "5, 6 (as asked)", "on wgsl, seed 6 (4 of 4)", &format!("on {OTHER}, seed 6 (3 of 4)")]
+    {
+        assert!(one_line(&finished.stderr).contains(part), "`{part}` is missing in:\n{}", finished.stderr);
+    }
+
+    let folder = finished.folder.path();
+    let document: Value = serde_json::from_slice(&fs::read(folder.join("all.json")).unwrap()).unwrap();
+    assert_eq!((&document["schema_version"], &document["cancelled"]), (&1.into(), &false.into()));
+    let found = comparison(&document, 0);
+    let Agreement::Agree { evidence } = &found.agreement else { panic!("{:?}", found.agreement) };
+    assert_eq!((evidence.seeds.as_slice(), evidence.step, evidence.is_final), ([5, 6].as_slice(), 2, true));
+    assert!(evidence.largest_same_seed_difference < 0.01, "{evidence:?}");
+    let names: Vec<String> = found.rows.iter().map(|row| row.contender.to_string()).collect();
+    assert_eq!(names, ["wgsl", OTHER]);
+    let ratios = found.rows.iter().map(|row| row.figures.as_ref().unwrap().training.unwrap().to_fastest.unwrap());
+    let ratios: Vec<f64> = ratios.collect();
+    assert!(ratios.iter().all(|ratio| *ratio >= 1.0) && ratios.contains(&1.0), "{ratios:?}");
+
+    let records = records(&document);
+    assert_eq!(records.len(), 4);
+    for record in &records {
+        assert_eq!(record.device.backend, record.device.requested_backend);
+        let name = format!("keras-mnist-mlp-{}-f32-{}.json", record.device.backend, record.seed);
+        let kept: RunRecord = serde_json::from_slice(&fs::read(folder.join("runs").join(name)).unwrap()).unwrap();
+        assert_eq!(kept, *record);
+    }
+    let server = leaderboard();
+    let file = folder.join("runs/keras-mnist-mlp-wgsl-f32-6.json");
+    Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(0);
+    assert_eq!(paths(&server.received()), ["POST /api/v1/runs/import"]);
+}
+
+#[test]
+fn all_is_every_back_end_that_runs_here_and_the_others_are_named() {
+    let Some(adapter) = adapter("all_is_every_back_end_that_runs_here_and_the_others_are_named") else { return };
+    let line = format!("{adapter} --backend all {SMALL} --steps 1 --seeds 1 --json -");
+    let finished = Runner::new(&line).run().expect_status(0);
+    let document: Value = serde_json::from_str(&finished.stdout).expect("standard output holds one document");
+    let rows = comparison(&document, 0).rows;
+    let names: Vec<&str> = rows.iter().map(|row| row.contender.backend.as_str()).collect();
+    assert!(names.contains(&"wgsl") && !names.contains(&"reference"), "{names:?}");
+    assert_eq!(names.contains(&"burn-flex"), cfg!(feature = "burn-flex"), "{names:?}");
+    // The adapter was chosen for those that have one.
+    for record in records(&document) {
+        let asked = record.device.requested_adapter;
+        assert_eq!(asked == "any", record.device.backend == "burn-flex", "{asked}");
+    }
+    // A build with every feature does not exist: some need the compilers of one vendor each.
+    let finished =
+        finished.expect_errors(&["not built", "burn-rocm", "epoch training testing", "one standard deviation"]);
+    let alone = names.len() == 1;
+    assert_eq!(finished.stderr.contains("fewer than two back ends"), alone, "{}", finished.stderr);
+}
+
+#[test]
+fn a_loss_that_is_no_number_is_a_row_with_its_reason_and_status_3() {
+    let line = format!("--backend reference {SMALL} --steps 3 --seeds 2 --learning-rate 1e30 --json -");
+    let finished = Runner::new(&line).run().expect_status(3);
+    let document: Value = serde_json::from_str(&finished.stdout).expect("standard output holds one document");
+    let found = comparison(&document, 0);
+    assert!(matches!(found.rows[0].outcome, RowOutcome::Diverged { .. }), "{:?}", found.rows[0]);
+    assert!(found.rows[0].figures.is_none());
+    assert_eq!(records(&document).len(), 2);
+    finished.expect_errors(&["reference: from seed", "reference, seed 5: keras-mnist-mlp diverged", "--learning-rate"]);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let below_a_file = format!("--backend reference --seeds 2 --output {}/runs", file.display());
+    let cases = [
+        ("--backend reference,abacus", 2, ["abacus", "reference"]),
+        ("--backend all --adapter no-such-gpu", 2, ["no adapter fits", "no-such-gpu"]),
+        ("--backend reference --seeds 2 --adapter no-such-gpu", 2, ["no adapter fits", "no-such-gpu"]),
+        ("--backend all --upload http://127.0.0.1:9", 2, ["uploads nothing", "--output"]),
+        ("--backend reference --output runs", 2, ["single run", "--json"]),
+        ("--backend reference --seeds 0", 2, ["--seeds", "0"]),
+        ("--backend reference --seeds 2 --batch-size 0", 2, ["batch size", "from 1 to 60000"]),
+        ("--backend reference --seeds 2 --workload no-such-net", 2, ["no-such-net", "caffe-mnist"]),
+        ("--backend reference --seeds 2 --json no-such-folder/all.json", 1, ["cannot write", "no-such-folder"]),
+        (&below_a_file, 1, ["cannot write", "runs"]),
+    ];
+    for (arguments, status, parts) in cases {
+        let finished = Runner::new(&format!("--workload keras-mnist-mlp --steps 1 {arguments}")).run();
+        assert_eq!(finished.stdout, "", "{arguments}");
+        finished.expect_status(status).expect_errors(&parts);
+    }
+    let no_data = format!("--backend reference --seeds 2 {SMALL} --steps 1 --data");
+    let finished = Runner::new(&no_data).arg(folder.path()).run().expect_status(1);
+    assert_eq!(finished.stdout, "");
+    finished.expect_errors(&["mnist-train.bin", "cargo xtask data"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_cancelled_comparison_keeps_what_is_finished() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+
+    let Some(adapter) = adapter("a_cancelled_comparison_keeps_what_is_finished") else { return };
+    let line = format!("{adapter} --backend wgsl {SMALL} --steps 2 --seeds 100 --json all.json --output runs");
+    let mut runner = Runner::new(&line);
+    let mut child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    lines.find(|line| line.ends_with("seed 7 (3 of 100)")).expect("the third run begins");
+    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    let rest: Vec<String> = lines.collect();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("cancelled; what was measured until then is above")), "{rest:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("testing"), "there is a table all the same");
+
+    let folder = runner.folder.path();
+    let document: Value = serde_json::from_slice(&fs::read(folder.join("all.json")).unwrap()).unwrap();
+    assert_eq!(document["cancelled"], true);
+    let records = records(&document);
+    let completed = records.iter().filter(|record| record.workloads[0].outcome == Outcome::Completed).count();
+    assert!((2..100).contains(&completed), "{completed}");
+    assert_eq!(fs::read_dir(folder.join("runs")).unwrap().count(), records.len());
+    let rows = comparison(&document, 0).rows;
+    assert_eq!(rows[0].figures.as_ref().unwrap().seeds.len(), completed);
+}

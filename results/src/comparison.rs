@@ -1,0 +1,286 @@
+//! Several back ends on one workload, side by side: figures, ratios to the fastest, and whether they learned the same.
+//!
+//! [`compare`] makes all of it from records, and from nothing else.
+
+mod agreement;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use agreement::{Agreement, Basis, Evidence, Obstacle, Pair};
+
+use crate::statistics::{mean, median, variance};
+use crate::{Adapter, Outcome, Precision, RunRecord, Summary, WorkloadRecord, summary};
+
+/// A back end in the precision that it computes in: who is compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Contender {
+    pub backend: String,
+    pub precision: Precision,
+}
+
+impl fmt::Display for Contender {
+    /// The name alone where the precision is the usual one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.precision {
+            Precision::F32 => write!(f, "{}", self.backend),
+            precision => write!(f, "{} {}", self.backend, precision.name()),
+        }
+    }
+}
+
+/// A back end that could not train a workload to the end, and why, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub contender: Contender,
+    pub reason: String,
+}
+
+/// The back ends that trained one workload, or should have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    pub workload: String,
+    /// One for each back end and precision, in the order in which they first appear.
+    pub rows: Vec<Row>,
+    pub agreement: Agreement,
+}
+
+/// What one back end made of the workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    pub contender: Contender,
+    /// Absent when nothing ran.
+    pub adapter: Option<Adapter>,
+    /// Compiler, kernel variants and whatever else the back end says about itself.
+    pub settings: Vec<String>,
+    pub outcome: RowOutcome,
+    /// Absent when no run was completed, and when any run computed wrongly.
+    pub figures: Option<Figures>,
+}
+
+/// How the runs of a back end ended: the worst of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum RowOutcome {
+    Completed,
+    /// A run was cancelled; the figures are those of the others.
+    Cancelled,
+    /// It does not fit or failed; the figures are those of the runs before.
+    Refused {
+        reason: String,
+    },
+    /// The loss became infinite or not a number; the figures are those of the other seeds.
+    Diverged {
+        seed: u32,
+        step: u64,
+    },
+    /// Its first losses are not those of the reference, so it has no figures.
+    Incorrect {
+        seed: u32,
+        largest_difference: Option<f64>,
+        tolerance: Option<f64>,
+    },
+}
+
+/// Seconds, and how often those of the fastest go into them: 1 for the fastest, more for all others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    pub seconds: f64,
+    /// Absent where the rows did not do the same work.
+    pub to_fastest: Option<f64>,
+}
+
+/// Figures of the completed runs of one back end. Times are medians over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Figures {
+    /// Of the completed runs, in their order.
+    pub seeds: Vec<u32>,
+    /// Steps until the last look at the test set, where all runs made the same number.
+    pub steps: Option<u64>,
+    /// One pass over the training set.
+    pub epoch: Option<Timing>,
+    /// Whether no epoch was finished, so that its time is that of its samples at the measured throughput.
+    pub epoch_is_projected: bool,
+    /// Training until the last look at the test set, all looks excluded. Windows that are trained after it, only to be
+    /// measured, do not count.
+    pub training: Option<Timing>,
+    /// The last pass over the test set.
+    pub testing: Option<Timing>,
+    pub samples_per_second: Option<f64>,
+    /// Of the last pass over the test set, 0 to 1: mean over the runs.
+    pub accuracy: Option<f64>,
+    /// Standard deviation of that accuracy over the runs; absent with one run.
+    pub accuracy_deviation: Option<f64>,
+    /// Building, tuning and the first step of the first run; later runs may find compiled kernels.
+    pub cold_start: Option<Timing>,
+    /// What the back end had allocated on its device when the first run was built.
+    pub device_memory_bytes: Option<u64>,
+    /// The most that the whole process held in memory during the first run, back ends that ran before included.
+    pub host_memory_bytes: Option<u64>,
+}
+
+/// One run of the workload.
+struct Run<'a> {
+    contender: Contender,
+    adapter: &'a Adapter,
+    seed: u32,
+    record: &'a WorkloadRecord,
+    /// Computed again: what a record says about itself is not read.
+    summary: Summary,
+}
+
+/// Puts the runs of `workload` side by side: those in `records`, and those of which there is only a reason.
+///
+/// Records of the same back end and precision make one row, whatever their seeds; they must come from one device with the
+/// same settings, or their figures mean nothing together.
+pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Comparison {
+    let runs: Vec<Run<'_>> = records.iter().flat_map(|record| runs(record, workload)).collect();
+    let mut contenders: Vec<Contender> = Vec::new();
+    for contender in runs.iter().map(|run| &run.contender).chain(refused.iter().map(|refused| &refused.contender)) {
+        if !contenders.contains(contender) {
+            contenders.push(contender.clone());
+        }
+    }
+    let mut rows: Vec<Row> = contenders.into_iter().map(|contender| row(contender, &runs, refused)).collect();
+    relate(&mut rows);
+    let counted = rows.iter().filter(|row| row.figures.is_some());
+    let counted: Vec<(&Contender, Vec<&Run<'_>>)> =
+        counted.map(|row| (&row.contender, completed(&row.contender, &runs))).collect();
+    let agreement = agreement::find(&counted);
+    Comparison { workload: workload.to_owned(), rows, agreement }
+}
+
+fn runs<'a>(record: &'a RunRecord, workload: &str) -> impl Iterator<Item = Run<'a>> {
+    let found = record.workloads.iter().filter(move |of| of.workload == workload);
+    found.map(|of| Run {
+        contender: Contender { backend: record.device.backend.clone(), precision: of.settings.precision },
+        adapter: &record.device.adapter,
+        seed: record.seed,
+        record: of,
+        summary: summary::summarise(of),
+    })
+}
+
+fn completed<'a, 'b>(contender: &Contender, runs: &'b [Run<'a>]) -> Vec<&'b Run<'a>> {
+    let own = runs.iter().filter(|run| run.contender == *contender);
+    own.filter(|run| run.record.outcome == Outcome::Completed).collect()
+}
+
+fn row(contender: Contender, runs: &[Run<'_>], refused: &[Refused]) -> Row {
+    let own = || runs.iter().filter(|run| run.contender == contender);
+    let refusal = refused.iter().find(|refused| refused.contender == contender);
+    let refusal = refusal.map(|refused| RowOutcome::Refused { reason: refused.reason.clone() });
+    let outcome = own().map(outcome).chain(refusal).max_by_key(severity).unwrap_or(RowOutcome::Completed);
+    let wrong = matches!(outcome, RowOutcome::Incorrect { .. });
+    let figures = (!wrong).then(|| figures(&completed(&contender, runs))).flatten();
+    let first = own().next();
+    Row {
+        adapter: first.map(|run| run.adapter.clone()),
+        settings: first.map_or_else(Vec::new, |run| run.record.settings.variants.clone()),
+        contender,
+        outcome,
+        figures,
+    }
+}
+
+fn outcome(run: &Run<'_>) -> RowOutcome {
+    match run.record.outcome {
+        Outcome::Completed => RowOutcome::Completed,
+        Outcome::Cancelled => RowOutcome::Cancelled,
+        Outcome::Diverged { step } => RowOutcome::Diverged { seed: run.seed, step },
+        Outcome::Incorrect => RowOutcome::Incorrect {
+            seed: run.seed,
+            largest_difference: run.record.correctness.as_ref().map(|found| found.largest_difference),
+            tolerance: run.record.correctness.as_ref().map(|found| found.tolerance),
+        },
+    }
+}
+
+/// What of several outcomes is told, the largest.
+fn severity(outcome: &RowOutcome) -> u8 {
+    match outcome {
+        RowOutcome::Completed => 0,
+        RowOutcome::Cancelled => 1,
+        RowOutcome::Refused { .. } => 2,
+        RowOutcome::Diverged { .. } => 3,
+        RowOutcome::Incorrect { .. } => 4,
+    }
+}
+
+/// Figures of the completed runs of one back end, not yet related to those of others.
+fn figures(runs: &[&Run<'_>]) -> Option<Figures> {
+    let first = runs.first()?;
+    let over = |figure: &dyn Fn(&Run<'_>) -> Option<f64>| runs.iter().filter_map(|run| figure(run)).collect::<Vec<_>>();
+    let timing = |figure: &dyn Fn(&Run<'_>) -> Option<f64>| {
+        median(&over(figure)).map(|seconds| Timing { seconds, to_fastest: None })
+    };
+    let accuracies = over(&|run| run.summary.accuracy);
+    let epoch = timing(&|run| run.summary.seconds_per_epoch);
+    let steps = last_step(first).filter(|steps| runs.iter().all(|run| last_step(run) == Some(*steps)));
+    let memory = first.record.settings.device_memory_bytes;
+    Some(Figures {
+        seeds: runs.iter().map(|run| run.seed).collect(),
+        steps,
+        epoch_is_projected: epoch.is_none(),
+        epoch: epoch.or_else(|| timing(&projected_epoch)),
+        training: timing(&|run| run.record.evaluations.last().map(|last| last.training_seconds)),
+        testing: timing(&|run| run.summary.testing_seconds),
+        samples_per_second: median(&over(&|run| run.summary.samples_per_second)),
+        accuracy: mean(&accuracies),
+        accuracy_deviation: variance(&accuracies).map(f64::sqrt),
+        cold_start: cold_start(first.record).map(|seconds| Timing { seconds, to_fastest: None }),
+        device_memory_bytes: Some(memory).filter(|bytes| *bytes > 0),
+        host_memory_bytes: first.record.resources.resident_memory_maximum_bytes,
+    })
+}
+
+fn last_step(run: &Run<'_>) -> Option<u64> {
+    run.record.evaluations.last().map(|last| last.step)
+}
+
+fn projected_epoch(run: &Run<'_>) -> Option<f64> {
+    run.summary.samples_per_second.map(|rate| f64::from(run.record.settings.training_samples) / rate)
+}
+
+/// Everything that happens once but loading the data, which no back end makes faster.
+fn cold_start(record: &WorkloadRecord) -> Option<f64> {
+    let parts = &record.cold_start;
+    let parts: Vec<f64> =
+        [parts.build_seconds, parts.compiling_seconds, parts.tuning_seconds, parts.first_step_seconds]
+            .into_iter()
+            .flatten()
+            .collect();
+    (!parts.is_empty()).then(|| parts.iter().sum())
+}
+
+/// Gives every time its ratio to the fastest row's.
+fn relate(rows: &mut [Row]) {
+    let steps: Vec<Option<u64>> = rows.iter().filter_map(|row| row.figures.as_ref()).map(|of| of.steps).collect();
+    // Without a known, equal number of steps, times of training are those of different work.
+    let same_work = steps.first().is_some_and(|first| first.is_some() && steps.iter().all(|steps| steps == first));
+    let always: [fn(&mut Figures) -> &mut Option<Timing>; 3] =
+        [|of| &mut of.epoch, |of| &mut of.testing, |of| &mut of.cold_start];
+    for part in always {
+        relate_part(rows, part);
+    }
+    if same_work {
+        relate_part(rows, |of| &mut of.training);
+    }
+}
+
+fn relate_part(rows: &mut [Row], part: fn(&mut Figures) -> &mut Option<Timing>) {
+    let figures = rows.iter_mut().filter_map(|row| row.figures.as_mut());
+    let mut timings: Vec<&mut Timing> = figures.filter_map(|figures| part(figures).as_mut()).collect();
+    let fastest = timings.iter().map(|timing| timing.seconds).fold(f64::INFINITY, f64::min);
+    for timing in &mut timings {
+        // A clock too coarse for a time says nothing about ratios.
+        timing.to_fastest = (fastest > 0.0).then(|| timing.seconds / fastest);
+    }
+}

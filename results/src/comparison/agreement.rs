@@ -1,0 +1,346 @@
+//! Whether back ends that trained from the same seeds reached the same accuracy.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Contender, Run};
+use crate::WorkloadRecord;
+use crate::statistics::{mean, student_bound, variance};
+
+/// Chance of calling back ends different that are not, all their pairs together.
+const FALSE_ALARM: f64 = 0.05;
+/// Accuracies that are further apart than this are not called the same, however widely seeds spread.
+const WIDEST_AGREEMENT: f64 = 0.02;
+/// An accuracy is a count over the test set; what is less than this part of a sample comes from arithmetic.
+const PART_OF_A_SAMPLE: f64 = 1e-3;
+
+/// Whether the accuracies agree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Agreement {
+    /// The means are no further apart than the spread explains.
+    Agree { evidence: Evidence },
+    /// Some are.
+    Disagree {
+        evidence: Evidence,
+        /// Those that are further apart than the spread explains.
+        pairs: Vec<Pair>,
+    },
+    /// The spread explains a distance that nobody would call agreement.
+    Unclear { evidence: Evidence },
+    /// There was nothing to compare.
+    NotCompared { obstacle: Obstacle },
+}
+
+/// What a verdict is made of; accuracies and their differences are shares from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    pub basis: Basis,
+    /// Seeds that every back end finished.
+    pub seeds: Vec<u32>,
+    /// The last step after which every one of these runs was tested.
+    pub step: u64,
+    /// Whether that was the end of all of them.
+    pub is_final: bool,
+    pub test_samples: u32,
+    /// Standard deviation of the accuracy of one run.
+    pub spread: f64,
+    /// Between the means of two back ends.
+    pub largest_difference: f64,
+    /// What the spread explains.
+    pub allowed_difference: f64,
+    /// Between two back ends that trained from the same seed: what rounding has grown to.
+    pub largest_same_seed_difference: f64,
+}
+
+/// Where the spread comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// The variance over the seeds, averaged over the back ends.
+    Seeds,
+    /// One seed has no spread of its own: the binomial sampling error of the test set stands in for it.
+    TestSamples,
+}
+
+/// Two back ends whose accuracies are apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pair {
+    /// The one with the higher mean.
+    pub higher: Contender,
+    pub lower: Contender,
+    pub difference: f64,
+}
+
+/// Why accuracies could not be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Obstacle {
+    /// Fewer than two back ends finished.
+    TooFewBackEnds,
+    /// No seed was finished by all of them.
+    NoCommonSeed,
+    /// There is no step after which all of them were tested, as when each trained for the same time.
+    NoCommonStep,
+}
+
+/// Compares the accuracies of the completed runs of each back end.
+pub(super) fn find(contenders: &[(&Contender, Vec<&Run<'_>>)]) -> Agreement {
+    match gather(contenders) {
+        Ok(found) => judge(&found),
+        Err(obstacle) => Agreement::NotCompared { obstacle },
+    }
+}
+
+/// Accuracies after the same step of the same seeds.
+struct Gathered<'a> {
+    contenders: Vec<&'a Contender>,
+    /// For each contender, in the order of the seeds.
+    accuracies: Vec<Vec<f64>>,
+    seeds: Vec<u32>,
+    step: u64,
+    is_final: bool,
+    test_samples: u32,
+}
+
+/// The accuracies that can be held beside each other: the latest that belong to the same seeds and the same step.
+fn gather<'a>(contenders: &[(&'a Contender, Vec<&Run<'_>>)]) -> Result<Gathered<'a>, Obstacle> {
+    let [(_, first), _, ..] = contenders else { return Err(Obstacle::TooFewBackEnds) };
+    let everywhere = |seed: &u32| contenders.iter().all(|(_, runs)| runs.iter().any(|run| run.seed == *seed));
+    let mut seeds: Vec<u32> = first.iter().map(|run| run.seed).filter(everywhere).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let records: Vec<Vec<&WorkloadRecord>> = contenders.iter().map(|(_, runs)| of_seeds(&seeds, runs)).collect();
+    let all = || records.iter().flatten();
+    let any = all().next().ok_or(Obstacle::NoCommonSeed)?;
+    let tested = |step: &u64| all().all(|record| accuracy_after(record, *step).is_some());
+    let step = any.evaluations.iter().rev().map(|evaluation| evaluation.step).find(tested);
+    let step = step.ok_or(Obstacle::NoCommonStep)?;
+    let accuracies = |records: &Vec<&WorkloadRecord>| {
+        records.iter().filter_map(|record| accuracy_after(record, step)).collect::<Vec<_>>()
+    };
+    Ok(Gathered {
+        contenders: contenders.iter().map(|(contender, _)| *contender).collect(),
+        accuracies: records.iter().map(accuracies).collect(),
+        is_final: all().all(|record| record.evaluations.last().is_some_and(|last| last.step == step)),
+        test_samples: all().map(|record| record.settings.test_samples).min().unwrap_or(0).max(1),
+        seeds,
+        step,
+    })
+}
+
+fn of_seeds<'a>(seeds: &[u32], runs: &[&Run<'a>]) -> Vec<&'a WorkloadRecord> {
+    seeds.iter().filter_map(|seed| runs.iter().find(|run| run.seed == *seed)).map(|run| run.record).collect()
+}
+
+fn accuracy_after(record: &WorkloadRecord, step: u64) -> Option<f64> {
+    record.evaluations.iter().find(|evaluation| evaluation.step == step).map(|evaluation| evaluation.accuracy)
+}
+
+/// Two means of `n` runs each, which differ by nothing but chance, are further apart than `t · s · √(2/n)` as rarely as
+/// Student's distribution says ("The probable error of a mean", Biometrika 6, 1908), where `s` is the standard deviation
+/// of one run. With several pairs each gets its part of the false alarms, after Bonferroni.
+///
+/// With one seed, `s` is that of a share `p` of `m` test samples, `√(p (1 − p) / m)`, as in the test for the difference of
+/// two proportions in Dietterich, "Approximate Statistical Tests for Comparing Supervised Classification Learning
+/// Algorithms", Neural Computation 10, 1998.
+fn judge(found: &Gathered<'_>) -> Agreement {
+    let means: Vec<f64> = found.accuracies.iter().filter_map(|of| mean(of)).collect();
+    let variances: Vec<f64> = found.accuracies.iter().filter_map(|of| variance(of)).collect();
+    let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    let (runs, contenders) = (count(found.seeds.len()), count(found.contenders.len()));
+    let samples = f64::from(found.test_samples);
+    let (basis, squared, degrees) = match mean(&variances) {
+        Some(variance) => (Basis::Seeds, variance, contenders.saturating_mul(runs - 1)),
+        None => {
+            let share = mean(&means).unwrap_or_default();
+            (Basis::TestSamples, share * (1.0 - share) / samples, found.test_samples - 1)
+        }
+    };
+    let pairs = f64::from(contenders) * f64::from(contenders - 1) / 2.0;
+    let bound = student_bound(1.0 - FALSE_ALARM / pairs, degrees);
+    let explained = bound * squared.sqrt() * (2.0 / f64::from(runs)).sqrt();
+    // Nothing finer than one sample can be told.
+    let allowed = explained.max((1.0 + PART_OF_A_SAMPLE) / samples);
+    let all_pairs = pairs_of(found, &means);
+    let largest_difference = all_pairs.iter().map(|pair| pair.difference).fold(0.0, f64::max);
+    let evidence = Evidence {
+        basis,
+        seeds: found.seeds.clone(),
+        step: found.step,
+        is_final: found.is_final,
+        test_samples: found.test_samples,
+        spread: squared.sqrt(),
+        largest_difference,
+        allowed_difference: allowed,
+        largest_same_seed_difference: largest_same_seed_difference(&found.accuracies),
+    };
+    let apart: Vec<Pair> = all_pairs.into_iter().filter(|pair| pair.difference > allowed).collect();
+    if !apart.is_empty() {
+        Agreement::Disagree { evidence, pairs: apart }
+    } else if largest_difference > WIDEST_AGREEMENT {
+        Agreement::Unclear { evidence }
+    } else {
+        Agreement::Agree { evidence }
+    }
+}
+
+fn pairs_of(found: &Gathered<'_>, means: &[f64]) -> Vec<Pair> {
+    let named: Vec<(&Contender, f64)> = found.contenders.iter().copied().zip(means.iter().copied()).collect();
+    let mut pairs = Vec::new();
+    for (index, &one) in named.iter().enumerate() {
+        for &other in &named[index + 1..] {
+            let (higher, lower) = if one.1 >= other.1 { (one, other) } else { (other, one) };
+            pairs.push(Pair { higher: higher.0.clone(), lower: lower.0.clone(), difference: higher.1 - lower.1 });
+        }
+    }
+    pairs
+}
+
+fn largest_same_seed_difference(accuracies: &[Vec<f64>]) -> f64 {
+    let seeds = accuracies.first().map_or(0, Vec::len);
+    let range = |seed: usize| {
+        let of_seed = || accuracies.iter().map(|of| of[seed]);
+        of_seed().fold(f64::NEG_INFINITY, f64::max) - of_seed().fold(f64::INFINITY, f64::min)
+    };
+    (0..seeds).map(range).fold(0.0, f64::max)
+}
+
+impl fmt::Display for Agreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Agree { evidence } => {
+                write!(f, "{} agree within {}: {}", subject(evidence), spread(evidence), numbers(evidence))
+            }
+            Self::Disagree { evidence, pairs } => {
+                let named: Vec<String> = pairs.iter().map(Pair::to_string).collect();
+                write!(
+                    f,
+                    "{} disagree: {}; {} explains differences of {}",
+                    subject(evidence),
+                    named.join(", "),
+                    spread(evidence),
+                    points(evidence.allowed_difference)
+                )
+            }
+            Self::Unclear { evidence } => write!(
+                f,
+                "{} may agree or not: they differ by up to {}, but {} is so wide that it explains {}; train for \
+                 longer, or from more seeds",
+                subject(evidence),
+                points(evidence.largest_difference),
+                spread(evidence),
+                points(evidence.allowed_difference)
+            ),
+            Self::NotCompared { obstacle } => write!(f, "Accuracies were not compared: {obstacle}"),
+        }
+    }
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {} above {}", self.higher, points(self.difference), self.lower)
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooFewBackEnds => "fewer than two back ends finished",
+            Self::NoCommonSeed => "no seed was finished by all back ends",
+            Self::NoCommonStep => {
+                "the back ends were never tested after the same step; a number of epochs gives all of them the same work"
+            }
+        })
+    }
+}
+
+fn subject(evidence: &Evidence) -> String {
+    if evidence.is_final {
+        "Final accuracies".to_owned()
+    } else {
+        format!("Accuracies after step {}, the last that all were tested at,", evidence.step)
+    }
+}
+
+fn spread(evidence: &Evidence) -> String {
+    match evidence.basis {
+        Basis::Seeds => format!("the spread of {} seeds", evidence.seeds.len()),
+        Basis::TestSamples => format!("the sampling error of {} test samples (one seed)", evidence.test_samples),
+    }
+}
+
+fn numbers(evidence: &Evidence) -> String {
+    let same_seed = match evidence.basis {
+        Basis::Seeds => format!(", from the same seed up to {}", points(evidence.largest_same_seed_difference)),
+        Basis::TestSamples => String::new(),
+    };
+    format!(
+        "they differ by up to {} where {} are explained{same_seed}",
+        points(evidence.largest_difference),
+        points(evidence.allowed_difference)
+    )
+}
+
+/// A difference of shares, in points of percent.
+fn points(difference: f64) -> String {
+    format!("{:.2} points", difference * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Precision;
+
+    /// Numbers of a linear congruential generator (Knuth's constants), twelve of them for a nearly normal one.
+    struct Normal(u64);
+
+    impl Normal {
+        fn next(&mut self) -> f64 {
+            let mut uniform = || {
+                self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (self.0 >> 40) as f64 / f64::from(1 << 24)
+            };
+            (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+        }
+    }
+
+    /// Share of experiments whose verdict is that back ends disagree, when the last of them is shifted.
+    fn alarms(contenders: usize, runs: u32, shift: f64) -> f64 {
+        let deviation = 0.002;
+        let named = Contender { backend: "any".to_owned(), precision: Precision::F32 };
+        let mut normal = Normal(1);
+        let experiments = 2000;
+        let alarms = (0..experiments).filter(|_| {
+            let mut accuracies: Vec<Vec<f64>> =
+                (0..contenders).map(|_| (0..runs).map(|_| 0.97 + deviation * normal.next()).collect()).collect();
+            accuracies[contenders - 1].iter_mut().for_each(|accuracy| *accuracy += shift);
+            let found = Gathered {
+                contenders: vec![&named; contenders],
+                accuracies,
+                seeds: (0..runs).collect(),
+                step: 1,
+                is_final: true,
+                test_samples: 1_000_000,
+            };
+            matches!(judge(&found), Agreement::Disagree { .. })
+        });
+        alarms.count() as f64 / f64::from(experiments)
+    }
+
+    /// Runs that differ by their seeds alone must not be called different more often than was promised, and those that
+    /// are four standard deviations apart must be found.
+    #[test]
+    fn false_alarms_are_as_rare_as_promised_and_real_differences_are_found() {
+        for (contenders, runs) in [(2, 2), (2, 3), (3, 3), (5, 3), (2, 10)] {
+            let rate = alarms(contenders, runs, 0.0);
+            assert!((0.005..0.065).contains(&rate), "{contenders} back ends, {runs} runs: {rate}");
+        }
+        assert!(alarms(2, 3, 0.008) > 0.9, "{}", alarms(2, 3, 0.008));
+        assert!(alarms(3, 3, 0.008) > 0.9, "{}", alarms(3, 3, 0.008));
+    }
+}
