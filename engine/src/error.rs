@@ -16,6 +16,12 @@ pub enum EngineError {
     NoAdapter { asked: String, found: Vec<String> },
     #[error("{whose} does not compute in {precision}: {reason}; ask for {instead}")]
     NoPrecision { whose: String, precision: &'static str, reason: &'static str, instead: &'static str },
+    #[error("{setting} is for the back end `{suited}`, and not for {}", given.join(", "))]
+    Unsuited { setting: &'static str, suited: &'static str, given: Vec<String> },
+    #[error("the back end `{backend}` needs --remote HOST[:PORT], where `native-runner serve-device` runs")]
+    NoHost { backend: &'static str },
+    #[error("no device is served at {address}: {reason}; start `native-runner serve-device` there")]
+    Unreachable { address: String, reason: String },
     #[error("{what} must be {allowed}, but is {value}")]
     InvalidSetting { what: &'static str, allowed: String, value: String },
     #[error(transparent)]
@@ -33,6 +39,11 @@ pub enum EngineError {
     DoesNotFit { what: String, needed_bytes: u64, allowed_bytes: u64 },
     #[error("the device was lost: {message}; the driver may have reset it, so try again or use a smaller batch size")]
     DeviceLost { message: String },
+    #[error(
+        "the link to the remote device broke while it was computing: `native-runner serve-device` has ended there, or \
+         says what went wrong, or the network is down"
+    )]
+    LinkLost,
 }
 
 fn found_list(found: &[String]) -> String {

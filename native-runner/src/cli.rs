@@ -2,8 +2,11 @@
 
 #[cfg(feature = "wgsl")]
 mod kernels;
+mod place;
 #[cfg(feature = "wgsl")]
 mod profile;
+#[cfg(feature = "burn-remote")]
+mod serve_device;
 mod steps;
 
 use std::convert::Infallible;
@@ -11,6 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use engine::backends::Opening;
 use engine::{AdapterChoice, Limit, Workload};
 use results::Precision;
 
@@ -19,8 +23,11 @@ use crate::failure::Failure;
 use crate::leaderboard::Address;
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::KernelsArgs;
+pub(crate) use place::PlaceArgs;
 #[cfg(feature = "wgsl")]
 pub(crate) use profile::ProfileArgs;
+#[cfg(feature = "burn-remote")]
+pub(crate) use serve_device::ServeDeviceArgs;
 pub(crate) use steps::StepsArgs;
 
 const EXAMPLES: &str = "\
@@ -84,6 +91,9 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Upload a record that was kept in a file
     Upload(UploadArgs),
+    /// Serve a device of this machine, for `--backend burn-remote` elsewhere to train on
+    #[cfg(feature = "burn-remote")]
+    ServeDevice(ServeDeviceArgs),
 }
 
 #[derive(Debug, Args)]
@@ -117,11 +127,17 @@ pub(crate) struct DeviceArgs {
     /// `f64` on the reference
     #[arg(long, value_name = "NAME", default_value = "f32", help_heading = "Device", value_parser = precision)]
     pub(crate) precision: Precision,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 impl DeviceArgs {
     pub(crate) fn choice(&self) -> AdapterChoice {
         self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
+    }
+
+    pub(crate) fn opening(&self) -> Opening {
+        self.place.opening(self.precision, &self.choice())
     }
 }
 

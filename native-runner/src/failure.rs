@@ -67,8 +67,14 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::BackendNotBuilt { .. }
         | EngineError::NoAdapter { .. }
         | EngineError::NoPrecision { .. }
+        | EngineError::Unsuited { .. }
+        | EngineError::NoHost { .. }
+        | EngineError::Unreachable { .. }
         | EngineError::InvalidSetting { .. } => 2,
-        EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. } | EngineError::DeviceLost { .. } => 4,
+        EngineError::OutOfMemory { .. }
+        | EngineError::DoesNotFit { .. }
+        | EngineError::DeviceLost { .. }
+        | EngineError::LinkLost => 4,
         EngineError::Data(_) | EngineError::Model(_) | EngineError::DeviceRefused { .. } => 1,
     }
 }

@@ -5,6 +5,7 @@ mod cli;
 mod clock;
 mod commands;
 mod data_folder;
+mod device;
 mod failure;
 mod figures;
 mod interrupt;
@@ -12,6 +13,8 @@ mod json_output;
 #[cfg(feature = "wgsl")]
 mod kernel_progress;
 mod leaderboard;
+#[cfg(feature = "burn-remote")]
+mod link;
 mod meter;
 mod progress;
 mod provenance;
@@ -44,6 +47,8 @@ fn main() -> ExitCode {
         Some(Command::Profile(arguments)) => commands::profile(&arguments),
         Some(Command::Trace(arguments)) => commands::trace(&arguments),
         Some(Command::Upload(arguments)) => commands::upload(&arguments),
+        #[cfg(feature = "burn-remote")]
+        Some(Command::ServeDevice(arguments)) => commands::serve_device(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -7,12 +7,15 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 
 pub(crate) const WGSL: &str = "wgsl";
-pub(crate) const BURN_FLEX: &str = "burn-flex";
+/// Name of Burn's back end on the processor.
+pub const BURN_FLEX: &str = "burn-flex";
 pub(crate) const BURN_WGPU: &str = "burn-wgpu";
 pub(crate) const BURN_VULKAN: &str = "burn-vulkan";
 pub(crate) const BURN_METAL: &str = "burn-metal";
 pub(crate) const BURN_CUDA: &str = "burn-cuda";
 pub(crate) const BURN_ROCM: &str = "burn-rocm";
+/// Name of Burn's back end on a device that is served elsewhere.
+pub const BURN_REMOTE: &str = "burn-remote";
 
 /// A back end.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -35,7 +38,7 @@ impl BackendDefinition {
 }
 
 /// Every back end that this engine can be built with.
-pub const KNOWN_BACKENDS: [BackendDefinition; 8] = [
+pub const KNOWN_BACKENDS: [BackendDefinition; 9] = [
     BackendDefinition::new(WGSL, "Our own WGSL kernels on WebGPU, Vulkan, Metal or DX12.", true),
     BackendDefinition::new(BURN_WGPU, "Burn, a framework for machine learning in Rust, with CubeCL on WGSL.", true),
     BackendDefinition::new(BURN_VULKAN, "Burn with CubeCL's SPIR-V on Vulkan.", true),
@@ -43,6 +46,11 @@ pub const KNOWN_BACKENDS: [BackendDefinition; 8] = [
     BackendDefinition::new(BURN_CUDA, "Burn with CubeCL on NVIDIA's CUDA.", false),
     BackendDefinition::new(BURN_ROCM, "Burn with CubeCL on AMD's ROCm.", false),
     BackendDefinition::new(BURN_FLEX, "Burn on the processor, in pure Rust.", false),
+    BackendDefinition::new(
+        BURN_REMOTE,
+        "Burn on a device that `native-runner serve-device` serves, on this machine or another.",
+        false,
+    ),
     BackendDefinition::new(REFERENCE, "Plain loops on one processor core: slow, and the judge of all others.", false),
 ];
 
@@ -62,7 +70,9 @@ pub const BACKENDS: &[BackendDefinition] = &[
     KNOWN_BACKENDS[5],
     #[cfg(feature = "burn-flex")]
     KNOWN_BACKENDS[6],
+    #[cfg(feature = "burn-remote")]
     KNOWN_BACKENDS[7],
+    KNOWN_BACKENDS[8],
 ];
 
 /// Whether a back end can be used here.

@@ -4,7 +4,14 @@ mod adapter;
 #[cfg(feature = "burn")]
 mod burn;
 mod list;
+mod opening;
 pub mod reference;
+#[cfg(feature = "burn-remote")]
+pub mod served {
+    //! A device of this machine for others to compute on.
+
+    pub use super::burn::remote::{DeviceServer, WebSocketTransport};
+}
 mod support;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
@@ -14,7 +21,8 @@ use std::rc::Rc;
 use results::{Adapter, Precision};
 
 pub use adapter::AdapterChoice;
-pub use list::{BACKENDS, BackendDefinition, BackendState, KNOWN_BACKENDS, states};
+pub use list::{BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, KNOWN_BACKENDS, states};
+pub use opening::Opening;
 pub use support::unsupported;
 
 use crate::clock::Clock;
@@ -44,6 +52,17 @@ pub async fn open_in(
     choice: &AdapterChoice,
     clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
+    open_with(name, &Opening::new(precision, choice), clock).await
+}
+
+/// As [`open`], with everything that may be asked for.
+///
+/// # Errors
+/// Those of [`open_in`], what the back end would have to ignore, and for a device elsewhere that it cannot be reached.
+pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
+    opening.check(&[name])?;
+    let Opening { precision, adapter: choice, .. } = opening;
+    let precision = *precision;
     match name {
         #[cfg(feature = "wgsl")]
         list::WGSL => Ok(Box::new(wgsl::WgslBackend::open(choice, precision, clock).await?)),
@@ -68,7 +87,7 @@ pub async fn open_in(
         _ => {
             let known = list::find(name)?;
             #[cfg(feature = "burn")]
-            return burn::open(known, precision, choice, clock).await.map(|b| Box::new(b) as Box<dyn Backend>);
+            return burn::open(known, opening, clock).await.map(|backend| Box::new(backend) as Box<dyn Backend>);
             #[cfg(not(feature = "burn"))]
             Err(list::not_built(known))
         }

@@ -4,7 +4,7 @@ use clap::Args;
 use engine::AdapterChoice;
 use results::Precision;
 
-use super::{DataArgs, positive_seconds, precision, short_text};
+use super::{DataArgs, PlaceArgs, positive_seconds, precision, short_text};
 
 const STEPS_EXAMPLES: &str = "\
 Examples:
@@ -46,6 +46,8 @@ pub(crate) struct StepsArgs {
     /// Adapter to use, as for a run; `native-runner adapters` lists them
     #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
     pub(crate) adapter: String,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     /// Seconds of warm-up and windows for each workload and batch size, all back ends together; loading, building,
     /// checking and the peak of arithmetic come on top
     #[arg(long, value_name = "X", default_value_t = 10.0, value_parser = positive_seconds)]

@@ -41,9 +41,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
-    let choice = device.choice();
-    let opened = engine::backends::open_in(device.precision, &device.backend, &choice, Rc::clone(&clock));
-    let backend = pollster::block_on(opened)?;
+    let backend = crate::device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
     let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
     introduce(suite, backend.as_ref(), &seed)?;
 
@@ -59,6 +57,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     };
     // Everything that can be lost is in the record now: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
+    drop(backend);
     if submission.is_some() && seed.registration.is_none() {
         record.warnings.push(Warning::Unregistered { reason: "the seed was given with --seed".to_owned() });
     }

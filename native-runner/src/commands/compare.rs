@@ -63,8 +63,9 @@ pub(super) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     }
     let clock = Rc::new(MonotonicClock::start());
     let names = arguments.backends();
-    let precisions = [arguments.device.precision];
-    let (backends, unavailable) = contenders::open(&names, &precisions, &arguments.device.choice(), &clock)?;
+    let device = &arguments.device;
+    let precisions = [device.precision];
+    let (backends, unavailable) = contenders::open(&names, &precisions, &device.choice(), &device.place, &clock)?;
     let seeds = seeds(arguments)?;
     let contest = Contest { arguments, suite, workloads: &workloads, backends: &backends, seeds: &seeds };
     contest.introduce()?;
@@ -196,7 +197,7 @@ impl Contest<'_> {
                     findings.add(record);
                 }
                 Err(Stopped { error, .. }) => {
-                    let lost = matches!(error, EngineError::DeviceLost { .. });
+                    let lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
                     let without = &self.workloads[turn.workload..];
                     let without = without.iter().take(if lost { without.len() } else { 1 });
                     findings.give_up(without.map(|workload| workload.name), &contender, error);

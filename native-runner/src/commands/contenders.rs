@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
-use engine::backends::{self, REFERENCE};
+use engine::backends::REFERENCE;
 use engine::{AdapterChoice, BACKENDS, Backend, EngineError};
 use results::{Adapter, Precision};
 use serde::Serialize;
 
+use crate::cli::PlaceArgs;
 use crate::clock::MonotonicClock;
+use crate::device;
 use crate::failure::Failure;
 use crate::screen::Screen;
 
@@ -25,7 +27,7 @@ pub(super) struct Unavailable {
 }
 
 /// Opens the back ends of these names in each of these precisions, in the order of their names. What [`ALL`] stands for
-/// may be missing, which is told on standard error; what is named itself may not.
+/// may be missing, which is told on standard error; what is named itself may not, nor a remote device with an address.
 ///
 /// # Errors
 /// A back end that was named and cannot be used; and nothing that fits the adapter that was asked for.
@@ -33,6 +35,7 @@ pub(super) fn open(
     names: &[&str],
     precisions: &[Precision],
     choice: &AdapterChoice,
+    place: &PlaceArgs,
     clock: &Rc<MonotonicClock>,
 ) -> Result<(Opened, Vec<Unavailable>), Failure> {
     let uses_adapter = |name: &str| {
@@ -40,6 +43,8 @@ pub(super) fn open(
         definition.is_none_or(|definition| definition.uses_adapter)
     };
     let wanted = wanted(names);
+    let named: Vec<&str> = wanted.iter().map(|wanted| wanted.name()).collect();
+    place.opening(Precision::F32, choice).check(&named)?;
     // Beside others, the processor is no adapter that anybody would have to ask for.
     let beside_adapters = wanted.iter().any(|wanted| uses_adapter(wanted.name()));
     let mut opened = Opened::new();
@@ -49,14 +54,15 @@ pub(super) fn open(
     for (wanted, precision) in wanted.iter().copied().flat_map(in_precisions) {
         let name = wanted.name();
         let choice = if uses_adapter(name) || !beside_adapters { choice } else { &AdapterChoice::Any };
-        let clock = Rc::<MonotonicClock>::clone(clock);
-        match (pollster::block_on(backends::open_in(precision, name, choice, clock)), wanted) {
+        let opening = place.opening(precision, choice).suited_to(name);
+        let is_remote = opening.remote.is_some();
+        match (device::open(name, &opening, place, Rc::<MonotonicClock>::clone(clock)), wanted) {
             (Ok(backend), _) => opened.push(backend),
-            (Err(error), Wanted::IfItRuns(backend)) => {
+            (Err(error), Wanted::IfItRuns(backend)) if !is_remote => {
                 unavailable.push(Unavailable { backend, reason: error.to_string() });
                 first_error.get_or_insert(error);
             }
-            (Err(error), Wanted::ByName(_)) => return Err(error.into()),
+            (Err(error), _) => return Err(error.into()),
         }
     }
     // Back ends that do without an adapter are no answer to somebody who named one.

@@ -10,6 +10,8 @@ mod kernels;
 mod list;
 #[cfg(feature = "wgsl")]
 mod profile;
+#[cfg(feature = "burn-remote")]
+mod serve_device;
 mod steps;
 mod steps_table;
 mod submission;
@@ -23,6 +25,8 @@ pub(crate) use kernels::kernels;
 pub(crate) use list::{adapters, backends, data_sets, workloads};
 #[cfg(feature = "wgsl")]
 pub(crate) use profile::profile;
+#[cfg(feature = "burn-remote")]
+pub(crate) use serve_device::serve_device;
 pub(crate) use steps::steps;
 pub(crate) use trace::trace;
 pub(crate) use upload::upload;

@@ -75,7 +75,8 @@ fn contenders(
 ) -> Result<(Vec<Contender>, Vec<Unavailable>), Failure> {
     let asked: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
     let names = if asked.is_empty() { vec![ALL] } else { asked };
-    let (opened, unavailable) = contenders::open(&names, &arguments.precisions, &arguments.choice(), clock)?;
+    let (opened, unavailable) =
+        contenders::open(&names, &arguments.precisions, &arguments.choice(), &arguments.place, clock)?;
     let contender = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
         Contender { on_gauged_device: contenders::on_adapter(backend.as_ref()), backend, most_steps }
@@ -89,7 +90,7 @@ fn contenders(
 fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
     for contender in contenders {
         let device = describe(contender.backend.adapter());
-        Screen::Error.prose(&format!("{:<10}", contender.name()), &device, 10)?;
+        Screen::Error.prose(&format!("{:<12}", contender.name()), &device, 12)?;
     }
     Ok(())
 }

@@ -23,8 +23,8 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
     let definition = data_set(workload.data_set).expect("the engine's tests hold every workload to a known data set");
     let clock = Rc::new(MonotonicClock::start());
     let device = &arguments.device;
+    let backend = crate::device::open(&device.backend, &device.opening(), &device.place, clock)?;
     let trace = pollster::block_on(async {
-        let backend = engine::backends::open_in(device.precision, &device.backend, &device.choice(), clock).await?;
         let data = DataFolder::new(&arguments.data).load(definition).await?;
         engine::trace(workload, request, backend.as_ref(), data).await
     })?;

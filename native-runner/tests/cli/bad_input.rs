@@ -108,6 +108,10 @@ fn impossible_settings_are_refused_with_what_is_allowed() {
         ("--dropout on", ["--dropout", "unexpected"]),
         ("--adapter=", ["--adapter", "1 to 100"]),
         ("--name=", ["--name", "1 to 100"]),
+        ("--threads 2", ["a number of threads", "burn-flex"]),
+        ("--threads 0", ["--threads", "1..=1024"]),
+        ("--remote gpu", ["a remote device", "burn-remote"]),
+        ("--remote gpu:0", ["--remote", "as in"]),
     ];
     for (arguments, parts) in cases {
         let line = format!("--backend reference --workload keras-mnist-mlp {arguments}");

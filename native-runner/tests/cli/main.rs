@@ -8,8 +8,12 @@ mod kernels;
 mod leaderboard;
 mod lists;
 mod profile;
+#[cfg(all(unix, feature = "burn-flex", feature = "burn-remote"))]
+mod remote;
 mod screen;
 mod steps;
 mod support;
+#[cfg(feature = "burn-flex")]
+mod threads;
 mod trace;
 mod upload;

@@ -12,6 +12,10 @@ mod graphics;
 mod indexed;
 mod leaves;
 mod network;
+#[cfg(feature = "burn-flex")]
+mod processor;
+#[cfg(feature = "burn-remote")]
+pub(super) mod remote;
 #[cfg(all(test, feature = "wgsl"))]
 mod tests;
 mod trainer;
@@ -24,7 +28,7 @@ use async_trait::async_trait;
 use burn_tensor::Device;
 use results::{Adapter, Precision};
 
-use super::{AdapterChoice, list};
+use super::{Opening, list};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
@@ -40,6 +44,10 @@ const TUNED: bool = cfg!(feature = "burn-tuned");
 pub(super) struct BurnBackend {
     name: &'static str,
     opened: Opened,
+    /// Settings as the server of a remote device tells them; none on this machine.
+    told: Vec<String>,
+    /// What happens when an operation is first used.
+    first_use: FirstUse,
     clock: Rc<dyn Clock>,
 }
 
@@ -53,82 +61,70 @@ struct Opened {
     compiles: bool,
 }
 
-impl Opened {
-    /// What happens when an operation is first used.
-    fn first_use(&self) -> FirstUse {
-        match (self.compiles, TUNED) {
-            (false, _) => FirstUse::Ordinary,
-            (true, false) => FirstUse::Compiles,
-            (true, true) => FirstUse::CompilesAndTunes,
-        }
-    }
-}
-
 /// Opens the Burn back end of this name. The clock tells how long its first use of each operation takes.
 ///
 /// # Errors
 /// No device that fits, one that Burn cannot use, and any other precision than f32.
 pub(super) async fn open(
     name: &'static str,
-    precision: Precision,
-    choice: &AdapterChoice,
+    opening: &Opening,
     clock: Rc<dyn Clock>,
 ) -> Result<BurnBackend, EngineError> {
-    if precision != Precision::F32 {
+    if opening.precision != Precision::F32 {
         return Err(EngineError::NoPrecision {
             whose: format!("the back end `{name}`"),
-            precision: precision.name(),
+            precision: opening.precision.name(),
             reason: "the networks are built for it in f32 only",
             instead: "f32",
         });
     }
-    let opened = match name {
+    let opened: Result<Opened, EngineError> = match name {
         #[cfg(feature = "burn-flex")]
-        list::BURN_FLEX => open_flex(choice)?,
+        list::BURN_FLEX => processor::open(&opening.adapter, opening.threads),
         #[cfg(feature = "burn-wgpu")]
-        list::BURN_WGPU => graphics::open(choice, graphics::Compiler::Wgsl).await?,
+        list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::Wgsl).await,
         #[cfg(feature = "burn-vulkan")]
-        list::BURN_VULKAN => graphics::open(choice, graphics::Compiler::SpirV).await?,
+        list::BURN_VULKAN => graphics::open(&opening.adapter, graphics::Compiler::SpirV).await,
         #[cfg(feature = "burn-metal")]
-        list::BURN_METAL => graphics::open(choice, graphics::Compiler::Metal).await?,
+        list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::Metal).await,
         #[cfg(feature = "burn-cuda")]
-        list::BURN_CUDA => indexed::open(choice, indexed::Platform::Cuda)?,
+        list::BURN_CUDA => indexed::open(&opening.adapter, indexed::Platform::Cuda),
         #[cfg(feature = "burn-rocm")]
-        list::BURN_ROCM => indexed::open(choice, indexed::Platform::Rocm)?,
+        list::BURN_ROCM => indexed::open(&opening.adapter, indexed::Platform::Rocm),
+        #[cfg(feature = "burn-remote")]
+        list::BURN_REMOTE => return remote::open(opening, clock).await,
         // Names that this build has no features for.
-        _ => return Err(list::not_built(name)),
+        _ => Err(list::not_built(name)),
     };
-    Ok(BurnBackend { name, opened, clock })
-}
-
-#[cfg(feature = "burn-flex")]
-fn open_flex(choice: &AdapterChoice) -> Result<Opened, EngineError> {
-    let adapter = Adapter {
-        // A page's worker is one thread.
-        name: if cfg!(target_family = "wasm") { "processor (Burn, one core)" } else { "processor (Burn, all cores)" }
-            .to_owned(),
-        vendor: String::new(),
-        architecture: std::env::consts::ARCH.to_owned(),
-        kind: results::DeviceKind::Cpu,
-        api: "CPU".to_owned(),
-        driver: String::new(),
-        software: false,
-    };
-    choice.choose_processor(&adapter)?;
-    Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })
+    let opened = opened?;
+    let first_use = FirstUse::new(opened.compiles, TUNED);
+    Ok(BurnBackend { name, opened, told: Vec::new(), first_use, clock })
 }
 
 impl BurnBackend {
     /// What decides how fast Burn is, for the record.
     fn settings(&self) -> Vec<String> {
-        let tuned = if self.opened.first_use() == FirstUse::CompilesAndTunes { "on" } else { "off" };
-        vec![
+        if !self.told.is_empty() {
+            return self.told.clone();
+        }
+        let tuned = if self.first_use == FirstUse::CompilesAndTunes { "on" } else { "off" };
+        let ours = [
             format!("burn: {VERSION}"),
             format!("burn compiler: {}", self.opened.compiler),
             format!("burn fusion: {tuned}"),
             format!("burn autotune: {tuned}"),
             "burn batches: prepared on the host".to_owned(),
-        ]
+        ];
+        ours.into_iter().chain(self.threads()).collect()
+    }
+
+    /// Only on the processor Burn computes with as many as it is told.
+    fn threads(&self) -> Option<String> {
+        #[cfg(feature = "burn-flex")]
+        if self.name == list::BURN_FLEX {
+            return Some(format!("threads: {}", processor::threads()));
+        }
+        None
     }
 }
 
@@ -147,7 +143,7 @@ impl Backend for BurnBackend {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        let (device, first_use) = (self.opened.device.clone(), self.opened.first_use());
+        let (device, first_use) = (self.opened.device.clone(), self.first_use);
         let trainer = BurnTrainer::new(device, job, self.settings(), first_use, self.clock.as_ref());
         Ok(Box::new(trainer.await?))
     }

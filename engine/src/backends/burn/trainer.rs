@@ -321,5 +321,10 @@ fn whole(count: f32) -> u64 {
 }
 
 fn refused(error: ExecutionError) -> EngineError {
-    EngineError::DeviceRefused { message: error.to_string() }
+    let message = error.to_string();
+    #[cfg(feature = "burn-remote")]
+    if super::remote::is_broken_link(&message) {
+        return EngineError::LinkLost;
+    }
+    EngineError::DeviceRefused { message }
 }

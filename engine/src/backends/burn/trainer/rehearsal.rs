@@ -24,6 +24,17 @@ pub(in crate::backends::burn) enum FirstUse {
     CompilesAndTunes,
 }
 
+impl FirstUse {
+    /// On a device that compiles kernels or not, in a program whose Burn tunes what it compiles or not.
+    pub(in crate::backends::burn) fn new(compiles: bool, tunes: bool) -> Self {
+        match (compiles, tunes) {
+            (false, _) => Self::Ordinary,
+            (true, false) => Self::Compiles,
+            (true, true) => Self::CompilesAndTunes,
+        }
+    }
+}
+
 impl BurnTrainer {
     /// Uses everything for the first time, and forgets what was learned: one step and one test where Burn compiles;
     /// where it also tunes, batches of the other sizes as well, and then steps until they no longer get faster.

@@ -1,0 +1,45 @@
+//! Burn on the processor.
+
+#[cfg_attr(target_family = "wasm", path = "processor/one_thread.rs")]
+mod pool;
+
+use std::num::NonZero;
+use std::thread;
+
+use burn_tensor::Device;
+use results::{Adapter, DeviceKind};
+
+use super::Opened;
+use crate::backends::AdapterChoice;
+use crate::error::EngineError;
+pub(super) use pool::threads;
+
+/// Opens the processor, to compute with so many threads.
+///
+/// # Errors
+/// A choice that the processor does not fit, and another number of threads than this program computes with already.
+pub(super) fn open(choice: &AdapterChoice, threads: Option<NonZero<usize>>) -> Result<Opened, EngineError> {
+    if let Some(threads) = threads {
+        pool::set_threads(threads)?;
+    }
+    let adapter = Adapter {
+        name: format!("processor (Burn, {})", cores()),
+        vendor: String::new(),
+        architecture: std::env::consts::ARCH.to_owned(),
+        kind: DeviceKind::Cpu,
+        api: "CPU".to_owned(),
+        driver: String::new(),
+        software: false,
+    };
+    choice.choose_processor(&adapter)?;
+    Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })
+}
+
+/// The environment may have made rayon's pool smaller than the machine, without anybody having asked us.
+fn cores() -> String {
+    match threads() {
+        1 => "1 thread".to_owned(),
+        count if thread::available_parallelism().is_ok_and(|cores| cores.get() == count) => "all cores".to_owned(),
+        count => format!("{count} threads"),
+    }
+}

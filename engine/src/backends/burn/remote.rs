@@ -1,0 +1,276 @@
+//! Burn on a device that another process serves.
+//!
+//! burn-remote sends every tensor operation to the server, which runs it on its device; the graph that is differentiated
+//! stays here, and only what is read comes back. Of its two transports this is the WebSocket, which needs neither keys
+//! nor the internet, and neither encrypts nor knows who is who.
+//!
+//! Its protocol does not tell what the device is. So the server has an operation of ours, whose result is a text.
+
+use std::rc::Rc;
+
+use burn_backend::ops::FloatTensorOps;
+use burn_backend::{DType, Shape, TensorData};
+use burn_dispatch::DispatchDevice;
+#[cfg(any(
+    feature = "burn-wgpu",
+    feature = "burn-vulkan",
+    feature = "burn-metal",
+    feature = "burn-cuda",
+    feature = "burn-rocm"
+))]
+use burn_dispatch::backends::Cube;
+#[cfg(feature = "burn-flex")]
+use burn_dispatch::backends::Flex;
+use burn_dispatch::backends::Remote;
+use burn_ir::{BackendIr, TensorIr};
+use burn_tensor::Device;
+use burn_tensor::remote::{CustomOpClient, RemoteHost};
+pub use burn_tensor::server::WebSocketTransport;
+use burn_tensor::server::{AuthorizationRequest, CustomOpIr, RemoteServer};
+use results::{Adapter, DeviceKind};
+use serde::{Deserialize, Serialize};
+
+use super::trainer::FirstUse;
+use super::{BurnBackend, Opened, TUNED};
+use crate::backends::{AdapterChoice, BACKENDS, BURN_REMOTE, Opening, list};
+use crate::clock::Clock;
+use crate::error::EngineError;
+use crate::trainer::Backend as _;
+
+/// Name of our operation.
+const DESCRIBE: &str = "gradmark-describe-device";
+/// Bytes of its result, each as a float32. The client has to know the shape before it asks.
+const TEXT_BYTES: usize = 4096;
+
+/// What a server tells of its device, as JSON that is filled up with spaces.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Description {
+    backend: String,
+    adapter: Adapter,
+    settings: Vec<String>,
+    /// Whether kernels are compiled when they are first used.
+    compiles: bool,
+    /// Whether the server's Burn then chooses among them by timing them.
+    tunes: bool,
+}
+
+/// Connects to the device that is served at the opening's address.
+///
+/// # Errors
+/// No address, nobody there, something else there, or a device other than the one asked for.
+pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend, EngineError> {
+    let address = opening.remote.as_deref().ok_or(EngineError::NoHost { backend: BURN_REMOTE })?;
+    let unreachable = |reason: String| EngineError::Unreachable { address: address.to_owned(), reason };
+    let host = RemoteHost::websocket(&format!("ws://{address}"));
+    let device = Device::remote_options(&host).init_async().await.map_err(|error| unreachable(error.to_string()))?;
+    let Description { backend, mut adapter, mut settings, compiles, tunes } =
+        Description::of(&device).await.map_err(unreachable)?;
+    check_adapter(&opening.adapter, &adapter)?;
+    adapter.name = format!("remote {}", adapter.name);
+    settings.push(format!("burn remote: {backend} through a WebSocket"));
+    settings.push("burn remote: processor time and memory are the client's".to_owned());
+    let opened = Opened { device, adapter, compiler: "elsewhere", compiles };
+    Ok(BurnBackend { name: BURN_REMOTE, opened, told: settings, first_use: FirstUse::new(compiles, tunes), clock })
+}
+
+/// The server has chosen its device, so that whoever asks for nothing gets it, software or not.
+fn check_adapter(choice: &AdapterChoice, adapter: &Adapter) -> Result<(), EngineError> {
+    match choice {
+        AdapterChoice::Any => Ok(()),
+        AdapterChoice::Cpu if adapter.kind == DeviceKind::Cpu => Ok(()),
+        _ => choice.choose(std::slice::from_ref(adapter)).map(|_| ()),
+    }
+}
+
+/// Whether Burn's message says that the server's answer will never come. It has no other sign for that; a test that
+/// ends a server in the middle of a training holds us to the words.
+pub(super) fn is_broken_link(message: &str) -> bool {
+    message.contains("RecvError") || message.contains("Remote response channel closed")
+}
+
+impl Description {
+    /// Asks the server.
+    async fn of(device: &Device) -> Result<Self, String> {
+        let stranger = || "what answers there is not `native-runner serve-device` of this version".to_owned();
+        let device = device.clone().inner();
+        let DispatchDevice::Remote(remote) = device.as_dispatch() else { return Err(stranger()) };
+        let client = CustomOpClient::new(remote);
+        let text = TensorIr::uninit(client.create_empty_handle(), Shape::from([TEXT_BYTES]), DType::F32);
+        let told = client.register(CustomOpIr::new(DESCRIBE, &[], &[text])).pop().ok_or_else(stranger)?;
+        let data = <Remote as FloatTensorOps<Remote>>::float_into_data(told).await.map_err(|_| stranger())?;
+        let values = data.as_slice::<f32>().map_err(|_| stranger())?;
+        Self::read(values).ok_or_else(stranger)
+    }
+
+    fn write(&self) -> Result<Vec<f32>, EngineError> {
+        let mut text = serde_json::to_vec(self).unwrap_or_default();
+        if text.is_empty() || text.len() > TEXT_BYTES {
+            let message = format!("{} is described in {} bytes", self.adapter.name, text.len());
+            return Err(EngineError::DeviceRefused { message });
+        }
+        text.resize(TEXT_BYTES, b' ');
+        Ok(text.into_iter().map(f32::from).collect())
+    }
+
+    /// A server may be anybody's: what it tells is shown, and must not move the terminal's cursor.
+    fn read(values: &[f32]) -> Option<Self> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "each value is a byte")]
+        let text: Vec<u8> = values.iter().map(|&value| value as u8).collect();
+        let mut description: Self = serde_json::from_slice(&text).ok()?;
+        let Self { backend, adapter, settings, .. } = &mut description;
+        let Adapter { name, vendor, architecture, api, driver, .. } = adapter;
+        for shown in [backend, name, vendor, architecture, api, driver].into_iter().chain(settings) {
+            shown.retain(|letter| !letter.is_control());
+        }
+        Some(description)
+    }
+}
+
+/// A device of this machine on which others compute.
+pub struct DeviceServer {
+    backend: BurnBackend,
+    server: RemoteServer,
+}
+
+impl DeviceServer {
+    /// The back ends of this build whose devices can be served.
+    pub fn backends() -> impl Iterator<Item = &'static str> {
+        BACKENDS.iter().map(|backend| backend.name).filter(|name| name.starts_with("burn-") && *name != BURN_REMOTE)
+    }
+
+    /// Opens the device of the back end named `name`.
+    ///
+    /// # Errors
+    /// A back end that cannot be served, and what stands in the way of opening it.
+    pub async fn open(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+        let known = list::find(name)?;
+        if !Self::backends().any(|servable| servable == known) {
+            let servable: Vec<&str> = Self::backends().collect();
+            return Err(EngineError::InvalidSetting {
+                what: "the back end of a served device",
+                allowed: format!("one of Burn's in this program ({})", servable.join(", ")),
+                value: name.to_owned(),
+            });
+        }
+        opening.check(&[known])?;
+        let backend = super::open(known, opening, clock).await?;
+        let description = Description {
+            backend: known.to_owned(),
+            adapter: backend.adapter().clone(),
+            settings: backend.settings(),
+            compiles: backend.opened.compiles,
+            tunes: TUNED,
+        };
+        let server = server(backend.opened.device.clone(), description.write()?)?;
+        Ok(Self { backend, server })
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.backend.name
+    }
+
+    pub fn adapter(&self) -> &Adapter {
+        self.backend.adapter()
+    }
+
+    /// Serves whoever comes, until the future is dropped, which ends everybody's session. It has to be awaited in a
+    /// runtime of tokio. `arrived` is told who begins to compute; Burn does not say when somebody has gone.
+    ///
+    /// # Errors
+    /// The transport fails.
+    pub async fn serve(
+        self,
+        transport: WebSocketTransport,
+        arrived: impl Fn(String) + Send + Sync + 'static,
+    ) -> Result<(), EngineError> {
+        let admit = move |request: AuthorizationRequest<'_>| {
+            arrived(request.client.to_string());
+            Ok(())
+        };
+        let served = self.server.with_authorizer(admit).serve_async(transport).await;
+        served.map_err(|error| EngineError::DeviceRefused { message: error.to_string() })
+    }
+}
+
+/// A server of this device that answers [`DESCRIBE`] with `text`.
+fn server(device: Device, text: Vec<f32>) -> Result<RemoteServer, EngineError> {
+    let server = RemoteServer::new([device.clone()]);
+    match device.inner().as_dispatch() {
+        #[cfg(feature = "burn-flex")]
+        DispatchDevice::Flex(_) => Ok(describing::<Flex>(server, text)),
+        #[cfg(any(
+            feature = "burn-wgpu",
+            feature = "burn-vulkan",
+            feature = "burn-metal",
+            feature = "burn-cuda",
+            feature = "burn-rocm"
+        ))]
+        DispatchDevice::Cube(_) => Ok(describing::<Cube>(server, text)),
+        _ => {
+            drop((server, text));
+            Err(EngineError::DeviceRefused { message: "Burn cannot serve this device".to_owned() })
+        }
+    }
+}
+
+#[cfg_attr(
+    not(any(
+        feature = "burn-flex",
+        feature = "burn-wgpu",
+        feature = "burn-vulkan",
+        feature = "burn-metal",
+        feature = "burn-cuda",
+        feature = "burn-rocm"
+    )),
+    expect(dead_code, reason = "a program that has nothing to serve can still train elsewhere")
+)]
+fn describing<B: BackendIr>(server: RemoteServer, text: Vec<f32>) -> RemoteServer {
+    server.with_custom_op::<B, _>(DESCRIBE, move |handles, operation, device| {
+        let [told] = operation.outputs.as_slice() else { return };
+        let tensor = B::float_from_data(TensorData::new(text.clone(), [TEXT_BYTES]), device);
+        handles.register_float_tensor::<B>(&told.id, tensor);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn description() -> Description {
+        let adapter = Adapter {
+            name: "NVIDIA H200".to_owned(),
+            vendor: "NVIDIA".to_owned(),
+            architecture: String::new(),
+            kind: DeviceKind::Discrete,
+            api: "Vulkan".to_owned(),
+            driver: "580.1 – ünïcode".to_owned(),
+            software: false,
+        };
+        let settings = vec!["burn: 1".to_owned()];
+        Description { backend: "burn-wgpu".to_owned(), adapter, settings, compiles: true, tunes: false }
+    }
+
+    #[test]
+    fn a_description_survives_its_journey_as_numbers() {
+        assert_eq!(Description::read(&description().write().unwrap()), Some(description()));
+        assert_eq!(Description::read(&[0.0; TEXT_BYTES]), None);
+        let mut long = description();
+        long.adapter.driver = "x".repeat(TEXT_BYTES);
+        assert!(long.write().is_err());
+    }
+
+    #[test]
+    fn what_a_server_tells_cannot_control_the_terminal() {
+        let mut rude = description();
+        rude.adapter.name = "\u{1b}[2JNVIDIA\n".to_owned();
+        assert_eq!(Description::read(&rude.write().unwrap()).unwrap().adapter.name, "[2JNVIDIA");
+    }
+
+    #[test]
+    fn nobody_gets_another_device_than_the_one_asked_for() {
+        let adapter = description().adapter;
+        let fits = |choice: &str| check_adapter(&choice.parse().unwrap(), &adapter).is_ok();
+        assert!(["any", "discrete", "h200", "0"].into_iter().all(fits));
+        assert!(!["integrated", "cpu", "radeon", "1"].into_iter().any(fits));
+    }
+}

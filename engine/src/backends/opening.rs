@@ -1,0 +1,91 @@
+use std::num::NonZero;
+
+use results::Precision;
+
+use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE};
+use crate::error::EngineError;
+
+/// How to open a back end, whichever it is.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    pub precision: Precision,
+    pub adapter: AdapterChoice,
+    /// Threads of [`BURN_FLEX`]; without a number, one for each core.
+    pub threads: Option<NonZero<usize>>,
+    /// Host and port where the device of [`BURN_REMOTE`] is served.
+    pub remote: Option<String>,
+}
+
+impl Opening {
+    /// On the adapter that fits, with nothing else asked for.
+    pub fn new(precision: Precision, adapter: &AdapterChoice) -> Self {
+        Self { precision, adapter: adapter.clone(), threads: None, remote: None }
+    }
+
+    /// What was asked for that only one back end has: what it is, and whose.
+    fn particulars(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let threads = self.threads.map(|_| ("a number of threads", BURN_FLEX));
+        let remote = self.remote.as_ref().map(|_| ("a remote device", BURN_REMOTE));
+        threads.into_iter().chain(remote)
+    }
+
+    /// Whether each thing that was asked for means something to one of the back ends with these names.
+    ///
+    /// # Errors
+    /// The first that all of them would ignore.
+    pub fn check(&self, names: &[&str]) -> Result<(), EngineError> {
+        match self.particulars().find(|(_, suited)| !names.contains(suited)) {
+            None => Ok(()),
+            Some((setting, suited)) => {
+                let given = names.iter().map(|&name| name.to_owned()).collect();
+                Err(EngineError::Unsuited { setting, suited, given })
+            }
+        }
+    }
+
+    /// For one of several back ends: without what it would have to ignore.
+    pub fn suited_to(&self, name: &str) -> Self {
+        let mut suited = self.clone();
+        suited.threads = suited.threads.filter(|_| name == BURN_FLEX);
+        suited.remote = suited.remote.filter(|_| name == BURN_REMOTE);
+        suited
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{REFERENCE, open_with};
+    use super::*;
+
+    struct Standstill;
+
+    impl crate::clock::Clock for Standstill {
+        fn now_seconds(&self) -> f64 {
+            0.0
+        }
+    }
+
+    fn asking_for_both() -> Opening {
+        let threads = NonZero::new(2);
+        Opening { threads, remote: Some("gpu:1".to_owned()), ..Opening::new(Precision::F32, &AdapterChoice::Any) }
+    }
+
+    #[test]
+    fn what_a_back_end_would_ignore_is_refused_and_names_the_one_that_has_it() {
+        let opened = pollster::block_on(open_with(REFERENCE, &asking_for_both(), std::rc::Rc::new(Standstill)));
+        let error = opened.err().unwrap().to_string();
+        assert_eq!(error, "a number of threads is for the back end `burn-flex`, and not for reference");
+        let error = asking_for_both().check(&[BURN_FLEX, REFERENCE]).unwrap_err().to_string();
+        assert_eq!(error, "a remote device is for the back end `burn-remote`, and not for burn-flex, reference");
+    }
+
+    #[test]
+    fn beside_each_other_every_back_end_gets_its_own() {
+        assert!(asking_for_both().check(&[BURN_REMOTE, BURN_FLEX]).is_ok());
+        for name in [BURN_FLEX, BURN_REMOTE, REFERENCE] {
+            let suited = asking_for_both().suited_to(name);
+            assert!(suited.check(&[name]).is_ok());
+            assert_eq!((suited.threads.is_some(), suited.remote.is_some()), (name == BURN_FLEX, name == BURN_REMOTE));
+        }
+    }
+}

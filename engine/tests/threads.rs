@@ -1,0 +1,35 @@
+//! The threads of Burn's processor, which are a program's own: this file is a program by itself.
+#![cfg(feature = "burn-flex")]
+
+use std::num::NonZero;
+use std::rc::Rc;
+use std::thread;
+
+use engine::backends::{self, BURN_FLEX, Opening};
+use engine::{AdapterChoice, Backend, Clock, EngineError};
+use results::Precision;
+
+struct Standstill;
+
+impl Clock for Standstill {
+    fn now_seconds(&self) -> f64 {
+        0.0
+    }
+}
+
+fn open(threads: usize) -> Result<Box<dyn Backend>, EngineError> {
+    let opening = Opening { threads: NonZero::new(threads), ..Opening::new(Precision::F32, &AdapterChoice::Any) };
+    pollster::block_on(backends::open_with(BURN_FLEX, &opening, Rc::new(Standstill)))
+}
+
+#[test]
+fn the_pool_that_burn_computes_in_has_the_threads_that_were_asked_for_and_no_others_later() {
+    // Neither rayon's own choice nor "all cores".
+    let asked = thread::available_parallelism().unwrap().get() + 1;
+    assert_eq!(open(asked).unwrap().adapter().name, format!("processor (Burn, {asked} threads)"));
+    assert_eq!(rayon::current_num_threads(), asked);
+    assert!(open(asked).is_ok());
+    let error = open(asked + 1).err().unwrap().to_string();
+    assert!(error.contains(&format!("{} threads", asked + 1)), "{error}");
+    assert_eq!(rayon::current_num_threads(), asked);
+}

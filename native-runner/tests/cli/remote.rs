@@ -1,0 +1,238 @@
+//! A device that another process serves, over this machine's loopback.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
+use std::process::{Child, ChildStderr, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use results::RunRecord;
+
+use crate::support::{Answer, FakeServer, Finished, Runner, one_line};
+
+const SMALL: &str = "--workload keras-mnist-mlp --steps 5 --batch-size 16 --seed 7 --json result.json";
+/// Far beyond what ends at once, so that only what hangs reaches it.
+const SOON: Duration = Duration::from_secs(60);
+
+/// `serve-device` on a free port.
+struct Server {
+    address: String,
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+    _runner: Runner,
+}
+
+impl Server {
+    fn start(arguments: &str) -> Self {
+        let mut runner = Runner::new(&format!("serve-device --backend burn-flex --bind 127.0.0.1:0 {arguments}"));
+        let mut child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim_end().rsplit(' ').next().unwrap().to_owned();
+        assert!(line.starts_with("Serving processor (Burn,") && address.starts_with("127.0.0.1:"), "{line}");
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        Self { address, child, stderr, _runner: runner }
+    }
+
+    fn signal(&self, signal: Signal) {
+        send(&self.child, signal);
+    }
+
+    /// Waits until somebody computes.
+    fn wait_for_a_client(&mut self) {
+        let mut line = String::new();
+        while !line.contains("begins to compute") {
+            line.clear();
+            assert!(self.stderr.read_line(&mut line).unwrap() > 0, "the server ended");
+        }
+    }
+
+    /// Ctrl-C, and what it printed since.
+    fn stop(mut self) -> String {
+        self.signal(Signal::SIGINT);
+        let mut rest = String::new();
+        self.stderr.read_to_string(&mut rest).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(0), "{rest}");
+        rest
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+}
+
+fn record(finished: &Finished) -> RunRecord {
+    serde_json::from_str(&fs::read_to_string(finished.folder.path().join("result.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn a_remote_device_learns_what_a_local_one_learns_and_the_record_says_that_it_is_remote() {
+    let mut server = Server::start("--threads 1");
+    let line = format!("--backend burn-remote --remote {} {SMALL}", server.address);
+    let remote = Runner::new(&line).run().expect_status(0);
+    server.wait_for_a_client();
+    let local = Runner::new(&format!("--backend burn-flex --threads 1 {SMALL}")).run().expect_status(0);
+    let [remote, local] = [record(&remote), record(&local)];
+    assert_eq!(remote.workloads[0].first_losses.len(), 5);
+    assert_eq!(remote.workloads[0].first_losses, local.workloads[0].first_losses);
+
+    let device = &remote.device;
+    assert_eq!(
+        (device.backend.as_str(), device.adapter.name.as_str()),
+        ("burn-remote", "remote processor (Burn, 1 thread)")
+    );
+    let mut settings = local.workloads[0].settings.variants.clone();
+    settings.push("burn remote: burn-flex through a WebSocket".to_owned());
+    settings.push("burn remote: processor time and memory are the client's".to_owned());
+    assert_eq!(remote.workloads[0].settings.variants, settings);
+    assert!(server.stop().contains("Stopped."));
+}
+
+/// A client that trains for minutes, once the server has heard of it. What it prints is read in a thread, so that it
+/// never waits for us.
+struct Client {
+    child: Child,
+    told: thread::JoinHandle<String>,
+    _runner: Runner,
+}
+
+impl Client {
+    fn start(server: &mut Server, arguments: &str) -> Self {
+        let line = format!(
+            "--backend burn-remote --remote {} {arguments} --workload keras-mnist-mlp --seconds 300 --batch-size 16",
+            server.address
+        );
+        let mut runner = Runner::new(&line);
+        let mut child = runner.command().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        server.wait_for_a_client();
+        let mut line = String::new();
+        while !line.starts_with("keras-mnist-mlp (1 of 1)") {
+            line.clear();
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "the client ended");
+        }
+        let told = thread::spawn(move || {
+            let mut text = String::new();
+            stderr.read_to_string(&mut text).unwrap();
+            text
+        });
+        // By then it trains.
+        thread::sleep(Duration::from_secs(3));
+        Self { child, told, _runner: runner }
+    }
+
+    /// How it ended, which must be soon, and what it printed.
+    fn end(mut self) -> (Option<i32>, String) {
+        let started = Instant::now();
+        let status = loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if started.elapsed() < SOON => thread::sleep(Duration::from_millis(100)),
+                None => {
+                    self.child.kill().unwrap();
+                    panic!("it hangs: {}", self.told.join().unwrap());
+                }
+            }
+        };
+        (status.code(), self.told.join().unwrap())
+    }
+}
+
+#[test]
+fn a_server_that_ends_in_the_middle_ends_the_training_with_an_error() {
+    for signal in [Signal::SIGKILL, Signal::SIGINT] {
+        let mut server = Server::start("--threads 1");
+        let client = Client::start(&mut server, "");
+        server.signal(signal);
+        let (status, told) = client.end();
+        assert_eq!(status, Some(4), "{told}");
+        assert!(one_line(&told).contains("error: the link to the remote device broke"), "{told}");
+        assert!(!told.contains("panicked"), "{told}");
+    }
+}
+
+#[test]
+fn a_server_that_hangs_ends_the_training_with_an_error() {
+    let mut server = Server::start("--threads 1");
+    let client = Client::start(&mut server, "--remote-timeout 2");
+    server.signal(Signal::SIGSTOP);
+    let (status, told) = client.end();
+    assert_eq!(status, Some(4), "{told}");
+    assert!(one_line(&told).contains("error: the link to the remote device broke"), "{told}");
+}
+
+#[test]
+fn nobody_and_a_stranger_at_the_other_end_are_told_from_each_other() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let silent = FakeServer::start(|_| Answer::Silence);
+    let web_server = FakeServer::start(|_| Answer::Http(404, &[], "nothing here".to_owned()));
+    let port = |server: &FakeServer| server.url.trim_start_matches("http://").to_owned();
+    let cases = [
+        (closed.clone(), "nobody listens there"),
+        (format!("{} --remote-timeout 1", port(&silent)), "there was no answer for 1 s"),
+        (port(&web_server), "no device is served at"),
+        ("no-such-host.invalid".to_owned(), "the host is not known"),
+    ];
+    for (remote, part) in cases {
+        let line = format!("--backend burn-remote {SMALL} --remote {remote}");
+        let finished = Runner::new(&line).run().expect_status(2);
+        let address = remote.split(' ').next().unwrap();
+        finished.expect_errors(&[part, address, "native-runner serve-device"]);
+    }
+    let line = format!("steps --backend burn-remote --workload keras-mnist-mlp --remote {closed}");
+    Runner::new(&line).run().expect_status(2).expect_errors(&["nobody listens there"]);
+}
+
+#[test]
+fn a_remote_back_end_needs_a_host_and_a_host_needs_a_remote_back_end() {
+    for (line, part) in [
+        ("--backend burn-remote", "needs --remote HOST[:PORT]"),
+        ("--backend burn-flex --remote gpu", "a remote device is for the back end `burn-remote`"),
+        ("--backend burn-remote --remote ws://gpu", "as in `gpu.example:4400`"),
+        ("steps --backend burn-flex --remote gpu", "a remote device is for the back end `burn-remote`"),
+    ] {
+        Runner::new(line).run().expect_status(2).expect_errors(&[part]);
+    }
+    let text = one_line(&Runner::new("backends").run().expect_status(0).stdout);
+    assert!(text.contains("`burn-remote` needs --remote HOST[:PORT]"), "{text}");
+}
+
+#[test]
+fn only_what_can_be_served_is_served_and_a_taken_port_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for (arguments, status, parts) in [
+        ("--backend wgsl".to_owned(), 2, ["one of Burn's", "burn-flex"]),
+        ("--backend burn-remote".to_owned(), 2, ["one of Burn's", "burn-flex"]),
+        ("--backend abacus".to_owned(), 2, ["abacus", "burn-flex"]),
+        ("--backend burn-flex --adapter discrete".to_owned(), 2, ["discrete", "processor"]),
+        (format!("--backend burn-flex --bind {address}"), 1, ["cannot listen on", address.as_str()]),
+    ] {
+        let bind = if arguments.contains("--bind") { "" } else { "--bind 127.0.0.1:0" };
+        let line = format!("serve-device {arguments} {bind}");
+        Runner::new(&line).run().expect_status(status).expect_errors(&parts);
+    }
+    let help = Runner::new("serve-device --help").run().expect_status(0).stdout;
+    assert!(help.contains("Examples:") && help.contains("ssh -N -L"), "{help}");
+}
+
+#[test]
+fn an_address_that_others_can_reach_comes_with_a_warning() {
+    let mut runner = Runner::new("serve-device --backend burn-flex --bind 0.0.0.0:0");
+    let mut child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    send(&child, Signal::SIGTERM);
+    let output = child.wait_with_output().unwrap();
+    let text = one_line(&String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("nobody is asked who they are, and nothing is encrypted"), "{text}");
+}
