@@ -1,6 +1,6 @@
 //! `cargo xtask check`: formatting, the design's promises, and clippy, from the fastest to the slowest.
 
-use crate::workspace::{cargo, run};
+use crate::workspace::{FEATURES, cargo, run};
 use crate::{check, say};
 use anyhow::Result;
 use std::path::Path;
@@ -14,7 +14,10 @@ pub(crate) fn all(top: &Path) -> Result<()> {
     say::step("Checking", "the promises of the design");
     check::all(top)?;
     say::step("Checking", "all crates with clippy");
-    run(cargo(top).args(["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"]), "clippy")?;
+    let mut command = cargo(top);
+    command.args(["clippy", "--release", "--workspace", "--all-targets"]);
+    command.args(FEATURES.iter().flat_map(|(_, features)| ["--features", features]));
+    run(command.args(["--", "-D", "warnings"]), "clippy")?;
     say::step("Checking", "the page with clippy, for the browser");
     // In the page's own profile, so that build scripts and macros are shared with the build of the page.
     let mut command = cargo(top);

@@ -5,7 +5,7 @@ use crate::data::{self, Store, Trust};
 use crate::setup::vulkan::{self, Driver};
 use crate::setup::{self, Wanted};
 use crate::tally::Tally;
-use crate::workspace::cargo;
+use crate::workspace::{FEATURES, cargo};
 use crate::{lint, page, say};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -29,9 +29,6 @@ pub(crate) struct Options {
 }
 
 const BROWSER_TESTS: &str = "browser-tests";
-
-/// Crates whose tests want a feature that is off otherwise: Burn, which takes minutes to build.
-const FEATURES: [(&str, &str); 2] = [("engine", "engine/burn-flex"), ("native-runner", "native-runner/burn-flex")];
 
 /// The programs that tests of other crates start, and whose tests those are.
 const STARTED_BY: [(&str, &str, &[&str]); 2] = [
@@ -120,9 +117,8 @@ impl Selection {
                 command.args(["--package", name]);
             }
         }
-        let features =
-            FEATURES.iter().filter(|(name, _)| self.holds(name)).flat_map(|(_, feature)| ["--features", feature]);
-        command.args(features);
+        let features = FEATURES.iter().filter(|(name, _)| self.holds(name));
+        command.args(features.flat_map(|(_, features)| ["--features", features]));
         command
     }
 }

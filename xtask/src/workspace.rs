@@ -6,6 +6,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Crates whose tests want features that are off otherwise: Burn, which takes minutes to build.
+pub(crate) const FEATURES: [(&str, &str); 2] =
+    [("engine", "engine/burn-flex"), ("native-runner", "native-runner/burn-flex,native-runner/burn-remote")];
+
 /// The top folder of the checkout: that of the `cargo run` which started us, or the one around the current folder.
 ///
 /// Never the one we were compiled in: checkouts can share a target folder, and then run each other's xtask.
