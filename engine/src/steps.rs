@@ -10,7 +10,6 @@ mod report;
 mod tests;
 
 use async_trait::async_trait;
-use results::Precision;
 
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
@@ -54,7 +53,7 @@ impl Contender {
     pub fn name(&self) -> &'static str {
         match (self.backend.name(), self.backend.precision()) {
             #[cfg(feature = "wgsl")]
-            (crate::backends::wgsl::NAME, Precision::F16) => "wgsl f16",
+            (crate::backends::wgsl::NAME, results::Precision::F16) => "wgsl f16",
             (name, _) => name,
         }
     }
