@@ -356,8 +356,28 @@ fn burn_that_cannot_be_fetched_is_told_and_another_try_succeeds() {
         page.wait_for_status(PATIENCE, |text| text.contains("could not be loaded") && text.contains("try again")).await;
         page.block(&[]).await;
         page.click("button", "Benchmark").await;
-        page.wait_for_status(RUN_PATIENCE, |text| text.contains("training")).await;
+        page.wait_for_status(RUN_PATIENCE, |text| text.ends_with(": training")).await;
         page.click("button", "Cancel").await;
         page.wait_for_status(Duration::from_secs(5), |text| text.starts_with("Cancelled")).await;
+    });
+}
+
+#[test]
+fn back_ends_are_compared_one_after_another_and_what_is_finished_stays() {
+    drive_with_burn(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=8&steps=6").await;
+        page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
+        page.client().find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
+        page.click("button", "Compare back ends").await;
+        page.wait_for_status(RUN_PATIENCE, |text| text.starts_with("Our WGSL kernels (1 of 3)")).await;
+        // It trains once its first losses agree with the reference. The test set would take minutes on an emulated GPU.
+        let trains = |text: &str| text.starts_with("Burn on WebGPU (2 of 3)") && text.ends_with(": training");
+        page.wait_for_status(RUN_PATIENCE, trains).await;
+        page.click("button", "Cancel").await;
+        page.wait_for_status(PATIENCE, |text| text.starts_with("Cancelled. What was finished is in the comparison"))
+            .await;
+        let row = page.text("tr[data-backend=wgsl]").await.unwrap();
+        assert!(row.contains('%'), "{row}");
+        assert!(page.text("tr[data-backend=burn-flex]").await.is_none());
     });
 }

@@ -33,7 +33,10 @@ impl TrainingWorker {
             let message = serde_json::from_str(&text).unwrap_or_else(|error| {
                 FromWorker::Crashed(format!("it sent a message that this page does not know ({error})"))
             });
-            if let (FromWorker::Ready, Some(order)) = (&message, order.take()) {
+            // Others may come before it: the loader of the bundle with Burn tells how much of it has come.
+            if message == FromWorker::Ready
+                && let Some(order) = order.take()
+            {
                 post(&port, &ToWorker::Run(order));
             }
             (handle_message.borrow_mut())(message);

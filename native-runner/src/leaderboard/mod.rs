@@ -33,6 +33,9 @@ impl Leaderboard {
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
+            // A server that refuses a request without reading its body closes the connection, perhaps just when the
+            // next request is being sent on it. Calls are few and far between.
+            .max_idle_connections(0)
             .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
         // A proxy cannot reach this machine's own addresses.
         let config = if address.is_loopback() { config.proxy(None) } else { config };

@@ -3,6 +3,7 @@
 mod attention;
 mod convolution;
 mod dropout;
+mod functions;
 mod normalization;
 mod pooling;
 mod recurrent;
@@ -16,6 +17,7 @@ use super::value::{Order, Value, sides};
 use crate::backends::support;
 use crate::error::EngineError;
 use crate::model::{Layer, Model, Node, Shape, Source, TensorSpec};
+pub(super) use functions::Functions;
 
 /// The layers of a model, with what follows from the list: shapes, orders, and where tensors are.
 pub(super) struct Network {
@@ -39,6 +41,7 @@ struct Planned {
     dropout: u32,
     /// The last layer that reads what it makes.
     last_reader: usize,
+    functions: Functions,
 }
 
 /// What one pass needs besides the network.
@@ -61,7 +64,7 @@ impl Pass<'_> {
 impl Network {
     /// # Errors
     /// A layer that Burn's operations do not make as we define it.
-    pub(super) fn new(model: &Model) -> Result<Self, EngineError> {
+    pub(super) fn new(model: &Model, functions: Functions) -> Result<Self, EngineError> {
         let specs = model.tensors()?;
         let shapes = model.shapes()?;
         if let Some(error) = support::by_burn(model) {
@@ -75,6 +78,7 @@ impl Network {
             tensor: 0,
             dropout: 0,
             last_reader: last_reader(model, Source::Data),
+            functions,
         };
         let mut network = Self { layers: Vec::new(), data, arrangements: Vec::new() };
         let mut dropouts = 0;
@@ -87,6 +91,7 @@ impl Network {
                 tensor: specs.iter().position(|spec| spec.layer == index).unwrap_or(specs.len()),
                 dropout: dropouts,
                 last_reader: last_reader(model, Source::Node(index)),
+                functions,
                 node: node.clone(),
             };
             dropouts += u32::from(matches!(node.layer, Layer::Dropout { .. }));
@@ -167,7 +172,7 @@ impl Network {
                 let sides = [layer.input.features() as usize, units as usize];
                 let kernel = pass.leaves.matrix(layer.tensor, sides);
                 let bias = weights.bias.map(|_| pass.leaves.vector(layer.tensor + 1));
-                Value::Flat(module::linear(input.flat(), kernel, bias)).activated(activation)
+                Value::Flat(module::linear(input.flat(), kernel, bias)).activated(activation, layer.functions)
             }
             Layer::Dropout { rate } => layer.dropped(input, rate, pass),
             Layer::LocalResponseNorm { radius, bias, alpha, beta } => {
@@ -180,10 +185,10 @@ impl Network {
             Layer::Add { activation } => {
                 let second = inputs.next().expect("a sum reads two values");
                 let shape = self.source(layer.node.inputs[1]).output;
-                add(input, second.ordered(layer.order, shape)).activated(activation)
+                add(input, second.ordered(layer.order, shape)).activated(activation, layer.functions)
             }
             Layer::BatchNorm { epsilon, keep, activation, .. } => {
-                layer.batch_norm(input, epsilon, keep, pass).activated(activation)
+                layer.batch_norm(input, epsilon, keep, pass).activated(activation, layer.functions)
             }
             Layer::LayerNorm { epsilon } => layer.layer_norm(input, epsilon, pass),
             Layer::PositionEmbedding { .. } => layer.position(input, pass),

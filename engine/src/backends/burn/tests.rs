@@ -95,23 +95,27 @@ fn tell(backend: &dyn Backend, job: &TrainingJob, steps: u32) -> Told {
     })
 }
 
-fn assert_close(what: &str, found: &[f64], expected: &[f64]) {
+/// Allows for sums in another order, and for `absolute` besides.
+fn assert_close(what: &str, found: &[f64], expected: &[f64], absolute: f64) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let scale = expected.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
     for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let allowed = 1e-6 + 2e-4 * expected.abs() + 2e-5 * scale;
+        let allowed = absolute + 2e-4 * expected.abs() + 2e-5 * scale;
         assert!((found - expected).abs() <= allowed, "{what}[{place}]: {found} instead of {expected}");
     }
 }
 
 /// Holds a back end to the reference after two steps.
 fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
+    // On devices that CubeCL compiles for, Burn's error function, and with it GELU, is Abramowitz and Stegun 7.1.26, off
+    // by up to 1.5e-7; gradients multiply that by inputs and sum it up.
+    let absolute = if backend.name() == "burn-flex" { 1e-6 } else { 4e-6 };
     let (found, expected) = (tell(backend, job, steps), tell(&ReferenceBackend::<f64>::new(), job, steps));
     let what = |part: &str| format!("{}: {}: {part}", backend.name(), job.model.name);
     let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
-    assert_close(&what("losses"), &found.losses, &expected.losses);
+    assert_close(&what("losses"), &found.losses, &expected.losses, absolute);
     for (row, (found, expected)) in found.logits.iter().zip(&expected.logits).enumerate() {
-        assert_close(&what(&format!("logits of sample {row}")), found, expected);
+        assert_close(&what(&format!("logits of sample {row}")), found, expected, absolute);
     }
     for (place, spec) in job.model.tensors().unwrap().iter().enumerate() {
         let pairs = [
@@ -119,10 +123,10 @@ fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
             ("weights", &found.weights[place], &expected.weights[place]),
         ];
         for (part, found, expected) in pairs {
-            assert_close(&what(&format!("{part} of {}", spec.name)), &wide(found), &wide(expected));
+            assert_close(&what(&format!("{part} of {}", spec.name)), &wide(found), &wide(expected), absolute);
         }
     }
-    assert_close(&what("loss of a test"), &[found.test_loss], &[expected.test_loss]);
+    assert_close(&what("loss of a test"), &[found.test_loss], &[expected.test_loss], absolute);
     assert_eq!(found.correct, expected.correct, "{}", what("right answers"));
 }
 
@@ -211,15 +215,16 @@ fn graphs() -> Vec<Model> {
 
 #[test]
 fn every_layer_and_its_gradient_is_that_of_the_reference() {
-    let Some(backend) = flex() else { return };
-    for (name, layers) in models() {
-        check_layers(backend.as_ref(), name, layers);
+    for backend in backends() {
+        for (name, layers) in models() {
+            check_layers(backend.as_ref(), name, layers);
+        }
+        for model in graphs() {
+            check(backend.as_ref(), &job_of(model), 2);
+        }
+        let lstm = |units| Layer::Lstm { units, recurrent: Initializer::Orthogonal };
+        check_layers(backend.as_ref(), "recurrent", vec![lstm(5), lstm(3), Layer::Dropout { rate: 0.3 }, logits()]);
     }
-    for model in graphs() {
-        check(backend.as_ref(), &job_of(model), 2);
-    }
-    let lstm = |units| Layer::Lstm { units, recurrent: Initializer::Orthogonal };
-    check_layers(backend.as_ref(), "recurrent", vec![lstm(5), lstm(3), Layer::Dropout { rate: 0.3 }, logits()]);
 }
 
 #[test]
@@ -239,31 +244,30 @@ fn every_rule_moves_weights_as_the_reference_does() {
         Some(WeightAverage::Exponential { largest: 0.99 }),
         Some(WeightAverage::Lookahead { every: 2, decay: 0.9 }),
     ];
-    let Some(backend) = flex() else { return };
-    for (place, rule) in rules.into_iter().enumerate() {
-        let layers = vec![dense(6, Activation::Tanh), logits()];
-        let mut job = job_of(Model::sequence("rules", IMAGE, layers));
-        job.optimizer = Optimizer { weight_decay: 0.01, ..Optimizer::new(rule, 0.01) };
-        job.loss = Loss { label_smoothing: 0.1, summed: place % 2 == 0, logits_scale: 0.5 };
-        job.average = averages[place % averages.len()];
-        // The fourth step is the short one of the epoch.
-        check(backend.as_ref(), &job, 4);
+    for backend in backends() {
+        for (place, &rule) in rules.iter().enumerate() {
+            let layers = vec![dense(6, Activation::Tanh), logits()];
+            let mut job = job_of(Model::sequence("rules", IMAGE, layers));
+            job.optimizer = Optimizer { weight_decay: 0.01, ..Optimizer::new(rule, 0.01) };
+            job.loss = Loss { label_smoothing: 0.1, summed: place % 2 == 0, logits_scale: 0.5 };
+            job.average = averages[place % averages.len()];
+            // The fourth step is the short one of the epoch.
+            check(backend.as_ref(), &job, 4);
+        }
     }
 }
 
 #[test]
 fn tensors_stay_from_the_step_on_at_which_they_freeze() {
-    let Some(backend) = flex() else { return };
     let frozen = Multipliers { frozen_from: Some(0.5), ..Multipliers::default() };
     let mut norm = batch_norm(Activation::Relu);
     if let Layer::BatchNorm { bias, .. } = &mut norm {
         *bias = frozen;
     }
-    check(
-        backend.as_ref(),
-        &job_of(Model::sequence("frozen", IMAGE, vec![dense(6, Activation::Identity), norm, logits()])),
-        4,
-    );
+    let job = job_of(Model::sequence("frozen", IMAGE, vec![dense(6, Activation::Identity), norm, logits()]));
+    for backend in backends() {
+        check(backend.as_ref(), &job, 4);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use shaders::params::Step;
 
 use super::arrangement::Arrangement;
 use super::leaves::Leaves;
-use super::network::{Network, Pass};
+use super::network::{Functions, Network, Pass};
 use super::updater::Updater;
 use crate::clock::Clock;
 use crate::data::Split;
@@ -73,11 +73,13 @@ impl BurnTrainer {
     pub(super) async fn new(
         device: Device,
         job: &TrainingJob,
-        settings: Vec<String>,
+        mut settings: Vec<String>,
         first_use: FirstUse,
         clock: &dyn Clock,
     ) -> Result<Self, EngineError> {
-        let network = Network::new(&job.model)?;
+        let functions = Functions::of_model(&job.model, &device).await.map_err(refused)?;
+        let network = Network::new(&job.model, functions)?;
+        settings.extend(functions.settings());
         // What other trainers left behind is not counted for this one.
         device.memory_cleanup();
         let reserved_by_others = reserved(&device);

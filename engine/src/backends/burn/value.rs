@@ -1,5 +1,6 @@
-use burn_tensor::{Tensor, activation};
+use burn_tensor::Tensor;
 
+use super::network::Functions;
 use crate::model::{Activation, Shape};
 
 /// How the values of a sample lie in a tensor.
@@ -73,11 +74,11 @@ impl Value {
         }
     }
 
-    pub(super) fn activated(self, function: Activation) -> Self {
+    pub(super) fn activated(self, function: Activation, functions: Functions) -> Self {
         match self {
-            Self::ChannelsFirst(tensor) => Self::ChannelsFirst(activate(tensor, function)),
-            Self::ChannelsLast(tensor) => Self::ChannelsLast(activate(tensor, function)),
-            Self::Flat(tensor) => Self::Flat(activate(tensor, function)),
+            Self::ChannelsFirst(tensor) => Self::ChannelsFirst(functions.activate(tensor, function)),
+            Self::ChannelsLast(tensor) => Self::ChannelsLast(functions.activate(tensor, function)),
+            Self::Flat(tensor) => Self::Flat(functions.activate(tensor, function)),
         }
     }
 
@@ -92,15 +93,6 @@ impl Value {
             Self::ChannelsLast(tensor) => Self::ChannelsLast(product(tensor, factors)),
             Self::Flat(tensor) => Self::Flat(product(tensor, factors)),
         }
-    }
-}
-
-fn activate<const D: usize>(tensor: Tensor<D>, function: Activation) -> Tensor<D> {
-    match function {
-        Activation::Identity => tensor,
-        Activation::Relu => activation::relu(tensor),
-        Activation::Tanh => activation::tanh(tensor),
-        Activation::Gelu => activation::gelu(tensor),
     }
 }
 

@@ -92,6 +92,17 @@ impl Client {
         self.send("DELETE", &format!("/api/v1/runs/{run_id}"), &[("authorization", &format!("Bearer {secret}"))], b"")
     }
 
+    /// A connection that has been answered once and is kept open.
+    pub(crate) fn idle_connection(&self) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.write_all(b"GET /api/v1/runs HTTP/1.1\r\nhost: here\r\n\r\n").unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        assert_eq!(&status, b"HTTP/1.1 200");
+        stream
+    }
+
     /// Sends bytes as they are, for what no client library would send, and reads to the end.
     pub(crate) fn raw(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();

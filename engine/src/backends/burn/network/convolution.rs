@@ -28,7 +28,7 @@ impl Planned {
             let options = ConvOptions::new_with_padding([stride; 2], self.zeros(side, stride, padding), [1; 2], 1);
             Value::ChannelsFirst(module::conv2d(input.channels_first(self.input), kernel, bias, options))
         };
-        made.activated(activation)
+        made.activated(activation, self.functions)
     }
 
     /// Zeros before and after the rows and the columns.

@@ -25,6 +25,6 @@ impl Planned {
         };
         let [height, width, _] = sides(self.output);
         assert_eq!(made.dims()[2..], [height, width], "Burn pools to the shape that the layer list says");
-        Value::ChannelsFirst(made).activated(activation)
+        Value::ChannelsFirst(made).activated(activation, self.functions)
     }
 }

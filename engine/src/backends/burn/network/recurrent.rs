@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use burn_tensor::{Tensor, activation, module};
 
-use super::{Pass, Planned};
+use super::{Functions, Pass, Planned};
 use crate::backends::burn::value::{Value, sides};
 
 impl Planned {
@@ -19,7 +19,7 @@ impl Planned {
         for place in 0..width {
             let now = sequences.clone().narrow(1, place, 1).reshape([rows * height, channels]);
             let gates = module::linear(now, kernel.clone(), Some(bias.clone()));
-            state = Some(advance(gates, &recurrent, state));
+            state = Some(advance(gates, &recurrent, state, self.functions));
         }
         let [hidden, _] = state.expect("a sequence has at least one step");
         Value::ChannelsLast(hidden.reshape([rows, height, units]))
@@ -39,7 +39,12 @@ impl Planned {
 }
 
 /// Hidden state and cell after a step; `gates`: (sequences, 4·units), `x·W + b` of the gates i, f, c, o.
-fn advance(gates: Tensor<2>, recurrent: &Tensor<2>, state: Option<[Tensor<2>; 2]>) -> [Tensor<2>; 2] {
+fn advance(
+    gates: Tensor<2>,
+    recurrent: &Tensor<2>,
+    state: Option<[Tensor<2>; 2]>,
+    functions: Functions,
+) -> [Tensor<2>; 2] {
     let units = recurrent.dims()[0];
     let (gates, cell) = match state {
         Some([hidden, cell]) => (gates + hidden.matmul(recurrent.clone()), Some(cell)),
@@ -49,10 +54,10 @@ fn advance(gates: Tensor<2>, recurrent: &Tensor<2>, state: Option<[Tensor<2>; 2]
     let part = |gate: usize| gates.clone().narrow(1, gate * units, units);
     // The gate of Keras 2.
     let squashed = |gate: usize| activation::hard_sigmoid(part(gate), 0.2, 0.5);
-    let written = squashed(0) * activation::tanh(part(2));
+    let written = squashed(0) * functions.tanh(part(2));
     let cell = match cell {
         Some(cell) => squashed(1) * cell + written,
         None => written,
     };
-    [squashed(3) * activation::tanh(cell.clone()), cell]
+    [squashed(3) * functions.tanh(cell.clone()), cell]
 }

@@ -1,0 +1,165 @@
+use burn_tensor::{Device, ExecutionError, Tensor, TensorData, activation};
+
+use crate::model::{Activation, Layer, Model};
+
+/// Up to this size the series is used where the device's own tanh loses digits.
+const SMALL: f32 = 0.1;
+/// The first terms of the series after x, Abramowitz and Stegun 4.5.64: up to [`SMALL`] right to 6e-8 of the result.
+const SERIES: [f32; 2] = [-1.0 / 3.0, 2.0 / 15.0];
+/// Small values, for which a device's tanh may be off by …
+const TANH_PROBES: [f32; 5] = [1e-4, 1e-3, 1e-2, 3e-2, 9e-2];
+/// … this share of the result.
+const TANH_LOST: f64 = 1e-6;
+/// Values with the slopes of GELU there, `Φ(x) + x·φ(x)`, …
+const GELU_PROBES: [(f32, f64); 3] =
+    [(-1.5, -0.127_469_192_229_979_54), (0.5, 0.867_495_124_656_162_9), (1.0, 1.083_315_470_587_686_4)];
+/// … and what they may be off by.
+const GELU_LOST: f64 = 1e-5;
+
+/// How functions are computed that Burn does not compute as we define them on every device.
+///
+/// - Burn leaves tanh to the device. A graphics driver may have a quotient of differences of exponentials, which loses the
+///   digits of small values, and a recurrent network has many: on llvmpipe, gradients of `keras-mnist-hrnn` were off by
+///   2.7e-5 of themselves.
+/// - Where a back end of Burn has no gradient of GELU of its own, Burn takes that of the approximation by tanh, while the
+///   function itself is exact: slopes are off by up to a thousandth.
+///
+/// Both are tried on the device, so that whatever computes them right is left as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::backends::burn) struct Functions {
+    tanh_by_series: bool,
+    gelu_by_erf: bool,
+}
+
+impl Functions {
+    /// Tries those that the model has.
+    ///
+    /// # Errors
+    /// The device does not answer.
+    pub(in crate::backends::burn) async fn of_model(model: &Model, device: &Device) -> Result<Self, ExecutionError> {
+        let has = |wanted| model.nodes.iter().any(|node| has(&node.layer, wanted));
+        Ok(Self {
+            tanh_by_series: has(Activation::Tanh) && !is_tanh_right(device).await?,
+            gelu_by_erf: has(Activation::Gelu) && !is_gelu_right(device).await?,
+        })
+    }
+
+    /// For the record, what is not simply Burn's.
+    pub(in crate::backends::burn) fn settings(self) -> impl Iterator<Item = String> {
+        let tanh = self.tanh_by_series.then_some("burn tanh: by its series where small, the device's is inexact");
+        let gelu = self.gelu_by_erf.then_some("burn gelu: composed, its gradient is an approximation");
+        tanh.into_iter().chain(gelu).map(str::to_owned)
+    }
+
+    pub(in crate::backends::burn) fn activate<const D: usize>(self, x: Tensor<D>, function: Activation) -> Tensor<D> {
+        match function {
+            Activation::Identity => x,
+            Activation::Relu => activation::relu(x),
+            Activation::Tanh => self.tanh(x),
+            Activation::Gelu if self.gelu_by_erf => gelu_by_erf(x),
+            Activation::Gelu => activation::gelu(x),
+        }
+    }
+
+    pub(super) fn tanh<const D: usize>(self, x: Tensor<D>) -> Tensor<D> {
+        if self.tanh_by_series { tanh_by_series(x) } else { activation::tanh(x) }
+    }
+}
+
+/// Whether a layer applies a function.
+fn has(layer: &Layer, wanted: Activation) -> bool {
+    match *layer {
+        Layer::Lstm { .. } => wanted == Activation::Tanh,
+        Layer::Conv2d { activation, .. }
+        | Layer::Pool { activation, .. }
+        | Layer::Dense { activation, .. }
+        | Layer::Add { activation }
+        | Layer::BatchNorm { activation, .. } => activation == wanted,
+        Layer::Dropout { .. }
+        | Layer::LocalResponseNorm { .. }
+        | Layer::Embedding { .. }
+        | Layer::LayerNorm { .. }
+        | Layer::PositionEmbedding { .. }
+        | Layer::Attention { .. } => false,
+    }
+}
+
+fn list<const N: usize>(values: [f32; N], device: &Device) -> Tensor<1> {
+    Tensor::from_data(TensorData::new(values.to_vec(), [N]), device)
+}
+
+async fn is_tanh_right(device: &Device) -> Result<bool, ExecutionError> {
+    let found = activation::tanh(list(TANH_PROBES, device)).into_data_async().await?;
+    Ok(found.iter::<f32>().zip(TANH_PROBES).all(|(found, probe)| {
+        let right = f64::from(probe).tanh();
+        (f64::from(found) - right).abs() <= TANH_LOST * right
+    }))
+}
+
+async fn is_gelu_right(device: &Device) -> Result<bool, ExecutionError> {
+    let x = list(GELU_PROBES.map(|(x, _)| x), device).autodiff().require_grad();
+    let Some(slopes) = x.grad(&activation::gelu(x.clone()).sum().backward()) else { return Ok(false) };
+    let slopes = slopes.into_data_async().await?;
+    Ok(slopes.iter::<f32>().zip(GELU_PROBES).all(|(found, (_, right))| (f64::from(found) - right).abs() <= GELU_LOST))
+}
+
+/// The gradient comes from the result, as 1 - tanh², and not from the terms of the series.
+fn tanh_by_series<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    let fixed = x.clone().detach();
+    let square = fixed.clone() * fixed.clone();
+    let series = fixed.clone() + fixed.clone() * square.clone() * (square.clone() * SERIES[1] + SERIES[0]);
+    let result = activation::tanh(fixed.clone()).mask_where(square.lower_elem(SMALL * SMALL), series);
+    if !x.is_autodiff() {
+        return result;
+    }
+    // Adds zero, whose slope is right.
+    let slope = -(result.clone() * result.clone()) + 1.0;
+    result + (x - fixed) * slope
+}
+
+/// What Burn computes forwards, `x·(1 + erf(x/√2))/2`, with a gradient that follows from it.
+fn gelu_by_erf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    let share = ((x.clone() * std::f32::consts::FRAC_1_SQRT_2).erf() + 1.0) * 0.5;
+    x * share
+}
+
+#[cfg(all(test, feature = "burn-flex"))]
+mod tests {
+    use super::*;
+
+    /// Values and slopes of a function on the processor.
+    fn computed(function: fn(Tensor<1>) -> Tensor<1>, values: &[f32]) -> Vec<(f64, f64)> {
+        let data = TensorData::new(values.to_vec(), [values.len()]);
+        let x = Tensor::<1>::from_data(data, &Device::flex()).autodiff().require_grad();
+        let result = function(x.clone());
+        let slopes = x.grad(&result.clone().sum().backward()).unwrap().into_data();
+        let results = result.inner().into_data();
+        results.iter::<f64>().zip(slopes.iter::<f64>()).collect()
+    }
+
+    #[test]
+    fn tanh_by_its_series_and_its_gradient_are_right_for_small_and_large_values() {
+        let steps = (-40..=40).map(|step| step as f32 * 0.1);
+        let values: Vec<f32> = steps.flat_map(|x| [x, x * 1e-2, x * 1e-4]).collect();
+        for (&x, (found, slope)) in values.iter().zip(computed(tanh_by_series, &values)) {
+            let right = f64::from(x).tanh();
+            assert!((found - right).abs() <= 1e-6 * right.abs(), "tanh({x}) = {right}, not {found}");
+            let right = 1.0 - right * right;
+            assert!((slope - right).abs() <= 1e-6, "slope at {x}: {right}, not {slope}");
+        }
+    }
+
+    #[test]
+    fn gelu_by_erf_has_the_slope_of_gelu() {
+        let values = GELU_PROBES.map(|(x, _)| x);
+        for ((x, right), (_, slope)) in GELU_PROBES.into_iter().zip(computed(gelu_by_erf, &values)) {
+            assert!((slope - right).abs() <= 1e-6, "slope at {x}: {right}, not {slope}");
+        }
+    }
+
+    #[test]
+    fn the_processor_computes_both_right_by_itself() {
+        assert!(pollster::block_on(is_tanh_right(&Device::flex())).unwrap());
+        assert!(pollster::block_on(is_gelu_right(&Device::flex())).unwrap());
+    }
+}
