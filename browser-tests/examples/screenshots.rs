@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use browser_tests::{Browser, Setup, drive};
+use fantoccini::Locator;
 
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -31,6 +32,18 @@ fn main() {
         page.click("link", "Delete this result").await;
         page.wait_for("button", "Delete this result", PATIENCE).await;
         take(page, &folder, "delete", true).await;
+    });
+    drive(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=8&steps=6").await;
+        page.wait_for("button", "Benchmark", PATIENCE).await;
+        let choice = page.client().find(Locator::Css("details.engines summary")).await.expect("a choice of engines");
+        choice.click().await.expect("the choice opens");
+        take(page, &folder, "engines", true).await;
+        page.click("button", "Compare back ends").await;
+        page.wait_for_status(PATIENCE, |text| text.starts_with("Burn on WebGPU") && text.ends_with(": training")).await;
+        take(page, &folder, "comparing", true).await;
+        page.wait_for_status(PATIENCE, |text| text == "The comparison is below.").await;
+        take(page, &folder, "compared", true).await;
     });
     drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
         page.open("/").await;
