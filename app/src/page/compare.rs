@@ -217,7 +217,7 @@ fn OfWorkload(comparison: Comparison) -> impl IntoView {
                 <tbody>{comparison.rows.into_iter().map(|row| view! { <OfBackend row /> }).collect_view()}</tbody>
             </table>
         </div>
-        <p class="note">{comparison.agreement.to_string()}</p>
+        <p class="note">{format!("{}.", comparison.agreement)}</p>
     }
 }
 
