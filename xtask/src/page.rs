@@ -9,6 +9,7 @@ use crate::{say, setup};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -141,9 +142,10 @@ fn digest_of(top: &Path, sources: &[&str]) -> Result<String> {
     Ok(sha256_hex(text.as_bytes()))
 }
 
-/// Whether a file lies in the `tests` folder of its crate.
+/// Whether a file of a crate is built for its tests only.
 fn is_test(file: &Path, crate_folder: &Path) -> bool {
-    file.strip_prefix(crate_folder).is_ok_and(|inside| inside.starts_with("tests"))
+    let is_named_so = |part: &OsStr| part == "tests" || part == "tests.rs";
+    file.strip_prefix(crate_folder).is_ok_and(|inside| inside.iter().any(is_named_so))
 }
 
 fn sizes_below(dist: &Path) -> Result<BTreeMap<PathBuf, u64>> {
@@ -206,6 +208,7 @@ mod tests {
         let before = digest_of_sources(top.path()).unwrap();
         fs::create_dir_all(top.path().join("engine/tests")).unwrap();
         fs::write(top.path().join("engine/tests/golden.rs"), "a test").unwrap();
+        fs::write(top.path().join("engine/src/tests.rs"), "tests of a module").unwrap();
         assert_eq!(digest_of_sources(top.path()).unwrap(), before);
         fs::write(top.path().join("engine/src/lib.rs"), "something else").unwrap();
         assert_ne!(digest_of_sources(top.path()).unwrap(), before);

@@ -11,13 +11,7 @@ use std::rc::Rc;
 use burn_backend::ops::FloatTensorOps;
 use burn_backend::{DType, Shape, TensorData};
 use burn_dispatch::DispatchDevice;
-#[cfg(any(
-    feature = "burn-wgpu",
-    feature = "burn-vulkan",
-    feature = "burn-metal",
-    feature = "burn-cuda",
-    feature = "burn-rocm"
-))]
+#[cfg(feature = "burn-cubecl")]
 use burn_dispatch::backends::Cube;
 #[cfg(feature = "burn-flex")]
 use burn_dispatch::backends::Flex;
@@ -198,13 +192,7 @@ fn server(device: Device, text: Vec<f32>) -> Result<RemoteServer, EngineError> {
     match device.inner().as_dispatch() {
         #[cfg(feature = "burn-flex")]
         DispatchDevice::Flex(_) => Ok(describing::<Flex>(server, text)),
-        #[cfg(any(
-            feature = "burn-wgpu",
-            feature = "burn-vulkan",
-            feature = "burn-metal",
-            feature = "burn-cuda",
-            feature = "burn-rocm"
-        ))]
+        #[cfg(feature = "burn-cubecl")]
         DispatchDevice::Cube(_) => Ok(describing::<Cube>(server, text)),
         _ => {
             drop((server, text));
@@ -214,14 +202,7 @@ fn server(device: Device, text: Vec<f32>) -> Result<RemoteServer, EngineError> {
 }
 
 #[cfg_attr(
-    not(any(
-        feature = "burn-flex",
-        feature = "burn-wgpu",
-        feature = "burn-vulkan",
-        feature = "burn-metal",
-        feature = "burn-cuda",
-        feature = "burn-rocm"
-    )),
+    not(any(feature = "burn-flex", feature = "burn-cubecl")),
     expect(dead_code, reason = "a program that has nothing to serve can still train elsewhere")
 )]
 fn describing<B: BackendIr>(server: RemoteServer, text: Vec<f32>) -> RemoteServer {
