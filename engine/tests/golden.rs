@@ -207,27 +207,8 @@ fn the_wgsl_back_end_reproduces_every_trace() {
 #[cfg(feature = "burn")]
 fn reproduces_every_trace(backend: &dyn Backend) {
     for golden in traces() {
-        let trace = compute(&golden, backend);
-        compare_foreign(&in_reach_of(golden, &trace), &trace);
+        compare_foreign(&golden, &compute(&golden, backend));
     }
-}
-
-/// In the first step of `tensorflow-cifar10`, arithmetic in float32 puts a value on the other side of a maximum than
-/// double precision does, unless its sums have a lucky order: on Burn's graphics back ends and in our plain loops in
-/// float32 the gradient of conv1 is off by the same 5.5e-4, and the loss of step 2 by the same 3.8e-4. So there
-/// losses and first steps are held to the plain loops in float32, as tightly as to the golden trace, and how it ends to
-/// that trace.
-#[cfg(feature = "burn")]
-fn in_reach_of(golden: Golden, trace: &Trace) -> Golden {
-    if golden.name != "tensorflow-cifar10" || trace.adapter.api == "CPU" {
-        return golden;
-    }
-    let plain = compute(&golden, &ReferenceBackend::<f32>::new());
-    let Golden { name, mut json } = golden;
-    json["losses_f64"] = plain.losses.into();
-    json["grad_norms"] = plain.grad_norms.into();
-    json["first_update_norms"] = plain.first_update_norms.into();
-    Golden { name, json }
 }
 
 #[cfg(feature = "burn-flex")]
@@ -236,12 +217,30 @@ fn burn_on_the_processor_reproduces_every_trace() {
     reproduces_every_trace(common::opened("burn-flex").unwrap().as_ref());
 }
 
-/// With llvmpipe, which compiles Burn's kernels for minutes when it first sees them, this takes tens of minutes.
+/// With llvmpipe, which compiles Burn's kernels for minutes when it first sees them, this takes tens of minutes. There
+/// `tensorflow-cifar10` fails: see the next test.
 #[cfg(feature = "burn-wgpu")]
 #[test]
 fn burn_on_wgsl_reproduces_every_trace() {
     let Some(backend) = common::opened("burn-wgpu") else { return };
     reproduces_every_trace(backend.as_ref());
+}
+
+/// Where Burn misses the golden trace of `tensorflow-cifar10` on llvmpipe, our plain loops in float32 miss it in the same
+/// way: the gradient of conv1 by the same 5.5e-4 in the first step, the loss of step 2 by the same 3.8e-4. So it is
+/// float32 arithmetic, and no operation of Burn's, that leads there. Presumably a value falls on the other side of a
+/// maximum; which one was not looked for. Losses and first steps agree within the golden tolerances.
+#[cfg(feature = "burn-wgpu")]
+#[test]
+fn burn_on_wgsl_misses_a_trace_only_as_the_plain_loops_in_float32_do() {
+    let Some(backend) = common::opened("burn-wgpu") else { return };
+    let named = traces().into_iter().find(|golden| golden.name == "tensorflow-cifar10");
+    let mut golden = named.expect("GRADMARK_TRACES should not leave it out");
+    let plain = compute(&golden, &ReferenceBackend::<f32>::new());
+    golden.json["losses_f64"] = plain.losses.into();
+    golden.json["grad_norms"] = plain.grad_norms.into();
+    golden.json["first_update_norms"] = plain.first_update_norms.into();
+    compare_foreign(&golden, &compute(&golden, backend.as_ref()));
 }
 
 /// No software adapter runs these, so that it depends on the machine which of them are tested.
