@@ -29,24 +29,35 @@ impl Golden {
     }
 }
 
-/// The traces whose workload this engine has.
+/// How many traces there are at least: none may go missing unnoticed.
+const TRACES: usize = 13;
+
+/// Every trace of the folder.
 fn traces() -> Vec<Golden> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/golden");
-    let mut traces: Vec<Golden> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "json"))
+    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut traces: Vec<Golden> = files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
         .filter_map(|path| {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
             let json: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            let known = json["workload"].as_str().is_some_and(|workload| engine::workload(workload).is_some());
-            known.then_some(Golden { name, json })
+            // The vectors of the generator have none.
+            let workload = json["workload"].as_str()?;
+            assert!(engine::workload(workload).is_some(), "{name}: the engine has no workload `{workload}`");
+            Some(Golden { name, json })
         })
         .collect();
     traces.sort_by(|a, b| a.name.cmp(&b.name));
-    assert!(traces.len() >= 4, "the golden traces are missing from {}", folder.display());
-    // For whoever works on one of them: only those with this in their names.
+    assert!(traces.len() >= TRACES, "golden traces are missing from {}: {} are there", folder.display(), traces.len());
+    traces
+}
+
+/// The same, or for whoever works on one of them only those with `GRADMARK_TRACES` in their names.
+fn wanted_traces() -> Vec<Golden> {
+    let mut traces = traces();
     if let Ok(part) = std::env::var("GRADMARK_TRACES") {
+        let all = std::env::var("REQUIRE_GPU").as_deref() == Ok("1");
+        assert!(!all, "GRADMARK_TRACES leaves traces out, and REQUIRE_GPU=1 asks for everything");
         traces.retain(|golden| golden.name.contains(&part));
         assert!(!traces.is_empty(), "GRADMARK_TRACES: no trace has `{part}` in its name");
     }
@@ -64,35 +75,11 @@ fn compute(golden: &Golden, backend: &dyn Backend) -> Trace {
     pollster::block_on(engine::trace(&workload, request, backend, data(workload.data_set))).unwrap()
 }
 
-/// Holds a computed trace to a golden one. `strict` replaces the file's tolerances where it is smaller.
-fn compare(golden: &Golden, trace: &Trace, strict: f64) {
-    compare_with(golden, trace, strict, |_| true);
-}
-
-/// The same for arithmetic in float32 whose order is not ours. The large networks of ReLUs end in chaos, from which
-/// the norms of biases are the loosest numbers (`reference/golden/README.md`, section 6); small traces and those
-/// of other networks are held to everything.
-///
-/// `tensorflow-cifar10` on `burn-flex` is the trace that needs it: conv1's bias ends 4.2 times its tolerance away. No
-/// long sum is at fault (there, 64 partial sums are added up): until step 2 the losses are right to 6e-8, and the norms
-/// of all gradients of step 0 to 1.1e-7. Then a value falls on the other side of a ReLU or of a maximum. With the
-/// bias's gradient summed axis by axis instead, none does, and everything stays within 1e-7 to the end; but with
-/// start weights that differ by 1e-6 of themselves, 16 of 24 runs end more than the tolerance away, up to 7.4 times; the
-/// plain loops in double precision do so too, in two of two runs (4.3 and 2.5 times). The tolerance is three times the
-/// largest deviation of three such runs, and those were lucky.
-#[cfg(feature = "burn")]
-fn compare_foreign(golden: &Golden, trace: &Trace) {
-    let calm = ["-small", "caffe-", "-hrnn"].iter().any(|part| golden.name.contains(part));
-    compare_with(golden, trace, f64::INFINITY, |tensor| calm || !tensor.ends_with("/bias"));
-}
-
 /// How much of what is allowed the numbers of a trace are off by.
 #[derive(Default)]
 struct Verdict {
     /// The largest share, and the number that has it.
     worst: (f64, String),
-    /// The same among those that are looked at without being held to anything.
-    worst_seen: (f64, String),
     wrong: Vec<String>,
 }
 
@@ -109,20 +96,9 @@ impl Verdict {
         }
     }
 
-    fn see(&mut self, what: String, found: f64, expected: f64, relative: f64) {
-        let share = share(&[found], &[expected], 0.0, relative);
-        if share > self.worst_seen.0 {
-            self.worst_seen = (share, what);
-        }
-    }
-
     fn finish(self, name: &str, backend: &str) {
         let (share, what) = self.worst;
         eprintln!("{name} on {backend}: {share:.3} of what is allowed at {what}");
-        let (share, what) = self.worst_seen;
-        if share > 0.0 {
-            eprintln!("{name} on {backend}: {share:.3} of it at {what}, which is not held to it");
-        }
         assert!(self.wrong.is_empty(), "{name} on {backend}:\n{}", self.wrong.join("\n"));
     }
 }
@@ -136,9 +112,9 @@ fn share(found: &[f64], expected: &[f64], absolute: f64, relative: f64) -> f64 {
     found.iter().zip(expected).map(share).fold(0.0, f64::max)
 }
 
-/// `strict` replaces tolerances that are larger. The final norms of tensors that `ends_alike` leaves out are only looked
-/// at.
-fn compare_with(golden: &Golden, trace: &Trace, strict: f64, ends_alike: impl Fn(&str) -> bool) {
+/// Holds a computed trace to a golden one. `strict` replaces the file's tolerances of the first step, and of the losses
+/// that are stable, where it is smaller.
+fn compare(golden: &Golden, trace: &Trace, strict: f64) {
     let name = &golden.name;
     let mut verdict = Verdict::default();
     let stable = golden.integer("/tolerance/stable_steps") as usize;
@@ -171,12 +147,7 @@ fn compare_with(golden: &Golden, trace: &Trace, strict: f64, ends_alike: impl Fn
     assert_eq!(trace.final_norms.len(), final_norms.len(), "{name}: final norms");
     for (tensor, tolerance) in tolerances.into_iter().enumerate() {
         let (found, expected) = (trace.final_norms[tensor], final_norms[tensor]);
-        let what = format!("the final norm of {}", names[tensor]);
-        if ends_alike(names[tensor]) {
-            verdict.hold(what, &[found], &[expected], 1e-12, tolerance);
-        } else {
-            verdict.see(what, found, expected, tolerance);
-        }
+        verdict.hold(format!("the final norm of {}", names[tensor]), &[found], &[expected], 1e-12, tolerance);
     }
     for (row, logits) in trace.logits.iter().enumerate() {
         let expected = golden.numbers(&format!("/logits/{row}"));
@@ -191,7 +162,7 @@ fn compare_with(golden: &Golden, trace: &Trace, strict: f64, ends_alike: impl Fn
 #[test]
 fn the_reference_in_double_precision_reproduces_every_trace() {
     let backend = ReferenceBackend::<f64>::new();
-    for golden in traces() {
+    for golden in wanted_traces() {
         compare(&golden, &compute(&golden, &backend), 1e-7);
     }
 }
@@ -199,15 +170,15 @@ fn the_reference_in_double_precision_reproduces_every_trace() {
 #[test]
 fn the_wgsl_back_end_reproduces_every_trace() {
     let Some(backend) = gpu() else { return };
-    for golden in traces() {
-        compare(&golden, &compute(&golden, backend.as_ref()), f64::INFINITY);
+    for golden in wanted_traces() {
+        compare(&golden, &compute(&golden, backend.as_ref()), 1e-5);
     }
 }
 
 #[cfg(feature = "burn")]
 fn reproduces_every_trace(backend: &dyn Backend) {
-    for golden in traces() {
-        compare_foreign(&golden, &compute(&golden, backend));
+    for golden in wanted_traces() {
+        compare(&golden, &compute(&golden, backend), 1e-5);
     }
 }
 
@@ -217,30 +188,18 @@ fn burn_on_the_processor_reproduces_every_trace() {
     reproduces_every_trace(common::opened("burn-flex").unwrap().as_ref());
 }
 
-/// With llvmpipe, which compiles Burn's kernels for minutes when it first sees them, this takes tens of minutes. There
-/// `tensorflow-cifar10` fails: see the next test.
+/// With llvmpipe, which compiles Burn's kernels for minutes when it first sees them, this takes tens of minutes.
+///
+/// One window of `tensorflow-cifar10` no float32 arithmetic can know: sample 20, channel 61, last row and column of the
+/// second maximum pooling, in step 0. Its two largest values are 1.1e-9 apart, a fourteenth of float32's spacing there,
+/// and the gradient of conv1 changes by 5.5e-4 with the choice, which a tolerance of 6.5e-5 does not allow. With the
+/// convolution before it rounded rightly to float32, the wrong one wins; our plain loops in float32 take the wrong one
+/// too, and Burn did as long as its sums began with the bias. Whoever changes the order of sums may find this test failing.
 #[cfg(feature = "burn-wgpu")]
 #[test]
 fn burn_on_wgsl_reproduces_every_trace() {
     let Some(backend) = common::opened("burn-wgpu") else { return };
     reproduces_every_trace(backend.as_ref());
-}
-
-/// Where Burn misses the golden trace of `tensorflow-cifar10` on llvmpipe, our plain loops in float32 miss it in the same
-/// way: the gradient of conv1 by the same 5.5e-4 in the first step, the loss of step 2 by the same 3.8e-4. So it is
-/// float32 arithmetic, and no operation of Burn's, that leads there. Presumably a value falls on the other side of a
-/// maximum; which one was not looked for. Losses and first steps agree within the golden tolerances.
-#[cfg(feature = "burn-wgpu")]
-#[test]
-fn burn_on_wgsl_misses_a_trace_only_as_the_plain_loops_in_float32_do() {
-    let Some(backend) = common::opened("burn-wgpu") else { return };
-    let named = traces().into_iter().find(|golden| golden.name == "tensorflow-cifar10");
-    let mut golden = named.expect("GRADMARK_TRACES should not leave it out");
-    let plain = compute(&golden, &ReferenceBackend::<f32>::new());
-    golden.json["losses_f64"] = plain.losses.into();
-    golden.json["grad_norms"] = plain.grad_norms.into();
-    golden.json["first_update_norms"] = plain.first_update_norms.into();
-    compare_foreign(&golden, &compute(&golden, backend.as_ref()));
 }
 
 /// No software adapter runs these, so that it depends on the machine which of them are tested.
