@@ -160,8 +160,6 @@ impl Run<'_> {
         let own = [workload.batch_size];
         let request = self.request;
         let sizes = if request.batch_sizes.is_empty() { &own[..] } else { &request.batch_sizes[..] };
-        // One check serves all batch sizes: what a kernel computes for a sample does not depend on them.
-        let mut barred: Option<Vec<Option<Outcome>>> = None;
         let mut jobs = Vec::new();
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         for &batch_size in sizes {
@@ -181,10 +179,9 @@ impl Run<'_> {
                     Size { batch_size, entries: entries.collect() }
                 }
                 Ok(job) => {
-                    if barred.is_none() {
-                        barred = Some(self.check(workload, &job).await);
-                    }
-                    let size = self.size(&job, barred.as_deref().unwrap_or_default()).await;
+                    // Kernels are chosen by shape, so that each size is checked.
+                    let barred = self.check(workload, &job).await;
+                    let size = self.size(&job, &barred).await;
                     jobs.extend(cliffs::gave_figures(&size).then_some(job));
                     size
                 }
@@ -209,10 +206,7 @@ impl Run<'_> {
             }
             self.observer.event(&Event::Checking { backend: contender.name() });
             barred.push(match check::against_reference(workload, job, backend).await {
-                Ok(found) if found.passed => None,
-                Ok(found) => {
-                    Some(Outcome::Wrong { largest_difference: found.largest_difference, tolerance: found.tolerance })
-                }
+                Ok(found) => found.disagreement().map(Outcome::Wrong),
                 Err(error) => Some(Outcome::of(&error)),
             });
         }

@@ -8,6 +8,7 @@ mod progress;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod whole_batch;
 
 use results::{
     ColdStart, Device, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target,

@@ -1,7 +1,7 @@
 //! The end of a run as a person reads it: figures, warnings, verdict.
 
 use console::Style;
-use results::{METRICS, Outcome, RunRecord, WorkloadRecord};
+use results::{Correctness, METRICS, Outcome, RunRecord, WorkloadRecord};
 
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -48,12 +48,8 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
             record.settings.learning_rate
         )),
         Outcome::Incorrect => {
-            let difference = record.correctness.as_ref().map_or_else(String::new, |c| {
-                format!(
-                    " (its first losses differ by up to {:.2e}, allowed are {:.0e})",
-                    c.largest_difference, c.tolerance
-                )
-            });
+            let found = record.correctness.as_ref().and_then(Correctness::disagreement);
+            let difference = found.map_or_else(String::new, |found| format!(" ({found})"));
             Some(format!(
                 "{workload}: this back end does not compute what the reference computes{difference}, so nothing was \
                  timed; a newer GPU driver may help"
@@ -156,6 +152,7 @@ mod tests {
                 reference_losses: vec![2.3],
                 tolerance: 1e-3,
                 largest_difference: 0.087,
+                whole_batch: None,
                 passed: false,
             }),
             cold_start: ColdStart::default(),

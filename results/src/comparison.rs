@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use agreement::{Agreement, Basis, Evidence, Obstacle, Pair};
 
 use crate::statistics::{mean, median, variance};
-use crate::{Adapter, Outcome, Precision, RunRecord, Summary, WorkloadRecord, summary};
+use crate::{Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, Summary, WorkloadRecord, summary};
 
 /// A back end in the precision that it computes in: who is compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -79,11 +79,10 @@ pub enum RowOutcome {
         seed: u32,
         step: u64,
     },
-    /// Its first losses are not those of the reference, so it has no figures.
+    /// It does not compute what the reference does, so it has no figures.
     Incorrect {
         seed: u32,
-        largest_difference: Option<f64>,
-        tolerance: Option<f64>,
+        disagreement: Option<Disagreement>,
     },
 }
 
@@ -197,8 +196,7 @@ fn outcome(run: &Run<'_>) -> RowOutcome {
         Outcome::Diverged { step } => RowOutcome::Diverged { seed: run.seed, step },
         Outcome::Incorrect => RowOutcome::Incorrect {
             seed: run.seed,
-            largest_difference: run.record.correctness.as_ref().map(|found| found.largest_difference),
-            tolerance: run.record.correctness.as_ref().map(|found| found.tolerance),
+            disagreement: run.record.correctness.as_ref().and_then(Correctness::disagreement),
         },
     }
 }

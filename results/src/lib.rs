@@ -7,6 +7,7 @@
 
 pub mod api;
 pub mod comparison;
+mod correctness;
 mod device;
 mod metric;
 mod provenance;
@@ -15,12 +16,13 @@ pub mod statistics;
 pub mod summary;
 mod warning;
 
+pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
 pub use device::{Adapter, Device, DeviceKind, Precision};
 pub use metric::{Better, METRICS, Metric, Unit, metric};
 pub use provenance::{Client, ClientKind, Provenance};
 pub use record::{
-    ColdStart, Correctness, CurvePoint, Epoch, Evaluation, Outcome, Resources, RunRecord, SCHEMA_VERSION, Settings,
-    Suite, Target, WeightSample, Window, WorkloadRecord,
+    ColdStart, CurvePoint, Epoch, Evaluation, Outcome, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target,
+    WeightSample, Window, WorkloadRecord,
 };
 pub use summary::Summary;
 pub use warning::Warning;

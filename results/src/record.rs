@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Device, Precision, Provenance, Summary, Warning};
+use crate::{Correctness, Device, Precision, Provenance, Summary, Warning};
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions it does not know.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -101,20 +101,6 @@ pub enum Outcome {
     /// The back end disagreed with the reference, so nothing was timed.
     Incorrect,
     Cancelled,
-}
-
-/// The first losses of a back end beside those of the plain reference, same weights and batches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Correctness {
-    pub batch_size: u32,
-    /// A loss that is infinite or not a number is written as the largest number there is.
-    pub losses: Vec<f64>,
-    pub reference_losses: Vec<f64>,
-    /// Largest allowed relative difference of any loss.
-    pub tolerance: f64,
-    pub largest_difference: f64,
-    pub passed: bool,
 }
 
 /// What happened once, before the first timed step; seconds each, absent when it did not happen.

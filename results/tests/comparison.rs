@@ -2,8 +2,9 @@
 
 use results::comparison::{Agreement, Basis, Comparison, Contender, Obstacle, Refused, RowOutcome, compare};
 use results::{
-    Adapter, Client, ClientKind, ColdStart, Correctness, Device, DeviceKind, Epoch, Evaluation, Outcome, Precision,
-    Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Window, WorkloadRecord,
+    Adapter, Client, ClientKind, ColdStart, Compared, Correctness, Device, DeviceKind, Disagreement, Epoch, Evaluation,
+    Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Window,
+    WorkloadRecord,
 };
 
 const WORKLOAD: &str = "example";
@@ -242,13 +243,14 @@ fn a_back_end_that_computes_wrongly_has_no_figures_even_where_another_seed_passe
         reference_losses: vec![2.3],
         tolerance: 1e-3,
         largest_difference: 0.087,
+        whole_batch: None,
         passed: false,
     });
     let comparison = compare(WORKLOAD, &[run("a", 1, 2.0, 0.97), run("b", 1, 1.0, 0.97), wrong], &[]);
     let row = &comparison.rows[1];
     assert_eq!(row.figures, None);
-    let expected = RowOutcome::Incorrect { seed: 2, largest_difference: Some(0.087), tolerance: Some(1e-3) };
-    assert_eq!(row.outcome, expected);
+    let disagreement = Disagreement { compared: Compared::Losses, largest_difference: 0.087, tolerance: 1e-3 };
+    assert_eq!(row.outcome, RowOutcome::Incorrect { seed: 2, disagreement: Some(disagreement) });
     // What has no figures is not the fastest either.
     assert_eq!(figures(&comparison, 0).epoch.unwrap().to_fastest, Some(1.0));
     assert_eq!(comparison.agreement, Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds });

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use results::{
     Adapter, Client, ClientKind, ColdStart, Correctness, CurvePoint, Device, DeviceKind, Epoch, Evaluation, Outcome,
-    Precision, Provenance, Resources, RunRecord, Settings, Suite, Target, Warning, WeightSample, Window,
+    Precision, Provenance, Resources, RunRecord, Settings, Suite, Target, Warning, WeightSample, WholeBatch, Window,
     WorkloadRecord, summary,
 };
 
@@ -45,10 +45,21 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 }
 
 prop_compose! {
+    fn whole_batch()(
+        batch_size in any::<u32>(), part_size in any::<u32>(), loss in number(), loss_of_parts in number(),
+        gradient_difference in number(), gradient_tolerance in number(), passed in any::<bool>(),
+    ) -> WholeBatch {
+        WholeBatch { batch_size, part_size, loss, loss_of_parts, gradient_difference, gradient_tolerance, passed }
+    }
+}
+
+prop_compose! {
     fn correctness()(
         losses in vec(number(), 0..4), tolerance in number(), largest_difference in number(), passed in any::<bool>(),
+        whole_batch in option::of(whole_batch()),
     ) -> Correctness {
-        Correctness { batch_size: 16, reference_losses: losses.clone(), losses, tolerance, largest_difference, passed }
+        let reference_losses = losses.clone();
+        Correctness { batch_size: 16, reference_losses, losses, tolerance, largest_difference, whole_batch, passed }
     }
 }
 

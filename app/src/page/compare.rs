@@ -267,8 +267,9 @@ fn remark(outcome: &RowOutcome) -> Option<String> {
         RowOutcome::Cancelled => Some("Cancelled.".to_owned()),
         RowOutcome::Refused { reason } => Some(reason.clone()),
         RowOutcome::Diverged { step, .. } => Some(format!("The loss became infinite at step {step}.")),
-        RowOutcome::Incorrect { .. } => {
-            Some("Computed something else than the reference, so nothing was timed.".to_owned())
+        RowOutcome::Incorrect { disagreement, .. } => {
+            let what = disagreement.map_or_else(String::new, |found| format!(" ({found})"));
+            Some(format!("Computed something else than the reference{what}, so nothing was timed."))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What was measured, with every raw sample.
 
-use results::{Adapter, Precision, statistics};
+use results::{Adapter, Disagreement, Precision, statistics};
 use serde::Serialize;
 
 use super::{Cliff, Contender, Request};
@@ -109,12 +109,8 @@ pub enum Outcome {
     Failed {
         message: String,
     },
-    /// The first losses are not those of the reference, so nothing was timed.
-    Wrong {
-        /// Of any of the losses, relative to the reference's.
-        largest_difference: f64,
-        tolerance: f64,
-    },
+    /// It does not compute what the reference does, so nothing was timed.
+    Wrong(Disagreement),
     /// Somebody stopped the run before there was a window.
     Cancelled,
 }

@@ -4,11 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use results::{Adapter, Precision};
+use results::{Adapter, Compared, Precision};
 
 use super::*;
 use crate::backends::reference::ReferenceBackend;
 use crate::data::{DataError, DataSet, DataSetDefinition, Split};
+use crate::train::check::faulty::{Fault, Faulty};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer};
 
 /// What happened in one measurement, and its time.
@@ -307,4 +308,19 @@ fn the_reference_is_measured_and_described() {
     assert!(!report.cancelled);
     let measured = figures(&report.workloads[0].sizes[0].entries[0]);
     assert_eq!((measured.windows.len(), measured.peak_share), (1, None));
+}
+
+#[test]
+fn a_contender_that_computes_wrongly_has_no_figure_and_the_other_has_its_own() {
+    let world: Rc<World> = Rc::default();
+    let contender =
+        |fault| Contender { backend: Box::new(Faulty::new(fault, 0)), on_gauged_device: false, most_steps: Some(1) };
+    let contenders = [contender(Fault::LossTooLarge), contender(Fault::None)];
+    let request = Request { checked: true, ..request(&[2]) };
+    let steps = measured(&world, &request, &contenders, u32::MAX);
+    let entries = &steps.sizes[0].entries;
+    let Outcome::Wrong(found) = &entries[0].outcome else { panic!("{:?}", entries[0].outcome) };
+    assert_eq!((found.compared, found.tolerance), (Compared::Losses, 1e-3));
+    assert!((0.009..0.011).contains(&found.largest_difference), "{found:?}");
+    assert!(!figures(&entries[1]).windows.is_empty());
 }

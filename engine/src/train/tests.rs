@@ -6,6 +6,7 @@ use std::rc::Rc;
 use async_trait::async_trait;
 use results::{Outcome, Target, WorkloadRecord};
 
+use super::check::faulty::{Fault, Faulty};
 use super::learning::Learning;
 use super::progress::Progress;
 use super::settings::Limits;
@@ -363,4 +364,23 @@ fn what_was_finished_before_a_device_is_lost_comes_with_the_error() {
     assert_eq!(so_far.workloads.iter().map(|w| w.workload.as_str()).collect::<Vec<_>>(), [first]);
     assert_eq!(so_far.workloads[0].outcome, Outcome::Completed);
     assert!(run(first).so_far.is_none());
+}
+
+#[test]
+fn a_back_end_that_computes_wrongly_gets_no_figure_and_only_the_disagreement() {
+    let backend = Faulty::new(Fault::LossTooLarge, 0);
+    let mut observer = Recorder::default();
+    let mut edges = Edges {
+        data: &mut SmallData,
+        observer: &mut observer,
+        clock: &FakeClock(Rc::new(Cell::new(0.0))),
+        meter: &mut NoMeter,
+    };
+    let record = pollster::block_on(super::run(&request(&["keras-mnist-mlp"]), &backend, &mut edges)).unwrap();
+    let workload = &record.workloads[0];
+    assert_eq!(workload.outcome, Outcome::Incorrect);
+    let found = workload.correctness.as_ref().expect("both sides' losses");
+    assert!(!found.passed && (0.009..0.011).contains(&found.largest_difference), "{found:?}");
+    assert!(workload.windows.is_empty() && workload.curve.is_empty() && workload.evaluations.is_empty());
+    assert_eq!(workload.summary.samples_per_second, None);
 }

@@ -168,13 +168,10 @@ fn reason(row: &Row) -> Option<String> {
         RowOutcome::Diverged { seed, step } => {
             Some(format!("from seed {seed} the loss was not a finite number at step {step}"))
         }
-        RowOutcome::Incorrect { seed, largest_difference, tolerance } => {
-            let numbers = largest_difference.zip(*tolerance).map_or_else(String::new, |(difference, tolerance)| {
-                format!(" by up to {difference:.2e} where {tolerance:.0e} is allowed")
-            });
-            Some(format!(
-                "from seed {seed} its first losses differ from the reference's{numbers}, so it has no figures"
-            ))
+        RowOutcome::Incorrect { seed, disagreement } => {
+            let what =
+                disagreement.map_or_else(|| "it disagrees with the reference".to_owned(), |found| found.to_string());
+            Some(format!("from seed {seed} {what}, so it has no figures"))
         }
     }
 }
@@ -182,8 +179,8 @@ fn reason(row: &Row) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use console::{measure_text_width, strip_ansi_codes};
-    use results::Precision;
     use results::comparison::{Contender, Obstacle};
+    use results::{Compared, Disagreement, Precision};
 
     use super::*;
 
@@ -262,7 +259,8 @@ mod tests {
     fn every_outcome_but_a_completed_one_has_a_reason() {
         let reason_of = |outcome: RowOutcome| reason(&row("wgsl", outcome, None));
         assert_eq!(reason_of(RowOutcome::Completed), None);
-        let incorrect = RowOutcome::Incorrect { seed: 7, largest_difference: Some(0.5), tolerance: Some(1e-3) };
+        let disagreement = Disagreement { compared: Compared::Losses, largest_difference: 0.5, tolerance: 1e-3 };
+        let incorrect = RowOutcome::Incorrect { seed: 7, disagreement: Some(disagreement) };
         assert!(reason_of(incorrect).is_some_and(|text| text.contains("5.00e-1 where 1e-3 is allowed")));
         assert!(reason_of(RowOutcome::Diverged { seed: 7, step: 9 }).is_some_and(|text| text.contains("at step 9")));
         let agreement = Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds };

@@ -149,7 +149,7 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
         });
         told.collect::<Vec<_>>().join("; ")
     };
-    let wrong = told(|outcome| matches!(outcome, Outcome::Wrong { .. }));
+    let wrong = told(|outcome| matches!(outcome, Outcome::Wrong(_)));
     if !wrong.is_empty() {
         return Err(Failure::WrongResults(wrong));
     }

@@ -1,0 +1,96 @@
+//! A back end that is right but for one fault.
+
+use async_trait::async_trait;
+use results::{Adapter, Precision};
+
+use crate::backends::reference::ReferenceBackend;
+use crate::error::EngineError;
+use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
+
+/// What is wrong, from a batch size on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Fault {
+    None,
+    /// Losses are one per cent too large.
+    LossTooLarge,
+    LossNotANumber,
+    /// There are no losses at all.
+    LossMissing,
+    /// The first tensor has no gradient, as if a kernel had not run.
+    GradientMissing,
+}
+
+pub(crate) struct Faulty {
+    reference: ReferenceBackend<f32>,
+    fault: Fault,
+    from_batch_size: u32,
+}
+
+impl Faulty {
+    pub(crate) fn new(fault: Fault, from_batch_size: u32) -> Self {
+        Self { reference: ReferenceBackend::new(), fault, from_batch_size }
+    }
+}
+
+#[async_trait(?Send)]
+impl Backend for Faulty {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+
+    fn adapter(&self) -> &Adapter {
+        self.reference.adapter()
+    }
+
+    fn precision(&self) -> Precision {
+        self.reference.precision()
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        let fault = if job.batches.batch_size >= self.from_batch_size { self.fault } else { Fault::None };
+        Ok(Box::new(FaultyTrainer { trainer: self.reference.build(job).await?, fault }))
+    }
+}
+
+struct FaultyTrainer {
+    trainer: Box<dyn Trainer>,
+    fault: Fault,
+}
+
+#[async_trait(?Send)]
+impl Trainer for FaultyTrainer {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        let mut report = self.trainer.train_steps(steps).await?;
+        match self.fault {
+            Fault::LossTooLarge => report.losses.iter_mut().for_each(|loss| *loss *= 1.01),
+            Fault::LossNotANumber => report.losses.fill(f64::NAN),
+            Fault::LossMissing => report.losses.clear(),
+            Fault::None | Fault::GradientMissing => {}
+        }
+        Ok(report)
+    }
+
+    async fn evaluate(&mut self, _: EvaluationSet, _: u32) -> Result<TestReport, EngineError> {
+        panic!("what is wrong is never tested");
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.trainer.weights().await
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        let mut gradients = self.trainer.gradients().await?;
+        if self.fault == Fault::GradientMissing {
+            gradients[0].fill(0.0);
+        }
+        Ok(gradients)
+    }
+
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        self.trainer.logits(rows).await
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        self.trainer.device_memory_bytes()
+    }
+}

@@ -1,0 +1,108 @@
+//! Right and wrong back ends before the judge.
+
+use std::rc::Rc;
+
+use results::Compared;
+
+use super::faulty::{Fault, Faulty};
+use super::*;
+use crate::data::{DataSet, Split, data_set};
+use crate::workload::Training;
+
+/// A batch that the reference trains on itself, and one that it takes too long for.
+const SMALL: u32 = 8;
+const LARGE: u32 = 600;
+
+fn checked(batch_size: u32, backend: &dyn Backend) -> Correctness {
+    checked_of(&crate::workload("keras-mnist-mlp").unwrap(), batch_size, backend)
+}
+
+fn checked_of(workload: &Workload, batch_size: u32, backend: &dyn Backend) -> Correctness {
+    pollster::block_on(against_reference(workload, &job(workload, batch_size), backend)).unwrap()
+}
+
+fn job(workload: &Workload, batch_size: u32) -> TrainingJob {
+    let definition = data_set(workload.data_set).unwrap();
+    let split = |samples: u32| Split {
+        images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
+        labels: (0..10u8).cycle().take(samples as usize).collect(),
+    };
+    let data = DataSet { definition, train: split(1000), test: split(10), generated: false };
+    workload.job(Training {
+        data: Rc::new(data),
+        batches: BatchPlan {
+            first: 0,
+            samples: 1000,
+            batch_size,
+            order: workload.order,
+            batching: workload.batching,
+            seed: 1,
+        },
+        planned_steps: 10,
+        seed: 1,
+        dropout: true,
+    })
+}
+
+fn compared(found: &Correctness) -> Option<Compared> {
+    assert_eq!(found.passed, found.disagreement().is_none(), "{found:?}");
+    found.disagreement().map(|disagreement| disagreement.compared)
+}
+
+#[test]
+fn a_batch_that_is_not_too_large_is_compared_with_the_reference_itself() {
+    let found = checked(SMALL, &Faulty::new(Fault::None, 0));
+    assert_eq!((found.batch_size, found.passed, &found.whole_batch), (SMALL, true, &None));
+    assert_eq!(found.losses.len(), STEPS as usize);
+}
+
+#[test]
+fn whatever_is_wrong_with_first_losses_is_found() {
+    for fault in [Fault::LossTooLarge, Fault::LossNotANumber, Fault::LossMissing] {
+        let found = checked(SMALL, &Faulty::new(fault, 0));
+        assert_eq!(compared(&found), Some(Compared::Losses), "{fault:?}");
+    }
+}
+
+#[test]
+fn a_large_batch_that_is_right_agrees_with_its_parts() {
+    let found = checked(LARGE, &Faulty::new(Fault::None, 0));
+    let whole = found.whole_batch.as_ref().expect("the batch is larger than the one that was compared");
+    assert!(found.passed && whole.passed, "{found:?}");
+    assert!(found.batch_size < LARGE && whole.part_size >= found.batch_size, "{found:?}");
+    assert_eq!(whole.batch_size, LARGE);
+    assert!(whole.loss_difference() < 1e-5 && whole.gradient_difference < 1e-3, "{whole:?}");
+}
+
+#[test]
+fn what_is_wrong_only_in_large_batches_is_found() {
+    for (fault, expected) in [
+        (Fault::LossTooLarge, Compared::WholeBatchLoss),
+        (Fault::LossNotANumber, Compared::WholeBatchLoss),
+        (Fault::LossMissing, Compared::WholeBatchLoss),
+        (Fault::GradientMissing, Compared::WholeBatchGradient),
+    ] {
+        let found = checked(LARGE, &Faulty::new(fault, LARGE));
+        assert_eq!(compared(&found), Some(expected), "{fault:?}");
+    }
+}
+
+#[test]
+fn gradients_of_the_sum_over_a_batch_are_put_together_as_a_sum() {
+    let mut workload = crate::workload("keras-mnist-mlp").unwrap();
+    workload.loss.summed = true;
+    let found = checked_of(&workload, LARGE, &Faulty::new(Fault::None, 0));
+    assert!(found.whole_batch.is_some_and(|whole| whole.passed && whole.gradient_difference < 1e-3));
+}
+
+#[test]
+fn batches_with_batch_normalisation_are_not_divided() {
+    let divided = |name: &str| {
+        let workload = crate::workload(name).unwrap();
+        let (backend, whole) = (Faulty::new(Fault::None, 0), job(&workload, 2 * SMALL));
+        let small = checked(SMALL, &backend);
+        let parts = against_parts(&workload, &whole, &backend, &small);
+        pollster::block_on(parts).unwrap().is_some()
+    };
+    assert!(divided("keras-mnist-mlp") && !divided("resnet20-cifar10"));
+}

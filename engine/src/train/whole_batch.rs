@@ -1,0 +1,148 @@
+//! Whether a batch of the size that will be timed computes what its parts do.
+
+use results::{Correctness, Precision, WholeBatch};
+
+use crate::error::EngineError;
+use crate::model::{Layer, Model};
+use crate::trainer::{Backend, Trainer, TrainingJob};
+use crate::training::{BatchPlan, Batching, Optimizer};
+use crate::workload::{Training, Workload};
+
+/// A batch is divided into at most so many parts.
+const MOST_PARTS: u32 = 16;
+/// A value within rounding of an edge of a ReLU or of a maximum may fall on its other side in another kernel. In the first
+/// step of `tensorflow-cifar10` a single one changes the gradient of conv1 by 4e-3 of its length; a kernel that does not run, or
+/// leaves out a row of tiles, changes much more.
+const GRADIENT_TOLERANCE: f64 = 0.05;
+/// In f16 there are as many more such values as its spacing is wider.
+const GRADIENT_TOLERANCE_F16: f64 = 0.25;
+/// Share of the length of the whole gradient that stands beside that of a tensor's own: some have none but rounding, such as
+/// the bias of attention's keys.
+const FLOOR: f64 = 0.01;
+
+/// Computes loss and gradients of the first samples as one batch of `job`, and in parts of at least `checked_batch`
+/// samples. The plain loops would take too long for large batches; but a back end that agrees with them on small batches,
+/// and with itself on a large one, is right there too, although its kernels are chosen by shape.
+///
+/// Weights stay what they are meanwhile: the learning rate is zero. Nothing is dropped or augmented, which would depend on
+/// the place in the batch. A model with batch normalisation cannot be divided, and has none.
+///
+/// # Errors
+/// Whatever the device refuses.
+pub(crate) async fn against_parts(
+    workload: &Workload,
+    job: &TrainingJob,
+    backend: &dyn Backend,
+    checked: &Correctness,
+) -> Result<Option<WholeBatch>, EngineError> {
+    let batch_size = job.batches.batch_size;
+    let part_size = checked.batch_size.max(batch_size.div_ceil(MOST_PARTS));
+    if part_size >= batch_size || mixes_samples(&job.model) {
+        return Ok(None);
+    }
+    let whole = match Sum::of(&plain_job(workload, job, batch_size), backend).await {
+        // The network that will be timed has its place already.
+        Err(EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. }) => return Ok(None),
+        whole => whole?,
+    };
+    let parts = Sum::of(&plain_job(workload, job, part_size), backend).await?;
+    let gradient_difference = largest_difference(&whole.gradients, &parts.gradients);
+    let gradient_tolerance = match backend.precision() {
+        Precision::F16 => GRADIENT_TOLERANCE_F16,
+        Precision::F32 | Precision::F64 => GRADIENT_TOLERANCE,
+    };
+    let found = WholeBatch {
+        batch_size,
+        part_size,
+        loss: writable(whole.loss),
+        loss_of_parts: writable(parts.loss),
+        gradient_difference: writable(gradient_difference),
+        gradient_tolerance,
+        passed: false,
+    };
+    let passed = found.disagreement(checked.tolerance).is_none();
+    Ok(Some(WholeBatch { passed, ..found }))
+}
+
+/// JSON has neither infinity nor "not a number"; the largest number there is stands for both.
+pub(super) fn writable(number: f64) -> f64 {
+    if number.is_finite() { number } else { f64::MAX }
+}
+
+/// Whether what becomes of a sample depends on the others of its batch.
+fn mixes_samples(model: &Model) -> bool {
+    model.nodes.iter().any(|node| matches!(node.layer, Layer::BatchNorm { .. }))
+}
+
+/// The first samples of the set, in parts of `part_size`, without anything that depends on the place in the batch.
+fn plain_job(workload: &Workload, job: &TrainingJob, part_size: u32) -> TrainingJob {
+    let workload = workload.clone().with_trace_conventions();
+    let samples = job.batches.batch_size;
+    let batches = BatchPlan {
+        first: 0,
+        samples,
+        batch_size: part_size,
+        order: workload.order,
+        batching: Batching::ShortLast,
+        seed: job.seed,
+    };
+    let plain = workload.job(Training {
+        data: job.data.clone(),
+        batches,
+        planned_steps: u64::from(batches.steps_per_epoch()),
+        seed: job.seed,
+        dropout: false,
+    });
+    TrainingJob { optimizer: Optimizer { learning_rate: 0.0, ..plain.optimizer.clone() }, ..plain }
+}
+
+/// What a batch makes, put together from its parts.
+struct Sum {
+    /// Mean over the samples.
+    loss: f64,
+    /// Of each tensor, as the whole batch has them.
+    gradients: Vec<Vec<f64>>,
+}
+
+impl Sum {
+    async fn of(job: &TrainingJob, backend: &dyn Backend) -> Result<Self, EngineError> {
+        let mut trainer = backend.build(job).await?;
+        let mut sum = Self { loss: 0.0, gradients: Vec::new() };
+        for _ in 0..job.batches.steps_per_epoch() {
+            sum.add_step(job, trainer.as_mut()).await?;
+        }
+        Ok(sum)
+    }
+
+    async fn add_step(&mut self, job: &TrainingJob, trainer: &mut dyn Trainer) -> Result<(), EngineError> {
+        let report = trainer.train_steps(1).await?;
+        let share = report.samples as f64 / f64::from(job.batches.samples);
+        self.loss += share * report.losses.first().copied().unwrap_or(f64::NAN);
+        // Gradients are of the sum or of the mean over a batch, as the workload has them.
+        let share = if job.loss.summed { 1.0 } else { share };
+        let gradients = trainer.gradients().await?;
+        self.gradients.resize_with(gradients.len(), Vec::new);
+        for (sum, gradient) in self.gradients.iter_mut().zip(&gradients) {
+            sum.resize(gradient.len(), 0.0);
+            for (sum, gradient) in sum.iter_mut().zip(gradient) {
+                *sum += share * f64::from(*gradient);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Largest distance of a tensor's gradients from each other, relative to their length; infinite where they cannot be
+/// compared.
+fn largest_difference(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
+    let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
+    let whole = length(&mut expected.iter().flatten().copied());
+    let differences = found.iter().zip(expected).map(|(found, expected)| {
+        let distance = length(&mut found.iter().zip(expected).map(|(found, expected)| found - expected));
+        let difference = distance / (length(&mut expected.iter().copied()) + FLOOR * whole);
+        let comparable = found.len() == expected.len() && difference.is_finite();
+        if comparable { difference } else { f64::INFINITY }
+    });
+    let comparable = found.len() == expected.len() && !found.is_empty();
+    differences.fold(if comparable { 0.0 } else { f64::INFINITY }, f64::max)
+}
