@@ -19,11 +19,19 @@ pub struct Wishes {
     pub limit: Option<Limit>,
     pub precision: Option<Precision>,
     pub backend: PageBackend,
+    /// What is compared; none for all.
+    pub compared: Vec<PageBackend>,
+    /// From how many seeds each of those trains; none for one.
+    pub seeds: Option<u32>,
 }
+
+/// More than these would keep a tab busy for hours.
+const MOST_SEEDS: u32 = 10;
 
 impl Wishes {
     /// Names that mean something in the address.
-    pub const NAMES: [&str; 8] = ["suite", "workload", "batch", "epochs", "steps", "seconds", "precision", "backend"];
+    pub const NAMES: [&str; 10] =
+        ["suite", "workload", "batch", "epochs", "steps", "seconds", "precision", "backend", "compare", "seeds"];
 
     /// Reads decoded pairs of name and value. Names that mean nothing here are left alone.
     ///
@@ -41,6 +49,8 @@ impl Wishes {
                 "seconds" => wishes.limit_once(Limit::Seconds(seconds(value)?))?,
                 "precision" => wishes.precision = Some(precision(value)?),
                 "backend" => wishes.backend = backend(value)?,
+                "compare" => wishes.compared = compared(value)?,
+                "seeds" => wishes.seeds = Some(seeds(value)?),
                 _ => {}
             }
         }
@@ -58,6 +68,16 @@ impl Wishes {
         } else {
             self.workloads.clone()
         }
+    }
+
+    /// The back ends of a comparison, in the order in which they train.
+    pub fn contenders(&self) -> Vec<PageBackend> {
+        if self.compared.is_empty() { PageBackend::ALL.to_vec() } else { self.compared.clone() }
+    }
+
+    /// The seeds of a comparison: `first` and those after it.
+    pub fn seeds_from(&self, first: u32) -> Vec<u32> {
+        (0..self.seeds.unwrap_or(1)).map(|place| first.wrapping_add(place)).collect()
     }
 
     /// The chosen networks that the chosen back end cannot train as they are defined, and why.
@@ -160,6 +180,24 @@ fn backend(value: &str) -> Result<PageBackend, String> {
         .ok_or_else(|| format!("The page has no back end named “{value}”; there are: {known}."))
 }
 
+fn compared(value: &str) -> Result<Vec<PageBackend>, String> {
+    let names = value.split(',').filter(|name| !name.trim().is_empty());
+    let chosen = names.map(backend).collect::<Result<Vec<_>, _>>()?;
+    let all = PageBackend::ALL.into_iter().filter(|backend| chosen.contains(backend)).collect::<Vec<_>>();
+    if all.len() < 2 {
+        let known = PageBackend::ALL.map(PageBackend::name).join(", ");
+        return Err(format!("In the address, compare must name two or more of {known}, but is “{value}”."));
+    }
+    Ok(all)
+}
+
+fn seeds(value: &str) -> Result<u32, String> {
+    let number = value.parse().ok().filter(|number| (1..=MOST_SEEDS).contains(number));
+    number.ok_or_else(|| {
+        format!("In the address, seeds must be a whole number from 1 to {MOST_SEEDS}, but is “{value}”.")
+    })
+}
+
 fn positive(name: &str, value: &str) -> Result<u32, String> {
     let number = value.parse().ok().filter(|&number: &u32| number > 0);
     number.ok_or_else(|| format!("In the address, {name} must be a whole number from 1, but is “{value}”."))
@@ -225,6 +263,27 @@ mod tests {
         let bundle = Bundle::parse("burn-1 2 3");
         assert_eq!(wishes.obstacle(bundle.as_ref()), None);
         assert_eq!(wishes.with_backend(PageBackend::Wgsl).obstacle(None), None);
+    }
+
+    #[test]
+    fn a_comparison_is_of_all_back_ends_from_one_seed_unless_the_address_says_otherwise() {
+        let usual = Wishes::default();
+        assert_eq!(usual.contenders(), PageBackend::ALL);
+        assert_eq!(usual.seeds_from(7), [7]);
+        let wishes = Wishes::from_pairs([("compare", "burn-flex, wgsl"), ("seeds", "3")]).unwrap();
+        assert_eq!(wishes.contenders(), [PageBackend::Wgsl, PageBackend::BurnFlex]);
+        assert_eq!(wishes.seeds_from(u32::MAX), [u32::MAX, 0, 1]);
+        assert!(!wishes.non_standard(), "a comparison is never uploaded, and the button beside it is as it was");
+        for (name, value, says) in [
+            ("compare", "wgsl", "two or more of wgsl, burn-wgpu, burn-flex"),
+            ("compare", "wgsl,wgsl", "two or more of"),
+            ("compare", "wgsl,burn-cuda", "no back end named “burn-cuda”"),
+            ("seeds", "0", "from 1 to 10"),
+            ("seeds", "11", "from 1 to 10"),
+        ] {
+            let sentence = Wishes::from_pairs([(name, value)]).unwrap_err();
+            assert!(sentence.contains(says), "{sentence}");
+        }
     }
 
     #[test]

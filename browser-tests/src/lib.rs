@@ -4,10 +4,13 @@
 mod browser;
 mod commands;
 mod server;
+mod watch;
 
 pub use browser::{Browser, Setup};
 pub use server::Server;
+pub use watch::{PATIENCE, RUN_PATIENCE, Seen, watch_to_the_end};
 
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,26 +19,33 @@ static TURN: Mutex<()> = Mutex::new(());
 
 /// Runs `body` with a fresh server and a fresh browser, and afterwards looks at what the browser logged.
 ///
-/// Where no browser can be driven this prints that the test is skipped, or fails when `REQUIRE_GPU=1`.
+/// Where no browser can be driven this says that the test is skipped, or fails when `REQUIRE_GPU=1`.
 ///
 /// # Panics
 /// The body does; the page logged an error; it broke its content security policy; or it asked
 /// another server than its own for anything.
 pub fn drive(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
+    drive_with_server(setup, async |page, _| body(page).await);
+}
+
+/// As [`drive`], for a `body` that has something to do to the server.
+///
+/// # Panics
+/// As [`drive`] does.
+pub fn drive_with_server(setup: Setup, body: impl AsyncFnOnce(&Browser, &Server)) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(chromedriver) = browser::find_driver() else {
         let required = std::env::var("REQUIRE_GPU").is_ok_and(|value| value == "1");
         let reason = "chromedriver is not on the PATH (Debian: apt-get install chromium chromium-driver)";
         assert!(!required, "{reason}");
-        eprintln!("skipped: {reason}");
-        return;
+        return skipped(reason);
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let server = Server::start(setup.missing).expect("the leaderboard starts");
     let browser = runtime.block_on(Browser::start(&chromedriver, &server, setup)).expect("the browser starts");
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
-            body(&browser).await;
+            body(&browser, &server).await;
             browser.assert_well_behaved().await;
         });
     }));
@@ -46,4 +56,12 @@ pub fn drive(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
     if let Err(panic) = outcome {
         resume_unwind(panic);
     }
+}
+
+/// Reports that the present test was not made, past the test harness, which swallows what passing tests print.
+pub fn skipped(why: &str) {
+    let thread = std::thread::current();
+    let line = format!("SKIPPED {}: {why}\n", thread.name().unwrap_or("a test"));
+    // Where nobody listens there is nobody to tell.
+    drop(std::io::stderr().write_all(line.as_bytes()));
 }

@@ -12,6 +12,10 @@ use tempfile::TempDir;
 pub struct Server {
     process: Child,
     address: String,
+    /// The built page.
+    original: PathBuf,
+    /// What is served: the built page, or a copy of it that lacks files.
+    page: PathBuf,
     _folder: TempDir,
 }
 
@@ -24,18 +28,22 @@ impl Server {
         let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the crate lies in a workspace")?;
         let place = |variable: &str, default: PathBuf| env::var_os(variable).map_or(default, PathBuf::from);
         let binary = place("GRADMARK_LEADERBOARD", beside_the_tests()?.join("leaderboard"));
-        let page = place("GRADMARK_PAGE", top.join("dist"));
+        let original = place("GRADMARK_PAGE", top.join("dist"));
         let data = place("GRADMARK_DATA", top.join("data"));
-        if !page.join("index.html").is_file() {
-            bail!("{} holds no page; `cargo xtask test` builds it", page.display());
+        if !original.join("index.html").is_file() {
+            bail!("{} holds no page; `cargo xtask test` builds it", original.display());
         }
         let folder = tempfile::tempdir()?;
-        let page = if missing.is_empty() { page } else { copy_without(&page, folder.path().join("page"), missing)? };
+        let page = if missing.is_empty() {
+            original.clone()
+        } else {
+            copy_without(&original, folder.path().join("page"), missing)?
+        };
         let mut process = Command::new(&binary)
             .args(["--listen", "127.0.0.1:0", "--database"])
             .arg(folder.path().join("db.sqlite"))
             .arg("--page")
-            .arg(page)
+            .arg(&page)
             .arg("--data")
             .arg(data)
             .args(["--log", "warn"])
@@ -48,7 +56,18 @@ impl Server {
         let Some(address) = address else {
             bail!("{} ended with {} before it listened", binary.display(), process.wait()?);
         };
-        Ok(Self { process, address, _folder: folder })
+        Ok(Self { process, address, original, page, _folder: folder })
+    }
+
+    /// Gives the running server the files that it was started without.
+    ///
+    /// # Errors
+    /// They cannot be copied.
+    pub fn restore_missing(&self) -> Result<()> {
+        if self.page != self.original {
+            copy_without(&self.original, self.page.clone(), &[])?;
+        }
+        Ok(())
     }
 
     /// Such as `http://127.0.0.1:40123`.

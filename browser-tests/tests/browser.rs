@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{Browser, Setup, drive};
+use browser_tests::{Browser, PATIENCE, RUN_PATIENCE, Setup, drive, watch_to_the_end};
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};
 use fantoccini::key::Key;
@@ -13,37 +13,6 @@ const SMALL_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=40";
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
 /// As narrow as phones come.
 const PHONE: Setup = Setup { webgpu: true, dark: false, size: (320, 640), scale: 1, missing: &[] };
-const PATIENCE: Duration = Duration::from_secs(20);
-const RUN_PATIENCE: Duration = Duration::from_secs(180);
-
-/// What was seen on the way of a run.
-#[derive(Debug, Default)]
-struct Seen {
-    progress: Vec<f64>,
-    losses: Vec<f64>,
-}
-
-impl Seen {
-    fn note(list: &mut Vec<f64>, value: Option<f64>) {
-        if let Some(value) = value.filter(|value| list.last() != Some(value)) {
-            list.push(value);
-        }
-    }
-}
-
-/// Watches a run until its results are there.
-async fn watch_to_the_end(page: &Browser) -> Seen {
-    let start = Instant::now();
-    let mut seen = Seen::default();
-    while page.by_role("table", "Results").await.is_none() {
-        Seen::note(&mut seen.progress, page.number("[role=progressbar]", "aria-valuenow").await);
-        Seen::note(&mut seen.losses, page.number("[data-figure=loss]", "data-value").await);
-        let status = page.text("[role=status]").await.unwrap_or_default();
-        assert!(start.elapsed() < RUN_PATIENCE, "no results after {RUN_PATIENCE:?}; the status is “{status}”");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    seen
-}
 
 #[test]
 fn one_click_trains_and_the_result_is_uploaded_found_and_deleted() {
@@ -310,77 +279,4 @@ async fn never_scrolls_sideways(page: &Browser) {
     let script = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]";
     let widths = page.client().execute(script, Vec::new()).await.unwrap();
     assert_eq!(widths[0].as_u64(), widths[1].as_u64(), "{widths}");
-}
-
-/// Runs `body` where the page has Burn; `cargo xtask test --no-burn-page` builds one without.
-fn drive_with_burn(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
-    if std::env::var("GRADMARK_NO_BURN_PAGE").is_ok_and(|value| value == "1") {
-        eprintln!("skipped: the page was built without Burn");
-        return;
-    }
-    drive(setup, body);
-}
-
-/// Files of the bundle with Burn that the page has asked for.
-async fn asked_of_burn(page: &Browser) -> Vec<Value> {
-    let script = "return performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/burn-'))";
-    page.client().execute(script, Vec::new()).await.unwrap().as_array().unwrap().clone()
-}
-
-#[test]
-fn burn_is_fetched_when_it_is_chosen_and_trains_on_the_processor() {
-    // Without WebGPU, which this back end does not need.
-    drive_with_burn(Setup { webgpu: false, ..Setup::default() }, async |page| {
-        page.open("/?workload=keras-mnist-mlp&batch=8&steps=6").await;
-        page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
-        let driver = page.client();
-        driver.find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
-        driver.find(Locator::Css("input[value=burn-flex]")).await.unwrap().click().await.unwrap();
-        let note = page.text("#benchmark-note").await.unwrap();
-        assert!(note.contains("MB of Burn"), "{note}");
-        assert_eq!(asked_of_burn(page).await, Vec::<Value>::new());
-
-        page.click("button", "Benchmark").await;
-        watch_to_the_end(page).await;
-        assert!(!asked_of_burn(page).await.is_empty());
-        let fetched = page.text("[data-figure=bundle]").await.unwrap();
-        assert!(fetched.contains("unpacked) fetched and started in"), "{fetched}");
-        let record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
-        assert_eq!(record["device"]["backend"], "burn-flex");
-        let workload = &record["workloads"][0];
-        assert_eq!(workload["correctness"]["passed"], true, "{record}");
-        assert_eq!(workload["outcome"]["kind"], "completed");
-    });
-}
-
-#[test]
-fn burn_that_cannot_be_fetched_is_told_and_another_try_is_offered() {
-    drive_with_burn(Setup { missing: &["worker_bg.wasm"], ..Setup::default() }, async |page| {
-        page.open("/?workload=keras-mnist-mlp&batch=8&steps=6&backend=burn-flex").await;
-        page.click("button", "Benchmark").await;
-        let told =
-            |text: &str| text.contains("could not be loaded") && text.contains("404") && text.contains("try again");
-        page.wait_for_status(PATIENCE, told).await;
-        page.wait_for("button", "Benchmark", PATIENCE).await;
-    });
-}
-
-#[test]
-fn back_ends_are_compared_one_after_another_and_what_is_finished_stays() {
-    drive_with_burn(Setup::default(), async |page| {
-        page.open("/?workload=keras-mnist-mlp&batch=8&steps=6").await;
-        page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
-        page.client().find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
-        page.click("button", "Compare back ends").await;
-        page.wait_for_status(RUN_PATIENCE, |text| text.starts_with("Our WGSL kernels (1 of 3)")).await;
-        // It trains once its first losses agree with the reference. The test set would take minutes on an emulated GPU.
-        let trains = |text: &str| text.starts_with("Burn on WebGPU (2 of 3)") && text.ends_with(": training");
-        page.wait_for_status(RUN_PATIENCE, trains).await;
-        page.click("button", "Cancel").await;
-        page.wait_for_status(PATIENCE, |text| text.starts_with("Cancelled. What was finished is in the comparison"))
-            .await;
-        let row = page.text("tr[data-backend=wgsl]").await.unwrap();
-        assert!(row.contains('%'), "{row}");
-        assert!(page.text("tr[data-backend=burn-flex]").await.is_none());
-    });
 }

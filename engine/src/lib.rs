@@ -14,6 +14,8 @@ mod observer;
 mod preprocessing;
 mod random;
 pub mod steps;
+#[cfg(test)]
+mod testing;
 mod trace;
 mod train;
 mod trainer;

@@ -30,6 +30,7 @@ fn line(colour: u8, verb: &str, what: &str) {
     }
 }
 
-fn colours_wanted() -> bool {
+/// Whether standard error is a terminal of somebody who likes colours.
+pub(crate) fn colours_wanted() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -7,9 +7,9 @@ use crate::setup::{self, Wanted};
 use crate::tally::Tally;
 use crate::workspace::{FEATURES, cargo};
 use crate::{lint, page, say};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -161,17 +161,44 @@ fn program_path(top: &Path, program: &str, built: &mut Programs) -> Result<PathB
 
 /// Runs a `cargo test`, shows its output as it comes, and counts the results. Returns whether all went well.
 fn run_tests(command: &mut Command, tally: &mut Tally) -> Result<bool> {
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
-    let output = child.stdout.take().context("cargo's output was not piped")?;
-    let mut shown = std::io::stdout().lock();
-    for line in BufReader::new(output).split(b'\n') {
-        let line = line?;
-        shown.write_all(&line)?;
-        shown.write_all(b"\n")?;
-        tally.add(&String::from_utf8_lossy(&line));
+    // Tests that skip say so on the standard error, past the harness, and cargo is there, too.
+    if say::colours_wanted() && std::env::var_os("CARGO_TERM_COLOR").is_none() {
+        command.env("CARGO_TERM_COLOR", "always");
     }
-    shown.flush()?;
+    count(command, tally, &mut std::io::stdout(), std::io::stderr())
+}
+
+/// Runs `command`, shows its output in `shown` and its messages in `aside`, and counts what both say.
+fn count(
+    command: &mut Command,
+    tally: &mut Tally,
+    shown: &mut impl Write,
+    mut aside: impl Write + Send + 'static,
+) -> Result<bool> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().context("cannot start cargo")?;
+    let output = child.stdout.take().context("cargo's output was not piped")?;
+    let messages = child.stderr.take().context("cargo's messages were not piped")?;
+    let messages = std::thread::spawn(move || {
+        let mut tally = Tally::default();
+        show(messages, &mut aside, &mut tally).map(|()| tally)
+    });
+    show(output, shown, tally)?;
+    let said = messages.join().map_err(|_| anyhow!("cargo's messages could not be shown"))??;
+    tally.take_skipped_of(said);
     Ok(child.wait()?.success())
+}
+
+/// Shows output as it comes, line by line, and counts what it says.
+fn show(output: impl Read, shown: &mut impl Write, tally: &mut Tally) -> Result<()> {
+    for line in BufReader::new(output).split(b'\n') {
+        let mut line = line?;
+        tally.add(&String::from_utf8_lossy(&line));
+        line.push(b'\n');
+        shown.write_all(&line)?;
+        shown.flush()?;
+    }
+    Ok(())
 }
 
 /// # Errors
@@ -240,6 +267,25 @@ mod tests {
         let plain = select(&["results"], false).unwrap();
         assert_eq!(arguments(&plain), ["test", "--release", "--package", "results"]);
         assert!(!chosen.holds("xtask"));
+    }
+
+    #[test]
+    fn what_is_skipped_is_counted_from_either_stream_and_shown_as_it_was() {
+        let mut tally = Tally::default();
+        let script = "echo 'test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured'; \
+                      echo 'SKIPPED one: no adapter' >&2; echo 'SKIPPED two: no adapter' >&2";
+        // Not into the streams that these tests' own results are counted from.
+        let mut shell = |script, shown: &mut Vec<u8>| {
+            count(Command::new("sh").args(["-c", script]), &mut tally, shown, std::io::sink()).unwrap()
+        };
+        let mut shown = Vec::new();
+        assert!(shell(script, &mut shown));
+        assert!(!shell("echo last; exit 1", &mut shown));
+        assert!(shown.ends_with(b"measured\nlast\n"), "{shown:?}");
+        assert_eq!((tally.passed, tally.skipped["no adapter"]), (2, 2));
+        let mut shown = Vec::new();
+        show(&b"a\r\n\xffb"[..], &mut shown, &mut tally).unwrap();
+        assert_eq!(shown, b"a\r\n\xffb\n");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The back ends of the page side by side: each trains the chosen networks, one after another, from the same seed.
+//! The back ends of the page side by side: each trains the chosen networks, one after another, from the same seeds.
 
 use std::time::Duration;
 
@@ -18,14 +18,43 @@ use crate::wishes::Wishes;
 /// What every back end trains where nothing else is asked for: one pass over the data, the same work for all.
 const USUAL_LIMIT: Limit = Limit::Epochs(1);
 
+/// One run of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Turn {
+    backend: PageBackend,
+    seed: u32,
+}
+
+/// What is trained, and by whom, from which seeds.
+#[derive(Clone)]
+struct Task {
+    wishes: Wishes,
+    seeds: Vec<u32>,
+}
+
+impl Task {
+    /// Every back end trains from a seed before any of them trains from the next one, so that those which are there
+    /// when somebody has seen enough belong together. They take turns in going first, so that none always finds the
+    /// device cool.
+    fn turns(&self) -> Vec<Turn> {
+        let mut contenders = self.wishes.contenders();
+        let mut turns = Vec::new();
+        for &seed in &self.seeds {
+            turns.extend(contenders.iter().map(|&backend| Turn { backend, seed }));
+            contenders.rotate_left(1);
+        }
+        turns
+    }
+}
+
 /// A comparison while it goes on, and what it came to.
 #[derive(Clone, Copy)]
 pub(super) struct Comparing {
     benchmark: Benchmark,
-    /// What is trained, and from which seed; nothing before the first comparison.
-    task: RwSignal<Option<(Wishes, u32)>>,
-    /// The present back end and those to come; empty when nothing runs.
-    queue: RwSignal<Vec<PageBackend>>,
+    /// Nothing before the first comparison.
+    task: RwSignal<Option<Task>>,
+    /// The present turn and those to come; empty when nothing runs.
+    queue: RwSignal<Vec<Turn>>,
     records: RwSignal<Vec<RunRecord>>,
     refused: RwSignal<Vec<Refused>>,
 }
@@ -45,12 +74,12 @@ impl Comparing {
 
     /// The back end that is running, while a comparison goes on.
     pub(super) fn present(self) -> Option<PageBackend> {
-        self.queue.with(|queue| queue.first().copied())
+        self.queue.with(|queue| queue.first().map(|turn| turn.backend))
     }
 
     /// What the status region says about a comparison, if there is one.
     pub(super) fn status(self, of_the_run: &str) -> Option<String> {
-        let of = PageBackend::ALL.len();
+        let of = self.task.with(|task| task.as_ref().map_or(0, |task| task.turns().len()));
         if let Some(backend) = self.present() {
             let place = of + 1 - self.queue.with(Vec::len);
             return Some(format!("{} ({place} of {of}): {of_the_run}", backend.title()));
@@ -73,19 +102,20 @@ impl Comparing {
     fn start(self, wishes: Wishes) {
         self.forget();
         let limit = wishes.limit.or(Some(USUAL_LIMIT));
-        self.task.set(Some((Wishes { limit, ..wishes }, platform::random_seed())));
-        self.queue.set(PageBackend::ALL.to_vec());
+        let task = Task { seeds: wishes.seeds_from(platform::random_seed()), wishes: Wishes { limit, ..wishes } };
+        self.queue.set(task.turns());
+        self.task.set(Some(task));
         self.run_first();
     }
 
-    /// Starts the first back end of the queue, or notes why it cannot train and goes on with the next one.
+    /// Starts the first turn of the queue, or notes why its back end cannot train and goes on with the next one.
     fn run_first(self) {
-        let (Some(backend), Some((wishes, seed))) =
+        let (Some(Turn { backend, seed }), Some(task)) =
             (self.queue.get_untracked().first().copied(), self.task.get_untracked())
         else {
             return;
         };
-        let wishes = wishes.with_backend(backend);
+        let wishes = task.wishes.with_backend(backend);
         match wishes.obstacle(platform::bundle().as_ref()) {
             Some(reason) => self.refuse(reason),
             // The worker of the run before is ended first.
@@ -100,12 +130,20 @@ impl Comparing {
         }
     }
 
+    /// Notes why the present back end does not train. What stopped it with one seed would with the next.
     fn refuse(self, reason: String) {
-        let Some(backend) = self.queue.get_untracked().first().copied() else { return };
-        let precision = self.task.with_untracked(|task| task.as_ref().and_then(|(wishes, _)| wishes.precision));
+        let Some(Turn { backend, .. }) = self.queue.get_untracked().first().copied() else { return };
+        let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.wishes.precision));
         let contender =
             Contender { backend: backend.name().to_owned(), precision: precision.unwrap_or(Precision::F32) };
         self.refused.update(|refused| refused.push(Refused { contender, reason }));
+        self.queue.update(|queue| {
+            let mut place = 0;
+            queue.retain(|turn| {
+                place += 1;
+                place == 1 || turn.backend != backend
+            });
+        });
         self.go_on();
     }
 
@@ -144,6 +182,14 @@ pub(super) fn CompareControls(state: StartState) -> impl IntoView {
         }
         (Ok(wishes), _) => wishes.with_backend(PageBackend::BurnWgpu).obstacle(platform::bundle().as_ref()),
     };
+    let usual = move || {
+        let seeds = state.wishes.with(|wishes| wishes.as_ref().ok().and_then(|wishes| wishes.seeds)).unwrap_or(1);
+        let from = if seeds == 1 { String::new() } else { format!(" from {seeds} seeds") };
+        format!(
+            "Trains what is chosen on each of them in turn{from}, for one pass over the data unless the address says \
+             otherwise. It stays on this page."
+        )
+    };
     let compare = move |_| {
         if let Ok(wishes) = state.wishes.get_untracked() {
             state.comparing.start(wishes);
@@ -155,10 +201,7 @@ pub(super) fn CompareControls(state: StartState) -> impl IntoView {
                 "Compare back ends"
             </button>
             <p class="note">
-                {move || obstacle().unwrap_or_else(|| {
-                    "Trains what is chosen on each of them in turn, for one pass over the data unless the address says \
-                     otherwise. It stays on this page.".to_owned()
-                })}
+                {move || obstacle().unwrap_or_else(usual)}
             </p>
         </div>
     }
@@ -176,19 +219,25 @@ pub(super) fn ComparisonTable(state: StartState) -> impl IntoView {
         }
     });
     move || {
-        let (wishes, seed) = task.get()?;
+        let Task { wishes, seeds } = task.get()?;
         let (records, refused) = (records.get(), refused.get());
         if records.is_empty() && refused.is_empty() {
             return None;
         }
         let networks = wishes.networks();
+        let times = "Times are of training and testing alone; × is against the fastest.";
+        let note = match seeds.as_slice() {
+            [seed] => format!("Seed {seed} for all of them. {times}"),
+            several => {
+                let several = several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+                format!("Seeds {several} for all of them; times are medians over them, accuracies means. {times}")
+            }
+        };
         let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect::<Vec<_>>();
         Some(view! {
             <section class="sheet" aria-labelledby="comparison-title">
                 <h2 id="comparison-title" tabindex="-1" node_ref=heading>"Comparison"</h2>
-                <p class="note">
-                    {format!("Seed {seed} for all of them. Times are of training and testing alone; × is against the fastest.")}
-                </p>
+                <p class="note">{note}</p>
                 {compared.into_iter().map(|comparison| view! { <OfWorkload comparison /> }).collect_view()}
             </section>
         })
@@ -217,7 +266,7 @@ fn OfWorkload(comparison: Comparison) -> impl IntoView {
                 <tbody>{comparison.rows.into_iter().map(|row| view! { <OfBackend row /> }).collect_view()}</tbody>
             </table>
         </div>
-        <p class="note">{format!("{}.", comparison.agreement)}</p>
+        <p class="note verdict">{format!("{}.", comparison.agreement)}</p>
     }
 }
 
@@ -232,31 +281,49 @@ fn OfBackend(row: Row) -> impl IntoView {
                 {title}
                 {remark.map(|remark| view! { <span class="explain long">{remark}</span> })}
             </th>
-            {cells(row.figures.as_ref()).map(|(figure, ratio)| view! {
-                <td>{figure}{ratio.map(|ratio| view! { <span class="explain">{ratio}</span> })}</td>
+            {cells(row.figures.as_ref()).map(|cell| view! {
+                <td data-value=cell.value.map(|value| value.to_string())>
+                    {cell.figure}
+                    {cell.remark.map(|remark| view! { <span class="explain">{remark}</span> })}
+                </td>
             }).collect_view()}
         </tr>
     }
 }
 
-/// Figures and ratios of a row; a dash where there is none.
-fn cells(figures: Option<&Figures>) -> [(String, Option<String>); 5] {
-    let time = |timing: fn(&Figures) -> Option<Timing>| match figures.and_then(timing) {
-        Some(timing) => (text::seconds(timing.seconds), timing.to_fastest.map(text::ratio)),
-        None => ("–".to_owned(), None),
-    };
-    let (seconds, ratio) = time(|figures| figures.epoch);
+/// A figure of a row.
+struct Cell {
+    /// Unrounded, in the base unit.
+    value: Option<f64>,
+    /// For people; a dash where there is none.
+    figure: String,
+    remark: Option<String>,
+}
+
+impl Cell {
+    fn new(value: Option<f64>, text: impl Fn(f64) -> String, remark: Option<String>) -> Self {
+        Self { value, figure: value.map_or_else(|| "–".to_owned(), text), remark }
+    }
+
+    fn time(timing: Option<Timing>, remarks: Option<String>) -> Self {
+        let ratio = timing.and_then(|timing| timing.to_fastest).map(text::ratio);
+        let remarks: Vec<String> = ratio.into_iter().chain(remarks).collect();
+        let remark = (!remarks.is_empty()).then(|| remarks.join(", "));
+        Self::new(timing.map(|timing| timing.seconds), text::seconds, remark)
+    }
+}
+
+/// In the order of the table's columns.
+fn cells(figures: Option<&Figures>) -> [Cell; 5] {
     let projected =
         figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| "from its throughput".to_owned());
-    let remarks: Vec<String> = [ratio, projected].into_iter().flatten().collect();
-    let epoch = (seconds, (!remarks.is_empty()).then(|| remarks.join(", ")));
-    let plain = |text: Option<String>| (text.unwrap_or_else(|| "–".to_owned()), None);
+    let memory = figures.and_then(|of| of.device_memory_bytes);
     [
-        epoch,
-        time(|figures| figures.training),
-        time(|figures| figures.testing),
-        plain(figures.and_then(|figures| figures.accuracy).map(text::percent)),
-        plain(figures.and_then(|figures| figures.device_memory_bytes).map(text::megabytes)),
+        Cell::time(figures.and_then(|of| of.epoch), projected),
+        Cell::time(figures.and_then(|of| of.training), None),
+        Cell::time(figures.and_then(|of| of.testing), None),
+        Cell::new(figures.and_then(|of| of.accuracy), text::percent, None),
+        Cell::new(memory.map(|bytes| bytes as f64), |_| memory.map(text::megabytes).unwrap_or_default(), None),
     ]
 }
 

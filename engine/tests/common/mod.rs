@@ -1,11 +1,16 @@
 //! What the engine's tests share: real data, a real adapter, and a real clock.
 
+#[path = "../../src/testing/skipped.rs"]
+mod skipped;
+
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
 use engine::backends;
 use engine::{AdapterChoice, Backend, DataSet, data_set};
+
+pub(crate) use skipped::skipped;
 
 pub(crate) struct Clock(Instant);
 
@@ -45,8 +50,7 @@ pub(crate) fn opened(name: &str) -> Option<Box<dyn Backend>> {
     let open = |choice| pollster::block_on(backends::open(name, &choice, Rc::new(Clock::default())));
     let opened = open(AdapterChoice::Any).or_else(|_| open(AdapterChoice::Cpu));
     if let Err(error) = &opened {
-        assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but {name}: {error}");
-        eprintln!("skipped: {name}: {error}");
+        skipped(true, format!("{name}: {error}"));
     }
     opened.ok()
 }

@@ -194,6 +194,9 @@ fn a_comparison_that_does_not_follow_from_its_losses_is_refused() {
         ("largest_difference", json!(0.0005), "largest_difference", "inconsistent"),
         ("passed", json!(false), "passed", "inconsistent"),
         ("tolerance", json!(0.2), "tolerance", "out_of_range"),
+        ("tolerance", json!(0.0011), "tolerance", "out_of_range"),
+        ("tolerance", json!(-1e-9), "tolerance", "out_of_range"),
+        ("losses", json!([2.5]), "reference_losses", "inconsistent"),
         ("losses", json!([]), "reference_losses", "inconsistent"),
         ("reference_losses", json!([2.5]), "reference_losses", "inconsistent"),
         ("batch_size", json!(0), "batch_size", "out_of_range"),
@@ -202,6 +205,24 @@ fn a_comparison_that_does_not_follow_from_its_losses_is_refused() {
         let field = format!("workloads[0].correctness.{field}");
         bench.refuses(&format!("/workloads/0/correctness/{pointer}"), value, code, &field);
     }
+    // No losses at all, on either side.
+    bench.refuses_changed(
+        |r| {
+            let correctness = r.workloads[0].correctness.as_mut().unwrap();
+            (correctness.losses, correctness.reference_losses) = (Vec::new(), Vec::new());
+        },
+        "inconsistent",
+        "workloads[0].correctness.reference_losses",
+    );
+    // Infinity is written as the largest number there is; that both have it is no agreement.
+    bench.refuses_changed(
+        |r| {
+            let correctness = r.workloads[0].correctness.as_mut().unwrap();
+            (correctness.losses[1], correctness.reference_losses[1]) = (f64::MAX, f64::MAX);
+        },
+        "inconsistent",
+        "workloads[0].correctness.passed",
+    );
     // Honest about the disagreement, and still called completed.
     bench.refuses_changed(
         |r| {
@@ -213,6 +234,34 @@ fn a_comparison_that_does_not_follow_from_its_losses_is_refused() {
         "workloads[0].correctness.passed",
     );
     bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn the_tolerance_is_what_the_precision_needs_and_not_what_the_client_would_like() {
+    // Off by two percent, which f16 may be and nothing else.
+    let rough = |precision| {
+        move |r: &mut RunRecord| {
+            if precision != results::Precision::F32 {
+                r.non_standard.push("Another precision.".to_owned());
+            }
+            let workload = &mut r.workloads[0];
+            workload.settings.precision = precision;
+            let correctness = workload.correctness.as_mut().unwrap();
+            correctness.losses[0] = 2.55;
+            correctness.largest_difference = (2.55 - 2.5) / 2.5;
+            correctness.tolerance = 0.1;
+        }
+    };
+    let field = "workloads[0].correctness.tolerance";
+    let bench = Bench::new();
+    bench.refuses_changed(rough(results::Precision::F32), "out_of_range", field);
+    bench.refuses_changed(rough(results::Precision::F64), "out_of_range", field);
+    let server = TestServer::start();
+    let mut record = record::unregistered(1);
+    rough(results::Precision::F16)(&mut record);
+    assert_eq!(server.import(&record).status, 201);
+    record.workloads[0].correctness.as_mut().unwrap().tolerance = 0.11;
+    server.import(&record).assert_refused(422, "out_of_range", field);
 }
 
 #[test]

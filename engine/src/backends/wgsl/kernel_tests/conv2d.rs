@@ -4,7 +4,7 @@ use shaders::reference as twin;
 
 use super::super::device::Device;
 use super::super::variants::Product;
-use super::{assert_close, bytes, double, floats, launch_with, numbers, runner, step, with_device};
+use super::{assert_close, bytes, double, every_variant, floats, launch_with, numbers, runner, step, with_device};
 
 const RELU: Epilogue = Epilogue {
     activation: activation::RELU,
@@ -59,7 +59,7 @@ fn check_variants<const N: usize>(
     buffers: &[&[u8]; N],
     expected: &[f64],
 ) {
-    for variant in product.variants_with(device.abilities()) {
+    for variant in every_variant(device, product) {
         let (constants, invocations) = (product.constants(), variant.invocations(product));
         let found = launch_with(device, variant.kernel, &constants, params, &step(params.rows), buffers, invocations);
         assert_close(&format!("{} {params:?}", variant.kernel), &floats(&found[N - 1]), expected, 1e-5);

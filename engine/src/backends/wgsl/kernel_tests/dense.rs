@@ -3,7 +3,7 @@ use shaders::reference as twin;
 
 use super::super::plan::tiles;
 use super::super::variants::Product;
-use super::{assert_close, bytes, double, floats, launch, made_by, numbers, runner, step, with_device};
+use super::{assert_close, bytes, double, every_variant, floats, launch, made_by, numbers, runner, step, with_device};
 
 /// Rows, inputs and outputs: odd sizes, edges of tiles, and single rows.
 fn shapes() -> (std::ops::Range<u32>, std::ops::Range<u32>, std::ops::Range<u32>) {
@@ -56,7 +56,7 @@ fn every_variant_of_dense_forward_equals_the_twin() {
             let mut expected = double(&y);
             twin::dense_forward(&params, &step(rows), &double(&x), &double(&weights), &double(&bias), &mut expected);
             let product = Product::DenseForward(params);
-            for variant in product.variants_with(device.abilities()) {
+            for variant in every_variant(device, &product) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
                 assert_close(
@@ -96,7 +96,7 @@ fn every_variant_of_dense_input_gradient_equals_the_twin() {
                 &mut expected,
             );
             let product = Product::DenseInputGradient(params);
-            for variant in product.variants_with(device.abilities()) {
+            for variant in every_variant(device, &product) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
                 assert_close(
@@ -126,7 +126,7 @@ fn every_variant_of_dense_weight_gradient_equals_the_twin_part_by_part() {
             let mut expected = double(&gradient);
             twin::dense_weight_gradient(&params, &double(&x), &double(&dy), &mut expected);
             let product = Product::DenseWeightGradient(params);
-            for variant in product.variants_with(device.abilities()) {
+            for variant in every_variant(device, &product) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
                 assert_close(

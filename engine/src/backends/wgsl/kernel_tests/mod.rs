@@ -36,7 +36,9 @@ use super::buffer::Buffers;
 use super::device::Device;
 use super::executor::{Executor, Pipelines};
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, workgroups};
+use super::variants::{Product, Variant};
 use crate::backends::AdapterChoice;
+use crate::testing::{has_everything, skipped};
 
 /// Random shapes that each kernel is tried on.
 const CASES: u32 = 24;
@@ -50,10 +52,12 @@ type Devices = (Rc<Device>, Option<Rc<Device>>);
 thread_local! {
     static DEVICES: OnceCell<Option<Devices>> = const { OnceCell::new() };
     static STORED: Cell<Stored> = const { Cell::new(Stored::F32) };
+    /// Whether this test has told that it leaves variants out.
+    static LEAVES_OUT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `test` with a device that stores f32, and where it can with one that stores f16. Without a device it is skipped
-/// and says so, or fails when `REQUIRE_GPU` is 1.
+/// and says so, or fails when `REQUIRE_GPU` is 1; so it does without f16 on an adapter that must have it.
 pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
     DEVICES.with(|cell| {
         let devices = cell.get_or_init(|| {
@@ -63,8 +67,7 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
             })
         });
         let Some((single, half)) = devices else {
-            assert!(std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but there is no adapter");
-            return eprintln!("skipped: there is no adapter");
+            return skipped(true, "there is no adapter");
         };
         STORED.set(Stored::F32);
         test(single);
@@ -73,9 +76,21 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
                 STORED.set(Stored::F16);
                 test(half);
             }
-            None => eprintln!("skipped in f16: the adapter does not store it"),
+            None => skipped(has_everything(single.adapter()), "the adapter does not store f16"),
         }
     });
+}
+
+/// The variants of `product` that `device` runs. Where those with subgroups are not among them the test says so, or fails
+/// when `REQUIRE_GPU` is 1 and the adapter must have them.
+fn every_variant(device: &Device, product: &Product) -> Vec<&'static Variant> {
+    let variants: Vec<_> = product.variants_with(device.abilities()).collect();
+    if variants.len() < product.variants().len() && !LEAVES_OUT.replace(true) {
+        let lanes = device.abilities().subgroup_lanes;
+        let why = format!("kernels for subgroups of eight lanes do not run, this adapter's subgroups have {lanes}");
+        skipped(has_everything(device.adapter()), why);
+    }
+    variants
 }
 
 /// The same random shapes every time, so that a failure can be repeated.

@@ -5,7 +5,8 @@ use shaders::reference as twin;
 use super::super::device::Device;
 use super::super::variants::Product;
 use super::{
-    assert_close, bytes, double, floats, launch, numbers, runner, step, storable, stored_on_the_way, with_device,
+    assert_close, bytes, double, every_variant, floats, launch, numbers, runner, step, storable, stored_on_the_way,
+    with_device,
 };
 
 /// Sequences, steps and units: workgroups with sequences to spare, single steps, units with padding.
@@ -57,7 +58,7 @@ fn check_forward(device: &Device, params: &Lstm) {
     let [gates, cells, previous, y] = &mut expected;
     twin::lstm_forward(params, &step, &double(&recurrent), gates, cells, previous, y);
     let product = Product::LstmForward(*params);
-    for variant in product.variants_with(device.abilities()) {
+    for variant in every_variant(device, &product) {
         let found = launch(device, variant.kernel, params, &step, &buffers, variant.invocations(&product));
         let found = found[1..].iter().zip(&expected);
         for (what, (found, expected)) in ["gates", "cells", "previous", "y"].iter().zip(found) {
@@ -88,7 +89,7 @@ fn check_backward(device: &Device, params: &Lstm) {
     let [cells, gates] = &mut expected;
     twin::lstm_backward(params, &double(&recurrent), &double(&dy), cells, gates);
     let product = Product::LstmBackward(*params);
-    for variant in product.variants_with(device.abilities()) {
+    for variant in every_variant(device, &product) {
         let step = step(params.sequences);
         let found = launch(device, variant.kernel, params, &step, &buffers, variant.invocations(&product));
         for (what, (found, expected)) in ["cells", "gates"].iter().zip(found[2..].iter().zip(&expected)) {
@@ -143,7 +144,7 @@ fn sequences_without_a_gradient_get_none() {
         dy[(empty * params.stored_units) as usize..].fill(0.0);
         let buffers = [bytes(&recurrent), bytes(&dy), bytes(&cells), bytes(&gates)];
         let product = Product::LstmBackward(params);
-        for variant in product.variants_with(device.abilities()) {
+        for variant in every_variant(device, &product) {
             let invocations = variant.invocations(&product);
             let found = launch(device, variant.kernel, &params, &step(empty), &buffers, invocations);
             let (some, none) = (floats(&found[3]), (empty * params.steps * 4 * params.stored_units) as usize);

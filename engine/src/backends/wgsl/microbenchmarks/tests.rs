@@ -22,9 +22,8 @@ fn device() -> Option<Device> {
     let found = [AdapterChoice::Any, AdapterChoice::Cpu]
         .into_iter()
         .find_map(|choice| pollster::block_on(Device::open(&choice, shaders::Stored::F32)).ok());
-    assert!(found.is_some() || std::env::var("REQUIRE_GPU").as_deref() != Ok("1"), "REQUIRE_GPU=1, but no adapter");
     if found.is_none() {
-        eprintln!("skipped: there is no adapter");
+        crate::testing::skipped(true, "there is no adapter");
     }
     found
 }

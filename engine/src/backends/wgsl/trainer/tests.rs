@@ -3,6 +3,7 @@
 use super::super::kernel_tests::with_device;
 use super::*;
 use crate::data::{DataSet, Split, data_set};
+use crate::testing::{has_everything, skipped};
 use crate::training::BatchPlan;
 use crate::workload::Training;
 
@@ -64,8 +65,7 @@ fn the_bytes_that_are_allocated_are_those_that_were_predicted() {
 fn the_driver_reserves_what_was_predicted_apart_from_its_own_rounding() {
     with_device(|device| {
         let Some(before) = device.reserved_bytes() else {
-            eprintln!("skipped: this driver does not tell what it reserves");
-            return;
+            return skipped(has_everything(device.adapter()), "this driver does not tell what it reserves");
         };
         let job = job("keras-mnist-cnn", BATCH);
         let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job).unwrap();

@@ -1,0 +1,163 @@
+//! Burn's back ends in the page, and comparisons of back ends.
+
+use std::time::Duration;
+
+use browser_tests::{Browser, PATIENCE, RUN_PATIENCE, Server, Setup, drive_with_server, skipped, watch_to_the_end};
+use fantoccini::Locator;
+use serde_json::Value;
+
+/// Runs `body` where the page has Burn; `cargo xtask test --no-burn-page` builds one without.
+fn drive_with_burn(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
+    drive_with_burn_and_server(setup, async |page, _| body(page).await);
+}
+
+fn drive_with_burn_and_server(setup: Setup, body: impl AsyncFnOnce(&Browser, &Server)) {
+    if std::env::var("GRADMARK_NO_BURN_PAGE").is_ok_and(|value| value == "1") {
+        return skipped("the page was built without Burn");
+    }
+    drive_with_server(setup, body);
+}
+
+/// Files of the bundle with Burn that the page has asked for.
+async fn asked_of_burn(page: &Browser) -> Vec<Value> {
+    let script = "return performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/burn-'))";
+    page.client().execute(script, Vec::new()).await.unwrap().as_array().unwrap().clone()
+}
+
+#[test]
+fn burn_is_fetched_when_it_is_chosen_and_trains_on_the_processor() {
+    // Without WebGPU, which this back end does not need.
+    drive_with_burn(Setup { webgpu: false, ..Setup::default() }, async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=8&steps=6").await;
+        page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
+        let driver = page.client();
+        driver.find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
+        driver.find(Locator::Css("input[value=burn-flex]")).await.unwrap().click().await.unwrap();
+        let note = page.text("#benchmark-note").await.unwrap();
+        assert!(note.contains("MB of Burn"), "{note}");
+        assert_eq!(asked_of_burn(page).await, Vec::<Value>::new());
+
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
+        assert!(!asked_of_burn(page).await.is_empty());
+        let fetched = page.text("[data-figure=bundle]").await.unwrap();
+        assert!(fetched.contains("unpacked) fetched and started in"), "{fetched}");
+        let record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+        assert_eq!(record["device"]["backend"], "burn-flex");
+        let workload = &record["workloads"][0];
+        assert_eq!(workload["correctness"]["passed"], true, "{record}");
+        assert_eq!(workload["outcome"]["kind"], "completed");
+    });
+}
+
+#[test]
+fn burn_that_cannot_be_fetched_is_told_and_another_try_succeeds() {
+    let setup = Setup { missing: &["worker_bg.wasm"], ..Setup::default() };
+    drive_with_burn_and_server(setup, async |page, server| {
+        page.open("/?workload=keras-mnist-mlp&batch=8&seconds=600&backend=burn-flex").await;
+        page.click("button", "Benchmark").await;
+        let told =
+            |text: &str| text.contains("could not be loaded") && text.contains("404") && text.contains("try again");
+        page.wait_for_status(PATIENCE, told).await;
+        server.restore_missing().unwrap();
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(RUN_PATIENCE, |text| text.ends_with(": training")).await;
+        page.click("button", "Cancel").await;
+        page.wait_for_status(Duration::from_secs(5), |text| text.starts_with("Cancelled")).await;
+    });
+}
+
+/// Opens the choice of engines and compares.
+async fn compare(page: &Browser, path: &str) {
+    page.open(path).await;
+    page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
+    page.client().find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
+    page.click("button", "Compare back ends").await;
+}
+
+#[test]
+fn back_ends_are_compared_one_after_another_and_what_is_finished_stays() {
+    drive_with_burn(Setup::default(), async |page| {
+        compare(page, "/?workload=keras-mnist-mlp&batch=8&steps=6").await;
+        page.wait_for_status(RUN_PATIENCE, |text| text.starts_with("Our WGSL kernels (1 of 3)")).await;
+        // It trains once its first losses agree with the reference. The test set would take minutes on an emulated GPU.
+        let trains = |text: &str| text.starts_with("Burn on WebGPU (2 of 3)") && text.ends_with(": training");
+        page.wait_for_status(RUN_PATIENCE, trains).await;
+        page.click("button", "Cancel").await;
+        page.wait_for_status(PATIENCE, |text| text.starts_with("Cancelled. What was finished is in the comparison"))
+            .await;
+        let row = page.text("tr[data-backend=wgsl]").await.unwrap();
+        assert!(row.contains('%'), "{row}");
+        assert!(page.text("tr[data-backend=burn-flex]").await.is_none());
+    });
+}
+
+/// A row of the comparison: text and unrounded value of each of its cells, in the order of the columns.
+async fn cells_of(page: &Browser, backend: &str) -> Vec<(String, Option<f64>)> {
+    let script = "return [...document.querySelectorAll(`tr[data-backend=${arguments[0]}] td`)]\
+        .map(cell => [cell.textContent, cell.dataset.value ?? null])";
+    let cells = page.client().execute(script, vec![backend.into()]).await.unwrap();
+    let cell = |cell: &Value| {
+        let value = cell[1].as_str().map(|value| value.parse().unwrap());
+        (cell[0].as_str().unwrap().to_owned(), value)
+    };
+    cells.as_array().unwrap().iter().map(cell).collect()
+}
+
+#[test]
+fn a_comparison_from_several_seeds_ends_with_figures_ratios_and_a_verdict() {
+    drive_with_burn(Setup::default(), async |page| {
+        // Burn on an emulated GPU would take minutes to test.
+        let compared = "&compare=wgsl,burn-flex&seeds=2";
+        compare(page, &format!("/?workload=keras-mnist-mlp&batch=32&steps=20{compared}")).await;
+        // They take turns in going first.
+        let (ours, burn) = ("Our WGSL kernels", "Burn on the processor");
+        for (place, backend) in [ours, burn, burn, ours].into_iter().enumerate() {
+            let turn = format!("{backend} ({} of 4): ", place + 1);
+            page.wait_for_status(RUN_PATIENCE, |text| text.starts_with(&turn)).await;
+        }
+        page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
+
+        let table = page.by_role("table", "Comparison: MNIST, multilayer perceptron (Keras)").await.unwrap();
+        assert_eq!(table.find_all(Locator::Css("tbody tr")).await.unwrap().len(), 2);
+        let rows = [cells_of(page, "wgsl").await, cells_of(page, "burn-flex").await];
+        for (column, name) in ["time per epoch", "training", "testing"].into_iter().enumerate() {
+            let cells: Vec<_> = rows.iter().map(|row| &row[column]).collect();
+            let fastest = cells.iter().filter_map(|cell| cell.1).fold(f64::INFINITY, f64::min);
+            for (text, seconds) in cells {
+                let Some(seconds) = seconds else {
+                    // So few steps do not settle, and without a throughput nobody knows how long an epoch takes.
+                    assert_eq!((name, text.as_str()), ("time per epoch", "–"));
+                    continue;
+                };
+                let ratio = format!("{:.2} ×", seconds / fastest);
+                assert!(*seconds > 0.0 && text.contains(&ratio), "{name}: {ratio} is not in “{text}”");
+            }
+        }
+        let accuracies = rows.each_ref().map(|row| row[3].1.unwrap());
+        // Twenty steps of 32 samples are enough to do better than one in ten by far.
+        assert!(accuracies.iter().all(|accuracy| *accuracy > 0.3), "{accuracies:?}");
+        let verdict = page.text(".verdict").await.unwrap();
+        assert!(verdict.starts_with("Final accuracies agree within the spread of 2 seeds: "), "{verdict}");
+        let apart = format!("differ by up to {:.2} points", 100.0 * (accuracies[0] - accuracies[1]).abs());
+        assert!(verdict.contains(&apart), "{apart} is not in “{verdict}”");
+    });
+}
+
+#[test]
+fn a_comparison_that_no_back_end_can_make_gives_each_ones_reason_and_ends() {
+    drive_with_burn(Setup::default(), async |page| {
+        // SwiftShader has no f16, and Burn is not asked for it.
+        compare(page, "/?workload=keras-mnist-mlp&batch=8&steps=3&precision=f16&seeds=3").await;
+        page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
+        for backend in ["wgsl", "burn-wgpu", "burn-flex"] {
+            let cells = cells_of(page, backend).await;
+            assert_eq!(cells, vec![("–".to_owned(), None); 5], "{backend}");
+            let reason = page.text(&format!("tr[data-backend={backend}] th .explain")).await.unwrap();
+            assert!(reason.contains("f16"), "{backend}: {reason}");
+        }
+        let verdict = page.text(".verdict").await.unwrap();
+        assert_eq!(verdict, "Accuracies were not compared: fewer than two back ends finished.");
+        page.wait_for("button", "Benchmark", PATIENCE).await;
+    });
+}
