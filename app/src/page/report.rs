@@ -110,10 +110,17 @@ fn training(workload: &WorkloadRecord) -> String {
 fn evidence(workload: &WorkloadRecord) -> Option<String> {
     let check = workload.correctness.as_ref()?;
     let verdict = if check.passed { "agrees" } else { "disagrees" };
+    let whole = check.whole_batch.as_ref().map_or_else(String::new, |whole| {
+        format!(
+            ", and its batches of {} with the same samples in batches of {} (gradients differ by {:.1e}, allowed {:.0e})",
+            whole.batch_size, whole.part_size, whole.gradient_difference, whole.gradient_tolerance
+        )
+    });
     Some(format!(
-        "{}: {verdict} with the reference back end (largest relative difference of a loss {:.1e}, allowed {:.0e}); the \
-         losses of the first {} steps and {} final weights are kept",
+        "{}: {verdict} with the reference back end on batches of {} (largest relative difference of a loss {:.1e}, allowed \
+         {:.0e}){whole}; the losses of the first {} steps and {} final weights are kept",
         workload.workload,
+        check.batch_size,
         check.largest_difference,
         check.tolerance,
         workload.first_losses.len(),

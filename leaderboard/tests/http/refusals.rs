@@ -1,7 +1,7 @@
 //! Records that are not taken, one row for each rule; and what is taken with a flag.
 
-use results::RunRecord;
 use results::api::{AcceptedRun, StartedRun, Tier};
+use results::{RunRecord, WholeBatch};
 use serde_json::{Value, json};
 
 use crate::support::{TestServer, record};
@@ -221,7 +221,7 @@ fn a_comparison_that_does_not_follow_from_its_losses_is_refused() {
             (correctness.losses[1], correctness.reference_losses[1]) = (f64::MAX, f64::MAX);
         },
         "inconsistent",
-        "workloads[0].correctness.passed",
+        "workloads[0].correctness.largest_difference",
     );
     // Honest about the disagreement, and still called completed.
     bench.refuses_changed(
@@ -234,6 +234,57 @@ fn a_comparison_that_does_not_follow_from_its_losses_is_refused() {
         "workloads[0].correctness.passed",
     );
     bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn a_whole_batch_that_does_not_follow_from_its_numbers_is_refused() {
+    let bench = Bench::new();
+    let whole = |batch_size| WholeBatch {
+        batch_size,
+        part_size: 16,
+        loss: 2.5,
+        loss_of_parts: 2.5,
+        gradient_difference: 0.01,
+        gradient_tolerance: 0.05,
+        passed: true,
+    };
+    type Change = fn(&mut WholeBatch);
+    let rows: [(&str, &str, Change); 8] = [
+        ("batch_size", "inconsistent", |whole| whole.batch_size += 1),
+        ("part_size", "out_of_range", |whole| whole.part_size = 0),
+        ("part_size", "out_of_range", |whole| whole.part_size = whole.batch_size + 1),
+        ("gradient_difference", "out_of_range", |whole| whole.gradient_difference = -1e-9),
+        ("gradient_tolerance", "out_of_range", |whole| whole.gradient_tolerance = 0.06),
+        ("passed", "inconsistent", |whole| whole.gradient_difference = 0.06),
+        ("passed", "inconsistent", |whole| whole.loss = 2.51),
+        ("passed", "inconsistent", |whole| (whole.loss, whole.loss_of_parts) = (f64::MAX, f64::MAX)),
+    ];
+    for (field, code, change) in rows {
+        bench.refuses_changed(
+            |record| {
+                let workload = &mut record.workloads[0];
+                let mut whole = whole(workload.settings.batch_size);
+                change(&mut whole);
+                workload.correctness.as_mut().unwrap().whole_batch = Some(whole);
+            },
+            code,
+            &format!("workloads[0].correctness.whole_batch.{field}"),
+        );
+    }
+    // Honest about the disagreement of the whole batch, and still called passed.
+    bench.refuses_changed(
+        |record| {
+            let workload = &mut record.workloads[0];
+            let wrong = WholeBatch { gradient_difference: 1.0, passed: false, ..whole(workload.settings.batch_size) };
+            workload.correctness.as_mut().unwrap().whole_batch = Some(wrong);
+        },
+        "inconsistent",
+        "workloads[0].correctness.passed",
+    );
+    let mut right = bench.record.clone();
+    let workload = &mut right.workloads[0];
+    workload.correctness.as_mut().unwrap().whole_batch = Some(whole(workload.settings.batch_size));
+    assert_eq!(bench.server.hand_in(&bench.started.run_id, &right).status, 201);
 }
 
 #[test]
