@@ -40,8 +40,8 @@ pub enum EngineError {
     #[error("the device was lost: {message}; the driver may have reset it, so try again or use a smaller batch size")]
     DeviceLost { message: String },
     #[error(
-        "the link to the remote device broke while it was computing: `native-runner serve-device` has ended there, or \
-         says what went wrong, or the network is down"
+        "the link to the remote device broke: `native-runner serve-device` has ended there, or says what went wrong, or \
+         the network is down"
     )]
     LinkLost,
 }

@@ -97,7 +97,11 @@ pub enum Event<'a> {
     Building {
         backend: &'a str,
     },
-    /// A window is over; how many samples per second it had.
+    /// Steps that no window counts.
+    WarmingUp {
+        backend: &'a str,
+    },
+    /// A window is over; how many samples per second it had. Its figures are kept, even if nothing comes after it.
     Window {
         backend: &'a str,
         samples_per_second: f64,

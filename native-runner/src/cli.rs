@@ -47,7 +47,8 @@ Examples:
                                                    show that a device computes the right thing
 
 Exit status:
-  0 done   1 something unexpected   2 wrong usage, or no such adapter, back end or workload
+  0 done   1 something unexpected, or of several back ends one failed and the others' figures are there
+  2 wrong usage, or no such adapter, back end or workload
   3 diverged or wrong results   4 device lost or out of memory   5 upload refused   130 cancelled";
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("GRADMARK_COMMIT"), ")");

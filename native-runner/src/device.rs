@@ -21,8 +21,7 @@ pub(crate) fn open(
     #[cfg(feature = "burn-remote")]
     if let Some(address) = &opening.remote {
         let link = crate::link::Link::watch(address, place.remote_timeout)?;
-        let backend = pollster::block_on(backends::open_with(name, opening, clock))?;
-        return Ok(Box::new(link.of(backend)));
+        return pollster::block_on(link.open(backends::open_with(name, opening, clock)));
     }
     #[cfg(not(feature = "burn-remote"))]
     let _ = place;

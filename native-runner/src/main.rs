@@ -16,6 +16,7 @@ mod leaderboard;
 #[cfg(feature = "burn-remote")]
 mod link;
 mod meter;
+mod processor;
 mod progress;
 mod provenance;
 mod report;

@@ -21,6 +21,8 @@ pub(crate) struct StepsProgress {
     bar: Option<ProgressBar>,
     interrupt: Interrupt,
     last_line: Instant,
+    /// Workload and batch size that are measured just now.
+    part: String,
 }
 
 impl StepsProgress {
@@ -30,7 +32,7 @@ impl StepsProgress {
             let style = ProgressStyle::with_template(TEMPLATE).expect("the template is constant").progress_chars("━╸─");
             ProgressBar::with_draw_target(None, target).with_style(style)
         });
-        Self { bar, interrupt, last_line: Instant::now() }
+        Self { bar, interrupt, last_line: Instant::now(), part: String::new() }
     }
 
     /// Takes the bar away.
@@ -60,35 +62,46 @@ impl StepsProgress {
             bar.tick();
         }
     }
+
+    /// Away from a terminal, now and then.
+    fn line(&mut self, text: &str) {
+        if self.bar.is_none() && self.last_line.elapsed() >= LINE_INTERVAL {
+            // As above.
+            drop(Screen::Error.line(text));
+            self.last_line = Instant::now();
+        }
+    }
+
+    fn begin(&mut self, part: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_prefix(part.clone());
+        }
+        self.part = part;
+    }
 }
 
 impl Observer for StepsProgress {
     fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Started { workload, batch_size, number, count } => match &self.bar {
-                Some(bar) => {
+            Event::Started { workload, batch_size, number, count } => {
+                self.begin(format!("{workload}, batches of {batch_size}"));
+                if let Some(bar) = &self.bar {
                     bar.set_length(*count as u64);
                     bar.set_position(*number as u64 - 1);
-                    bar.set_prefix(format!("{workload}, batches of {batch_size}"));
-                    self.message(String::new());
                 }
-                None if self.last_line.elapsed() >= LINE_INTERVAL => {
-                    // As above.
-                    let text = format!("  {number} of {count}: {workload}, batches of {batch_size}");
-                    drop(Screen::Error.line(&text));
-                    self.last_line = Instant::now();
-                }
-                None => {}
-            },
+                self.message(String::new());
+                self.line(&format!("  {number} of {count}: {}", self.part));
+            }
             Event::Checking { backend } => self.message(format!("· {backend} beside the reference")),
             Event::Building { backend } => self.message(format!("· building for {backend}")),
+            Event::WarmingUp { backend } => self.message(format!("· warming {backend} up")),
             Event::Window { backend, samples_per_second } => {
-                self.message(format!("· {backend} {}", figure("samples_per_second", *samples_per_second)));
+                let text = format!("· {backend} {}", figure("samples_per_second", *samples_per_second));
+                self.line(&format!("  {} {text}", self.part));
+                self.message(text);
             }
             Event::LookingAgain { workload, backend, from_batch_size, to_batch_size } => {
-                if let Some(bar) = &self.bar {
-                    bar.set_prefix(format!("{workload}, {from_batch_size} and {to_batch_size} in turns"));
-                }
+                self.begin(format!("{workload}, {from_batch_size} and {to_batch_size} in turns"));
                 self.message(format!("· building for {backend}"));
             }
             // The figures stand in the table, together.

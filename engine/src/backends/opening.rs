@@ -14,12 +14,14 @@ pub struct Opening {
     pub threads: Option<NonZero<usize>>,
     /// Host and port where the device of [`BURN_REMOTE`] is served.
     pub remote: Option<String>,
+    /// What the processor of this machine calls itself. The engine cannot find out; [`BURN_FLEX`] tells it to the record.
+    pub processor: Option<String>,
 }
 
 impl Opening {
     /// On the adapter that fits, with nothing else asked for.
     pub fn new(precision: Precision, adapter: &AdapterChoice) -> Self {
-        Self { precision, adapter: adapter.clone(), threads: None, remote: None }
+        Self { precision, adapter: adapter.clone(), threads: None, remote: None, processor: None }
     }
 
     /// What was asked for that only one back end has: what it is, and whose.

@@ -114,7 +114,10 @@ impl<'a> Contest<'a> {
                 if steps_left != Some(0)
                     && let Some(window) = self.window(index, steps).await
                 {
-                    self.places[index].windows.push(window);
+                    let place = &mut self.places[index];
+                    place.windows.push(window);
+                    let (backend, samples_per_second) = (place.backend, window.samples_per_second());
+                    self.observer.event(&Event::Window { backend, samples_per_second });
                 }
             }
             let now = self.clock.now_seconds();
@@ -149,6 +152,9 @@ impl<'a> Contest<'a> {
         if self.places[index].steps_left.is_some() {
             return;
         }
+        if self.places[index].trainer.is_some() {
+            self.observer.event(&Event::WarmingUp { backend: self.places[index].backend });
+        }
         let mut steps: u32 = 1;
         while let Some(window) = self.window(index, steps).await {
             // The first step includes the driver's own preparations; a very slow one is enough all the same.
@@ -176,10 +182,7 @@ impl<'a> Contest<'a> {
                 place.facts.losses_are_finite &= report.losses.iter().all(|loss| loss.is_finite());
                 place.step_seconds = seconds / f64::from(steps.max(1));
                 place.steps_left = place.steps_left.map(|left| left.saturating_sub(steps));
-                let window = Timed { steps, samples: report.samples, seconds };
-                let samples_per_second = report.samples as f64 / seconds;
-                self.observer.event(&Event::Window { backend: place.backend, samples_per_second });
-                Some(window)
+                Some(Timed { steps, samples: report.samples, seconds })
             }
             Err(error) => {
                 place.trainer = None;

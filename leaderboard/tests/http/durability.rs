@@ -1,8 +1,8 @@
 //! What was acknowledged stays, whatever ends the server; and what keeps it from starting.
 
 use std::net::TcpListener;
-use std::sync::Mutex;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use results::RunRecord;
 use results::api::{AcceptedRun, RunList};
@@ -26,6 +26,14 @@ fn a_restart_keeps_runs_secrets_and_open_announcements() {
     assert_eq!(server.delete(&stored.run_id, &stored.deletion_secret).status, 204);
 }
 
+/// Runs that are accepted before a server is killed.
+const ENOUGH: usize = 20;
+
+fn count(accepted: &Mutex<Vec<AcceptedRun>>) -> usize {
+    // A client that panicked is told by its thread.
+    accepted.lock().unwrap_or_else(PoisonError::into_inner).len()
+}
+
 #[test]
 fn a_killed_server_has_kept_every_run_that_it_accepted() {
     let folder = tempfile::tempdir().unwrap();
@@ -33,16 +41,22 @@ fn a_killed_server_has_kept_every_run_that_it_accepted() {
     let server = ServerProcess::start(&database);
     let accepted: Mutex<Vec<AcceptedRun>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..2 {
+        let clients = [(); 2].map(|()| {
             let (client, accepted) = ((*server).clone(), &accepted);
-            scope.spawn(move || hand_in_until_it_fails(&client, accepted));
-        }
-        while accepted.lock().unwrap().len() < 20 {
+            scope.spawn(move || hand_in_until_it_fails(&client, accepted))
+        });
+        let started = Instant::now();
+        // Whatever ends both clients early, or makes them slow, is told below.
+        while count(&accepted) < ENOUGH
+            && clients.iter().any(|client| !client.is_finished())
+            && started.elapsed() < Duration::from_secs(60)
+        {
             std::thread::sleep(Duration::from_millis(1));
         }
         server.kill();
     });
     let accepted = accepted.into_inner().unwrap();
+    assert!(accepted.len() >= ENOUGH, "only {} runs were accepted", accepted.len());
 
     let server = ServerProcess::start(&database);
     for run in &accepted {

@@ -7,6 +7,7 @@ use engine::backends::Opening;
 use results::Precision;
 
 use super::positive_seconds;
+use crate::processor;
 
 /// Where devices are served and looked for unless another port is named.
 pub(super) const PORT: u16 = 4400;
@@ -35,7 +36,7 @@ pub(crate) struct PlaceArgs {
 impl PlaceArgs {
     pub(crate) fn opening(&self, precision: Precision, adapter: &AdapterChoice) -> Opening {
         let (threads, remote) = (self.threads, self.remote.clone());
-        Opening { threads, remote, ..Opening::new(precision, adapter) }
+        Opening { threads, remote, processor: processor::name(), ..Opening::new(precision, adapter) }
     }
 }
 

@@ -9,6 +9,7 @@ use results::Precision;
 
 use super::place::{PORT, threads};
 use super::short_text;
+use crate::processor;
 
 const SERVE_DEVICE_EXAMPLES: &str = "\
 Examples:
@@ -48,6 +49,7 @@ pub(crate) struct ServeDeviceArgs {
 impl ServeDeviceArgs {
     pub(crate) fn opening(&self) -> Opening {
         let choice: AdapterChoice = self.adapter.parse().unwrap_or_else(|never: Infallible| match never {});
-        Opening { threads: self.threads, ..Opening::new(Precision::F32, &choice) }
+        let (threads, processor) = (self.threads, processor::name());
+        Opening { threads, processor, ..Opening::new(Precision::F32, &choice) }
     }
 }

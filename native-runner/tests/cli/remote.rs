@@ -9,6 +9,9 @@ use std::{fs, thread};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use results::RunRecord;
+use results::comparison::{Comparison, Row, RowOutcome};
+use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::support::{Answer, FakeServer, Finished, Runner, one_line};
 
@@ -31,7 +34,10 @@ impl Server {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim_end().rsplit(' ').next().unwrap().to_owned();
-        assert!(line.starts_with("Serving processor (Burn,") && address.starts_with("127.0.0.1:"), "{line}");
+        assert!(
+            line.starts_with("Serving ") && line.contains(" (Burn, ") && address.starts_with("127.0.0.1:"),
+            "{line}"
+        );
         let stderr = BufReader::new(child.stderr.take().unwrap());
         Self { address, child, stderr, _runner: runner }
     }
@@ -86,10 +92,9 @@ fn a_remote_device_learns_what_a_local_one_learns_and_the_record_says_that_it_is
     assert_eq!(remote.workloads[0].first_losses, local.workloads[0].first_losses);
 
     let device = &remote.device;
-    assert_eq!(
-        (device.backend.as_str(), device.adapter.name.as_str()),
-        ("burn-remote", "remote processor (Burn, 1 thread)")
-    );
+    let name = format!("remote {}", local.device.adapter.name);
+    assert_eq!((device.backend.as_str(), &device.adapter.name), ("burn-remote", &name));
+    assert!(name.ends_with(" (Burn, 1 thread)"), "{name}");
     let mut settings = local.workloads[0].settings.variants.clone();
     settings.push("burn remote: burn-flex through a WebSocket".to_owned());
     settings.push("burn remote: processor time and memory are the client's".to_owned());
@@ -97,41 +102,44 @@ fn a_remote_device_learns_what_a_local_one_learns_and_the_record_says_that_it_is
     assert!(server.stop().contains("Stopped."));
 }
 
-/// A client that trains for minutes, once the server has heard of it. What it prints is read in a thread, so that it
-/// never waits for us.
+/// A client of the server. What it prints is read in a thread, so that it never waits for us.
 struct Client {
     child: Child,
     told: thread::JoinHandle<String>,
-    _runner: Runner,
+    runner: Runner,
 }
 
 impl Client {
+    /// One that trains for minutes, once it has told how it goes.
     fn start(server: &mut Server, arguments: &str) -> Self {
-        let line = format!(
-            "--backend burn-remote --remote {} {arguments} --workload keras-mnist-mlp --seconds 300 --batch-size 16",
-            server.address
-        );
-        let mut runner = Runner::new(&line);
-        let mut child = runner.command().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let line =
+            format!("--backend burn-remote {arguments} --workload keras-mnist-mlp --seconds 300 --batch-size 16");
+        Self::start_until(server, &line, |line| line.contains(" · loss "))
+    }
+
+    /// Goes on as soon as it has printed such a line.
+    fn start_until(server: &mut Server, line: &str, told: impl Fn(&str) -> bool) -> Self {
+        let mut runner = Runner::new(&format!("{line} --remote {}", server.address));
+        let mut child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         server.wait_for_a_client();
         let mut line = String::new();
-        while !line.starts_with("keras-mnist-mlp (1 of 1)") {
+        let mut before = String::new();
+        while !told(&line) {
             line.clear();
-            assert!(stderr.read_line(&mut line).unwrap() > 0, "the client ended");
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "the client ended:\n{before}");
+            before.push_str(&line);
         }
         let told = thread::spawn(move || {
             let mut text = String::new();
             stderr.read_to_string(&mut text).unwrap();
             text
         });
-        // By then it trains.
-        thread::sleep(Duration::from_secs(3));
-        Self { child, told, _runner: runner }
+        Self { child, told, runner }
     }
 
-    /// How it ended, which must be soon, and what it printed.
-    fn end(mut self) -> (Option<i32>, String) {
+    /// How it ended, which must be soon, what it printed, and its folder.
+    fn end(mut self) -> (Option<i32>, String, TempDir) {
         let started = Instant::now();
         let status = loop {
             match self.child.try_wait().unwrap() {
@@ -143,7 +151,7 @@ impl Client {
                 }
             }
         };
-        (status.code(), self.told.join().unwrap())
+        (status.code(), self.told.join().unwrap(), self.runner.folder)
     }
 }
 
@@ -153,7 +161,7 @@ fn a_server_that_ends_in_the_middle_ends_the_training_with_an_error() {
         let mut server = Server::start("--threads 1");
         let client = Client::start(&mut server, "");
         server.signal(signal);
-        let (status, told) = client.end();
+        let (status, told, _) = client.end();
         assert_eq!(status, Some(4), "{told}");
         assert!(one_line(&told).contains("error: the link to the remote device broke"), "{told}");
         assert!(!told.contains("panicked"), "{told}");
@@ -165,9 +173,78 @@ fn a_server_that_hangs_ends_the_training_with_an_error() {
     let mut server = Server::start("--threads 1");
     let client = Client::start(&mut server, "--remote-timeout 2");
     server.signal(Signal::SIGSTOP);
-    let (status, told) = client.end();
+    let (status, told, _) = client.end();
     assert_eq!(status, Some(4), "{told}");
     assert!(one_line(&told).contains("error: the link to the remote device broke"), "{told}");
+}
+
+/// What a comparison of `burn-flex` and `burn-remote` from two seeds has found when something happens to the server in
+/// the turn that a line with `turn` begins: the row of the processor, and that of the remote device.
+fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
+    let mut server = Server::start("--threads 1");
+    // The turns that are left take longer than the server may be silent.
+    let line = format!(
+        "--backend {backends} --workload keras-mnist-mlp --seconds 5 --batch-size 16 --seed 5 --seeds 2 \
+         --remote-timeout 2 --json all.json"
+    );
+    let client = Client::start_until(&mut server, &line, |line| line.contains(turn));
+    server.signal(happens);
+    let (status, told, folder) = client.end();
+    // The figures are there, but not all of them.
+    assert_eq!(status, Some(1), "{told}");
+    assert!(one_line(&told).contains("on burn-remote: the link to the remote device broke"), "{told}");
+    assert!(!told.contains("panicked"), "{told}");
+    let document: Value = serde_json::from_slice(&fs::read(folder.path().join("all.json")).unwrap()).unwrap();
+    let found: Comparison = serde_json::from_value(document["comparisons"][0].clone()).unwrap();
+    let row = |backend: &str| found.rows.iter().find(|row| row.contender.backend == backend).unwrap().clone();
+    (row("burn-flex"), row("burn-remote"))
+}
+
+fn seeds(row: &Row) -> &[u32] {
+    row.figures.as_ref().map_or(&[], |figures| figures.seeds.as_slice())
+}
+
+#[test]
+fn a_server_that_ends_in_the_middle_of_a_comparison_costs_its_own_figures_only() {
+    let (processor, remote) = compared("burn-flex,burn-remote", "on burn-remote, seed 5 (2 of 4)", Signal::SIGKILL);
+    assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
+    let RowOutcome::Refused { reason } = &remote.outcome else { panic!("{remote:?}") };
+    assert!(reason.contains("the link to the remote device broke") && seeds(&remote).is_empty(), "{remote:?}");
+}
+
+#[test]
+fn a_server_that_hangs_or_ends_while_another_back_end_trains_costs_its_later_figures_only() {
+    for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
+        let (processor, remote) = compared("burn-remote,burn-flex", "on burn-flex, seed 5 (2 of 4)", happens);
+        assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
+        assert!(matches!(&remote.outcome, RowOutcome::Refused { .. }), "{remote:?}");
+    }
+}
+
+#[test]
+fn a_server_that_ends_while_steps_are_timed_costs_its_own_figures_only() {
+    let mut server = Server::start("--threads 1");
+    let line = "steps --backend burn-flex,burn-remote --workload keras-mnist-mlp --batch-sizes 16 --unchecked \
+                --seconds-per-workload 20 --remote-timeout 2 --json";
+    let mut client = Client::start_until(&mut server, line, |line| line.contains("keras-mnist-mlp, batches of 16 · "));
+    server.signal(Signal::SIGKILL);
+    let mut written = String::new();
+    client.child.stdout.take().unwrap().read_to_string(&mut written).unwrap();
+    let (status, told, _) = client.end();
+    assert_eq!(status, Some(1), "{told}");
+    let document: Value = serde_json::from_str(&written).unwrap();
+    let entries = &document["workloads"][0]["sizes"][0]["entries"];
+    assert_eq!(
+        (&entries[0]["backend"], &entries[0]["outcome"]),
+        (&"burn-flex".into(), &"measured".into()),
+        "{document}"
+    );
+    assert_eq!(
+        (&entries[1]["backend"], &entries[1]["outcome"]),
+        (&"burn-remote".into(), &"failed".into()),
+        "{document}"
+    );
+    assert!(one_line(&told).contains("the link to the remote device broke"), "{told}");
 }
 
 #[test]
@@ -214,7 +291,7 @@ fn only_what_can_be_served_is_served_and_a_taken_port_is_named() {
         ("--backend wgsl".to_owned(), 2, ["one of Burn's", "burn-flex"]),
         ("--backend burn-remote".to_owned(), 2, ["one of Burn's", "burn-flex"]),
         ("--backend abacus".to_owned(), 2, ["abacus", "burn-flex"]),
-        ("--backend burn-flex --adapter discrete".to_owned(), 2, ["discrete", "processor"]),
+        ("--backend burn-flex --adapter discrete".to_owned(), 2, ["discrete", "(Burn, "]),
         (format!("--backend burn-flex --bind {address}"), 1, ["cannot listen on", address.as_str()]),
     ] {
         let bind = if arguments.contains("--bind") { "" } else { "--bind 127.0.0.1:0" };

@@ -80,7 +80,7 @@ pub(super) async fn open(
     }
     let opened: Result<Opened, EngineError> = match name {
         #[cfg(feature = "burn-flex")]
-        list::BURN_FLEX => processor::open(&opening.adapter, opening.threads),
+        list::BURN_FLEX => processor::open(opening),
         #[cfg(feature = "burn-wgpu")]
         list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::Wgsl).await,
         #[cfg(feature = "burn-vulkan")]

@@ -3,27 +3,29 @@
 #[cfg_attr(target_family = "wasm", path = "processor/one_thread.rs")]
 mod pool;
 
-use std::num::NonZero;
 use std::thread;
 
 use burn_tensor::Device;
 use results::{Adapter, DeviceKind};
 
 use super::Opened;
-use crate::backends::AdapterChoice;
+use crate::backends::Opening;
 use crate::error::EngineError;
 pub(super) use pool::threads;
 
-/// Opens the processor, to compute with so many threads.
+/// What a processor is called where nobody knows its name, as in a browser.
+const NAMELESS: &str = "processor";
+
+/// Opens the processor, to compute with as many threads as were asked for.
 ///
 /// # Errors
 /// A choice that the processor does not fit, and another number of threads than this program computes with already.
-pub(super) fn open(choice: &AdapterChoice, threads: Option<NonZero<usize>>) -> Result<Opened, EngineError> {
-    if let Some(threads) = threads {
+pub(super) fn open(opening: &Opening) -> Result<Opened, EngineError> {
+    if let Some(threads) = opening.threads {
         pool::set_threads(threads)?;
     }
     let adapter = Adapter {
-        name: format!("processor (Burn, {})", cores()),
+        name: format!("{} (Burn, {})", opening.processor.as_deref().unwrap_or(NAMELESS), cores()),
         vendor: String::new(),
         architecture: std::env::consts::ARCH.to_owned(),
         kind: DeviceKind::Cpu,
@@ -31,7 +33,7 @@ pub(super) fn open(choice: &AdapterChoice, threads: Option<NonZero<usize>>) -> R
         driver: String::new(),
         software: false,
     };
-    choice.choose_processor(&adapter)?;
+    opening.adapter.choose_processor(&adapter)?;
     Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })
 }
 

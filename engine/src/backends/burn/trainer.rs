@@ -1,7 +1,8 @@
+mod failure;
 mod rehearsal;
 
 use async_trait::async_trait;
-use burn_tensor::{Device, ExecutionError, Int, Tensor, TensorData, Transaction, activation};
+use burn_tensor::{Device, Int, Tensor, TensorData, Transaction, activation};
 use shaders::params::Step;
 
 use super::arrangement::Arrangement;
@@ -14,6 +15,7 @@ use crate::error::EngineError;
 use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use failure::refused;
 pub(super) use rehearsal::FirstUse;
 
 /// The least test samples that are classified at once.
@@ -320,13 +322,4 @@ fn numbers(data: TensorData) -> Result<Vec<f32>, EngineError> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count is whole and not negative")]
 fn whole(count: f32) -> u64 {
     count as u64
-}
-
-fn refused(error: ExecutionError) -> EngineError {
-    let message = error.to_string();
-    #[cfg(feature = "burn-remote")]
-    if super::remote::is_broken_link(&message) {
-        return EngineError::LinkLost;
-    }
-    EngineError::DeviceRefused { message }
 }
