@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use engine::{Backend, EngineError, Trainer, TrainingJob};
-use results::{Adapter, Precision};
+use results::{Adapter, Precision, Warning};
 
 use crate::failure::Failure;
 
@@ -117,6 +117,10 @@ impl Backend for Linked {
 
     fn precision(&self) -> Precision {
         self.backend.precision()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        self.backend.warnings()
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {

@@ -2,7 +2,10 @@
 
 use std::rc::Rc;
 
-use super::{TUNED, VERSION};
+use results::Adapter;
+
+use super::trainer::FirstUse;
+use super::{TUNED, VERSION, is_untuned_gpu};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::wgsl::workload_tests::{Standstill, figures, job};
 use crate::backends::{AdapterChoice, open};
@@ -333,6 +336,19 @@ fn the_record_names_the_version_that_is_built_in() {
 }
 
 #[test]
+fn only_a_gpu_that_burn_was_not_built_to_tune_for_is_warned_of() {
+    let adapter = |software| Adapter { software, ..ReferenceBackend::<f32>::new().adapter().clone() };
+    assert!(is_untuned_gpu(FirstUse::Compiles, &adapter(false)));
+    assert!(!is_untuned_gpu(FirstUse::Compiles, &adapter(true)), "nobody tunes for a software adapter");
+    assert!(!is_untuned_gpu(FirstUse::CompilesAndTunes, &adapter(false)));
+    assert!(!is_untuned_gpu(FirstUse::Ordinary, &adapter(false)), "the processor compiles nothing");
+    for backend in backends() {
+        let gpu = backend.name() != "burn-flex" && !backend.adapter().software;
+        assert_eq!(backend.warnings().len(), usize::from(gpu && !TUNED), "{}", backend.name());
+    }
+}
+
+#[test]
 fn the_record_says_what_is_fused_and_tuned() {
     // No other feature may turn them on.
     let manifest = include_str!("../../../Cargo.toml");
@@ -349,7 +365,8 @@ fn the_record_says_what_is_fused_and_tuned() {
             assert!(trainer.variants().contains(&format!("burn {part}: {state}")), "{}", backend.name());
         }
         let told = trainer.preparation();
-        assert_eq!((told.compiling_seconds.is_some(), told.tuning_seconds.is_some()), (compiles, compiles && TUNED));
+        assert_eq!(told.compiling_seconds.is_some(), compiles && !TUNED, "{told:?}");
+        assert_eq!(told.tuning_seconds.is_some(), compiles && TUNED, "{told:?}");
         assert!(trainer.device_memory_bytes() > 0, "{}", backend.name());
     }
 }
