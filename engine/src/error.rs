@@ -14,6 +14,11 @@ pub enum EngineError {
     BackendNotBuilt { name: &'static str, feature: &'static str },
     #[error("no adapter fits `{asked}`; {}", found_list(found))]
     NoAdapter { asked: String, found: Vec<String> },
+    #[error(
+        "the back end `{backend}` counts devices of its own, among which --adapter {index} means another one: {reason}; \
+         ask for a part of the device's name, or run `{backend}` by itself"
+    )]
+    IndexOfOthers { backend: &'static str, index: usize, reason: String },
     #[error("{whose} does not compute in {precision}: {reason}; ask for {instead}")]
     NoPrecision { whose: String, precision: &'static str, reason: &'static str, instead: &'static str },
     #[error("{setting} is for the back end `{suited}`, and not for {}", given.join(", "))]

@@ -101,6 +101,9 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
     if backend.adapter().software {
         warn(&mut warnings, edges, Warning::SoftwareAdapter { name: backend.adapter().name.clone() });
     }
+    for warning in backend.warnings() {
+        warn(&mut warnings, edges, warning);
+    }
     let mut records = Vec::new();
     let mut stopped = None;
     for (index, workload) in workloads.iter().enumerate() {
@@ -188,7 +191,11 @@ async fn run_workload(
     record.settings.precision = backend.precision();
     record.settings.device_memory_bytes = trainer.device_memory_bytes();
     record.settings.variants = trainer.variants();
-    record.cold_start = cold_start(build_start - load_start, built - build_start, trainer.preparation());
+    let preparation = trainer.preparation();
+    record.cold_start = cold_start(build_start - load_start, built - build_start, preparation);
+    if let Some(steps) = preparation.unsettled_after_steps {
+        warn(warnings, edges, Warning::TuningNotSettled { workload: workload.name.to_owned(), steps });
+    }
     record.target = Some(Target { accuracy: job_settings.target_accuracy, reached_seconds: None, reached_step: None });
 
     progress.phase(edges, Phase::Checking);
@@ -218,7 +225,7 @@ async fn run_workload(
 
 /// What came before the first timed step. Nothing that the trainer tells apart is counted as building too.
 fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparation) -> ColdStart {
-    let Preparation { compiling_seconds, tuning_seconds } = preparation;
+    let Preparation { compiling_seconds, tuning_seconds, .. } = preparation;
     let told_apart: f64 = [compiling_seconds, tuning_seconds].into_iter().flatten().sum();
     ColdStart {
         data_seconds: Some(data_seconds),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use results::{Adapter, Precision};
+use results::{Adapter, Precision, Warning};
 use shaders::params::Step;
 
 use crate::data::{DataSet, Split};
@@ -89,6 +89,10 @@ pub trait Backend {
     fn name(&self) -> &'static str;
     fn adapter(&self) -> &Adapter;
     fn precision(&self) -> Precision;
+    /// What is not ideal about computing with it here, for the record of every run.
+    fn warnings(&self) -> Vec<Warning> {
+        Vec::new()
+    }
     /// Bytes that [`Backend::build`] will allocate on the device, where the back end can tell; nothing is allocated yet.
     ///
     /// # Errors
@@ -137,10 +141,12 @@ pub trait Trainer {
 /// Seconds of a build that the record reports by themselves; absent where there are none, or they are not told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Preparation {
-    /// Using every operation for the first time, which compiles it.
+    /// Using every operation for the first time, where that compiles it and does nothing else.
     pub compiling_seconds: Option<f64>,
-    /// Choosing among kernels, after that.
+    /// Choosing among kernels, with compiling them where both happen at once.
     pub tuning_seconds: Option<f64>,
+    /// Steps after which choosing ended although the time of a step had not settled; absent where it had.
+    pub unsettled_after_steps: Option<u32>,
 }
 
 /// Samples that are not trained on.

@@ -66,6 +66,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::UnknownBackend { .. }
         | EngineError::BackendNotBuilt { .. }
         | EngineError::NoAdapter { .. }
+        | EngineError::IndexOfOthers { .. }
         | EngineError::NoPrecision { .. }
         | EngineError::Unsuited { .. }
         | EngineError::NoHost { .. }

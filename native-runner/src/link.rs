@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use engine::{Backend, EngineError, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
-use results::{Adapter, Precision};
+use results::{Adapter, Precision, Warning};
 
 use crate::failure::Failure;
 
@@ -220,6 +220,10 @@ impl Backend for Linked {
 
     fn precision(&self) -> Precision {
         self.backend.precision()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        self.backend.warnings()
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {

@@ -1,7 +1,7 @@
 //! The end of a run as a person reads it: figures, warnings, verdict.
 
 use console::Style;
-use results::{Correctness, METRICS, Outcome, RunRecord, WorkloadRecord};
+use results::{ColdStart, Correctness, METRICS, Outcome, RunRecord, WorkloadRecord};
 
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -16,6 +16,14 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
     for line in figures(record).lines(screen, screen.width()) {
         screen.line(&line)?;
+    }
+    let starts: Vec<String> = record.workloads.iter().filter_map(cold_start).collect();
+    if !starts.is_empty() {
+        screen.line("")?;
+    }
+    let title = screen.paint(Style::new().bold(), "Cold start");
+    for start in starts {
+        screen.prose(&format!("{title}  "), &start, 12)?;
     }
     if !record.warnings.is_empty() {
         Screen::Error.line("")?;
@@ -67,6 +75,25 @@ fn figures(record: &RunRecord) -> Table {
         titles: METRICS.iter().map(|metric| metric.title.to_owned()).collect(),
         columns: record.workloads.iter().map(column).collect(),
     }
+}
+
+/// What came before the first timed step, each part that is known; `None` where nothing is.
+fn cold_start(record: &WorkloadRecord) -> Option<String> {
+    let ColdStart { data_seconds, build_seconds, compiling_seconds, tuning_seconds, first_step_seconds } =
+        record.cold_start;
+    let parts = [
+        ("data", data_seconds),
+        ("building", build_seconds),
+        ("compiling", compiling_seconds),
+        ("tuning", tuning_seconds),
+        ("first step", first_step_seconds),
+    ];
+    let known = parts.into_iter().filter_map(|(name, seconds)| {
+        // Any figure in seconds is shown alike.
+        Some(format!("{name} {}", figure("training_seconds", seconds?)))
+    });
+    let known: Vec<String> = known.collect();
+    (!known.is_empty()).then(|| format!("{}: {}", record.workload, known.join(" · ")))
 }
 
 /// Device, back end, the headline of each workload, and whether a leaderboard may rank it.
@@ -125,8 +152,8 @@ fn unranked_because(record: &RunRecord) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use results::{
-        Adapter, Client, ClientKind, ColdStart, Correctness, Device, DeviceKind, Precision, Provenance, Resources,
-        SCHEMA_VERSION, Settings, Suite, Summary, Target,
+        Adapter, Client, ClientKind, Correctness, Device, DeviceKind, Precision, Provenance, Resources, SCHEMA_VERSION,
+        Settings, Suite, Summary, Target,
     };
 
     use super::*;
@@ -216,6 +243,21 @@ mod tests {
             "Some GPU · wgsl · caffe-mnist 41.23 k samples/s, 98.61 % accuracy, \
              target 98.00 % reached after 12.50 s · can be ranked"
         );
+    }
+
+    #[test]
+    fn the_cold_start_is_told_in_parts_as_far_as_they_are_known() {
+        let mut workload = workload(Outcome::Completed);
+        assert_eq!(cold_start(&workload), None);
+        workload.cold_start = ColdStart {
+            data_seconds: Some(0.25),
+            build_seconds: Some(0.5),
+            compiling_seconds: None,
+            tuning_seconds: Some(75.0),
+            first_step_seconds: Some(0.012),
+        };
+        let expected = "caffe-mnist: data 250.0 ms · building 500.0 ms · tuning 75.00 s · first step 12.00 ms";
+        assert_eq!(cold_start(&workload).as_deref(), Some(expected));
     }
 
     #[test]

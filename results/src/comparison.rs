@@ -117,7 +117,7 @@ pub struct Figures {
     pub accuracy: Option<f64>,
     /// Standard deviation of that accuracy over the runs; absent with one run.
     pub accuracy_deviation: Option<f64>,
-    /// Building, tuning and the first step of the first run; later runs may find compiled kernels.
+    /// Building, compiling, tuning and the first step of the first run; later runs may find compiled kernels.
     pub cold_start: Option<Timing>,
     /// What the back end had allocated on its device when the first run was built.
     pub device_memory_bytes: Option<u64>,

@@ -112,9 +112,10 @@ pub struct ColdStart {
     /// Compiling shaders, making pipelines and buffers, uploading data and weights; without what is told apart below.
     pub build_seconds: Option<f64>,
     /// A first step and a first test that are forgotten, by a back end that compiles when an operation is first used.
-    /// Where it also chooses kernels then, its first choices are among this.
+    /// Absent where it also chooses kernels then, because it compiles each that it tries.
     pub compiling_seconds: Option<f64>,
-    /// Choosing kernel variants. Where that happens while training: forgotten steps until they no longer get faster.
+    /// Choosing kernel variants. Where that happens while training: forgotten steps from the very first, which compile
+    /// as well, until they no longer get faster.
     pub tuning_seconds: Option<f64>,
     pub first_step_seconds: Option<f64>,
 }

@@ -19,6 +19,10 @@ pub enum Warning {
     TabHidden { seconds: f64 },
     /// The browser's clock moves in steps too coarse for the windows used.
     CoarseTimer { resolution_seconds: f64 },
+    /// Burn computes without what makes it fast on a GPU, because its program was built so.
+    Untuned { backend: String },
+    /// Training began although the time of a step had not settled while kernels were chosen.
+    TuningNotSettled { workload: String, steps: u32 },
     /// The screen could dim, because the browser gave no wake lock.
     NoWakeLock,
     /// The page is not cross-origin isolated, so the browser's clock is coarser than it could be.
@@ -61,6 +65,16 @@ impl fmt::Display for Warning {
                 f,
                 "This browser's clock moves in steps of {:.1} ms, so short times are uncertain.",
                 resolution_seconds * 1e3
+            ),
+            Self::Untuned { backend } => write!(
+                f,
+                "{backend}: the program that computes has Burn without fusion and autotune, so Burn is slower than it can \
+                 be on this device. Build that program with `burn-tuned` as well: `--features burn-wgpu,burn-tuned`."
+            ),
+            Self::TuningNotSettled { workload, steps } => write!(
+                f,
+                "{workload}: after {steps} steps of choosing among kernels the time of a step had not settled, so the first \
+                 windows may hold some of it. Close other programs and run again."
             ),
             Self::NoWakeLock => {
                 write!(

@@ -127,6 +127,8 @@ fn warning() -> impl Strategy<Value = Warning> {
         (text(), number()).prop_map(|(workload, budget_seconds)| Warning::StoppedByBudget { workload, budget_seconds }),
         number().prop_map(|seconds| Warning::TabHidden { seconds }),
         number().prop_map(|resolution_seconds| Warning::CoarseTimer { resolution_seconds }),
+        text().prop_map(|backend| Warning::Untuned { backend }),
+        (text(), any::<u32>()).prop_map(|(workload, steps)| Warning::TuningNotSettled { workload, steps }),
         Just(Warning::NoWakeLock),
         Just(Warning::NotIsolated),
         text().prop_map(|reason| Warning::Unregistered { reason }),

@@ -9,6 +9,9 @@ use clap::Args;
 use std::path::Path;
 use std::process::Command;
 
+/// Whom our kernels stand beside: the one other framework that every machine runs.
+const FEATURES: &[&str] = &["burn-flex"];
+
 #[derive(Args)]
 pub(crate) struct Options {
     /// What `native-runner steps` is given; without an adapter, a machine without a GPU is measured on its software
@@ -24,8 +27,8 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let software_vulkan = !chosen && !vulkan::shows_gpu(root);
     setup::system(Wanted { npm: store.needs_download(), software_vulkan, ..Wanted::default() })?;
     data::prepare(&store, Trust::Stamped)?;
-    say::step("Building", "native-runner (nothing to do when it is up to date)");
-    let program = build::program(top, "native-runner")?;
+    say::step("Building", "native-runner with Burn (minutes at first, nothing to do when it is up to date)");
+    let program = build::program_with(top, "native-runner", FEATURES)?;
     let mut command = Command::new(program);
     command.arg("steps").env("GRADMARK_DATA", store.folder());
     let mut software = false;

@@ -11,8 +11,14 @@ pub(crate) type Programs = BTreeMap<String, PathBuf>;
 
 /// `cargo build --release -p PACKAGE`, and where its program of the same name is.
 pub(crate) fn program(top: &Path, package: &str) -> Result<PathBuf> {
+    program_with(top, package, &[])
+}
+
+/// As [`program`], with these of the package's features besides those that are on by themselves.
+pub(crate) fn program_with(top: &Path, package: &str, features: &[&str]) -> Result<PathBuf> {
     let mut command = cargo(top);
     command.args(["build", "--release", "--package", package]);
+    command.args(features.iter().flat_map(|feature| ["--features", feature]));
     programs(&mut command)?
         .remove(package)
         .with_context(|| format!("the crate {package} builds no program of its own name"))

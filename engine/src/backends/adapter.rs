@@ -19,6 +19,8 @@ pub enum AdapterChoice {
     Index(usize),
     /// Part of the name, in any case.
     Name(String),
+    /// Exactly this name, which only one may have: an adapter that was chosen already, among other back ends' devices.
+    Exactly(String),
     /// Whatever the browser gives.
     Browser,
 }
@@ -50,6 +52,7 @@ impl fmt::Display for AdapterChoice {
             Self::Cpu => write!(f, "cpu"),
             Self::Index(index) => write!(f, "{index}"),
             Self::Name(name) => write!(f, "{name}"),
+            Self::Exactly(name) => write!(f, "the only {name}"),
             Self::Browser => write!(f, "browser"),
         }
     }
@@ -73,9 +76,29 @@ impl AdapterChoice {
             // Every name contains the empty one.
             Self::Name(name) if name.trim().is_empty() => None,
             Self::Name(name) => adapters.iter().position(|a| a.name.to_lowercase().contains(&name.to_lowercase())),
+            Self::Exactly(name) => {
+                let mut of_name = (0..adapters.len()).filter(|&index| adapters[index].name == *name);
+                of_name.next().filter(|_| of_name.next().is_none())
+            }
             Self::Browser => (!adapters.is_empty()).then_some(0),
         };
         found.ok_or_else(|| self.not_found(adapters))
+    }
+
+    /// The same device for a back end that counts devices of its own: an index among `adapters` becomes a name, and all
+    /// other choices mean the same everywhere.
+    ///
+    /// # Errors
+    /// An index that is not there, and one of several adapters of the same name, which cannot be told apart elsewhere.
+    pub fn beyond(&self, adapters: &[Adapter], backend: &'static str) -> Result<Self, EngineError> {
+        let Self::Index(index) = *self else { return Ok(self.clone()) };
+        let Adapter { name, api, .. } = &adapters[self.choose(adapters)?];
+        // One device may be reached through several interfaces.
+        if adapters.iter().filter(|other| other.name == *name && other.api == *api).count() > 1 {
+            let reason = format!("several adapters are named {name}");
+            return Err(EngineError::IndexOfOthers { backend, index, reason });
+        }
+        Ok(Self::Exactly(name.clone()))
     }
 
     /// Whether a back end without adapters may be used: `any` and `cpu` fit the processor.
@@ -132,6 +155,24 @@ mod tests {
         check("3", &all, None);
         check("radeon", &all, None);
         check("", &all, None);
+    }
+
+    #[test]
+    fn an_index_becomes_the_name_of_the_only_device_that_has_it() {
+        let one = |name: &str, api: &str| Adapter { api: api.to_owned(), ..adapter(name, DeviceKind::Discrete, false) };
+        let listed = [one("A", "Vulkan"), one("B", "Vulkan"), one("B", "DX12"), one("C", "Vulkan"), one("C", "Vulkan")];
+        let beyond = |index| AdapterChoice::Index(index).beyond(&listed, "burn-cuda");
+        let same = beyond(1).unwrap();
+        assert_eq!(same, AdapterChoice::Exactly("B".to_owned()));
+        assert_eq!(same.choose(&[one("B2", "CUDA"), one("B", "CUDA")]).unwrap(), 1);
+        assert!(same.choose(&[one("B2", "CUDA")]).is_err(), "a part of the name is another device");
+        let error = same.choose(&[one("B", "CUDA"), one("B", "CUDA")]).unwrap_err().to_string();
+        assert!(error.contains("`the only B`") && error.contains("1: B"), "{error}");
+        let error = beyond(3).unwrap_err().to_string();
+        assert!(error.contains("several adapters are named C") && error.contains("`burn-cuda`"), "{error}");
+        assert!(beyond(5).is_err());
+        let name = AdapterChoice::Name("b".to_owned());
+        assert_eq!(name.beyond(&listed, "burn-cuda").unwrap(), name);
     }
 
     #[test]

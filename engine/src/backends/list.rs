@@ -26,9 +26,28 @@ pub struct BackendDefinition {
     pub uses_adapter: bool,
 }
 
+/// Which devices a back end can choose among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Devices {
+    /// The machine's [`adapters`].
+    Adapters,
+    /// Those of its platform, with names, kinds and indices of their own.
+    Platform,
+    /// None: it has the processor, or a device that somebody else has chosen.
+    Given,
+}
+
 impl BackendDefinition {
     const fn new(name: &'static str, description: &'static str, uses_adapter: bool) -> Self {
         Self { name, description, uses_adapter }
+    }
+
+    pub fn devices(&self) -> Devices {
+        match self.name {
+            _ if self.uses_adapter => Devices::Adapters,
+            BURN_CUDA | BURN_ROCM => Devices::Platform,
+            _ => Devices::Given,
+        }
     }
 
     /// The cargo feature that it needs, if any: all but the reference have one of their own name.
@@ -84,6 +103,8 @@ pub struct BackendState {
     pub built: bool,
     /// Whether this machine can run it, which only a build that has it can find out.
     pub runs: bool,
+    /// What has to be said on the command line before it can be told whether it runs.
+    pub needs: Option<&'static str>,
     /// Why it cannot be used, or what must be said to use it.
     pub remark: Option<String>,
 }
@@ -104,7 +125,8 @@ pub async fn states(clock: std::rc::Rc<dyn Clock>) -> Vec<BackendState> {
             Ok(_) => None,
             Err(error) => Some(error.to_string()),
         };
-        states.push(BackendState { definition, built, runs: opened.is_ok(), remark });
+        let needs = matches!(opened, Err(EngineError::NoHost { .. })).then_some("--remote HOST[:PORT]");
+        states.push(BackendState { definition, built, runs: opened.is_ok(), needs, remark });
     }
     states
 }
@@ -146,8 +168,16 @@ mod tests {
         for state in &states {
             assert!(state.runs || state.remark.as_ref().is_some_and(|remark| !remark.is_empty()), "{state:?}");
             assert!(state.built || !state.runs, "{state:?}");
+            assert_eq!(state.needs.is_some(), state.built && state.definition.name == BURN_REMOTE, "{state:?}");
         }
         assert!(states.iter().any(|state| state.definition.name == REFERENCE && state.runs));
+    }
+
+    #[test]
+    fn only_the_processor_and_a_device_elsewhere_leave_nothing_to_choose() {
+        let given = KNOWN_BACKENDS.iter().filter(|backend| backend.devices() == Devices::Given);
+        assert_eq!(given.map(|backend| backend.name).collect::<Vec<_>>(), [BURN_FLEX, BURN_REMOTE, REFERENCE]);
+        assert!(KNOWN_BACKENDS.iter().all(|of| of.uses_adapter == (of.devices() == Devices::Adapters)));
     }
 
     #[test]

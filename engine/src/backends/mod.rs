@@ -21,7 +21,7 @@ use std::rc::Rc;
 use results::{Adapter, Precision};
 
 pub use adapter::AdapterChoice;
-pub use list::{BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, KNOWN_BACKENDS, states};
+pub use list::{BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, states};
 pub use opening::Opening;
 pub use support::unsupported;
 

@@ -4,7 +4,7 @@ use super::report::{Entry, Facts, Measured, Outcome, Size, Timed};
 use super::{Contender, Event, Gauge, Observer, Request};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{Trainer, TrainingJob};
+use crate::trainer::{Preparation, Trainer, TrainingJob};
 
 /// The budget is enough for so many windows of each back end; its warm-up takes the time of one more.
 const WINDOWS: u32 = 5;
@@ -18,8 +18,6 @@ pub(super) struct Contest<'a> {
     clock: &'a dyn Clock,
     observer: &'a mut dyn Observer,
     places: Vec<Place>,
-    /// The peak of each round, measured right after its windows. Empty where nobody needs it or it cannot be measured.
-    peaks: Vec<f64>,
 }
 
 /// A contender's place; its trainer is gone where it cannot go on.
@@ -43,7 +41,7 @@ impl<'a> Contest<'a> {
         clock: &'a dyn Clock,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        Self { request, gauge, clock, observer, places: Vec::new(), peaks: Vec::new() }
+        Self { request, gauge, clock, observer, places: Vec::new() }
     }
 
     /// Builds the contender's trainer of this job, unless it is barred or does not fit.
@@ -58,6 +56,8 @@ impl<'a> Contest<'a> {
                 device_memory_bytes: 0,
                 predicted_bytes: None,
                 build_seconds: 0.0,
+                preparation: Preparation::default(),
+                variants: Vec::new(),
                 losses_are_finite: true,
             },
             steps_left: contender.most_steps,
@@ -81,17 +81,27 @@ impl<'a> Contest<'a> {
         facts: &mut Facts,
     ) -> Result<Box<dyn Trainer>, EngineError> {
         facts.predicted_bytes = contender.backend.predicted_bytes(job)?;
-        if let (Some(needed_bytes), Some(allowed_bytes)) = (facts.predicted_bytes, self.request.budget_bytes)
-            && needed_bytes > allowed_bytes
-        {
-            let what = "the workload as a whole".to_owned();
-            return Err(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes });
-        }
+        self.hold_to_budget("the workload as a whole", facts.predicted_bytes)?;
         let start = self.clock.now_seconds();
         let trainer = contender.backend.build(job).await?;
         facts.build_seconds = self.clock.now_seconds() - start;
         facts.device_memory_bytes = trainer.device_memory_bytes();
+        // Not every back end can tell before.
+        self.hold_to_budget("the workload as it was built", Some(facts.device_memory_bytes))?;
+        facts.preparation = trainer.preparation();
+        facts.variants = trainer.variants();
         Ok(trainer)
+    }
+
+    /// # Errors
+    /// More bytes than the request allows, with both numbers.
+    fn hold_to_budget(&self, what: &str, needed_bytes: Option<u64>) -> Result<(), EngineError> {
+        match (needed_bytes, self.request.budget_bytes) {
+            (Some(needed_bytes), Some(allowed_bytes)) if needed_bytes > allowed_bytes => {
+                Err(EngineError::DoesNotFit { what: what.to_owned(), needed_bytes, allowed_bytes })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Warms all up, then lets them take turns until the budget is spent. A round is not begun that would exceed it.
@@ -106,6 +116,7 @@ impl<'a> Contest<'a> {
         let mut measuring_peaks = 0.0;
         loop {
             let round = self.clock.now_seconds();
+            let mut timed = Vec::new();
             for index in 0..self.places.len() {
                 let place = &self.places[index];
                 let (steps_left, step_seconds) = (place.steps_left, place.step_seconds);
@@ -118,10 +129,17 @@ impl<'a> Contest<'a> {
                     place.windows.push(window);
                     let (backend, samples_per_second) = (place.backend, window.samples_per_second());
                     self.observer.event(&Event::Window { backend, samples_per_second });
+                    timed.push(index);
                 }
             }
             let now = self.clock.now_seconds();
-            self.measure_peak().await;
+            let peak = self.measure_peak().await;
+            for index in timed {
+                let Place { facts, windows, .. } = &mut self.places[index];
+                if let Some(window) = windows.last_mut().filter(|_| facts.on_gauged_device) {
+                    window.peak_flops_per_second = peak;
+                }
+            }
             measuring_peaks += self.clock.now_seconds() - now;
             let spent = self.clock.now_seconds() - start - measuring_peaks;
             if spent + (now - round) > self.request.budget_seconds || self.observer.cancelled() || !self.is_going() {
@@ -130,14 +148,17 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// The peak of this round, for those who are given as a share of it.
-    async fn measure_peak(&mut self) {
+    /// The peak of this round, for those who are given as a share of it; `None` where nobody is, or it cannot be measured.
+    async fn measure_peak(&mut self) -> Option<f64> {
         let wanted = self.places.iter().any(|place| place.trainer.is_some() && place.facts.on_gauged_device);
-        let Some(gauge) = self.gauge.as_mut().filter(|_| wanted) else { return };
+        let gauge = self.gauge.as_mut().filter(|_| wanted)?;
         match gauge.peak_flops_per_second().await {
-            Ok(peak) => self.peaks.push(peak),
+            Ok(peak) => Some(peak),
             // Shares are absent then; what has become of the device, the next window says.
-            Err(_) => *self.gauge = None,
+            Err(_) => {
+                *self.gauge = None;
+                None
+            }
         }
     }
 
@@ -182,7 +203,7 @@ impl<'a> Contest<'a> {
                 place.facts.losses_are_finite &= report.losses.iter().all(|loss| loss.is_finite());
                 place.step_seconds = seconds / f64::from(steps.max(1));
                 place.steps_left = place.steps_left.map(|left| left.saturating_sub(steps));
-                Some(Timed { steps, samples: report.samples, seconds })
+                Some(Timed { steps, samples: report.samples, seconds, peak_flops_per_second: None })
             }
             Err(error) => {
                 place.trainer = None;
@@ -194,9 +215,8 @@ impl<'a> Contest<'a> {
 
     /// What became of everybody, with the ratios to the fastest.
     pub(super) fn finish(self, batch_size: u32) -> Size {
-        let peaks = &self.peaks;
         let entry = |place: Place| {
-            let measured = Measured::of(&place.facts, place.windows, peaks).map(Outcome::Measured);
+            let measured = Measured::of(place.facts, place.windows).map(Outcome::Measured);
             let outcome = place.ended.or(measured).unwrap_or(Outcome::Cancelled);
             Entry { backend: place.backend, outcome }
         };

@@ -1,10 +1,11 @@
 //! What was measured, with every raw sample.
 
-use results::{Adapter, Disagreement, Precision, statistics};
+use results::{Adapter, Disagreement, Precision, Warning, statistics};
 use serde::Serialize;
 
 use super::{Cliff, Contender, Request};
 use crate::error::EngineError;
+use crate::trainer::Preparation;
 use crate::workload::Workload;
 
 /// Version of the layout of [`StepsReport`].
@@ -32,6 +33,8 @@ pub struct Described {
     pub adapter: Adapter,
     pub precision: Precision,
     pub most_steps: Option<u32>,
+    /// What is not ideal about it here.
+    pub warnings: Vec<Warning>,
 }
 
 impl StepsReport {
@@ -41,6 +44,7 @@ impl StepsReport {
             adapter: contender.backend.adapter().clone(),
             precision: contender.backend.precision(),
             most_steps: contender.most_steps,
+            warnings: contender.backend.warnings(),
         });
         Self {
             schema_version: SCHEMA_VERSION,
@@ -95,7 +99,7 @@ impl Entry {
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     Measured(Measured),
-    /// Refused before anything was allocated.
+    /// Refused before anything was allocated, where the back end can tell what it needs; otherwise once it is built.
     DoesNotFit {
         what: String,
         needed_bytes: u64,
@@ -143,7 +147,7 @@ pub struct Measured {
     pub flops_per_second: f64,
     /// Peak of the device's arithmetic, measured in turns with the windows: the median.
     pub peak_flops_per_second: Option<f64>,
-    /// Share of that peak: the median over the windows, each with the peak that was measured right after it.
+    /// Share of that peak: the median over the windows, each with its own peak.
     pub peak_share: Option<f64>,
     /// Samples per second as a share of those of the fastest back end at this batch size; 1 for that one.
     pub ratio_to_fastest: f64,
@@ -152,6 +156,12 @@ pub struct Measured {
     pub predicted_bytes: Option<u64>,
     /// Compiling, choosing kernels, allocating and uploading.
     pub build_seconds: f64,
+    /// Of `build_seconds`: using every operation for the first time, where only that compiles it.
+    pub compiling_seconds: Option<f64>,
+    /// Of `build_seconds`: choosing among kernels, with compiling them where both happen at once.
+    pub tuning_seconds: Option<f64>,
+    /// Compiler, kernel variants and whatever else the back end says about itself.
+    pub variants: Vec<String>,
     /// Whether every loss was a number; a network that diverged takes its steps in the same time, but learns nothing.
     pub losses_are_finite: bool,
     pub windows: Vec<Timed>,
@@ -163,6 +173,8 @@ pub struct Timed {
     pub steps: u32,
     pub samples: u64,
     pub seconds: f64,
+    /// Peak of the device's arithmetic, measured right after the window; absent where nobody measured it.
+    pub peak_flops_per_second: Option<f64>,
 }
 
 impl Timed {
@@ -178,31 +190,40 @@ pub(super) struct Facts {
     pub(super) device_memory_bytes: u64,
     pub(super) predicted_bytes: Option<u64>,
     pub(super) build_seconds: f64,
+    pub(super) preparation: Preparation,
+    pub(super) variants: Vec<String>,
     pub(super) losses_are_finite: bool,
 }
 
 impl Measured {
-    /// `None` without windows. `peaks` are those of the rounds.
-    pub(super) fn of(facts: &Facts, windows: Vec<Timed>, peaks: &[f64]) -> Option<Self> {
+    /// `None` without windows.
+    pub(super) fn of(facts: Facts, windows: Vec<Timed>) -> Option<Self> {
         let rates: Vec<f64> = windows.iter().map(Timed::samples_per_second).collect();
         let quantile = |q| statistics::quantile(&rates, q);
         let (lowest, samples_per_second, highest) = (quantile(0.0)?, quantile(0.5)?, quantile(1.0)?);
         let steps: Vec<f64> = windows.iter().map(|window| f64::from(window.steps) / window.seconds).collect();
         let flops_per_sample = facts.flops_per_sample as f64;
         let flops_per_second = samples_per_second * flops_per_sample;
-        let peaks = if facts.on_gauged_device { peaks } else { &[] };
-        let shares: Vec<f64> = rates.iter().zip(peaks).map(|(rate, peak)| rate * flops_per_sample / peak).collect();
+        let peaks: Vec<f64> = windows.iter().filter_map(|window| window.peak_flops_per_second).collect();
+        let share = |window: &Timed| {
+            let peak = window.peak_flops_per_second?;
+            Some(window.samples_per_second() * flops_per_sample / peak)
+        };
+        let shares: Vec<f64> = windows.iter().filter_map(share).collect();
         Some(Self {
             steps_per_second: statistics::quantile(&steps, 0.5)?,
             samples_per_second,
             relative_spread: (highest - lowest) / 2.0 / samples_per_second,
             flops_per_second,
-            peak_flops_per_second: statistics::quantile(peaks, 0.5),
+            peak_flops_per_second: statistics::quantile(&peaks, 0.5),
             peak_share: statistics::quantile(&shares, 0.5),
             ratio_to_fastest: 1.0,
             device_memory_bytes: facts.device_memory_bytes,
             predicted_bytes: facts.predicted_bytes,
             build_seconds: facts.build_seconds,
+            compiling_seconds: facts.preparation.compiling_seconds,
+            tuning_seconds: facts.preparation.tuning_seconds,
+            variants: facts.variants,
             losses_are_finite: facts.losses_are_finite,
             windows,
         })

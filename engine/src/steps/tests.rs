@@ -10,7 +10,7 @@ use super::*;
 use crate::backends::reference::ReferenceBackend;
 use crate::data::{DataError, DataSet, DataSetDefinition, Split};
 use crate::train::check::faulty::{Fault, Faulty};
-use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer};
+use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer};
 
 /// What happened in one measurement, and its time.
 #[derive(Default)]
@@ -33,6 +33,8 @@ struct Fake {
     step_seconds: f64,
     sample_seconds: f64,
     bytes_per_sample: u64,
+    /// Whether it says how many before it is built.
+    predicts: bool,
     batch_size: u32,
     /// From this time on, and from this batch size on, everything takes twice as long.
     slower_from: f64,
@@ -48,6 +50,7 @@ impl Fake {
             step_seconds,
             sample_seconds: 0.0,
             bytes_per_sample: 1,
+            predicts: true,
             batch_size: 0,
             slower_from: f64::INFINITY,
             steep_from: u32::MAX,
@@ -74,7 +77,7 @@ impl Backend for Fake {
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
-        Ok(Some(self.bytes_per_sample * u64::from(job.batches.batch_size)))
+        Ok(self.predicts.then_some(self.bytes_per_sample * u64::from(job.batches.batch_size)))
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
@@ -111,6 +114,14 @@ impl Trainer for Fake {
         Ok(Vec::new())
     }
 
+    fn preparation(&self) -> Preparation {
+        Preparation { compiling_seconds: Some(0.5), ..Preparation::default() }
+    }
+
+    fn variants(&self) -> Vec<String> {
+        vec!["compiler: none".to_owned()]
+    }
+
     fn device_memory_bytes(&self) -> u64 {
         self.bytes_per_sample * u64::from(self.batch_size)
     }
@@ -123,6 +134,17 @@ struct TeraflopGauge;
 impl Gauge for TeraflopGauge {
     async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
         Ok(1e12)
+    }
+}
+
+/// Another device each time.
+struct RisingGauge(f64);
+
+#[async_trait(?Send)]
+impl Gauge for RisingGauge {
+    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
+        self.0 += 1.0;
+        Ok(self.0)
     }
 }
 
@@ -205,7 +227,36 @@ fn windows_take_turns_and_are_equally_long() {
     let flops = 128.0 * 2.0 * steps.training_flops_per_sample.unwrap() as f64;
     assert!((slow.flops_per_second / flops - 1.0).abs() < 1e-9);
     assert!((slow.peak_share.unwrap() * 1e12 / flops - 1.0).abs() < 1e-9);
+    assert!(slow.windows.iter().all(|window| window.peak_flops_per_second == Some(1e12)), "{slow:?}");
     assert!(slow.relative_spread.abs() < 1e-9);
+    assert_eq!((slow.compiling_seconds, slow.tuning_seconds), (Some(0.5), None));
+    assert_eq!(slow.variants, ["compiler: none"]);
+}
+
+#[test]
+fn each_window_keeps_the_peak_of_its_round_and_other_devices_have_none() {
+    let world = Rc::default();
+    let elsewhere = Contender { on_gauged_device: false, ..Fake::new("elsewhere", &world, 0.1).contender() };
+    let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 0.1).contender() };
+    let contenders = [few, elsewhere, Fake::new("many", &world, 0.1).contender()];
+    let mut observer = Watch { windows_left: u32::MAX };
+    let request = request(&[]);
+    let mut run = Run {
+        request: &request,
+        contenders: &contenders,
+        gauge: Some(Box::new(RisingGauge(0.0))),
+        clock: &*world,
+        observer: &mut observer,
+        number: 0,
+        count: 1,
+    };
+    let steps = pollster::block_on(run.workload(&request.workloads[0], &mut Empty));
+    let [few, elsewhere, many] = [0, 1, 2].map(|index| figures(&steps.sizes[0].entries[index]));
+    let peaks = |of: &Measured| of.windows.iter().map(|window| window.peak_flops_per_second).collect::<Vec<_>>();
+    assert_eq!(peaks(few), [Some(1.0), Some(2.0)]);
+    assert_eq!((few.peak_flops_per_second, elsewhere.peak_flops_per_second), (Some(1.5), None));
+    assert!(peaks(many).starts_with(&[Some(1.0), Some(2.0), Some(3.0)]), "{many:?}");
+    assert!(elsewhere.peak_share.is_none() && peaks(elsewhere).iter().all(Option::is_none), "{elsewhere:?}");
 }
 
 #[test]
@@ -244,6 +295,23 @@ fn what_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on() {
     // More samples than the data set has.
     let Outcome::Skipped { reason } = outcomes[2] else { panic!("{:?}", outcomes[2]) };
     assert!(reason.contains("from 1 to 5000") && reason.contains("6000"), "{reason}");
+}
+
+#[test]
+fn what_is_known_to_be_too_large_only_once_it_is_built_is_refused_then() {
+    let world = Rc::default();
+    let late = Fake { predicts: false, bytes_per_sample: 1000, ..Fake::new("late", &world, 0.1) };
+    let contenders = [late.contender(), Fake::new("small", &world, 0.1).contender()];
+    let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128]) };
+    let steps = measured(&world, &request, &contenders, u32::MAX);
+    assert_eq!(figures(&steps.sizes[0].entries[0]).predicted_bytes, None);
+    let what = "the workload as it was built".to_owned();
+    let refused = Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 };
+    assert_eq!(steps.sizes[1].entries[0].outcome, refused);
+    assert!(steps.sizes[1].entries[1].outcome.measured().is_some());
+    let trained = |name| world.log.borrow().iter().filter(|entry| entry.0 == name).count();
+    // Not a step of what does not fit was trained.
+    assert!(trained("late") < trained("small"), "{:?}", world.log);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use results::{Outcome, Target, WorkloadRecord};
+use results::{Outcome, Target, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty};
 use super::learning::Learning;
@@ -280,6 +280,10 @@ impl Backend for BreaksDown {
         self.reference.precision()
     }
 
+    fn warnings(&self) -> Vec<Warning> {
+        vec![Warning::Untuned { backend: self.name().to_owned() }]
+    }
+
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         if job.model.name == self.name {
             return Err(EngineError::DeviceLost { message: "a test pulled the plug".to_owned() });
@@ -334,7 +338,7 @@ fn request(workloads: &[&str]) -> RunRequest {
 
 #[test]
 fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
-    let told = Preparation { compiling_seconds: Some(3.0), tuning_seconds: Some(1.5) };
+    let told = Preparation { compiling_seconds: Some(3.0), tuning_seconds: Some(1.5), ..Preparation::default() };
     let cold = super::cold_start(0.25, 5.0, told);
     assert_eq!((cold.data_seconds, cold.build_seconds), (Some(0.25), Some(0.5)));
     assert_eq!((cold.compiling_seconds, cold.tuning_seconds), (Some(3.0), Some(1.5)));
@@ -363,6 +367,8 @@ fn what_was_finished_before_a_device_is_lost_comes_with_the_error() {
     let so_far = stopped.so_far.expect("one workload was finished");
     assert_eq!(so_far.workloads.iter().map(|w| w.workload.as_str()).collect::<Vec<_>>(), [first]);
     assert_eq!(so_far.workloads[0].outcome, Outcome::Completed);
+    let untuned = so_far.warnings.iter().filter(|warning| matches!(warning, Warning::Untuned { .. }));
+    assert_eq!(untuned.count(), 1, "what a back end warns of is in the record once");
     assert!(run(first).so_far.is_none());
 }
 

@@ -152,6 +152,8 @@ fn check_warning(place: &Place<'_>, warning: &Warning) -> Checked {
         Warning::CoarseTimer { resolution_seconds } => {
             place.field("resolution_seconds").number(*resolution_seconds, seconds)
         }
+        Warning::Untuned { backend } => place.field("backend").name(backend),
+        Warning::TuningNotSettled { workload, steps: _ } => place.field("workload").name(workload),
         Warning::NoWakeLock | Warning::NotIsolated => Ok(()),
         Warning::Unregistered { reason } => place.field("reason").text(reason, SENTENCE),
         Warning::GeneratedData { workload } | Warning::StoppedEarly { workload } => {

@@ -55,8 +55,8 @@ pub(crate) struct StepsArgs {
     /// Batch sizes, separated by commas; `1..4096` is every doubling of 1 up to 4096 [default: each workload's own]
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = batch_sizes)]
     batch_sizes: Vec<BatchSizes>,
-    /// Mebibytes that a workload may take on the device; what needs more is refused [default: as much as the machine
-    /// has free, on a software adapter]
+    /// Mebibytes that a workload may take on the device; what needs more is refused, and Burn, whose need is known only
+    /// once it is built, then [default: as much as the machine has free, on a software adapter]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) budget_mib: Option<u32>,
     /// Seed of weights, shuffles and dropout

@@ -2,6 +2,7 @@ use std::fs;
 use std::rc::Rc;
 
 use console::Style;
+use engine::backends::Devices;
 use engine::{
     BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Limit, RunRequest, Stopped, SuiteDefinition, Workload,
 };
@@ -12,7 +13,7 @@ use serde::Serialize;
 use super::benchmark::{find_suite, workloads};
 use super::compare_findings::Findings;
 use super::compare_table::{show, show_legend, show_warnings};
-use super::contenders::{self, ALL, Unavailable, describe, on_adapter};
+use super::contenders::{self, ALL, Unavailable, describe, devices};
 use crate::cli::{BenchmarkArgs, JsonTarget};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
@@ -98,7 +99,7 @@ pub(super) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     for comparison in &comparisons {
         show(comparison, &contest.conditions(comparison, &findings), screen)?;
     }
-    show_legend(screen)?;
+    show_legend(&comparisons, screen)?;
     show_warnings(&findings.records)?;
     findings.conclude(arguments.json.is_some() || arguments.records.is_some())
 }
@@ -212,7 +213,7 @@ impl Contest<'_> {
     }
 
     fn request(&self, workload: &Workload, seed: u32, backend: &dyn Backend) -> RunRequest {
-        let BenchmarkArgs { device, training, .. } = self.arguments;
+        let BenchmarkArgs { training, .. } = self.arguments;
         RunRequest {
             suite: self.suite,
             workloads: vec![workload.clone()],
@@ -223,11 +224,16 @@ impl Contest<'_> {
             target_accuracy: training.target_accuracy,
             registration: None,
             provenance: provenance(),
-            // Of a back end without adapters none was asked for.
-            requested_adapter: if on_adapter(backend) { device.adapter.clone() } else { "any".to_owned() },
+            requested_adapter: self.requested_adapter(backend),
             requested_backend: backend.name().to_owned(),
             claimed_name: self.arguments.claimed_name.clone(),
         }
+    }
+
+    /// Of a back end that has no device to choose none was asked for.
+    fn requested_adapter(&self, backend: &dyn Backend) -> String {
+        let asked = &self.arguments.device.adapter;
+        if devices(backend.name()) == Devices::Given { "any".to_owned() } else { asked.clone() }
     }
 
     fn keep(&self, record: &RunRecord, contender: &Contender) -> Result<(), Failure> {

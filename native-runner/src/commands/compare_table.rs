@@ -6,6 +6,7 @@ use console::Style;
 use results::comparison::{Agreement, Comparison, Figures, Row, RowOutcome, Timing};
 use results::{RunRecord, Warning};
 
+use super::framework::burn_lines;
 use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::table::{Column, Table};
@@ -39,15 +40,23 @@ pub(super) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
     screen.prose(&mark, &format!("{}.", comparison.agreement), 2)
 }
 
-/// Says once what the columns are.
+/// Says once what the framework was told to do, and what the columns are.
 ///
 /// # Errors
 /// The screen cannot be written to.
-pub(super) fn show_legend(screen: Screen) -> Result<(), Failure> {
+pub(super) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
+    let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
+    let frameworks = burn_lines(rows.map(|row| (row.contender.to_string(), row.settings.as_slice())));
+    if !frameworks.is_empty() {
+        screen.line("")?;
+    }
+    for line in frameworks {
+        screen.prose("", &line, 2)?;
+    }
     let text = "Times are medians over the seeds, × is how many times as long as the fastest takes, and ~ is projected \
                 from the throughput where no epoch was finished. Training ends with the last look at the test set and \
                 leaves all looks out. Accuracy is the mean over the seeds ± one standard deviation. Start is building, \
-                tuning and the first step; it, the back end's device memory and the whole program's host memory are \
+                compiling, tuning and the first step; it, the back end's device memory and the whole program's host memory are \
                 those of the first run.";
     screen.line("")?;
     for line in screen.wrapped("", text, 0).lines() {
@@ -67,8 +76,8 @@ pub(super) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
         for warning in &record.warnings {
             let is_known = shown.iter().any(|(other, of, known)| {
                 let same_kind = discriminant(*known) == discriminant(warning);
-                // An adapter is the same one for every workload.
-                let everywhere = matches!(warning, Warning::SoftwareAdapter { .. });
+                // Adapter and program are the same ones for every workload.
+                let everywhere = matches!(warning, Warning::SoftwareAdapter { .. } | Warning::Untuned { .. });
                 same_kind && other.device.backend == record.device.backend && (*of == workload || everywhere)
             });
             if !is_known {

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use engine::backends::REFERENCE;
-use engine::{AdapterChoice, BACKENDS, Backend, EngineError};
+use engine::backends::{Devices, REFERENCE};
+use engine::{AdapterChoice, BACKENDS, Backend, EngineError, KNOWN_BACKENDS};
 use results::{Adapter, Precision};
 use serde::Serialize;
 
@@ -38,25 +38,25 @@ pub(super) fn open(
     place: &PlaceArgs,
     clock: &Rc<MonotonicClock>,
 ) -> Result<(Opened, Vec<Unavailable>), Failure> {
-    let uses_adapter = |name: &str| {
-        let definition = BACKENDS.iter().find(|backend| backend.name == name);
-        definition.is_none_or(|definition| definition.uses_adapter)
-    };
     let wanted = wanted(names);
     let named: Vec<&str> = wanted.iter().map(|wanted| wanted.name()).collect();
     place.opening(Precision::F32, choice).check(&named)?;
-    // Beside others, the processor is no adapter that anybody would have to ask for.
-    let beside_adapters = wanted.iter().any(|wanted| uses_adapter(wanted.name()));
+    // Listing adapters takes time, and only an index among them has to be translated.
+    let listed =
+        matches!(choice, AdapterChoice::Index(_)) && named.iter().any(|name| devices(name) == Devices::Platform);
+    let adapters = if listed { pollster::block_on(engine::backends::adapters()) } else { Vec::new() };
     let mut opened = Opened::new();
     let mut unavailable = Vec::new();
     let mut first_error: Option<EngineError> = None;
     let in_precisions = |wanted| precisions.iter().map(move |&precision| (wanted, precision));
     for (wanted, precision) in wanted.iter().copied().flat_map(in_precisions) {
         let name = wanted.name();
-        let choice = if uses_adapter(name) || !beside_adapters { choice } else { &AdapterChoice::Any };
-        let opening = place.opening(precision, choice).suited_to(name);
-        let is_remote = opening.remote.is_some();
-        match (device::open(name, &opening, place, Rc::<MonotonicClock>::clone(clock)), wanted) {
+        let is_remote = place.opening(precision, choice).suited_to(name).remote.is_some();
+        let open = |choice: AdapterChoice| {
+            let opening = place.opening(precision, &choice).suited_to(name);
+            device::open(name, &opening, place, Rc::<MonotonicClock>::clone(clock))
+        };
+        match (choice_beside(&named, name, choice, &adapters).and_then(open), wanted) {
             (Ok(backend), _) => opened.push(backend),
             (Err(error), Wanted::IfItRuns(backend)) if !is_remote => {
                 unavailable.push(Unavailable { backend, reason: error.to_string() });
@@ -65,10 +65,10 @@ pub(super) fn open(
             (Err(error), _) => return Err(error.into()),
         }
     }
-    // Back ends that do without an adapter are no answer to somebody who named one.
+    // Back ends that have no device to choose are no answer to somebody who named one.
     let answered = match choice {
         AdapterChoice::Any => !opened.is_empty(),
-        _ => opened.iter().any(|backend| on_adapter(backend.as_ref())),
+        _ => opened.iter().any(|backend| devices(backend.name()) != Devices::Given),
     };
     if let Some(error) = first_error.filter(|_| !answered) {
         return Err(error.into());
@@ -111,9 +111,47 @@ fn wanted<'a>(names: &[&'a str]) -> Vec<Wanted<'a>> {
     wanted
 }
 
-/// Whether it computes on the chosen adapter.
+/// What the choice of an adapter means to the back end named `name` beside all that are `named`: the same device for
+/// every back end that has any to choose among, whatever counts them.
+///
+/// # Errors
+/// An index that means another device to this back end than to the others.
+fn choice_beside(
+    named: &[&str],
+    name: &str,
+    choice: &AdapterChoice,
+    adapters: &[Adapter],
+) -> Result<AdapterChoice, EngineError> {
+    let beside = |wanted: Devices| named.iter().copied().filter(move |name| devices(name) == wanted);
+    match (devices(name), choice) {
+        // Beside others, the processor is no adapter that anybody would have to ask for.
+        (Devices::Given, _) if named.iter().any(|name| devices(name) != Devices::Given) => Ok(AdapterChoice::Any),
+        (Devices::Platform, AdapterChoice::Index(index)) => {
+            let backend = KNOWN_BACKENDS.iter().find(|known| known.name == name).map_or("", |known| known.name);
+            if beside(Devices::Adapters).next().is_some() {
+                return choice.beyond(adapters, backend);
+            }
+            match beside(Devices::Platform).find(|other| *other != name) {
+                None => Ok(choice.clone()),
+                Some(other) => {
+                    let reason = format!("`{other}` counts others");
+                    Err(EngineError::IndexOfOthers { backend, index: *index, reason })
+                }
+            }
+        }
+        _ => Ok(choice.clone()),
+    }
+}
+
+/// What a back end chooses among. Whatever is wrong with an unknown name is told when it is opened.
+pub(super) fn devices(name: &str) -> Devices {
+    let known = KNOWN_BACKENDS.iter().find(|backend| backend.name == name);
+    known.map_or(Devices::Adapters, |known| known.devices())
+}
+
+/// Whether it computes on one of the machine's adapters.
 pub(super) fn on_adapter(backend: &dyn Backend) -> bool {
-    BACKENDS.iter().any(|definition| definition.name == backend.name() && definition.uses_adapter)
+    devices(backend.name()) == Devices::Adapters
 }
 
 /// What an adapter is, in one line.
@@ -124,6 +162,8 @@ pub(super) fn describe(adapter: &Adapter) -> String {
 
 #[cfg(test)]
 mod tests {
+    use results::DeviceKind;
+
     use super::*;
 
     #[test]
@@ -135,5 +175,45 @@ mod tests {
         all.push(REFERENCE.to_owned());
         assert_eq!(names(&[ALL, REFERENCE, REFERENCE]), all);
         assert_eq!(names(&["x", "y", "x"]), ["x", "y"]);
+    }
+
+    fn adapter(name: &str) -> Adapter {
+        let text = String::new;
+        let kind = DeviceKind::Discrete;
+        let (vendor, architecture, driver) = (text(), text(), text());
+        Adapter { name: name.to_owned(), vendor, architecture, kind, api: "Vulkan".to_owned(), driver, software: false }
+    }
+
+    #[test]
+    fn everybody_who_has_devices_gets_the_one_that_was_asked_for_and_the_processor_is_left_alone() {
+        let asked: [AdapterChoice; 2] = ["discrete", "h200"].map(|text| text.parse().unwrap());
+        let named = ["wgsl", "burn-vulkan", "burn-cuda", "burn-rocm", "burn-flex", "burn-remote", REFERENCE];
+        for choice in asked {
+            for name in named {
+                let given = ["burn-flex", "burn-remote", REFERENCE].contains(&name);
+                let expected = if given { AdapterChoice::Any } else { choice.clone() };
+                assert_eq!(choice_beside(&named, name, &choice, &[]).unwrap(), expected, "{name}");
+            }
+        }
+        // By themselves they are asked, and say what they are.
+        let cpu = AdapterChoice::Cpu;
+        assert_eq!(choice_beside(&["burn-flex", REFERENCE], "burn-flex", &cpu, &[]).unwrap(), cpu);
+    }
+
+    #[test]
+    fn an_index_means_the_same_device_to_all_or_is_refused() {
+        let second = AdapterChoice::Index(1);
+        let adapters = [adapter("A"), adapter("B")];
+        let of = |named: &[&str], name| choice_beside(named, name, &second, &adapters);
+        let beside = ["wgsl", "burn-cuda"];
+        assert_eq!(of(&beside, "wgsl").unwrap(), second);
+        assert_eq!(of(&beside, "burn-cuda").unwrap(), AdapterChoice::Exactly("B".to_owned()));
+        // By itself it counts its own, also beside the processor.
+        assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-cuda").unwrap(), second);
+        assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-flex").unwrap(), AdapterChoice::Any);
+        let error = of(&["burn-cuda", "burn-rocm"], "burn-rocm").unwrap_err().to_string();
+        assert!(error.contains("--adapter 1") && error.contains("`burn-cuda` counts others"), "{error}");
+        let twice = [adapter("B"), adapter("B")];
+        assert!(choice_beside(&beside, "burn-cuda", &second, &twice).is_err());
     }
 }

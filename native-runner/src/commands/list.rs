@@ -118,16 +118,19 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
         return print_json(&states);
     }
     let width = states.iter().map(|state| state.definition.name.len()).max().unwrap_or(0);
-    for BackendState { definition, built, runs, remark } in &states {
-        let style = if *runs { Style::new().bold() } else { Style::new().dim() };
+    for BackendState { definition, built, runs, needs, remark } in &states {
+        let style = if *runs || needs.is_some() { Style::new().bold() } else { Style::new().dim() };
         let name = SCREEN.paint(style, format!("{:width$}", definition.name));
         SCREEN.prose(&format!("{name}  "), definition.description, width + 2)?;
-        let state = match (built, runs) {
-            (false, _) => "not in this program",
-            (true, false) => "cannot run here",
-            (true, true) => "runs here",
+        let state = match (built, runs, needs) {
+            (false, ..) => "not in this program".to_owned(),
+            (true, false, None) => "cannot run here".to_owned(),
+            (true, false, Some(words)) => format!("runs with {words}"),
+            (true, true, _) => "runs here".to_owned(),
         };
-        let remark = remark.as_ref().map_or_else(String::new, |remark| format!(": {remark}"));
+        // What it needs is said already.
+        let remark = remark.as_ref().filter(|_| needs.is_none());
+        let remark = remark.map_or_else(String::new, |remark| format!(": {remark}"));
         SCREEN.prose(&" ".repeat(width + 2), &format!("{state}{remark}"), width + 2)?;
     }
     Ok(())

@@ -5,6 +5,7 @@ mod compare;
 mod compare_findings;
 mod compare_table;
 mod contenders;
+mod framework;
 #[cfg(feature = "wgsl")]
 mod kernels;
 mod list;

@@ -3,6 +3,7 @@
 use console::Style;
 use engine::steps::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
 
+use super::framework::burn_lines;
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::screen::Screen;
@@ -22,6 +23,13 @@ pub(super) fn show(report: &StepsReport) -> Result<(), Failure> {
             SCREEN.line(&line)?;
         }
     }
+    let frameworks = frameworks(report);
+    if !frameworks.is_empty() {
+        SCREEN.line("")?;
+    }
+    for line in frameworks {
+        SCREEN.prose("", &line, 2)?;
+    }
     let notes = notes(report);
     if !notes.is_empty() {
         SCREEN.line("")?;
@@ -31,6 +39,13 @@ pub(super) fn show(report: &StepsReport) -> Result<(), Failure> {
         SCREEN.prose(&format!("{mark} "), &note, 2)?;
     }
     Ok(())
+}
+
+/// What decides how fast each framework is.
+fn frameworks(report: &StepsReport) -> Vec<String> {
+    let entries = report.workloads.iter().flat_map(|of| of.sizes.iter().flat_map(|size| &size.entries));
+    let measured = entries.filter_map(|entry| Some((entry.backend.to_owned(), entry.outcome.measured()?)));
+    burn_lines(measured.map(|(backend, measured)| (backend, measured.variants.as_slice())))
 }
 
 /// A line of the table.
@@ -102,7 +117,8 @@ fn mebibytes(bytes: u64) -> String {
 
 /// What a person must know beside the figures.
 fn notes(report: &StepsReport) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
+    notes.extend(report.contenders.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
     for workload in &report.workloads {
         for size in &workload.sizes {
             for entry in &size.entries {

@@ -31,6 +31,7 @@ fn a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again() {
     let verdict = finished.stdout.lines().find(|line| line.contains("Verdict")).expect("there is a verdict");
     assert!(verdict.contains("Mine"), "{verdict}");
     let shown = one_line(&finished.stdout);
+    assert!(shown.contains("Cold start keras-mnist-mlp: data ") && shown.contains("· first step "), "{shown}");
     assert!(shown.contains("wgsl") && shown.contains("not ranked: "), "{shown}");
     for warning in &record.warnings {
         let text = one_line(&warning.to_string());

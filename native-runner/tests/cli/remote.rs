@@ -280,7 +280,7 @@ fn a_remote_back_end_needs_a_host_and_a_host_needs_a_remote_back_end() {
         Runner::new(line).run().expect_status(2).expect_errors(&[part]);
     }
     let text = one_line(&Runner::new("backends").run().expect_status(0).stdout);
-    assert!(text.contains("`burn-remote` needs --remote HOST[:PORT]"), "{text}");
+    assert!(text.contains("runs with --remote HOST[:PORT]"), "{text}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use burn_tensor::Device;
-use results::{Adapter, Precision};
+use results::{Adapter, Precision, Warning};
 
 use super::{Opening, list};
 use crate::clock::Clock;
@@ -128,6 +128,11 @@ impl BurnBackend {
     }
 }
 
+/// Whether Burn could fuse and tune here, and was built without: software adapters are never tuned for.
+fn is_untuned_gpu(first_use: FirstUse, adapter: &Adapter) -> bool {
+    first_use == FirstUse::Compiles && !adapter.software
+}
+
 #[async_trait(?Send)]
 impl Backend for BurnBackend {
     fn name(&self) -> &'static str {
@@ -140,6 +145,11 @@ impl Backend for BurnBackend {
 
     fn precision(&self) -> Precision {
         Precision::F32
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let untuned = is_untuned_gpu(self.first_use, &self.opened.adapter);
+        untuned.then(|| Warning::Untuned { backend: self.name.to_owned() }).into_iter().collect()
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {

@@ -46,13 +46,15 @@ impl BurnTrainer {
         let begin = clock.now_seconds();
         self.train_steps(1).await?;
         self.evaluate(EvaluationSet::Test, self.job.data.test.samples().min(self.test_batch())).await?;
-        let compiled = clock.now_seconds();
-        self.preparation.compiling_seconds = Some(compiled - begin);
         if first_use == FirstUse::CompilesAndTunes {
             self.use_other_sizes().await?;
-            let outcome = self.settle(clock).await?;
-            self.settings.push(outcome);
-            self.preparation.tuning_seconds = Some(clock.now_seconds() - compiled);
+            let settling = self.settle(clock).await?;
+            self.settings.push(settling.setting());
+            self.preparation.unsettled_after_steps = (!settling.settled).then_some(settling.steps);
+            // Kernels are timed as they are compiled, most of them in the very first step.
+            self.preparation.tuning_seconds = Some(clock.now_seconds() - begin);
+        } else {
+            self.preparation.compiling_seconds = Some(clock.now_seconds() - begin);
         }
         self.state = start;
         self.gradients.fill(None);
@@ -76,8 +78,8 @@ impl BurnTrainer {
         Ok(())
     }
 
-    /// Trains until the time of a step has settled, and says whether it did.
-    async fn settle(&mut self, clock: &dyn Clock) -> Result<String, EngineError> {
+    /// Trains until the time of a step has settled, or that has taken too long.
+    async fn settle(&mut self, clock: &dyn Clock) -> Result<Settling, EngineError> {
         let start = clock.now_seconds();
         let mut seconds = Vec::new();
         loop {
@@ -85,13 +87,26 @@ impl BurnTrainer {
             self.train_steps(1).await?;
             let end = clock.now_seconds();
             seconds.push(end - begin);
-            if has_settled(&seconds) {
-                return Ok(format!("burn tuning: settled after {} steps", seconds.len()));
-            }
-            if seconds.len() == MOST_STEPS || end - start >= MOST_SECONDS {
-                return Ok(format!("burn tuning: not settled after {} steps", seconds.len()));
+            let settled = has_settled(&seconds);
+            if settled || seconds.len() == MOST_STEPS || end - start >= MOST_SECONDS {
+                return Ok(Settling { settled, steps: u32::try_from(seconds.len()).unwrap_or(u32::MAX) });
             }
         }
+    }
+}
+
+/// How the steps ended that were trained until their time settles.
+#[derive(Clone, Copy)]
+struct Settling {
+    settled: bool,
+    steps: u32,
+}
+
+impl Settling {
+    /// For the record.
+    fn setting(self) -> String {
+        let not = if self.settled { "" } else { "not " };
+        format!("burn tuning: {not}settled after {} steps", self.steps)
     }
 }
 
@@ -105,6 +120,13 @@ fn has_settled(seconds: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_setting_says_whether_the_time_of_a_step_had_settled() {
+        let setting = |settled| Settling { settled, steps: 5 }.setting();
+        assert_eq!(setting(true), "burn tuning: settled after 5 steps");
+        assert_eq!(setting(false), "burn tuning: not settled after 5 steps");
+    }
 
     #[test]
     fn steps_have_settled_when_several_in_a_row_agree_with_the_fastest() {

@@ -36,17 +36,12 @@ impl Gauge {
         let (_, gauge) = peaks::arithmetic(&Lab::new(Rc::new(device), clock)).await?;
         Ok(gauge)
     }
-
-    /// Operations per second in one window, just now.
-    pub(super) async fn rate(&mut self) -> Result<f64, EngineError> {
-        let window = self.setup.window(self.repetitions).await?;
-        Ok(self.flops * f64::from(window.repetitions) / window.seconds)
-    }
 }
 
 #[async_trait(?Send)]
 impl steps::Gauge for Gauge {
     async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
-        self.rate().await
+        let window = self.setup.window(self.repetitions).await?;
+        Ok(self.flops * f64::from(window.repetitions) / window.seconds)
     }
 }

@@ -11,6 +11,7 @@ use super::report::{Timing, Window};
 use super::work::{SLOTS, Work};
 use crate::clock::Clock;
 use crate::error::EngineError;
+use crate::steps::Gauge;
 
 /// A window is at least so long, so that reading the clock and the last wait cost little.
 const WINDOW_SECONDS: f64 = 0.1;
@@ -93,7 +94,7 @@ impl Setup {
             }
         }
         self.value(0).await?;
-        Ok(Window { repetitions, seconds: clock.now_seconds() - start })
+        Ok(Window::new(repetitions, clock.now_seconds() - start))
     }
 
     /// One window of about the time of a short look, after a first run that warms up.
@@ -104,29 +105,30 @@ impl Setup {
 
     /// Windows, after a first run that warms up. Some of them are left out when the budget is spent.
     pub(super) async fn timing(&mut self, budget_seconds: f64) -> Result<Timing, EngineError> {
-        self.timing_beside(budget_seconds, async || Ok(())).await
+        self.timing_beside(budget_seconds, None).await
     }
 
-    /// As [`Self::timing`], with something to do after each window.
+    /// As [`Self::timing`], with the peak of arithmetic after each window, where there is a gauge.
     pub(super) async fn timing_beside(
         &mut self,
         budget_seconds: f64,
-        mut after_window: impl AsyncFnMut() -> Result<(), EngineError>,
+        mut gauge: Option<&mut dyn Gauge>,
     ) -> Result<Timing, EngineError> {
         let start = self.lab.clock.now_seconds();
         self.window(1).await?;
-        let first = self.calibrated(WINDOW_SECONDS).await?;
-        after_window().await?;
-        let mut windows = vec![first];
-        while windows.len() < WINDOWS {
-            let spent = self.lab.clock.now_seconds() - start;
-            if windows.len() >= FEWEST_WINDOWS && spent > budget_seconds {
-                break;
+        let mut window = self.calibrated(WINDOW_SECONDS).await?;
+        let mut windows = Vec::new();
+        loop {
+            if let Some(gauge) = &mut gauge {
+                window.peak_flops_per_second = Some(gauge.peak_flops_per_second().await?);
             }
-            windows.push(self.window(first.repetitions).await?);
-            after_window().await?;
+            windows.push(window);
+            let spent = self.lab.clock.now_seconds() - start;
+            if windows.len() == WINDOWS || (windows.len() >= FEWEST_WINDOWS && spent > budget_seconds) {
+                return Ok(Timing::of(windows));
+            }
+            window = self.window(window.repetitions).await?;
         }
-        Ok(Timing::of(windows))
     }
 
     /// The first window that is long enough, of ever more repetitions.
@@ -148,7 +150,7 @@ impl Setup {
         // The first window warms up.
         for _ in 0..=WINDOWS {
             let start = clock.now_seconds();
-            let mut window = Window { repetitions: 0, seconds: 0.0 };
+            let mut window = Window::new(0, 0.0);
             while window.seconds < WINDOW_SECONDS {
                 device.submit(self.repeated.encode(device, 0..1)).await?;
                 window.repetitions += 1;
@@ -176,9 +178,9 @@ mod tests {
 
     #[test]
     fn repetitions_grow_until_they_fill_a_window_and_never_leap() {
-        assert_eq!(more(Window { repetitions: 1, seconds: 1e-6 }, 0.1), 8);
-        assert_eq!(more(Window { repetitions: 100, seconds: 0.05 }, 0.1), 240);
-        assert_eq!(more(Window { repetitions: 100, seconds: 0.0999 }, 0.1), 120);
-        assert_eq!(more(Window { repetitions: 1, seconds: 0.099 }, 0.1), 2);
+        assert_eq!(more(Window::new(1, 1e-6), 0.1), 8);
+        assert_eq!(more(Window::new(100, 0.05), 0.1), 240);
+        assert_eq!(more(Window::new(100, 0.0999), 0.1), 120);
+        assert_eq!(more(Window::new(1, 0.099), 0.1), 2);
     }
 }

@@ -26,6 +26,7 @@ use super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
+use crate::steps;
 pub use gauge::Gauge;
 use lab::Lab;
 use peaks::PeakKind;
@@ -90,7 +91,7 @@ pub async fn measure(
     let mut choices = Choices::new(device.abilities());
     let mut run = Run { observer, started: 0, count: peaks_wanted.len() + products.len() };
     let mut report = KernelReport::new(device.adapter().clone());
-    let mut gauge = None;
+    let mut gauge: Option<Box<dyn steps::Gauge>> = None;
     for kind in peaks_wanted {
         if !run.start(kind.title()) {
             report.cancelled = true;
@@ -98,7 +99,7 @@ pub async fn measure(
         }
         let peak = if kind == PeakKind::Arithmetic {
             let (peak, found) = peaks::arithmetic(&lab).await?;
-            gauge = Some(found);
+            gauge = Some(Box::new(found));
             peak
         } else {
             kind.measure(&lab).await?

@@ -7,13 +7,13 @@ use results::statistics;
 use super::super::tuning::Choices;
 use super::super::variants::{self, Variant};
 use super::Request;
-use super::gauge::Gauge;
 use super::lab::{FEWEST_WINDOWS, Lab};
 use super::operands::PlainSum;
-use super::report::{Entry, Outcome, Pass, Skipped, Suite};
+use super::report::{Entry, Outcome, Pass, Skipped, Suite, Window};
 use super::work::Work;
 use crate::error::EngineError;
 use crate::random::Generator;
+use crate::steps::Gauge;
 
 /// Results that are compared with plain sums.
 const CHECKED: u32 = 16;
@@ -64,12 +64,12 @@ pub(super) trait Product {
 /// The best rate so far of each kind of product, to foresee how long the next one takes, and what it is a share of.
 pub(super) struct Rates {
     peak: Option<f64>,
-    gauge: Option<Gauge>,
+    gauge: Option<Box<dyn Gauge>>,
     reached: HashMap<(Suite, Pass), f64>,
 }
 
 impl Rates {
-    pub(super) fn new(peak: Option<f64>, gauge: Option<Gauge>) -> Self {
+    pub(super) fn new(peak: Option<f64>, gauge: Option<Box<dyn Gauge>>) -> Self {
         Self { peak, gauge, reached: HashMap::new() }
     }
 
@@ -103,7 +103,8 @@ pub(super) async fn measure(
         None => {
             choices.tune(&lab.device, lab.clock(), &[product.product()]).await?;
             variant = choices.pick(&product.product());
-            match attempt(lab, product, variant, request.budget_seconds, rates.gauge.as_mut()).await {
+            let gauge = rates.gauge.as_mut().map(|gauge| gauge.as_mut() as &mut dyn Gauge);
+            match attempt(lab, product, variant, request.budget_seconds, gauge).await {
                 Err(EngineError::OutOfMemory { message }) => {
                     Outcome::Skipped { reason: Skipped::OutOfMemory { needed_bytes: bytes, message } }
                 }
@@ -149,7 +150,7 @@ async fn attempt(
     product: &dyn Product,
     variant: &Variant,
     budget_seconds: f64,
-    gauge: Option<&mut Gauge>,
+    gauge: Option<&mut dyn Gauge>,
 ) -> Result<Outcome, EngineError> {
     let mut setup = lab.set_up(product.work(variant)).await?;
     setup.window(1).await?;
@@ -162,21 +163,14 @@ async fn attempt(
             return Ok(Outcome::Wrong { at, found, expected: expected.value });
         }
     }
-    let (timing, peaks) = match gauge {
-        None => (setup.timing(budget_seconds).await?, Vec::new()),
-        Some(gauge) => {
-            let mut peaks = Vec::new();
-            let measure_peak = async || {
-                peaks.push(gauge.rate().await?);
-                Ok(())
-            };
-            (setup.timing_beside(budget_seconds, measure_peak).await?, peaks)
-        }
-    };
+    let timing = setup.timing_beside(budget_seconds, gauge).await?;
     let flops = product.flops() as f64;
-    let shares = timing.windows.iter().zip(&peaks);
-    let shares: Vec<f64> =
-        shares.map(|(window, peak)| flops * f64::from(window.repetitions) / window.seconds / peak).collect();
+    let share = |window: &Window| {
+        let peak = window.peak_flops_per_second?;
+        Some(flops * f64::from(window.repetitions) / window.seconds / peak)
+    };
+    let peaks: Vec<f64> = timing.windows.iter().filter_map(|window| window.peak_flops_per_second).collect();
+    let shares: Vec<f64> = timing.windows.iter().filter_map(share).collect();
     Ok(Outcome::Measured {
         flops_per_second: flops / timing.seconds,
         peak_flops_per_second: statistics::quantile(&peaks, 0.5),

@@ -148,6 +148,15 @@ impl Timing {
 pub struct Window {
     pub repetitions: u32,
     pub seconds: f64,
+    /// Peak of arithmetic, measured right after the window; absent where nothing is given as a share of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_flops_per_second: Option<f64>,
+}
+
+impl Window {
+    pub(super) fn new(repetitions: u32, seconds: f64) -> Self {
+        Self { repetitions, seconds, peak_flops_per_second: None }
+    }
 }
 
 /// Which of the three products of a layer.
@@ -197,7 +206,7 @@ pub enum Outcome {
         flops_per_second: f64,
         /// Peak of arithmetic, measured in turns with the windows: the median.
         peak_flops_per_second: Option<f64>,
-        /// Share of that peak: the median over the windows, each with the peak that was measured right after it.
+        /// Share of that peak: the median over the windows, each with its own peak.
         peak_share: Option<f64>,
         timing: Timing,
     },

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use async_trait::async_trait;
+
 use super::convolution::Convolution;
 use super::lab::Lab;
 use super::matrix::MatrixProduct;
@@ -14,6 +16,16 @@ struct RealClock(Instant);
 impl Clock for RealClock {
     fn now_seconds(&self) -> f64 {
         self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// A device of a GFLOP/s, whatever it is.
+struct GigaflopGauge;
+
+#[async_trait(?Send)]
+impl steps::Gauge for GigaflopGauge {
+    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
+        Ok(1e9)
     }
 }
 
@@ -37,7 +49,8 @@ fn outcome(product: &dyn Product, budget_seconds: f64) -> Option<Outcome> {
     let clock = Rc::new(RealClock(Instant::now()));
     let entry = pollster::block_on(async {
         let lab = Lab::new(Rc::clone(&device), clock);
-        let (mut rates, mut choices) = (Rates::new(Some(1e9), None), Choices::new(device.abilities()));
+        let mut rates = Rates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
+        let mut choices = Choices::new(device.abilities());
         product::measure(&lab, product, &request(budget_seconds), &mut rates, &mut choices).await
     });
     Some(entry.unwrap().outcome)
@@ -70,14 +83,18 @@ fn small_products() -> Vec<Box<dyn Product>> {
 #[test]
 fn right_products_are_timed_and_raw_data_has_no_gradient() {
     for product in small_products() {
-        let Some(outcome) = outcome(product.as_ref(), 0.4) else { return };
+        // The fewest windows are already longer than this. They are an odd number, so that the median of the rates
+        // belongs to the median of the times.
+        let Some(outcome) = outcome(product.as_ref(), 0.05) else { return };
         match outcome {
-            Outcome::Measured { flops_per_second, peak_share, timing, .. } => {
-                assert!(timing.windows.len() >= 3, "{}: {timing:?}", product.title());
+            Outcome::Measured { flops_per_second, peak_flops_per_second, peak_share, timing } => {
+                assert_eq!(timing.windows.len(), 3, "{}: {timing:?}", product.title());
+                assert!(timing.windows.iter().all(|window| window.peak_flops_per_second == Some(1e9)));
                 assert!(timing.windows.iter().all(|window| window.repetitions == timing.windows[0].repetitions));
                 assert!(timing.windows[0].seconds >= 0.1, "{}: {timing:?}", product.title());
-                // Without a gauge there is no peak to be a share of.
-                assert!(flops_per_second > 0.0 && peak_share.is_none());
+                assert_eq!(peak_flops_per_second, Some(1e9));
+                let share = peak_share.unwrap();
+                assert!((share * 1e9 / flops_per_second - 1.0).abs() < 1e-9, "{share} of {flops_per_second}");
             }
             Outcome::Skipped { reason: Skipped::NoKernel { what } } => {
                 assert!(what.contains("raw data"), "{}: {what}", product.title());
