@@ -202,16 +202,23 @@ fn burn_on_wgsl_reproduces_every_trace() {
     reproduces_every_trace(backend.as_ref());
 }
 
-/// No software adapter runs these, so that it depends on the machine which of them are tested.
+/// No software adapter runs these, so that it depends on the machine which of them are tested; with `REQUIRE_GPU=1` at
+/// least one.
 #[cfg(any(feature = "burn-vulkan", feature = "burn-metal", feature = "burn-cuda", feature = "burn-rocm"))]
 #[test]
 fn burn_on_the_makers_platforms_reproduces_every_trace() {
-    for name in ["burn-vulkan", "burn-metal", "burn-cuda", "burn-rocm"] {
+    let mut refusals = Vec::new();
+    let names = ["burn-vulkan", "burn-metal", "burn-cuda", "burn-rocm"];
+    for name in names {
         let clock = std::rc::Rc::new(common::Clock::default());
         match pollster::block_on(engine::backends::open(name, &engine::AdapterChoice::Any, clock)) {
             Ok(backend) => reproduces_every_trace(backend.as_ref()),
-            Err(error) => eprintln!("skipped: {name}: {error}"),
+            Err(error) => refusals.push(format!("{name}: {error}")),
         }
+    }
+    let none = refusals.len() == names.len();
+    for refusal in refusals {
+        common::skipped(none, &refusal);
     }
 }
 
