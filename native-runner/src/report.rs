@@ -274,7 +274,7 @@ mod tests {
     fn wrong_results_end_with_status_3_and_name_the_difference() {
         let failure = wrong_results(&record(Outcome::Incorrect)).unwrap();
         assert_eq!(failure.exit_code(), 3);
-        assert!(failure.to_string().contains("8.70e-2, allowed are 1e-3"), "{failure}");
+        assert!(failure.to_string().contains("8.70e-2 where 1e-3 is allowed"), "{failure}");
         assert!(wrong_results(&record(Outcome::Completed)).is_none());
     }
 

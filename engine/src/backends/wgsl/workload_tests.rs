@@ -99,13 +99,24 @@ fn calm_job(workload: &Workload) -> TrainingJob {
     job
 }
 
+/// At a twentieth of its rate a workload's losses hardly change, and an optimiser that does nothing may stay within a
+/// thousandth: of `theano-cifar10`, within 8e-5 in one step. Back ends that are right are off by 3e-6 at most, but for
+/// batch normalisation over three random images in twenty layers, 2e-4.
+pub(crate) fn tolerance_at_low_rates(workload: &Workload, precision: Precision) -> f64 {
+    match precision {
+        Precision::F32 | Precision::F64 if workload.name != "resnet20-cifar10" => 1e-5,
+        _ => f64::INFINITY,
+    }
+}
+
 fn every_workload_trains_and_tests_as_the_reference_does(precision: Precision) {
     let Some(gpu) = gpu(precision) else { return };
     for workload in crate::WORKLOADS.iter().map(|make| make()) {
         let job = calm_job(&workload);
         let found = pollster::block_on(figures(gpu.as_ref(), &job));
         let expected = pollster::block_on(figures(&ReferenceBackend::<f64>::new(), &job));
-        let tolerance = tolerance(&workload, &job, precision).unwrap();
+        let tolerance =
+            tolerance(&workload, &job, precision).unwrap().min(tolerance_at_low_rates(&workload, precision));
         for (found, expected) in found.iter().zip(&expected) {
             let off = (found - expected).abs() / expected.abs();
             eprintln!("{} in {}: off by {off:.1e} of {tolerance:.1e}", workload.name, precision.name());
