@@ -49,6 +49,8 @@ pub enum EngineError {
          the network is down"
     )]
     LinkLost,
+    #[error("Burn panicked, which is a fault of its own, of the driver's or of ours: {message}")]
+    Panicked { message: String },
 }
 
 fn found_list(found: &[String]) -> String {

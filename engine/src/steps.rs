@@ -240,7 +240,7 @@ pub fn job(
     workload: &Workload,
     batch_size: u32,
     seed: u32,
-    data: std::rc::Rc<crate::data::DataSet>,
+    data: std::sync::Arc<crate::data::DataSet>,
 ) -> Result<TrainingJob, EngineError> {
     let all = TrainingRange { first: 0, samples: data.train.samples() };
     let TrainingRange { first, samples } = workload.training.unwrap_or(all);

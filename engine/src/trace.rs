@@ -1,6 +1,6 @@
 //! Golden traces: a few steps on the first samples, in the layout of `reference/golden/README.md`.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -64,7 +64,7 @@ pub async fn trace(
     workload: &Workload,
     request: TraceRequest,
     backend: &dyn Backend,
-    data: Rc<DataSet>,
+    data: Arc<DataSet>,
 ) -> Result<Trace, EngineError> {
     let workload = workload.clone().with_trace_conventions();
     let samples = data.train.samples();

@@ -1,6 +1,6 @@
 //! The seam between the training loop and a back end.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use results::{Adapter, Precision, Warning};
@@ -15,7 +15,7 @@ use crate::training::{BatchPlan, EarlyStopping, InputRecipe, Loss, Optimizer, We
 #[derive(Clone)]
 pub struct TrainingJob {
     pub model: Model,
-    pub data: Rc<DataSet>,
+    pub data: Arc<DataSet>,
     pub input: InputRecipe,
     pub loss: Loss,
     pub optimizer: Optimizer,

@@ -3,6 +3,7 @@
 mod common;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use common::{Clock, data, gpu, skipped};
@@ -19,7 +20,7 @@ struct RealData;
 
 #[async_trait(?Send)]
 impl DataSource for RealData {
-    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError> {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         Ok(data(&definition.name))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::{env, fs, io};
 
 use async_trait::async_trait;
@@ -17,7 +17,7 @@ pub(crate) struct DataFolder {
     places: Vec<PathBuf>,
     /// Where the published stories are; without it, stories are generated.
     stories: Option<PathBuf>,
-    loaded: HashMap<String, Rc<DataSet>>,
+    loaded: HashMap<String, Arc<DataSet>>,
 }
 
 /// Where a data set would come from.
@@ -100,12 +100,12 @@ fn read_from(
 
 #[async_trait(?Send)]
 impl DataSource for DataFolder {
-    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError> {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         if let Some(data) = self.loaded.get(&definition.name) {
-            return Ok(Rc::clone(data));
+            return Ok(Arc::clone(data));
         }
-        let data = Rc::new(self.read(definition)?);
-        self.loaded.insert(definition.name.clone(), Rc::clone(&data));
+        let data = Arc::new(self.read(definition)?);
+        self.loaded.insert(definition.name.clone(), Arc::clone(&data));
         Ok(data)
     }
 }

@@ -6,8 +6,11 @@ use engine::backends::{self, Opening};
 use engine::{Backend, Clock, EngineError};
 
 use crate::cli::PlaceArgs;
+#[cfg(feature = "burn-remote")]
+use crate::clock::MonotonicClock;
 
-/// Opens the back end named `name`. A remote one is watched for as long as it lives.
+/// Opens the back end named `name`. A remote one is watched for as long as it lives, and has a clock of its own, because
+/// it computes in a thread of its own.
 ///
 /// # Errors
 /// The engine's, and nobody who answers where a device should be served.
@@ -20,8 +23,11 @@ pub(crate) fn open(
     opening.check(&[name])?;
     #[cfg(feature = "burn-remote")]
     if let Some(address) = &opening.remote {
-        let link = crate::link::Link::watch(address, place.remote_timeout)?;
-        return pollster::block_on(link.open(backends::open_with(name, opening, clock)));
+        let (name, opening) = (name.to_owned(), opening.clone());
+        return crate::link::open(address, place.remote_timeout, move || {
+            let clock = Rc::new(MonotonicClock::start());
+            pollster::block_on(backends::open_with(&name, &opening, clock))
+        });
     }
     #[cfg(not(feature = "burn-remote"))]
     let _ = place;

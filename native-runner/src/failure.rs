@@ -76,7 +76,10 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::DoesNotFit { .. }
         | EngineError::DeviceLost { .. }
         | EngineError::LinkLost => 4,
-        EngineError::Data(_) | EngineError::Model(_) | EngineError::DeviceRefused { .. } => 1,
+        EngineError::Data(_)
+        | EngineError::Model(_)
+        | EngineError::DeviceRefused { .. }
+        | EngineError::Panicked { .. } => 1,
     }
 }
 

@@ -5,7 +5,7 @@ mod file;
 pub mod statistics;
 mod stories;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -63,7 +63,7 @@ impl DataSet {
 /// Brings data sets from wherever they are: files, a server, a test's memory.
 #[async_trait(?Send)]
 pub trait DataSource {
-    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError>;
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError>;
 }
 
 /// A data set that cannot be used, and what to do.

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use results::{Adapter, Compared, Precision};
@@ -153,10 +154,10 @@ struct Empty;
 
 #[async_trait(?Send)]
 impl DataSource for Empty {
-    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError> {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         let features = definition.train.features() as usize;
         let split = |samples: usize| Split { images: vec![0; samples * features], labels: vec![0; samples] };
-        Ok(Rc::new(DataSet { definition, train: split(5000), test: split(10), generated: false }))
+        Ok(Arc::new(DataSet { definition, train: split(5000), test: split(10), generated: false }))
     }
 }
 

@@ -2,15 +2,16 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Outcome, Target, Warning, WorkloadRecord};
+use results::{Outcome, RunRecord, Target, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty};
 use super::learning::Learning;
 use super::progress::Progress;
 use super::settings::Limits;
-use super::{Edges, Limit, RunRequest, empty_record};
+use super::{Edges, Limit, RunRequest, Stopped, empty_record};
 use crate::backends::reference::ReferenceBackend;
 use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
@@ -98,7 +99,7 @@ struct NoData;
 
 #[async_trait(?Send)]
 impl DataSource for NoData {
-    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError> {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         Err(DataError::Missing { file: definition.name.clone(), place: "a test".to_owned() })
     }
 }
@@ -129,7 +130,7 @@ impl TrainingTest {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
         let split = |samples| Split { images: Vec::new(), labels: vec![0; samples] };
         let job = workload.job(Training {
-            data: Rc::new(DataSet {
+            data: Arc::new(DataSet {
                 definition: data_set("mnist").unwrap(),
                 train: split(1000),
                 test: split(100),
@@ -297,13 +298,13 @@ struct SmallData;
 
 #[async_trait(?Send)]
 impl DataSource for SmallData {
-    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError> {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         let split = |samples: u32| Split {
             images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
             labels: (0..10u8).cycle().take(samples as usize).collect(),
         };
         // The header promises as many samples as the real set has.
-        Ok(Rc::new(DataSet { definition, train: split(definition.train.samples), test: split(100), generated: false }))
+        Ok(Arc::new(DataSet { definition, train: split(definition.train.samples), test: split(100), generated: false }))
     }
 }
 
@@ -336,6 +337,16 @@ fn request(workloads: &[&str]) -> RunRequest {
     }
 }
 
+fn run(request: &RunRequest, backend: &dyn Backend) -> Result<RunRecord, Stopped> {
+    let mut edges = Edges {
+        data: &mut SmallData,
+        observer: &mut Recorder::default(),
+        clock: &FakeClock(Rc::new(Cell::new(0.0))),
+        meter: &mut NoMeter,
+    };
+    pollster::block_on(super::run(request, backend, &mut edges))
+}
+
 #[test]
 fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
     let told = Preparation { compiling_seconds: Some(3.0), tuning_seconds: Some(1.5), ..Preparation::default() };
@@ -351,17 +362,7 @@ fn what_was_finished_before_a_device_is_lost_comes_with_the_error() {
     let request = request(&["keras-mnist-mlp", "caffe-mnist"]);
     let order = super::in_random_order(&request);
     let (first, last) = (order[0].name, order[1].name);
-    let run = |name| {
-        let backend = BreaksDown { reference: ReferenceBackend::new(), name };
-        let mut observer = Recorder::default();
-        let mut edges = Edges {
-            data: &mut SmallData,
-            observer: &mut observer,
-            clock: &FakeClock(Rc::new(Cell::new(0.0))),
-            meter: &mut NoMeter,
-        };
-        pollster::block_on(super::run(&request, &backend, &mut edges)).unwrap_err()
-    };
+    let run = |name| run(&request, &BreaksDown { reference: ReferenceBackend::new(), name }).unwrap_err();
     let stopped = run(last);
     assert!(matches!(stopped.error, EngineError::DeviceLost { .. }), "{stopped}");
     let so_far = stopped.so_far.expect("one workload was finished");
@@ -374,15 +375,7 @@ fn what_was_finished_before_a_device_is_lost_comes_with_the_error() {
 
 #[test]
 fn a_back_end_that_computes_wrongly_gets_no_figure_and_only_the_disagreement() {
-    let backend = Faulty::new(Fault::LossTooLarge, 0);
-    let mut observer = Recorder::default();
-    let mut edges = Edges {
-        data: &mut SmallData,
-        observer: &mut observer,
-        clock: &FakeClock(Rc::new(Cell::new(0.0))),
-        meter: &mut NoMeter,
-    };
-    let record = pollster::block_on(super::run(&request(&["keras-mnist-mlp"]), &backend, &mut edges)).unwrap();
+    let record = run(&request(&["keras-mnist-mlp"]), &Faulty::new(Fault::LossTooLarge, 0)).unwrap();
     let workload = &record.workloads[0];
     assert_eq!(workload.outcome, Outcome::Incorrect);
     let found = workload.correctness.as_ref().expect("both sides' losses");

@@ -7,7 +7,7 @@ mod tensorflow;
 mod theano;
 mod torch;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -73,7 +73,7 @@ impl Workload {
 
 /// How a workload is trained once, apart from what it says itself.
 pub(crate) struct Training {
-    pub(crate) data: Rc<DataSet>,
+    pub(crate) data: Arc<DataSet>,
     pub(crate) batches: BatchPlan,
     /// Steps over which schedules are spread.
     pub(crate) planned_steps: u64,

@@ -5,6 +5,7 @@ mod skipped;
 
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use engine::backends;
@@ -27,7 +28,7 @@ impl engine::Clock for Clock {
 }
 
 /// A data set from `GRADMARK_DATA` or the workspace's data folder.
-pub(crate) fn data(set: &str) -> Rc<DataSet> {
+pub(crate) fn data(set: &str) -> Arc<DataSet> {
     let folder = std::env::var_os("GRADMARK_DATA")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
     let definition = data_set(set).unwrap();
@@ -36,7 +37,7 @@ pub(crate) fn data(set: &str) -> Rc<DataSet> {
             .unwrap_or_else(|error| panic!("{}: {error}; `cargo xtask data` fetches it", folder.join(name).display()))
     };
     let [train, test] = definition.file_names().map(read);
-    Rc::new(DataSet::from_files(definition, &train, &test).unwrap())
+    Arc::new(DataSet::from_files(definition, &train, &test).unwrap())
 }
 
 /// The `wgsl` back end on the best adapter, or on a software one. Without any, the test is skipped and says so,

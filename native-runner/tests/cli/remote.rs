@@ -171,7 +171,7 @@ fn a_server_that_ends_in_the_middle_ends_the_training_with_an_error() {
 #[test]
 fn a_server_that_hangs_ends_the_training_with_an_error() {
     let mut server = Server::start("--threads 1");
-    let client = Client::start(&mut server, "--remote-timeout 2");
+    let client = Client::start(&mut server, "--remote-timeout 4");
     server.signal(Signal::SIGSTOP);
     let (status, told, _) = client.end();
     assert_eq!(status, Some(4), "{told}");
@@ -182,10 +182,9 @@ fn a_server_that_hangs_ends_the_training_with_an_error() {
 /// the turn that a line with `turn` begins: the row of the processor, and that of the remote device.
 fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
     let mut server = Server::start("--threads 1");
-    // The turns that are left take longer than the server may be silent.
     let line = format!(
         "--backend {backends} --workload keras-mnist-mlp --seconds 5 --batch-size 16 --seed 5 --seeds 2 \
-         --remote-timeout 2 --json all.json"
+         --remote-timeout 4 --json all.json"
     );
     let client = Client::start_until(&mut server, &line, |line| line.contains(turn));
     server.signal(happens);
@@ -205,11 +204,13 @@ fn seeds(row: &Row) -> &[u32] {
 }
 
 #[test]
-fn a_server_that_ends_in_the_middle_of_a_comparison_costs_its_own_figures_only() {
-    let (processor, remote) = compared("burn-flex,burn-remote", "on burn-remote, seed 5 (2 of 4)", Signal::SIGKILL);
-    assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
-    let RowOutcome::Refused { reason } = &remote.outcome else { panic!("{remote:?}") };
-    assert!(reason.contains("the link to the remote device broke") && seeds(&remote).is_empty(), "{remote:?}");
+fn a_server_that_hangs_or_ends_in_the_middle_of_a_comparison_costs_its_own_figures_only() {
+    for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
+        let (processor, remote) = compared("burn-flex,burn-remote", "on burn-remote, seed 5 (2 of 4)", happens);
+        assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
+        let RowOutcome::Refused { reason } = &remote.outcome else { panic!("{remote:?}") };
+        assert!(reason.contains("the link to the remote device broke") && seeds(&remote).is_empty(), "{remote:?}");
+    }
 }
 
 #[test]
@@ -222,29 +223,25 @@ fn a_server_that_hangs_or_ends_while_another_back_end_trains_costs_its_later_fig
 }
 
 #[test]
-fn a_server_that_ends_while_steps_are_timed_costs_its_own_figures_only() {
-    let mut server = Server::start("--threads 1");
-    let line = "steps --backend burn-flex,burn-remote --workload keras-mnist-mlp --batch-sizes 16 --unchecked \
-                --seconds-per-workload 20 --remote-timeout 2 --json";
-    let mut client = Client::start_until(&mut server, line, |line| line.contains("keras-mnist-mlp, batches of 16 · "));
-    server.signal(Signal::SIGKILL);
-    let mut written = String::new();
-    client.child.stdout.take().unwrap().read_to_string(&mut written).unwrap();
-    let (status, told, _) = client.end();
-    assert_eq!(status, Some(1), "{told}");
-    let document: Value = serde_json::from_str(&written).unwrap();
-    let entries = &document["workloads"][0]["sizes"][0]["entries"];
-    assert_eq!(
-        (&entries[0]["backend"], &entries[0]["outcome"]),
-        (&"burn-flex".into(), &"measured".into()),
-        "{document}"
-    );
-    assert_eq!(
-        (&entries[1]["backend"], &entries[1]["outcome"]),
-        (&"burn-remote".into(), &"failed".into()),
-        "{document}"
-    );
-    assert!(one_line(&told).contains("the link to the remote device broke"), "{told}");
+fn a_server_that_hangs_or_ends_while_steps_are_timed_costs_its_own_figures_only() {
+    for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
+        let mut server = Server::start("--threads 1");
+        let line = "steps --backend burn-flex,burn-remote --workload keras-mnist-mlp --batch-sizes 16 --unchecked \
+                    --seconds-per-workload 20 --remote-timeout 4 --json";
+        let mut client =
+            Client::start_until(&mut server, line, |line| line.contains("keras-mnist-mlp, batches of 16 · "));
+        server.signal(happens);
+        let mut written = String::new();
+        client.child.stdout.take().unwrap().read_to_string(&mut written).unwrap();
+        let (status, told, _) = client.end();
+        assert_eq!(status, Some(1), "{told}");
+        let document: Value = serde_json::from_str(&written).unwrap();
+        let entries = document["workloads"][0]["sizes"][0]["entries"].as_array().unwrap();
+        let ended: Vec<_> = entries.iter().map(|entry| (&entry["backend"], &entry["outcome"])).collect();
+        let [flex, remote] = ["burn-flex", "burn-remote"].map(Value::from);
+        assert_eq!(ended, [(&flex, &"measured".into()), (&remote, &"failed".into())], "{document}");
+        assert!(one_line(&told).contains("the link to the remote device broke"), "{told}");
+    }
 }
 
 #[test]

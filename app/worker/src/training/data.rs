@@ -1,5 +1,5 @@
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use engine::{DataError, DataFile, DataSet, DataSetDefinition, DataSource, Origin};
@@ -13,16 +13,16 @@ use crate::messages::FromWorker;
 /// The data sets as the server of this page hands them out; stories are made up. A set is fetched once in a run.
 #[derive(Default)]
 pub(super) struct ServedData {
-    loaded: HashMap<&'static str, Rc<DataSet>>,
+    loaded: HashMap<&'static str, Arc<DataSet>>,
 }
 
 #[async_trait(?Send)]
 impl DataSource for ServedData {
-    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Rc<DataSet>, DataError> {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         if let Some(set) = self.loaded.get(definition.name.as_str()) {
             return Ok(set.clone());
         }
-        let set = Rc::new(match &definition.origin {
+        let set = Arc::new(match &definition.origin {
             Origin::Files { train, test } => {
                 let mut progress = Download { loaded: 0, total: train.bytes + test.bytes };
                 let train = fetch(train, &mut progress).await?;

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use burn_backend::Backend as _;
+use burn_dispatch::Dispatch;
 use burn_tensor::{Device, DeviceKind as BurnKind, wgpu as graphics};
 use results::{Adapter, DeviceKind};
 
@@ -9,7 +11,7 @@ use super::{Opened, TUNED};
 use crate::backends::{AdapterChoice, wgsl};
 use crate::error::EngineError;
 
-/// Who makes the kernels. Burn decides by the interface and by what it was built with.
+/// Who makes the kernels. Burn decides by the interface, by what it was built with, and by what the driver can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compiler {
     Wgsl,
@@ -42,6 +44,22 @@ impl Compiler {
             "Metal" if cfg!(feature = "burn-metal") => Self::Metal,
             _ => Self::Wgsl,
         }
+    }
+
+    /// What Burn uses on a device, by the name that it gives itself there, such as `fusion<cubecl<wgpu<spirv>>>`.
+    fn of_device(name: &str) -> Option<Self> {
+        let known = [("wgpu<wgsl>", Self::Wgsl), ("wgpu<spirv>", Self::SpirV), ("wgpu<msl>", Self::Metal)];
+        known.into_iter().find(|(part, _)| name.contains(part)).map(|(_, compiler)| compiler)
+    }
+
+    /// Whether Burn uses it on the device that was opened: where a driver lacks what its own compiler needs, it takes
+    /// WGSL without a word.
+    fn check_chosen(self, device: &str, adapter: &Adapter) -> Result<(), EngineError> {
+        if Self::of_device(device) == Some(self) {
+            return Ok(());
+        }
+        let message = format!("the driver of {} lacks something that Burn's {} needs", adapter.name, self.name());
+        refused(format!("{message}, and Burn computes with {device} instead"))
     }
 
     /// Whether it may be used on an adapter.
@@ -81,6 +99,7 @@ pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<O
     let adapter = adapters.swap_remove(index);
     compiler.check(&adapter)?;
     let device = place.open(&adapter).await?;
+    compiler.check_chosen(&Dispatch::name(device.as_dispatch()), &adapter)?;
     Ok(Opened { device, adapter, compiler: compiler.name(), compiles: true })
 }
 
@@ -201,6 +220,18 @@ mod tests {
         assert!(pick(&AdapterChoice::Index(0), &all, Some("Vulkan")).is_err());
         let error = pick(&AdapterChoice::Any, &all, Some("Metal")).unwrap_err().to_string();
         assert!(error.ends_with("no adapter through Metal"), "{error}");
+    }
+
+    #[test]
+    fn another_compiler_than_the_one_asked_for_is_refused() {
+        let gpu = adapter("A", DeviceKind::Discrete, "Vulkan");
+        let spir_v = "dispatch<autodiff<fusion<cubecl<wgpu<spirv>>>>>";
+        assert!(Compiler::SpirV.check_chosen(spir_v, &gpu).is_ok());
+        for unfit in ["dispatch<fusion<cubecl<wgpu<wgsl>>>>", "dispatch<flex>"] {
+            let error = Compiler::SpirV.check_chosen(unfit, &gpu).unwrap_err().to_string();
+            assert!(error.contains("the driver of A lacks") && error.contains(unfit), "{error}");
+        }
+        assert!(Compiler::Wgsl.check_chosen(spir_v, &gpu).is_err());
     }
 
     #[test]

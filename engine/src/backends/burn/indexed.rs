@@ -1,12 +1,12 @@
 //! Devices that Burn reaches through the platform of their maker. Its library is loaded when a device is looked for.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use burn_tensor::{Device, DeviceType, Tensor};
 use results::{Adapter, DeviceKind};
 
 use super::Opened;
+use super::guard::words;
 use crate::backends::AdapterChoice;
 use crate::error::EngineError;
 
@@ -51,12 +51,6 @@ fn caught(api: &str, open: impl FnOnce() -> Result<Opened, EngineError>) -> Resu
         let message = format!("{api} cannot be used: {}", words(panic.as_ref()));
         Err(EngineError::DeviceRefused { message })
     })
-}
-
-/// What a panic said.
-fn words(panic: &(dyn Any + Send)) -> &str {
-    let owned = panic.downcast_ref::<String>().map(String::as_str);
-    owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("Burn panicked without a word")
 }
 
 fn find(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineError> {

@@ -8,6 +8,7 @@
 mod arrangement;
 #[cfg(any(feature = "burn-wgpu", feature = "burn-vulkan", feature = "burn-metal"))]
 mod graphics;
+mod guard;
 #[cfg(any(feature = "burn-cuda", feature = "burn-rocm"))]
 mod indexed;
 mod leaves;
@@ -32,6 +33,7 @@ use super::{Opening, list};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
+use guard::{Guarded, guarded};
 use trainer::{BurnTrainer, FirstUse};
 
 /// Version of Burn that this engine is built with.
@@ -64,8 +66,16 @@ struct Opened {
 /// Opens the Burn back end of this name. The clock tells how long its first use of each operation takes.
 ///
 /// # Errors
-/// No device that fits, one that Burn cannot use, and any other precision than f32.
+/// No device that fits, one that Burn cannot use or panics about, and any other precision than f32.
 pub(super) async fn open(
+    name: &'static str,
+    opening: &Opening,
+    clock: Rc<dyn Clock>,
+) -> Result<BurnBackend, EngineError> {
+    guarded(open_unguarded(name, opening, clock)).await
+}
+
+async fn open_unguarded(
     name: &'static str,
     opening: &Opening,
     clock: Rc<dyn Clock>,
@@ -155,6 +165,6 @@ impl Backend for BurnBackend {
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         let (device, first_use) = (self.opened.device.clone(), self.first_use);
         let trainer = BurnTrainer::new(device, job, self.settings(), first_use, self.clock.as_ref());
-        Ok(Box::new(trainer.await?))
+        Ok(Box::new(Guarded::new(guarded(trainer).await?)))
     }
 }

@@ -3,14 +3,18 @@
 mod bias;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use results::{Adapter, Precision};
 
+use super::guard::guarded;
 use super::trainer::FirstUse;
 use super::{TUNED, VERSION, is_untuned_gpu};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::wgsl::workload_tests::{Standstill, figures, job, tolerance_at_low_rates};
 use crate::backends::{AdapterChoice, open};
+use crate::data::{DataSet, Split};
+use crate::error::EngineError;
 use crate::model::{
     Activation, Initializer, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
 };
@@ -370,5 +374,42 @@ fn the_record_says_what_is_fused_and_tuned() {
         assert_eq!(told.compiling_seconds.is_some(), compiles && !TUNED, "{told:?}");
         assert_eq!(told.tuning_seconds.is_some(), compiles && TUNED, "{told:?}");
         assert!(trainer.device_memory_bytes() > 0, "{}", backend.name());
+    }
+}
+
+#[test]
+fn a_panic_is_an_error_which_ends_one_trainer_and_not_the_program() {
+    for backend in backends() {
+        let whole = job_of(Model::sequence("small", IMAGE, vec![logits()]));
+        let test = Split { images: Vec::new(), labels: whole.data.test.labels.clone() };
+        let data = Arc::new(DataSet { test, train: whole.data.train.clone(), ..*whole.data });
+        let panicked = |result: Result<(), EngineError>, part: &str| {
+            let told = matches!(&result, Err(EngineError::Panicked { message }) if message.contains(part));
+            assert!(told, "{}: {result:?}", backend.name());
+        };
+        match pollster::block_on(backend.build(&TrainingJob { data, ..whole.clone() })) {
+            // Where kernels are compiled, building tests a batch.
+            Err(error) => panicked(Err(error), "out of range"),
+            Ok(mut trainer) => {
+                pollster::block_on(trainer.train_steps(1)).unwrap();
+                panicked(pollster::block_on(trainer.evaluate(EvaluationSet::Test, 1)).map(drop), "out of range");
+                panicked(pollster::block_on(trainer.train_steps(1)).map(drop), "panicked before");
+            }
+        }
+        let mut another = pollster::block_on(backend.build(&whole)).unwrap();
+        pollster::block_on(another.train_steps(1)).unwrap();
+    }
+}
+
+#[test]
+fn a_panic_is_told_in_its_own_words() {
+    for (panics, words) in [
+        (|| panic!("plain words"), "plain words"),
+        (|| panic!("words and {}", 1), "words and 1"),
+        (|| std::panic::panic_any(1), "it did not say why"),
+    ] as [(fn() -> Result<(), EngineError>, &str); 3]
+    {
+        let told = pollster::block_on(guarded(async { panics() })).unwrap_err().to_string();
+        assert!(told.starts_with("Burn panicked") && told.ends_with(words), "{told}");
     }
 }

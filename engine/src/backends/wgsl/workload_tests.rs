@@ -1,6 +1,7 @@
 //! Every workload, with its own start, augmentation and dropout, on the kernels and on the plain loops.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use results::Precision;
 
@@ -40,7 +41,7 @@ fn random_split(workload: &Workload, samples: u32, stream: u32) -> Split {
 pub(in crate::backends) fn job(workload: &Workload) -> TrainingJob {
     const SAMPLES: u32 = 10;
     workload.job(Training {
-        data: Rc::new(DataSet {
+        data: Arc::new(DataSet {
             definition: data_set(workload.data_set).unwrap(),
             // Two are held out.
             train: random_split(workload, SAMPLES + 2, 1),

@@ -1,6 +1,6 @@
 //! Right and wrong back ends before the judge.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use results::Compared;
 
@@ -29,7 +29,7 @@ fn job(workload: &Workload, batch_size: u32) -> TrainingJob {
     };
     let data = DataSet { definition, train: split(1000), test: split(10), generated: false };
     workload.job(Training {
-        data: Rc::new(data),
+        data: Arc::new(data),
         batches: BatchPlan {
             first: 0,
             samples: 1000,

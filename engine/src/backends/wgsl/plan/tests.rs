@@ -1,4 +1,4 @@
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::variants::Abilities;
 use super::*;
@@ -17,7 +17,7 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
     let batches =
         BatchPlan { first: 0, samples: 10, batch_size, order: SampleOrder::File, batching: workload.batching, seed: 1 };
     workload.job(Training {
-        data: Rc::new(DataSet { definition, train: split(10), test: split(5), generated: false }),
+        data: Arc::new(DataSet { definition, train: split(10), test: split(5), generated: false }),
         batches,
         planned_steps: 100,
         seed: 1,
