@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use crate::Server;
 use crate::commands::Command;
+use crate::watch::PATIENCE;
 
 /// How the browser is set up.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +98,8 @@ impl Browser {
         let Some(port) = port else { bail!("chromedriver ended before it listened") };
         let capabilities = json!({
             "goog:chromeOptions": { "args": flags(setup, profile.path()) },
+            // A kernel on an emulated GPU is compiled first, which may take long on a busy machine.
+            "timeouts": { "script": 300_000 },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
         });
         let address = format!("http://127.0.0.1:{}", port.trim_end_matches('.').trim());
@@ -222,7 +225,7 @@ impl Browser {
 
     /// Clicks a button or follows a link as soon as it is there.
     pub async fn click(&self, role: &str, name: &str) {
-        self.wait_for(role, name, Duration::from_secs(20)).await.click().await.expect("it can be clicked");
+        self.wait_for(role, name, PATIENCE).await.click().await.expect("it can be clicked");
     }
 
     /// The bodies of all requests that the page sent with `method` so far.

@@ -2,10 +2,12 @@ use std::time::{Duration, Instant};
 
 use crate::Browser;
 
-/// For what a page shows at once on an idle machine.
-pub const PATIENCE: Duration = Duration::from_secs(20);
-/// For a small run on an emulated GPU.
-pub const RUN_PATIENCE: Duration = Duration::from_secs(180);
+/// For what a page shows at once on an idle machine. Only what never comes takes so long.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// For a run to end that was cancelled: its worker has three seconds to stop by itself, and is then ended.
+pub const CANCELLING: Duration = Duration::from_secs(20);
+/// For a small run on an emulated GPU, half a minute on an idle machine. Only what never comes takes so long.
+pub const RUN_PATIENCE: Duration = Duration::from_secs(600);
 
 /// What was seen on the way of a run.
 #[derive(Debug, Default)]

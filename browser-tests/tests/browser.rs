@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{Browser, PATIENCE, RUN_PATIENCE, Setup, drive, watch_to_the_end};
+use browser_tests::{Browser, CANCELLING, PATIENCE, RUN_PATIENCE, Setup, drive, watch_to_the_end};
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};
 use fantoccini::key::Key;
@@ -85,20 +85,24 @@ fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
     drive(Setup::default(), async |page| {
         page.open(LONG_RUN).await;
         page.click("button", "Benchmark").await;
-        let start = Instant::now();
-        while page.number("[data-figure=loss]", "data-value").await.is_none() {
-            assert!(start.elapsed() < RUN_PATIENCE, "no training to cancel");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        wait_for_training(page).await;
         page.click("button", "Cancel").await;
-        // The worker has three seconds to stop by itself.
-        page.wait_for_status(Duration::from_secs(5), |text| text.starts_with("Cancelled")).await;
+        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
         assert!(page.by_role("table", "Results").await.is_none());
         page.click("button", "Benchmark").await;
         page.wait_for("progressbar", "Progress of the benchmark", PATIENCE).await;
         page.click("button", "Cancel").await;
-        page.wait_for_status(Duration::from_secs(5), |text| text.starts_with("Cancelled")).await;
+        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
     });
+}
+
+/// Waits until a run has shown its first loss.
+async fn wait_for_training(page: &Browser) {
+    let start = Instant::now();
+    while page.number("[data-figure=loss]", "data-value").await.is_none() {
+        assert!(start.elapsed() < RUN_PATIENCE, "nothing is trained after {RUN_PATIENCE:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 #[test]
@@ -140,9 +144,9 @@ fn a_precision_that_the_device_lacks_is_refused() {
 #[test]
 fn a_page_that_was_hidden_for_a_while_says_so_in_its_record() {
     drive(Setup::default(), async |page| {
-        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=6").await;
+        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=20").await;
         page.click("button", "Benchmark").await;
-        page.wait_for("progressbar", "Progress of the benchmark", PATIENCE).await;
+        wait_for_training(page).await;
         let driver = page.client();
         let benchmark = driver.window().await.unwrap();
         let other = driver.new_window(true).await.unwrap().handle;
@@ -192,7 +196,7 @@ fn the_keyboard_alone_starts_and_cancels_a_run() {
         // The focus went along, from the button that is gone to the one that took its place.
         assert_eq!(focused(page).await, "Cancel");
         press(page, Key::Enter).await;
-        page.wait_for_status(Duration::from_secs(5), |text| text.starts_with("Cancelled")).await;
+        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
         assert_eq!(focused(page).await, "Benchmark");
     });
 }

@@ -1,8 +1,8 @@
 //! Burn's back ends in the page, and comparisons of back ends.
 
-use std::time::Duration;
-
-use browser_tests::{Browser, PATIENCE, RUN_PATIENCE, Server, Setup, drive_with_server, skipped, watch_to_the_end};
+use browser_tests::{
+    Browser, CANCELLING, PATIENCE, RUN_PATIENCE, Server, Setup, drive_with_server, skipped, watch_to_the_end,
+};
 use fantoccini::Locator;
 use serde_json::Value;
 
@@ -63,14 +63,20 @@ fn burn_that_cannot_be_fetched_is_told_and_another_try_succeeds() {
         page.click("button", "Benchmark").await;
         page.wait_for_status(RUN_PATIENCE, |text| text.ends_with(": training")).await;
         page.click("button", "Cancel").await;
-        page.wait_for_status(Duration::from_secs(5), |text| text.starts_with("Cancelled")).await;
+        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
     });
 }
 
-/// Opens the choice of engines and compares.
+/// Opens the choice of engines and compares. The page keeps every status that it shows from then on.
 async fn compare(page: &Browser, path: &str) {
     page.open(path).await;
     page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
+    let keep = "window.statuses = [];
+        new MutationObserver(() => {
+            const text = document.querySelector('[role=status]')?.textContent;
+            if (text && window.statuses.at(-1) !== text) window.statuses.push(text);
+        }).observe(document.body, { subtree: true, childList: true, characterData: true });";
+    page.client().execute(keep, Vec::new()).await.unwrap();
     page.client().find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
     page.click("button", "Compare back ends").await;
 }
@@ -92,6 +98,15 @@ fn back_ends_are_compared_one_after_another_and_what_is_finished_stays() {
     });
 }
 
+/// What comes before the first colon of each status that the page has shown since [`compare`], each once.
+async fn turns_of(page: &Browser) -> Vec<String> {
+    let statuses = page.client().execute("return window.statuses", Vec::new()).await.unwrap();
+    let statuses = statuses.as_array().unwrap().iter().map(|status| status.as_str().unwrap());
+    let mut turns: Vec<String> = statuses.filter_map(|status| Some(status.split_once(": ")?.0.to_owned())).collect();
+    turns.dedup();
+    turns
+}
+
 /// A row of the comparison: text and unrounded value of each of its cells, in the order of the columns.
 async fn cells_of(page: &Browser, backend: &str) -> Vec<(String, Option<f64>)> {
     let script = "return [...document.querySelectorAll(`tr[data-backend=${arguments[0]}] td`)]\
@@ -110,13 +125,11 @@ fn a_comparison_from_several_seeds_ends_with_figures_ratios_and_a_verdict() {
         // Burn on an emulated GPU would take minutes to test.
         let compared = "&compare=wgsl,burn-flex&seeds=2";
         compare(page, &format!("/?workload=keras-mnist-mlp&batch=32&steps=20{compared}")).await;
+        page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
         // They take turns in going first.
         let (ours, burn) = ("Our WGSL kernels", "Burn on the processor");
-        for (place, backend) in [ours, burn, burn, ours].into_iter().enumerate() {
-            let turn = format!("{backend} ({} of 4): ", place + 1);
-            page.wait_for_status(RUN_PATIENCE, |text| text.starts_with(&turn)).await;
-        }
-        page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
+        let turn = |(backend, place)| format!("{backend} ({place} of 4)");
+        assert_eq!(turns_of(page).await, [ours, burn, burn, ours].into_iter().zip(1..).map(turn).collect::<Vec<_>>());
 
         let table = page.by_role("table", "Comparison: MNIST, multilayer perceptron (Keras)").await.unwrap();
         assert_eq!(table.find_all(Locator::Css("tbody tr")).await.unwrap().len(), 2);

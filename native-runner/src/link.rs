@@ -151,7 +151,7 @@ impl Trainer for LinkedTrainer {
 }
 
 impl Drop for LinkedTrainer {
-    /// Its tensors are given back to the server before whatever comes next is timed.
+    /// Burn frees its tensors, or notes that they are to be freed, before whatever comes next is timed.
     fn drop(&mut self) {
         let number = self.number;
         // A lost server has nothing to be given.

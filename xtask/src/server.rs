@@ -140,22 +140,25 @@ mod tests {
         (Server::spawn(Command::new("sh").args(["-c", script]), Arc::clone(&stops)).unwrap(), stops)
     }
 
-    /// Answers each connection with the next of the given answers.
+    /// Answers each connection with the next of the given answers, and those that follow with the last.
     fn answering(answers: &'static [&'static str]) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::spawn(move || {
-            for answer in answers {
+            for answer in answers.iter().chain(std::iter::repeat(answers.last().unwrap())) {
                 let (mut stream, _) = listener.accept().unwrap();
                 // To its end: a connection that is closed with something unread is reset, and the answer may be lost.
                 let mut request = Vec::new();
                 while !request.ends_with(b"\r\n\r\n") {
                     let mut byte = [0];
-                    stream.read_exact(&mut byte).unwrap();
+                    // Who asks may have given up meanwhile, on a busy machine.
+                    if stream.read_exact(&mut byte).is_err() {
+                        break;
+                    }
                     request.extend(byte);
                 }
-                assert!(request.starts_with(b"GET /healthz HTTP/1.1\r\n"));
-                stream.write_all(answer.as_bytes()).unwrap();
+                assert!(request.is_empty() || request.starts_with(b"GET /healthz HTTP/1.1\r\n"));
+                let _ = stream.write_all(answer.as_bytes());
             }
         });
         address

@@ -198,10 +198,7 @@ impl Contest<'_> {
                     findings.add(record);
                 }
                 Err(Stopped { error, .. }) => {
-                    let lost = matches!(
-                        error,
-                        EngineError::DeviceLost { .. } | EngineError::LinkLost | EngineError::Panicked { .. }
-                    );
+                    let lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
                     let without = &self.workloads[turn.workload..];
                     let without = without.iter().take(if lost { without.len() } else { 1 });
                     findings.give_up(without.map(|workload| workload.name), &contender, error);

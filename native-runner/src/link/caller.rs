@@ -15,7 +15,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 type Call<Held> = Box<dyn FnOnce(&mut Held) + Send>;
 
 /// A thread that holds something and makes calls on it, one after the other. It is left behind, with what it holds, when
-/// the server is lost.
+/// the server is lost; inside Burn it may then look again and again whether it can go on, which costs next to nothing.
 pub(super) struct Caller<Held> {
     /// Absent only while it is dropped.
     calls: Option<Sender<Call<Held>>>,
@@ -76,7 +76,7 @@ impl<Held: 'static> Caller<Held> {
         let calls = self.calls.as_ref().filter(|_| !self.lost.is_known()).ok_or(EngineError::LinkLost)?;
         let (reply, answer) = mpsc::channel();
         let call = Box::new(move |held: &mut Held| drop(reply.send(work(held))));
-        let result = calls.send(call).map_err(|_| EngineError::LinkLost).and_then(|()| wait(&answer, &self.lost));
+        let result = calls.send(call).map_err(|_| ended()).and_then(|()| wait(&answer, &self.lost));
         if matches!(result, Err(EngineError::LinkLost)) {
             self.lost.tell();
         }
@@ -92,14 +92,19 @@ impl<Held> Drop for Caller<Held> {
     }
 }
 
-/// Waits until there is an answer, or none can come: the server is lost, or the thread that would give it has panicked,
-/// which it has said itself.
+/// The thread has panicked, and said why itself.
+fn ended() -> EngineError {
+    EngineError::Panicked { message: "the thread that computes elsewhere has ended".to_owned() }
+}
+
+/// Waits until there is an answer, or none can come: the server is lost, or the thread that would give it has ended.
 fn wait<T>(answer: &Receiver<Result<T, EngineError>>, lost: &Lost) -> Result<T, EngineError> {
     loop {
         match answer.recv_timeout(GLANCE) {
             Ok(result) => return result,
-            Err(RecvTimeoutError::Timeout) if !lost.is_known() => {}
-            Err(_) => return Err(EngineError::LinkLost),
+            Err(_) if lost.is_known() => return Err(EngineError::LinkLost),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(ended()),
         }
     }
 }
@@ -187,8 +192,8 @@ mod tests {
     fn a_call_that_panics_is_the_last() {
         let (caller, _, dropped) = counting();
         let broken = caller.call(|_| -> Result<(), EngineError> { panic!("a call that panics, as this test wants") });
-        assert!(matches!(broken, Err(EngineError::LinkLost)));
-        assert!(matches!(count(&caller), Err(EngineError::LinkLost)));
+        assert!(matches!(broken, Err(EngineError::Panicked { .. })));
+        assert!(matches!(count(&caller), Err(EngineError::Panicked { .. })));
         drop(caller);
         assert!(!dropped.load(Ordering::SeqCst));
     }

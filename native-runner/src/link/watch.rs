@@ -42,7 +42,8 @@ impl Lost {
 }
 
 impl Watch {
-    /// Finds the server, and watches it from then on. It is lost when there was no answer for `timeout`.
+    /// Finds the server, and watches it from then on. It is lost when there was no answer for `timeout`, to two questions
+    /// at least: after the first one it may be we who were held up.
     ///
     /// # Errors
     /// No such host, nobody who listens there, and somebody who does not answer.
@@ -54,11 +55,14 @@ impl Watch {
         let watch = Self { lost: Lost::default(), _alive: alive };
         let lost = watch.lost();
         thread::spawn(move || {
-            let mut heard = Instant::now();
+            let (mut heard, mut unanswered) = (Instant::now(), 0);
             while watched.recv_timeout(PAUSE.min(timeout)) == Err(RecvTimeoutError::Timeout) {
                 if sign_of_life(&server, patience).is_ok() {
-                    heard = Instant::now();
-                } else if heard.elapsed() >= timeout {
+                    (heard, unanswered) = (Instant::now(), 0);
+                    continue;
+                }
+                unanswered += 1;
+                if unanswered > 1 && heard.elapsed() >= timeout {
                     return lost.tell();
                 }
             }
@@ -111,37 +115,50 @@ mod tests {
 
     use super::*;
 
-    /// Answers the first question, and no other, for as long as the listener lives.
-    fn answering_once() -> (TcpListener, String) {
+    const TIMEOUT: Duration = Duration::from_secs(2);
+
+    /// Answers the first questions, and no others, for as long as the listener lives.
+    fn answering(questions: usize) -> (TcpListener, String) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let first = listener.try_clone().unwrap();
-        thread::spawn(move || first.accept().unwrap().0.write_all(b"HTTP/1.1 404 Not Found\r\n\r\n"));
+        let answering = listener.try_clone().unwrap();
+        thread::spawn(move || {
+            for _ in 0..questions {
+                let (mut stream, _) = answering.accept().unwrap();
+                stream.read_exact(&mut [0; QUESTION.len()]).unwrap();
+                stream.write_all(b"HTTP/1.1 404 Not Found\r\n\r\n").unwrap();
+            }
+        });
         (listener, address)
     }
 
-    fn seconds_until_lost(watch: &Watch) -> f64 {
+    /// How long after its first answer a server was lost.
+    fn time_until_lost(address: &str, then: impl FnOnce()) -> Duration {
         let begun = Instant::now();
+        let watch = Watch::begin(address, TIMEOUT).unwrap();
+        then();
         while !watch.lost().is_known() {
             assert!(begun.elapsed() < Duration::from_secs(60), "it is never lost");
             thread::sleep(Duration::from_millis(10));
         }
-        begun.elapsed().as_secs_f64()
+        begun.elapsed()
     }
 
     #[test]
-    fn a_server_that_falls_silent_is_lost_after_the_timeout_and_not_before() {
-        let (_silent, address) = answering_once();
-        let watch = Watch::begin(&address, Duration::from_secs(1)).unwrap();
-        assert!(!watch.lost().is_known());
-        assert!(seconds_until_lost(&watch) >= 1.0);
+    fn a_server_that_falls_silent_is_lost_after_the_timeout_and_each_answer_begins_it_anew() {
+        let (_silent, address) = answering(1);
+        let at_once = time_until_lost(&address, || {});
+        assert!(at_once >= TIMEOUT, "{at_once:?}");
+        let (_silent, address) = answering(3);
+        // Between two questions there is a pause as long as the timeout.
+        let later = time_until_lost(&address, || {});
+        assert!(later >= 3 * TIMEOUT, "{later:?}");
     }
 
     #[test]
     fn a_server_that_is_gone_is_lost_even_where_its_host_says_so() {
-        let (listener, address) = answering_once();
-        let watch = Watch::begin(&address, Duration::from_secs(1)).unwrap();
-        drop(listener);
-        assert!(seconds_until_lost(&watch) >= 1.0);
+        let (listener, address) = answering(1);
+        let gone = time_until_lost(&address, || drop(listener));
+        assert!(gone >= TIMEOUT, "{gone:?}");
     }
 }

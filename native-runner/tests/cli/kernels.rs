@@ -39,8 +39,8 @@ fn launches_are_measured_with_every_sample_and_nothing_else_is() {
 #[test]
 fn products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason() {
     let test = "products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason";
-    // A millisecond or two each time: only small products on any device, and the large ones never.
-    let Some(finished) = run(test, "--suite gemm --budget-seconds 0.01 --budget-mib 100 --json") else { return };
+    // Some milliseconds each time: small products on any device, and the largest ones on none.
+    let Some(finished) = run(test, "--suite gemm --budget-seconds 0.1 --budget-mib 100 --json") else { return };
     let document = document(&finished.expect_status(0));
     let entries = document["entries"].as_array().unwrap();
     let of = |outcome: &str| entries.iter().filter(|entry| entry["outcome"] == outcome).collect::<Vec<_>>();
@@ -75,8 +75,8 @@ fn products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason
 #[test]
 fn recurrent_layers_have_a_share_of_the_peak_in_every_pass_and_those_that_do_not_fit_both_figures() {
     let test = "recurrent_layers_have_a_share_of_the_peak_in_every_pass_and_those_that_do_not_fit_both_figures";
-    // Enough for the second layer of our own network on any device.
-    let Some(finished) = run(test, "--suite rnn --budget-seconds 0.2 --budget-mib 8 --json") else { return };
+    // Enough for the second layer of our own network on any device, be it busy with something else.
+    let Some(finished) = run(test, "--suite rnn --budget-seconds 2 --budget-mib 8 --json") else { return };
     let document = document(&finished.expect_status(0));
     let entries = document["entries"].as_array().unwrap();
     let of = |size: &str| entries.iter().filter(|entry| entry["size"] == size).collect::<Vec<_>>();

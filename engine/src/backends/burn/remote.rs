@@ -58,7 +58,13 @@ pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Burn
     let host = RemoteHost::websocket(&format!("ws://{address}"));
     let device = Device::remote_options(&host).init_async().await.map_err(|error| unreachable(error.to_string()))?;
     let Description { backend, mut adapter, mut settings, compiles, tunes } =
-        Description::of(&device).await.map_err(unreachable)?;
+        Description::of(&device).await.map_err(|message| {
+            if is_broken_link(&message) {
+                EngineError::LinkLost
+            } else {
+                unreachable("what answers there is not `native-runner serve-device` of this version".to_owned())
+            }
+        })?;
     check_adapter(&opening.adapter, &adapter)?;
     adapter.name = format!("remote {}", adapter.name);
     settings.push(format!("burn remote: {backend} through a WebSocket"));
@@ -84,14 +90,18 @@ pub(super) fn is_broken_link(message: &str) -> bool {
 
 impl Description {
     /// Asks the server.
+    ///
+    /// # Errors
+    /// What it does not answer, or in Burn's words why it did not.
     async fn of(device: &Device) -> Result<Self, String> {
-        let stranger = || "what answers there is not `native-runner serve-device` of this version".to_owned();
+        let stranger = || "no description of a device".to_owned();
         let device = device.clone().inner();
         let DispatchDevice::Remote(remote) = device.as_dispatch() else { return Err(stranger()) };
         let client = CustomOpClient::new(remote);
         let text = TensorIr::uninit(client.create_empty_handle(), Shape::from([TEXT_BYTES]), DType::F32);
         let told = client.register(CustomOpIr::new(DESCRIBE, &[], &[text])).pop().ok_or_else(stranger)?;
-        let data = <Remote as FloatTensorOps<Remote>>::float_into_data(told).await.map_err(|_| stranger())?;
+        let data =
+            <Remote as FloatTensorOps<Remote>>::float_into_data(told).await.map_err(|error| error.to_string())?;
         let values = data.as_slice::<f32>().map_err(|_| stranger())?;
         Self::read(values).ok_or_else(stranger)
     }
