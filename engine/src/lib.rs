@@ -38,7 +38,7 @@ pub use observer::{Event, NoMeter, Observer, Phase, ResourceMeter};
 pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};
 pub use train::{Edges, Limit, Registration, RunRequest, Stopped, run};
-pub use trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+pub use trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 pub use training::{
     Augmentation, BatchPlan, Batching, EarlyStopping, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule,
     SampleOrder, Schedule, Shift, Step, TestView, WeightAverage,

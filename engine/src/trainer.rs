@@ -138,6 +138,24 @@ pub trait Trainer {
     }
 }
 
+/// What a trainer tells of itself once it is built, for whoever cannot ask it later. No trainer of Burn's changes it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TrainerFacts {
+    pub preparation: Preparation,
+    pub device_memory_bytes: u64,
+    pub variants: Vec<String>,
+}
+
+impl TrainerFacts {
+    pub fn of(trainer: &dyn Trainer) -> Self {
+        Self {
+            preparation: trainer.preparation(),
+            device_memory_bytes: trainer.device_memory_bytes(),
+            variants: trainer.variants(),
+        }
+    }
+}
+
 /// Seconds of a build that the record reports by themselves; absent where there are none, or they are not told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Preparation {

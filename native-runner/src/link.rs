@@ -13,7 +13,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use engine::{Backend, EngineError, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use engine::{
+    Backend, EngineError, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob,
+};
 use results::{Adapter, Precision, Warning};
 
 use caller::Caller;
@@ -77,32 +79,21 @@ impl Backend for Linked {
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         let job = job.clone();
-        let (number, built) = self.caller.call(move |held| {
+        let (number, facts) = self.caller.call(move |held| {
             let trainer = pollster::block_on(held.backend.build(&job))?;
-            let built = Built {
-                preparation: trainer.preparation(),
-                device_memory_bytes: trainer.device_memory_bytes(),
-                variants: trainer.variants(),
-            };
+            let facts = TrainerFacts::of(trainer.as_ref());
             held.trainers.push(Some(trainer));
-            Ok((held.trainers.len() - 1, built))
+            Ok((held.trainers.len() - 1, facts))
         })?;
-        Ok(Box::new(LinkedTrainer { caller: Rc::clone(&self.caller), number, built }))
+        Ok(Box::new(LinkedTrainer { caller: Rc::clone(&self.caller), number, facts }))
     }
-}
-
-/// What a trainer tells of itself, which no trainer of Burn's changes once it is built.
-struct Built {
-    preparation: Preparation,
-    device_memory_bytes: u64,
-    variants: Vec<String>,
 }
 
 /// A trainer in the thread that calls the server.
 struct LinkedTrainer {
     caller: Rc<Caller<Held>>,
     number: usize,
-    built: Built,
+    facts: TrainerFacts,
 }
 
 impl LinkedTrainer {
@@ -138,15 +129,15 @@ impl Trainer for LinkedTrainer {
     }
 
     fn preparation(&self) -> Preparation {
-        self.built.preparation
+        self.facts.preparation
     }
 
     fn device_memory_bytes(&self) -> u64 {
-        self.built.device_memory_bytes
+        self.facts.device_memory_bytes
     }
 
     fn variants(&self) -> Vec<String> {
-        self.built.variants.clone()
+        self.facts.variants.clone()
     }
 }
 

@@ -13,7 +13,7 @@ use std::task::Poll;
 use async_trait::async_trait;
 
 use crate::error::EngineError;
-use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer};
+use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts};
 
 /// What `work` returns.
 ///
@@ -44,24 +44,13 @@ pub(super) fn words(panic: &(dyn Any + Send)) -> &str {
 pub(super) struct Guarded<T> {
     /// Absent once it has panicked.
     trainer: Option<T>,
-    told: Told,
-}
-
-/// What a trainer tells of itself, which training does not change.
-struct Told {
-    preparation: Preparation,
-    device_memory_bytes: u64,
-    variants: Vec<String>,
+    facts: TrainerFacts,
 }
 
 impl<T: Trainer> Guarded<T> {
     pub(super) fn new(trainer: T) -> Self {
-        let told = Told {
-            preparation: trainer.preparation(),
-            device_memory_bytes: trainer.device_memory_bytes(),
-            variants: trainer.variants(),
-        };
-        Self { trainer: Some(trainer), told }
+        let facts = TrainerFacts::of(&trainer);
+        Self { trainer: Some(trainer), facts }
     }
 
     async fn call<R>(&mut self, work: impl AsyncFnOnce(&mut T) -> Result<R, EngineError>) -> Result<R, EngineError> {
@@ -99,14 +88,14 @@ impl<T: Trainer> Trainer for Guarded<T> {
     }
 
     fn preparation(&self) -> Preparation {
-        self.told.preparation
+        self.facts.preparation
     }
 
     fn device_memory_bytes(&self) -> u64 {
-        self.told.device_memory_bytes
+        self.facts.device_memory_bytes
     }
 
     fn variants(&self) -> Vec<String> {
-        self.told.variants.clone()
+        self.facts.variants.clone()
     }
 }
