@@ -8,7 +8,7 @@ mod watch;
 
 pub use browser::{Browser, Setup};
 pub use server::Server;
-pub use watch::{CANCELLING, PATIENCE, RUN_PATIENCE, Seen, watch_to_the_end};
+pub use watch::{CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, RUN_PATIENCE, Seen, watch_to_the_end};
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{Browser, CANCELLING, PATIENCE, RUN_PATIENCE, Setup, drive, watch_to_the_end};
+use browser_tests::{
+    Browser, CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, RUN_PATIENCE, Setup, drive, watch_to_the_end,
+};
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};
 use fantoccini::key::Key;
@@ -92,7 +94,7 @@ fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
         page.click("button", "Benchmark").await;
         page.wait_for("progressbar", "Progress of the benchmark", PATIENCE).await;
         page.click("button", "Cancel").await;
-        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
+        page.wait_for_status(CANCELLING_AT_ITS_START, |text| text.starts_with("Cancelled")).await;
     });
 }
 
@@ -196,7 +198,7 @@ fn the_keyboard_alone_starts_and_cancels_a_run() {
         // The focus went along, from the button that is gone to the one that took its place.
         assert_eq!(focused(page).await, "Cancel");
         press(page, Key::Enter).await;
-        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
+        page.wait_for_status(CANCELLING_AT_ITS_START, |text| text.starts_with("Cancelled")).await;
         assert_eq!(focused(page).await, "Benchmark");
     });
 }
