@@ -20,7 +20,8 @@ pub(crate) struct StepsProgress {
     /// Absent away from a terminal.
     bar: Option<ProgressBar>,
     interrupt: Interrupt,
-    last_line: Instant,
+    /// When there is a line again, away from a terminal.
+    next_line: Instant,
     /// Workload and batch size that are measured just now.
     part: String,
 }
@@ -32,7 +33,7 @@ impl StepsProgress {
             let style = ProgressStyle::with_template(TEMPLATE).expect("the template is constant").progress_chars("━╸─");
             ProgressBar::with_draw_target(None, target).with_style(style)
         });
-        Self { bar, interrupt, last_line: Instant::now(), part: String::new() }
+        Self { bar, interrupt, next_line: Instant::now() + LINE_INTERVAL, part: String::new() }
     }
 
     /// Takes the bar away.
@@ -65,18 +66,20 @@ impl StepsProgress {
 
     /// Away from a terminal, now and then.
     fn line(&mut self, text: &str) {
-        if self.bar.is_none() && self.last_line.elapsed() >= LINE_INTERVAL {
+        if self.bar.is_none() && Instant::now() >= self.next_line {
             // As above.
             drop(Screen::Error.line(text));
-            self.last_line = Instant::now();
+            self.next_line = Instant::now() + LINE_INTERVAL;
         }
     }
 
+    /// The first figure of each part is told as soon as there is one.
     fn begin(&mut self, part: String) {
         if let Some(bar) = &self.bar {
             bar.set_prefix(part.clone());
         }
         self.part = part;
+        self.next_line = Instant::now();
     }
 }
 
@@ -84,13 +87,14 @@ impl Observer for StepsProgress {
     fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Started { workload, batch_size, number, count } => {
-                self.begin(format!("{workload}, batches of {batch_size}"));
+                let part = format!("{workload}, batches of {batch_size}");
+                self.line(&format!("  {number} of {count}: {part}"));
+                self.begin(part);
                 if let Some(bar) = &self.bar {
                     bar.set_length(*count as u64);
                     bar.set_position(*number as u64 - 1);
                 }
                 self.message(String::new());
-                self.line(&format!("  {number} of {count}: {}", self.part));
             }
             Event::Checking { backend } => self.message(format!("· {backend} beside the reference")),
             Event::Building { backend } => self.message(format!("· building for {backend}")),

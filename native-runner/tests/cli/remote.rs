@@ -183,7 +183,7 @@ fn a_server_that_hangs_ends_the_training_with_an_error() {
 fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
     let mut server = Server::start("--threads 1");
     let line = format!(
-        "--backend {backends} --workload keras-mnist-mlp --seconds 5 --batch-size 16 --seed 5 --seeds 2 \
+        "--backend {backends} --workload keras-mnist-mlp --steps 3000 --batch-size 16 --seed 5 --seeds 2 \
          --remote-timeout 2 --json all.json"
     );
     let client = Client::start_until(&mut server, &line, |line| line.contains(turn));
@@ -228,8 +228,9 @@ fn a_server_that_hangs_or_ends_while_steps_are_timed_costs_its_own_figures_only(
         let mut server = Server::start("--threads 1");
         let line = "steps --backend burn-flex,burn-remote --workload keras-mnist-mlp --batch-sizes 16 --unchecked \
                     --seconds-per-workload 20 --remote-timeout 2 --json";
+        // The first window of all is told as it ends, and the next one is the remote device's.
         let mut client =
-            Client::start_until(&mut server, line, |line| line.contains("keras-mnist-mlp, batches of 16 · "));
+            Client::start_until(&mut server, line, |line| line.contains("keras-mnist-mlp, batches of 16 · burn-flex "));
         server.signal(happens);
         let mut written = String::new();
         client.child.stdout.take().unwrap().read_to_string(&mut written).unwrap();
