@@ -15,6 +15,8 @@ use engine::EngineError;
 
 /// How long an answer may take at most.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// What has come already is heard even when it is too late to wait.
+const LAST_LOOK: Duration = Duration::from_millis(1);
 /// Pause between two questions.
 const PAUSE: Duration = Duration::from_secs(3);
 /// Burn's server answers that there is nothing at this path, which is answer enough.
@@ -93,6 +95,7 @@ fn find(address: &str, patience: Duration) -> Result<SocketAddr, String> {
             ErrorKind::TimedOut | ErrorKind::WouldBlock => {
                 format!("there was no answer for {} s", patience.as_secs_f64())
             }
+            ErrorKind::UnexpectedEof => "the connection was closed without an answer".to_owned(),
             _ => error.to_string(),
         },
     })
@@ -100,12 +103,19 @@ fn find(address: &str, patience: Duration) -> Result<SocketAddr, String> {
 
 fn sign_of_life(server: &SocketAddr, patience: Duration) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(server, patience)?;
-    stream.set_read_timeout(Some(patience))?;
     stream.set_write_timeout(Some(patience))?;
     stream.write_all(QUESTION)?;
-    match stream.read(&mut [0; 1])? {
-        0 => Err(io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed without an answer")),
-        _ => Ok(()),
+    let deadline = Instant::now() + patience;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now()).max(LAST_LOOK);
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut [0; 1]) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(_) => return Ok(()),
+            // Whoever suspends this program interrupts it here, and the answer may have come meanwhile.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -250,11 +250,13 @@ fn nobody_and_a_stranger_at_the_other_end_are_told_from_each_other() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let silent = FakeServer::start(|_| Answer::Silence);
     let web_server = FakeServer::start(|_| Answer::Http(404, &[], "nothing here".to_owned()));
+    let rude = FakeServer::start(|_| Answer::Raw(b""));
     let port = |server: &FakeServer| server.url.trim_start_matches("http://").to_owned();
     let cases = [
         (closed.clone(), "nobody listens there"),
         (format!("{} --remote-timeout 1", port(&silent)), "there was no answer for 1 s"),
         (port(&web_server), "no device is served at"),
+        (port(&rude), "the connection was closed without an answer"),
         ("no-such-host.invalid".to_owned(), "the host is not known"),
     ];
     for (remote, part) in cases {
@@ -265,6 +267,29 @@ fn nobody_and_a_stranger_at_the_other_end_are_told_from_each_other() {
     }
     let line = format!("steps --backend burn-remote --workload keras-mnist-mlp --remote {closed}");
     Runner::new(&line).run().expect_status(2).expect_errors(&["nobody listens there"]);
+}
+
+#[test]
+fn a_client_that_is_suspended_while_it_waits_for_an_answer_waits_on_but_not_for_ever() {
+    let silent = FakeServer::start(|_| Answer::Silence);
+    let address = silent.url.trim_start_matches("http://");
+    let mut runner = Runner::new(&format!("--backend burn-remote {SMALL} --remote-timeout 2 --remote {address}"));
+    let mut client = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while silent.received().is_empty() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let started = Instant::now();
+    while client.try_wait().unwrap().is_none() {
+        assert!(started.elapsed() < SOON, "it waits for ever");
+        for (signal, milliseconds) in [(Signal::SIGSTOP, 50), (Signal::SIGCONT, 200)] {
+            send(&client, signal);
+            thread::sleep(Duration::from_millis(milliseconds));
+        }
+    }
+    let output = client.wait_with_output().unwrap();
+    let text = one_line(&String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("there was no answer for 2 s"), "{text}");
 }
 
 #[test]
