@@ -276,6 +276,7 @@ fn a_client_that_is_suspended_while_it_waits_for_an_answer_waits_on_but_not_for_
     let mut runner = Runner::new(&format!("--backend burn-remote {SMALL} --remote-timeout 2 --remote {address}"));
     let mut client = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while silent.received().is_empty() {
+        assert_eq!(client.try_wait().unwrap(), None, "it asked nobody");
         thread::sleep(Duration::from_millis(1));
     }
     let started = Instant::now();
