@@ -1,4 +1,5 @@
 use std::io::IsTerminal;
+use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
@@ -6,7 +7,18 @@ use leaderboard::{CommandLine, Server, upkeep};
 use tracing_subscriber::EnvFilter;
 
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
+async fn main() -> ExitCode {
+    match perform().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Written by hand, because a sentence for a host needs no backtrace, whatever RUST_BACKTRACE says.
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn perform() -> anyhow::Result<()> {
     let CommandLine { task, serve: arguments } = CommandLine::parse();
     if let Some(task) = task {
         println!("{}", upkeep::perform(task).await?);

@@ -44,7 +44,7 @@ fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
 fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
     let examples = command.get_after_help().map(ToString::to_string);
     let mut page = Vec::new();
-    Man::new(command.after_help("")).render(&mut page).map_err(Failure::Output)?;
+    Man::new(command.after_help(None::<&'static str>)).render(&mut page).map_err(Failure::Output)?;
     if let Some(examples) = examples {
         page.extend_from_slice(b".SH EXAMPLES AND EXIT STATUS\n.nf\n");
         for line in examples.lines() {
