@@ -14,14 +14,15 @@ use crate::support::skipped;
 
 const TEST: &str = "the_archives_work_where_nothing_else_is";
 
-/// The one archive of this name in the folder, unpacked; its single folder.
+/// The one archive of this name and version in the folder, unpacked; its single folder.
 fn unpacked(archives: &OsStr, name: &str, into: &Path) -> PathBuf {
+    let name = format!("{name}-{}-", env!("CARGO_PKG_VERSION"));
     let found: Vec<PathBuf> = fs::read_dir(archives)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
             let file = path.file_name().unwrap().to_string_lossy();
-            file.starts_with(name) && file.ends_with(".tar.gz")
+            file.starts_with(&name) && file.ends_with(".tar.gz")
         })
         .collect();
     let [archive] = found.as_slice() else { panic!("one {name} archive is expected, and there are {found:?}") };
@@ -101,7 +102,7 @@ fn the_archives_work_where_nothing_else_is() {
         folder
     });
     let (server, runner) =
-        (unpacked(&archives, "gradmark-server-", place.path()), unpacked(&archives, "native-runner-", place.path()));
+        (unpacked(&archives, "gradmark-server", place.path()), unpacked(&archives, "native-runner", place.path()));
     expect_files(&server, &runner);
 
     let board = Server::start(&server, &server_folder);

@@ -23,7 +23,7 @@ pub(super) fn notices(top: &Path, built: &[Built<'_>]) -> Result<String> {
     for one in built {
         libraries.extend(libraries_of(top, one)?);
     }
-    let known = known_packages(top)?;
+    let known = known_packages(top, built)?;
     let mut text =
         "The libraries that are part of this, and their licences. Each text follows once, below the names of \
                     those that have it.\n\n"
@@ -61,10 +61,14 @@ fn libraries_of(top: &Path, built: &Built<'_>) -> Result<BTreeSet<String>> {
     Ok(lines.lines().filter(|line| !line.contains(top.to_string_lossy().as_ref())).filter_map(words).collect())
 }
 
-/// The licence expression and the folder of every package of the lock file.
-fn known_packages(top: &Path) -> Result<BTreeMap<String, (String, PathBuf)>> {
-    let output = cargo(top).args(["metadata", "--locked", "--format-version", "1"]).output();
-    let output = output.context("cannot start cargo")?;
+/// The licence expression and the folder of every package that these targets need.
+fn known_packages(top: &Path, built: &[Built<'_>]) -> Result<BTreeMap<String, (String, PathBuf)>> {
+    let mut command = cargo(top);
+    command.args(["metadata", "--locked", "--format-version", "1"]);
+    // Otherwise cargo would fetch what only other systems need.
+    let targets: BTreeSet<&str> = built.iter().map(|one| one.target).collect();
+    command.args(targets.iter().flat_map(|target| ["--filter-platform", target]));
+    let output = command.output().context("cannot start cargo")?;
     let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo's metadata cannot be read")?;
     let packages = metadata["packages"].as_array().context("cargo's metadata names no packages")?;
     let described = packages.iter().filter_map(|package| {
