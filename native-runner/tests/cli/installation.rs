@@ -13,11 +13,7 @@ fn every_shell_gets_completions_that_know_the_subcommands() {
         ("powershell", "Register"),
     ] {
         let script = Runner::new(&format!("completions {shell}")).run().expect_status(0).stdout;
-        assert!(
-            script.contains(part) && script.contains("serve") == cfg!(feature = "burn-remote"),
-            "{shell}:\n{script}"
-        );
-        assert!(script.contains("fetch-data"), "{shell}:\n{script}");
+        assert!(script.contains(part) && script.contains("fetch-data"), "{shell}:\n{script}");
     }
     Runner::new("completions tcsh").run().expect_status(2).expect_errors(&["bash", "zsh"]);
 }
