@@ -86,7 +86,8 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         page::build(top, !options.no_burn_page)?;
     }
     let built = |package: &str, features: &[&str]| {
-        say::step("Building", format!("{package} (with Burn's back ends for GPUs 20 minutes and more the first time)"));
+        let with = if features.is_empty() { String::new() } else { format!(" with {}", features.join(", ")) };
+        say::step("Building", format!("{package}{with} (nothing to do when it is up to date)"));
         build::program_with(top, package, features)
     };
     let runner = wants(Only::NativeRunner).then(|| built(RUNNER, &features)).transpose()?;

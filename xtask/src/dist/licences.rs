@@ -68,6 +68,9 @@ fn known_packages(top: &Path, built: &[Built<'_>]) -> Result<BTreeMap<String, (S
     // Otherwise cargo would fetch what only other systems need.
     let targets: BTreeSet<&str> = built.iter().map(|one| one.target).collect();
     command.args(targets.iter().flat_map(|target| ["--filter-platform", target]));
+    // And would know nothing of what only these features bring.
+    let of = |one: &Built<'_>| one.features.iter().map(|name| format!("{}/{name}", one.package)).collect::<Vec<_>>();
+    command.args(built.iter().flat_map(of).flat_map(|feature| ["--features".to_owned(), feature]));
     let output = command.output().context("cannot start cargo")?;
     let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo's metadata cannot be read")?;
     let packages = metadata["packages"].as_array().context("cargo's metadata names no packages")?;
@@ -112,7 +115,9 @@ mod tests {
     fn the_libraries_of_this_very_program_are_named_with_their_licence_texts() {
         let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let target = super::super::programs::target(top).unwrap();
-        let text = notices(top, &[Built { package: "xtask", features: &[], target: &target }]).unwrap();
+        let one = |package, features| Built { package, features, target: &target };
+        let text = notices(top, &[one("xtask", &[]), one("engine", &["burn-flex"])]).unwrap();
+        assert!(text.contains("\nburn-flex v"), "what only a feature brings is missing:\n{text}");
         assert!(text.contains("\nanyhow v1.") && text.contains(": MIT OR Apache-2.0\n"), "{text}");
         assert!(text.contains("Permission is hereby granted, free of charge"));
         assert!(

@@ -67,10 +67,10 @@ pub(super) fn said_by(program: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
 /// Every page of the program's manual, by name.
 pub(super) fn manual(program: &Path) -> Result<Vec<(String, Vec<u8>)>> {
     let folder = program.with_extension(format!("manual-{}", std::process::id()));
-    let ended = Command::new(program).args(["manual", "--output"]).arg(&folder).status();
-    let pages = ended.context("cannot start the program for its manual").and_then(|status| {
-        if !status.success() {
-            bail!("`{} manual` ended with {status}, see its messages above", program.display());
+    let ended = Command::new(program).args(["manual", "--output"]).arg(&folder).output();
+    let pages = ended.context("cannot start the program for its manual").and_then(|output| {
+        if !output.status.success() {
+            bail!("`{} manual` failed: {}", program.display(), String::from_utf8_lossy(&output.stderr));
         }
         let files = crate::files::files_below(&folder)?;
         let page = |file: &std::path::PathBuf| Ok((file_name(file), fs::read(file)?));
