@@ -4,6 +4,7 @@ mod bench;
 mod build;
 mod check;
 mod data;
+mod fetch;
 mod files;
 mod lint;
 mod page;
@@ -12,6 +13,7 @@ mod say;
 mod server;
 mod setup;
 mod tally;
+mod task;
 mod test;
 mod workspace;
 

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use std::env;
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -44,6 +45,21 @@ fn cache_from(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf> {
         Some(base) => Ok(base.join("gradmark")),
         None => bail!("no home folder is known: set HOME (or XDG_CACHE_HOME) and run this again"),
     }
+}
+
+/// Waits until no other xtask builds in this checkout. The turn ends when the file is dropped, whatever happens to us.
+pub(crate) fn wait_for_turn(top: &Path) -> Result<File> {
+    let path = top.join(".cache/lock");
+    let open = || {
+        fs::create_dir_all(top.join(".cache"))?;
+        File::create(&path)
+    };
+    let file = open().with_context(|| format!("cannot write {}", path.display()))?;
+    if file.try_lock().is_err() {
+        crate::say::step("Waiting", "for another `cargo xtask` that builds in this checkout");
+        file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+    }
+    Ok(file)
 }
 
 /// A `cargo` command in the checkout, with the same cargo that runs us.
