@@ -8,6 +8,7 @@ mod fetch;
 mod files;
 mod lint;
 mod page;
+mod rehearse;
 mod run;
 mod say;
 mod server;
@@ -67,6 +68,11 @@ enum Task {
   cargo xtask bench --workload keras-mnist-mlp --batch-sizes 1..4096 --json > sweep.json
   cargo xtask bench --help           # this text; `cargo xtask bench -- --help` lists what may be given")]
     Bench(bench::Options),
+    /// Do what a newcomer does, with nothing cached: clone, `run`, `test`; and say how long each took
+    #[command(after_help = "Examples:
+  cargo xtask rehearse               # an hour on two cores
+  cargo xtask rehearse --dir /var/tmp --keep")]
+    Rehearse(rehearse::Options),
 }
 
 fn main() -> ExitCode {
@@ -85,6 +91,7 @@ fn perform(task: Task) -> Result<()> {
         Task::Run(options) => run::run(&top, &options),
         Task::Test(options) => test::run(&top, &options),
         Task::Bench(options) => bench::run(&top, &options),
+        Task::Rehearse(options) => rehearse::run(&top, &options),
         Task::Check => lint::all(&top),
         Task::Data { force, dir } => {
             let store = data::Store::of_checkout(&top, dir)?;
