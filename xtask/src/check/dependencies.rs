@@ -30,16 +30,17 @@ fn find(top: &Path) -> Result<Vec<String>> {
     let crates = crates(top)?;
     let mut violations = Vec::new();
     for one in &crates {
-        let name = one.package.name.as_str();
+        let name = one.name.as_str();
         let wrong = match ARROWS.iter().find(|(known, _)| *known == name) {
             None => vec!["is new: give it its arrows in xtask/src/check/dependencies.rs".to_owned()],
             Some((_, allowed)) => {
-                let inside = |other: &str| crates.iter().any(|one| one.package.name == other);
+                let inside = |other: &str| crates.iter().any(|one| one.name == other);
                 let complaint = |found| complaint(name, allowed, found, inside(&found.name));
-                one.package.dependencies.iter().filter_map(complaint).collect()
+                one.dependencies.iter().filter_map(complaint).collect()
             }
         };
-        violations.extend(wrong.iter().map(|wrong| format!("{}Cargo.toml: {name} {wrong}", one.folder)));
+        let manifest = one.manifest_path.strip_prefix(top)?;
+        violations.extend(wrong.iter().map(|wrong| format!("{manifest}: {name} {wrong}")));
     }
     Ok(violations)
 }

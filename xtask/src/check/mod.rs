@@ -47,7 +47,7 @@ struct NotThere(&'static str);
 
 /// Every file below a folder with one of these endings, relative to the top and sorted. A folder that is not there
 /// holds none.
-fn files(top: &Path, folder: &str, endings: &[&str]) -> Result<Vec<PathBuf>> {
+fn files(top: &Path, folder: impl AsRef<Path>, endings: &[&str]) -> Result<Vec<PathBuf>> {
     let folder = top.join(folder);
     if !folder.exists() {
         return Ok(Vec::new());
@@ -61,7 +61,7 @@ fn files(top: &Path, folder: &str, endings: &[&str]) -> Result<Vec<PathBuf>> {
 fn files_of_crates(top: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for one in crates(top)? {
-        found.extend(files(top, &one.folder, endings)?);
+        found.extend(files(top, one.manifest_path.with_file_name(""), endings)?);
     }
     found.sort();
     // One crate's folder can lie in another's.
@@ -79,28 +79,17 @@ fn code(source: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(source.lines().map(|line| line.split("//").next().unwrap_or_default()))
 }
 
-/// A crate of the workspace.
-struct Crate {
-    /// Relative to the top.
-    folder: String,
-    package: Package,
-}
-
-/// The workspace's crates in the order of the top Cargo.toml, as cargo understands their manifests, which takes it milliseconds.
-fn crates(top: &Path) -> Result<Vec<Crate>> {
+/// The workspace's crates in the order of the top Cargo.toml, as cargo understands their manifests. It takes
+/// milliseconds.
+fn crates(top: &Path) -> Result<Vec<Package>> {
     let mut command = MetadataCommand::new();
-    command.current_dir(top).no_deps().other_options(["--offline".to_owned()]);
-    let workspace = command.exec().context("cargo could not read the manifests of the workspace")?;
-    let within = |package: Package| {
-        let manifest = package.manifest_path.strip_prefix(&workspace.workspace_root)?;
-        Ok(Crate { folder: manifest.as_str().trim_end_matches("Cargo.toml").to_owned(), package })
-    };
-    workspace.packages.into_iter().map(within).collect()
+    command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);
+    Ok(command.exec().context("cargo could not read the manifests of the workspace")?.packages)
 }
 
 /// The names of the workspace's crates, in the order of the top Cargo.toml.
 pub(crate) fn crate_names(top: &Path) -> Result<Vec<String>> {
-    Ok(crates(top)?.into_iter().map(|one| one.package.name.to_string()).collect())
+    Ok(crates(top)?.into_iter().map(|one| one.name.to_string()).collect())
 }
 
 /// Runs every check and prints what is broken.

@@ -4,7 +4,7 @@ use super::{Check, code, files, files_of_crates, read};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
-/// The only files that know wgpu. Checks are about it, so that theirs say the words, too.
+/// The only files that know wgpu, and this one, which has to say what it looks for.
 const KNOW_WGPU: [&str; 4] = [
     "engine/src/backends/wgsl/device.rs",
     "engine/src/backends/wgsl/buffer.rs",
@@ -30,10 +30,11 @@ pub(super) const TRAINING_LOOP: Check = Check {
     find: |top| none_with(top, &["engine/src/train.rs", "engine/src/train"], &["target_arch"], "depends on the target"),
 };
 
-/// Everything else of the engine is shown to clippy, which knows what it is looking at.
+/// All other back ends are shown to clippy (clippy.toml), which knows what it is looking at.
 pub(super) const QUIET_BURN: Check = Check {
     name: "quiet back ends of Burn's",
-    promise: "The back ends that take too long to compile for clippy do not print, open files, fetch or block either.",
+    promise: "Burn's back ends that clippy does not see, because they take minutes to compile, do not print, \
+              open files, fetch or block either.",
     find: |top| {
         let files = ["engine/src/backends/burn/graphics.rs", "engine/src/backends/burn/indexed.rs"];
         let words = ["fs::", "net::", "env::", "process::", "File::", "thread::", "block_on"];

@@ -3,7 +3,7 @@
 use super::machine::answer;
 use crate::files::files_below;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The line that offers Debian 12's backports from where a machine with this `/etc/apt` gets Debian 12 itself, signed
 /// by the same key. None is needed where they are offered already, and none can be told where apt knows no Debian 12.
@@ -17,7 +17,7 @@ pub(super) fn backports_line(etc_apt: &Path) -> Option<String> {
         return None;
     }
     // Other projects name their suites after Debian's releases, too; Debian's own archive has Debian in its address.
-    let address = offering("/dists/bookworm/main/binary-").max_by_key(|address| address.contains("debian"))?;
+    let address = offering("/dists/bookworm/main/binary-").min_by_key(|address| !address.contains("debian"))?;
     let key = key_of(address, etc_apt).map(|key| format!("[signed-by={key}] ")).unwrap_or_default();
     Some(format!("deb {key}{address} bookworm-backports main"))
 }
@@ -26,20 +26,21 @@ pub(super) fn backports_line(etc_apt: &Path) -> Option<String> {
 fn key_of(address: &str, etc_apt: &Path) -> Option<String> {
     // apt writes some addresses with fewer slashes than they were given.
     let place = address.split_once(':')?.1.trim_start_matches('/');
-    let files = files_below(etc_apt).ok()?;
-    let key_in = |file: &Path| {
+    let key_in = |file: &PathBuf| {
         // One line of a `.list`, or one paragraph of a `.sources`.
         let end = if file.extension()? == "sources" { "\n\n" } else { "\n" };
         let text = fs::read_to_string(file).ok()?;
+        let text: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         let is_of_place = |word: &str| word.trim_end_matches('/').ends_with(place);
-        let mut sources = text.split(end).filter(|source| !source.starts_with('#'));
-        let source = sources.find(|source| source.split_whitespace().any(is_of_place))?;
+        let text = text.join("\n");
+        let source = text.split(end).find(|source| source.split_whitespace().any(is_of_place))?;
         let key = &source[source.to_ascii_lowercase().find("signed-by")? + "signed-by".len()..];
         let key = key.trim_start_matches([' ', ':', '=']).split([' ', ']', '\n']).next()?;
         // A key can also be written into the paragraph itself.
         key.starts_with('/').then(|| key.to_owned())
     };
-    files.iter().find_map(|file| key_in(file))
+    let places = ["sources.list", "sources.list.d"].map(|place| etc_apt.join(place));
+    places.iter().filter_map(|place| files_below(place).ok()).flatten().find_map(|file| key_in(&file))
 }
 
 #[cfg(test)]
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     const STANZAS: &str = "Types: deb\nURIs: http://mirror.example/debian-security\nSuites: bookworm-security\n\
-                           Components: main\n\nTypes: deb\n# a comment\nURIs: http://mirror.example/debian\nSuites: bookworm \
+                           Components: main\n\n# a comment\nTypes: deb\n# another\nURIs: http://mirror.example/debian\nSuites: bookworm \
                            bookworm-updates\nComponents: main\nSigned-By: /usr/share/keyrings/debian-archive-keyring.gpg\n\n\
                            Types: deb\nEnabled: no\nURIs: http://off.example/debian\nSuites: bookworm-backports\n\
                            Components: main\n";
