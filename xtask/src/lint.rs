@@ -6,8 +6,7 @@ use anyhow::Result;
 use std::path::Path;
 
 /// The crates of the page. Most of their code exists only when compiled for the browser.
-const PAGE: [&str; 4] = ["--package", "app", "--package", "training-worker"];
-const STRICTLY: [&str; 3] = ["--", "-D", "warnings"];
+const PAGE: [&str; 2] = ["app", "training-worker"];
 
 pub(crate) fn all(top: &Path) -> Result<()> {
     say::step("Checking", "the format");
@@ -15,11 +14,16 @@ pub(crate) fn all(top: &Path) -> Result<()> {
     say::step("Checking", "the promises of the design");
     check::all(top)?;
     say::step("Checking", "all crates with clippy");
-    let features = FEATURES.iter().flat_map(|(_, features)| ["--features", features]);
-    let everything = ["clippy", "--release", "--workspace", "--all-targets"].into_iter().chain(features);
-    run(cargo(top).args(everything).args(STRICTLY), "clippy")?;
+    let mut command = cargo(top);
+    command.args(["clippy", "--release", "--workspace", "--all-targets"]);
+    command.args(FEATURES.iter().flat_map(|(_, features)| ["--features", features]));
+    run(command.args(["--", "-D", "warnings"]), "clippy")?;
     say::step("Checking", "the page with clippy, for the browser");
     // In the page's own profile, so that build scripts and macros are shared with the build of the page.
-    let page = ["clippy", "--profile", "web", "--target", "wasm32-unknown-unknown"].into_iter().chain(PAGE);
-    run(cargo(top).args(page).args(STRICTLY), "clippy for the browser")
+    let mut command = cargo(top);
+    command.args(["clippy", "--profile", "web", "--target", "wasm32-unknown-unknown"]);
+    for name in PAGE {
+        command.args(["--package", name]);
+    }
+    run(command.args(["--", "-D", "warnings"]), "clippy for the browser")
 }
