@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Each crate of the workspace and the crates of the workspace that it may depend on. Tests may use more, except
 /// those of xtask.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("results", &[]),
     ("shaders", &[]),
     ("engine", &["results", "shaders"]),
@@ -17,6 +17,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("training-worker", &["engine", "results"]),
     ("browser-tests", &["results"]),
     ("xtask", &[]),
+    ("page-bindgen", &[]),
 ];
 
 pub(super) const CHECK: Check = Check {
