@@ -1,9 +1,10 @@
-//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`, `bench`. CONTRIBUTING.md describes them.
+//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`, `bench`, `dist`. CONTRIBUTING.md describes them.
 
 mod bench;
 mod build;
 mod check;
 mod data;
+mod dist;
 mod fetch;
 mod files;
 mod lint;
@@ -73,6 +74,13 @@ enum Task {
   cargo xtask rehearse               # an hour on two cores
   cargo xtask rehearse --dir /var/tmp --keep")]
     Rehearse(rehearse::Options),
+    /// Pack what people download: the command line, and the server with the page, for this machine
+    #[command(after_help = "Examples:
+  cargo xtask dist                           # both archives, into target/dist
+  cargo xtask dist --only native-runner --features burn-flex
+  cargo xtask dist --no-data                 # as it may be published: without the data sets
+  cargo xtask dist --features burn-flex --try     # and use both from another folder")]
+    Dist(dist::Options),
 }
 
 fn main() -> ExitCode {
@@ -92,6 +100,7 @@ fn perform(task: Task) -> Result<()> {
         Task::Test(options) => test::run(&top, &options),
         Task::Bench(options) => bench::run(&top, &options),
         Task::Rehearse(options) => rehearse::run(&top, &options),
+        Task::Dist(options) => dist::run(&top, &options),
         Task::Check => lint::all(&top),
         Task::Data { force, dir } => {
             let store = data::Store::of_checkout(&top, dir)?;

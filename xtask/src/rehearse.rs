@@ -53,8 +53,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         say::step("Took", format!("{:>13}  {what}", say::duration(*time)));
     }
     if performed.is_ok() && !options.keep {
-        fs::remove_dir_all(&stage.folder)
-            .with_context(|| format!("cannot remove {}", stage.folder.display()))?;
+        fs::remove_dir_all(&stage.folder).with_context(|| format!("cannot remove {}", stage.folder.display()))?;
     } else {
         say::step("Kept", stage.folder.display().to_string());
     }
@@ -135,11 +134,14 @@ impl Stage {
 
     fn environment(&self) -> Vec<(String, OsString)> {
         let home = self.folder.join("home");
-        let toolchain = env::var_os("RUSTUP_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".rustup")));
+        let toolchain =
+            env::var_os("RUSTUP_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".rustup")));
         let mut environment: Vec<(String, OsString)> =
             KEPT.iter().filter_map(|name| Some(((*name).to_owned(), env::var_os(name)?))).collect();
         environment.extend(toolchain.map(|toolchain| ("RUSTUP_HOME".to_owned(), toolchain.into())));
-        for (name, folder) in [("HOME", ""), ("USERPROFILE", ""), ("CARGO_HOME", ".cargo"), ("XDG_CACHE_HOME", ".cache")] {
+        for (name, folder) in
+            [("HOME", ""), ("USERPROFILE", ""), ("CARGO_HOME", ".cargo"), ("XDG_CACHE_HOME", ".cache")]
+        {
             environment.push((name.to_owned(), home.join(folder).into()));
         }
         environment

@@ -5,8 +5,8 @@ use crate::data::{self, Store, Trust};
 use crate::setup::vulkan::{self, Driver};
 use crate::setup::{self, Wanted};
 use crate::tally::Tally;
-use crate::workspace::{FEATURES, cargo};
 use crate::task::Task;
+use crate::workspace::{FEATURES, cargo};
 use crate::{fetch, lint, page, say};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -90,7 +90,9 @@ fn prepare(top: &Path, store: &Store, selection: &Selection, options: &Options) 
         let data = scope.spawn(|| data::prepare(store, Trust::Nothing));
         let page = scope.spawn(move || {
             if browser {
-                page::build_complete(top, !options.no_burn_page, || bindgen.recv().context("there is no wasm-bindgen"))?;
+                page::build_complete(top, !options.no_burn_page, || {
+                    bindgen.recv().context("there is no wasm-bindgen")
+                })?;
             }
             if checks { lint::browser(top) } else { Ok(()) }
         });

@@ -8,3 +8,4 @@ mod pages;
 mod refusals;
 mod registration;
 mod support;
+mod upkeep;

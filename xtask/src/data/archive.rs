@@ -87,7 +87,17 @@ impl Fetch for Npm {
 /// Runs `npm pack` into a folder; the error is npm's own reason in one line.
 fn pack(npm: &Path, path: &OsString, package: &str, folder: &Path) -> Result<()> {
     let output = Command::new(npm)
-        .args(["pack", package, "--ignore-scripts", "--loglevel", "error", "--fetch-retries", "1", "--fetch-timeout", "60000"])
+        .args([
+            "pack",
+            package,
+            "--ignore-scripts",
+            "--loglevel",
+            "error",
+            "--fetch-retries",
+            "1",
+            "--fetch-timeout",
+            "60000",
+        ])
         .arg("--pack-destination")
         .arg(folder)
         .env("PATH", path)

@@ -197,7 +197,7 @@ pub(crate) fn follow(top: &Path, bindgen: impl FnOnce() -> Result<PathBuf>, runn
 #[cfg(test)]
 mod tests {
     use super::*;
-    
+
     #[test]
     fn a_bundle_lies_in_the_page_with_its_twins_and_the_page_says_where_and_how_large() {
         let top = tempfile::tempdir().unwrap();
@@ -244,7 +244,10 @@ mod tests {
         assert_eq!(said(ready), r#"{"state":"ready","folder":"burn-1","compressed_bytes":2,"bytes":3}"#);
         let building = State::Building { note: "soon".to_owned() };
         assert_eq!(said(building), r#"{"state":"building","note":"soon"}"#);
-        assert_eq!(said(State::Missing { note: LEFT_OUT.to_owned() }), format!(r#"{{"state":"missing","note":"{LEFT_OUT}"}}"#));
+        assert_eq!(
+            said(State::Missing { note: LEFT_OUT.to_owned() }),
+            format!(r#"{{"state":"missing","note":"{LEFT_OUT}"}}"#)
+        );
     }
 
     #[test]
