@@ -1,14 +1,18 @@
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
+use results::api::Tier;
 
 use crate::Clock;
 
 /// Serves the Gradmark leaderboard: the API, and the page and the data sets where they are given.
+///
+/// Without a subcommand it serves. The subcommands look after a board; docs/HOSTING.md describes them.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "leaderboard",
     version,
+    args_conflicts_with_subcommands = true,
     after_help = "Examples:
   leaderboard
       The API alone on http://127.0.0.1:8080, with its data base in gradmark.sqlite.
@@ -16,9 +20,80 @@ use crate::Clock;
       The page as `cargo xtask run` built it, and the data sets that it trains on, as far as they are there.
   leaderboard --listen 127.0.0.1:0 --database /tmp/try.sqlite
       A free port; the address is the first line on stdout.
+  leaderboard backup --database gradmark.sqlite gradmark-monday.sqlite
+      A copy of the data base, also while the server runs.
+  leaderboard set-tier 0123456789abcdef hidden
+      Takes a run off the lists.
 
 The server stops cleanly on Ctrl-C and on SIGTERM. Logs go to stderr and hold no addresses."
 )]
+pub struct CommandLine {
+    #[command(subcommand)]
+    pub task: Option<Task>,
+    #[command(flatten)]
+    pub serve: Arguments,
+}
+
+/// What a host does beside serving.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Task {
+    /// Ask a running server whether it and its data base answer; the exit status is 0 when they do
+    Health {
+        /// Address of the server itself, without TLS
+        #[arg(default_value = "http://127.0.0.1:8080", value_name = "URL")]
+        server: String,
+    },
+    /// Copy the data base into a new file, also while the server runs
+    Backup {
+        /// File to write; it must not exist
+        #[arg(value_name = "FILE")]
+        to: PathBuf,
+        #[command(flatten)]
+        database: ExistingDatabase,
+    },
+    /// Put a back-up in the place of the data base, whose file is kept under another name; stop the server first
+    Restore {
+        /// File that `leaderboard backup` wrote
+        #[arg(value_name = "FILE")]
+        from: PathBuf,
+        #[command(flatten)]
+        database: ExistingDatabase,
+    },
+    /// Say how far a run is to be trusted; `hidden` takes it off the lists and its own page
+    SetTier {
+        /// The run, as its link names it: /runs/RUN_ID
+        #[arg(value_name = "RUN_ID")]
+        run_id: String,
+        /// replayed, checked, unverified, flagged or hidden
+        #[arg(value_name = "TIER", value_parser = tier)]
+        tier: Tier,
+        #[command(flatten)]
+        database: ExistingDatabase,
+    },
+    /// Delete runs for ever, as their own deletion links would
+    Remove {
+        /// The runs, as their links name them: /runs/RUN_ID
+        #[arg(value_name = "RUN_ID", required = true)]
+        run_ids: Vec<String>,
+        #[command(flatten)]
+        database: ExistingDatabase,
+    },
+}
+
+/// The data base that a task works on.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ExistingDatabase {
+    /// SQLite file of the server
+    #[arg(long = "database", default_value = "gradmark.sqlite", value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+fn tier(name: &str) -> Result<Tier, String> {
+    Tier::from_name(name).ok_or_else(|| "it must be replayed, checked, unverified, flagged or hidden".to_owned())
+}
+
+/// How to serve.
+#[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
@@ -61,5 +136,30 @@ impl From<Arguments> for Config {
             run_lifetime_seconds: f64::from(arguments.run_lifetime_seconds),
             clock: Clock::system(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_command_line_holds_together() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn without_a_subcommand_it_serves_as_it_always_did() {
+        let parsed = CommandLine::try_parse_from(["leaderboard", "--page", "dist", "--data", "data"]).unwrap();
+        assert!(parsed.task.is_none());
+        assert_eq!((parsed.serve.page, parsed.serve.data), (Some("dist".into()), Some("data".into())));
+    }
+
+    #[test]
+    fn what_is_said_of_serving_is_not_said_of_a_task() {
+        let mixed = ["leaderboard", "--listen", "127.0.0.1:0", "backup", "copy.sqlite"];
+        assert_eq!(CommandLine::try_parse_from(mixed).unwrap_err().exit_code(), 2);
     }
 }

@@ -15,8 +15,9 @@ mod router;
 mod secrets;
 mod server;
 mod storage;
+pub mod upkeep;
 mod validation;
 
 pub use clock::Clock;
-pub use config::{Arguments, Config};
+pub use config::{Arguments, CommandLine, Config, Task};
 pub use server::{Server, StartError};

@@ -1,13 +1,29 @@
 use std::io::IsTerminal;
+use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
-use leaderboard::{Arguments, Server};
+use leaderboard::{CommandLine, Server, upkeep};
 use tracing_subscriber::EnvFilter;
 
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
+async fn main() -> ExitCode {
+    match perform().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Written by hand, because a sentence for a host needs no backtrace, whatever RUST_BACKTRACE says.
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn perform() -> anyhow::Result<()> {
+    let CommandLine { task, serve: arguments } = CommandLine::parse();
+    if let Some(task) = task {
+        println!("{}", upkeep::perform(task).await?);
+        return Ok(());
+    }
     let filter = EnvFilter::try_new(&arguments.log)
         .with_context(|| format!("--log {} is not a level such as info, nor a filter", arguments.log))?;
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

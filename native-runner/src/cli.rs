@@ -1,5 +1,6 @@
 //! What may be typed. Meaning is given to it in `commands`.
 
+mod installation;
 #[cfg(feature = "wgsl")]
 mod kernels;
 mod place;
@@ -11,7 +12,6 @@ mod steps;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::backends::Opening;
@@ -20,7 +20,9 @@ use results::Precision;
 
 use crate::commands::ALL;
 use crate::failure::Failure;
+pub(crate) use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
+pub(crate) use installation::{CompletionsArgs, FetchDataArgs, Installation, ManualArgs};
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::KernelsArgs;
 pub(crate) use place::PlaceArgs;
@@ -95,6 +97,8 @@ pub(crate) enum Command {
     /// Serve a device of this machine, for `--backend burn-remote` elsewhere to train on
     #[cfg(feature = "burn-remote")]
     ServeDevice(ServeDeviceArgs),
+    #[command(flatten)]
+    Installation(Installation),
 }
 
 #[derive(Debug, Args)]
@@ -301,21 +305,6 @@ pub(crate) struct ConsentArgs {
 pub(crate) enum Switch {
     On,
     Off,
-}
-
-/// A file, or standard output.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum JsonTarget {
-    StandardOutput,
-    File(PathBuf),
-}
-
-impl FromStr for JsonTarget {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(if text == "-" { Self::StandardOutput } else { Self::File(text.into()) })
-    }
 }
 
 /// A name of a device. An empty one would be a part of every name.

@@ -35,7 +35,9 @@ impl Whence {
         match self {
             Self::Files { folder } => format!("files in {}", quoted(folder)),
             Self::Generated => "generated; --babi names the folder of the published files".to_owned(),
-            Self::Missing => "missing; `cargo xtask data` fetches it".to_owned(),
+            Self::Missing => {
+                "missing; `native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it".to_owned()
+            }
         }
     }
 }

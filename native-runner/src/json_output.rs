@@ -1,12 +1,28 @@
+use std::convert::Infallible;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::cli::JsonTarget;
 use crate::failure::Failure;
 use crate::screen::Screen;
+
+/// A file, or standard output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum JsonTarget {
+    StandardOutput,
+    File(PathBuf),
+}
+
+impl FromStr for JsonTarget {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(if text == "-" { Self::StandardOutput } else { Self::File(text.into()) })
+    }
+}
 
 impl JsonTarget {
     /// Finds out before anything is trained whether the file can be written.

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, Installation};
 use failure::Failure;
 use screen::Screen;
 
@@ -50,6 +50,9 @@ fn main() -> ExitCode {
         Some(Command::Upload(arguments)) => commands::upload(&arguments),
         #[cfg(feature = "burn-remote")]
         Some(Command::ServeDevice(arguments)) => commands::serve_device(&arguments),
+        Some(Command::Installation(Installation::FetchData(arguments))) => commands::fetch_data(&arguments),
+        Some(Command::Installation(Installation::Completions(arguments))) => commands::completions(&arguments),
+        Some(Command::Installation(Installation::Manual(arguments))) => commands::manual(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,13 +1,15 @@
-//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`, `bench`. CONTRIBUTING.md describes them.
+//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`, `bench`, `dist`. CONTRIBUTING.md describes them.
 
 mod bench;
 mod build;
 mod check;
 mod data;
+mod dist;
 mod fetch;
 mod files;
 mod lint;
 mod page;
+mod rehearse;
 mod run;
 mod say;
 mod server;
@@ -67,6 +69,18 @@ enum Task {
   cargo xtask bench --workload keras-mnist-mlp --batch-sizes 1..4096 --json > sweep.json
   cargo xtask bench --help           # this text; `cargo xtask bench -- --help` lists what may be given")]
     Bench(bench::Options),
+    /// Do what a newcomer does, with nothing cached: clone, `run`, `test`; and say how long each took
+    #[command(after_help = "Examples:
+  cargo xtask rehearse               # an hour on two cores
+  cargo xtask rehearse --dir /var/tmp --keep")]
+    Rehearse(rehearse::Options),
+    /// Pack what people download: the command line, and the server with the page, for this machine
+    #[command(after_help = "Examples:
+  cargo xtask dist                           # both archives, into target/dist
+  cargo xtask dist --only native-runner --features burn-flex
+  cargo xtask dist --no-data                 # as it may be published: without the data sets
+  cargo xtask dist --features burn-flex --try     # and use both from another folder")]
+    Dist(dist::Options),
 }
 
 fn main() -> ExitCode {
@@ -85,6 +99,8 @@ fn perform(task: Task) -> Result<()> {
         Task::Run(options) => run::run(&top, &options),
         Task::Test(options) => test::run(&top, &options),
         Task::Bench(options) => bench::run(&top, &options),
+        Task::Rehearse(options) => rehearse::run(&top, &options),
+        Task::Dist(options) => dist::run(&top, &options),
         Task::Check => lint::all(&top),
         Task::Data { force, dir } => {
             let store = data::Store::of_checkout(&top, dir)?;

@@ -69,7 +69,9 @@ pub trait DataSource {
 /// A data set that cannot be used, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataError {
-    #[error("{file} is missing in {place}; `cargo xtask data` fetches it")]
+    #[error(
+        "{file} is missing in {place}; `native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it"
+    )]
     Missing { file: String, place: String },
     #[error("{file} could not be read: {reason}")]
     Unreadable { file: String, reason: String },

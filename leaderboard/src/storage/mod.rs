@@ -1,5 +1,7 @@
-//! The data base. SQL is written here and nowhere else, in the words that SQLite and PostgreSQL share.
+//! The data base. SQL is written here and nowhere else, in the words that SQLite and PostgreSQL share; only `copies`,
+//! which treats it as a file, is SQLite's own.
 
+mod copies;
 mod list;
 mod migrations;
 mod runs;
@@ -11,6 +13,7 @@ use std::time::Duration;
 use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
+pub(crate) use copies::leave_alone;
 pub(crate) use runs::{Acceptance, NewRun};
 pub(crate) use started::Started;
 
@@ -40,6 +43,10 @@ pub enum StorageError {
     Tier(String),
     #[error("a stored precision is unknown: {0}")]
     Precision(String),
+    #[error("it is damaged: {0}")]
+    Damaged(String),
+    #[error("SQLite takes no file name like {0}, which is not Unicode")]
+    Name(String),
 }
 
 impl StorageError {
@@ -62,20 +69,23 @@ impl Storage {
     /// A commit has reached the disk before it returns (write-ahead log with `synchronous=FULL`), so
     /// that a killed server loses nothing that it acknowledged. What is deleted is overwritten.
     pub(crate) async fn open(file: &Path) -> Result<Self, StorageError> {
-        let options = SqliteConnectOptions::new()
-            .filename(file)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            .busy_timeout(WRITER_PATIENCE)
-            .pragma("secure_delete", "ON");
+        let storage = Self::connect(options(file).create_if_missing(true)).await?;
+        migrations::migrator().run(&storage.pool).await?;
+        Ok(storage)
+    }
+
+    /// Opens a file that is there and leaves its tables as they are: a newer program's task must not take them away
+    /// from an older server that is running.
+    pub(crate) async fn open_as_it_is(file: &Path) -> Result<Self, StorageError> {
+        Self::connect(options(file)).await
+    }
+
+    async fn connect(options: SqliteConnectOptions) -> Result<Self, StorageError> {
         let pool = SqlitePoolOptions::new()
             .max_connections(CONNECTIONS)
             .acquire_timeout(WRITER_PATIENCE)
             .connect_with(options)
             .await?;
-        migrations::migrator().run(&pool).await?;
         Ok(Self { pool })
     }
 
@@ -89,4 +99,14 @@ impl Storage {
         sqlx::query("SELECT run_id FROM runs LIMIT 1").fetch_optional(&self.pool).await?;
         Ok(())
     }
+}
+
+fn options(file: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(file)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(WRITER_PATIENCE)
+        .pragma("secure_delete", "ON")
 }

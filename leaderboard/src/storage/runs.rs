@@ -134,6 +134,39 @@ impl Storage {
         let deleted = sqlx::query("DELETE FROM runs WHERE run_id = $1").bind(run_id).execute(&self.pool).await?;
         Ok(deleted.rows_affected() == 1)
     }
+
+    /// Deletes these runs, or none of them when one is unknown, which is then returned.
+    pub(crate) async fn delete_all(&self, run_ids: &[String]) -> Result<Option<String>, StorageError> {
+        let mut transaction = self.pool.begin().await?;
+        for run_id in run_ids {
+            let deleted =
+                sqlx::query("DELETE FROM runs WHERE run_id = $1").bind(run_id).execute(&mut *transaction).await?;
+            if deleted.rows_affected() == 0 {
+                transaction.rollback().await?;
+                return Ok(Some(run_id.clone()));
+            }
+        }
+        transaction.commit().await?;
+        Ok(None)
+    }
+
+    /// Gives a run another tier and returns the one it had; nothing when there is no such run.
+    pub(crate) async fn set_tier(&self, run_id: &str, new: Tier) -> Result<Option<Tier>, StorageError> {
+        // The right to write first: what is read here must still hold when it is written.
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let row = sqlx::query("SELECT tier FROM runs WHERE run_id = $1")
+            .bind(run_id)
+            .fetch_optional(&mut *transaction)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        sqlx::query("UPDATE runs SET tier = $1 WHERE run_id = $2")
+            .bind(new.name())
+            .bind(run_id)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(Some(tier(&row)?))
+    }
 }
 
 /// `false` when a run with the same fingerprint is stored.

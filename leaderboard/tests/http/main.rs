@@ -9,3 +9,4 @@ mod pages;
 mod refusals;
 mod registration;
 mod support;
+mod upkeep;

@@ -5,7 +5,9 @@ mod compare;
 mod compare_findings;
 mod compare_table;
 mod contenders;
+mod fetch_data;
 mod framework;
+mod installation;
 #[cfg(feature = "wgsl")]
 mod kernels;
 mod list;
@@ -21,6 +23,8 @@ mod upload;
 
 pub(crate) use benchmark::benchmark;
 pub(crate) use contenders::ALL;
+pub(crate) use fetch_data::fetch_data;
+pub(crate) use installation::{completions, manual};
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::kernels;
 pub(crate) use list::{adapters, backends, data_sets, workloads};

@@ -15,6 +15,11 @@ pub(crate) enum LeaderboardError {
     Refused { message: String, details: String },
     #[error("the leaderboard at {leaderboard} failed with status {status}; this is not your fault: try again later")]
     Broken { leaderboard: String, status: u16 },
+    #[error(
+        "the leaderboard at {leaderboard} serves no {file} as it was published: fetch from another, or make it with \
+         `cargo xtask data` in a checkout of Gradmark"
+    )]
+    NoData { leaderboard: String, file: String },
     #[error("{leaderboard} refuses the record as too large")]
     TooLarge { leaderboard: String },
     #[error("{leaderboard} does not answer like a Gradmark leaderboard: it sent {found}; is the address right?")]

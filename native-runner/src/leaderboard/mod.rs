@@ -75,6 +75,24 @@ impl Leaderboard {
         self.call(Method::POST, "/api/v1/runs/import", json)
     }
 
+    /// A data file of this size that the leaderboard serves beside its page.
+    ///
+    /// # Errors
+    /// No leaderboard answers there, or it serves no such file.
+    pub(crate) fn data_file(&self, name: &str, bytes: u64) -> Result<Vec<u8>, LeaderboardError> {
+        let answer = self.agent.get(self.address.join(&format!("/data/{name}"))).call();
+        let mut answer = answer.map_err(|error| self.no_answer(error))?;
+        let no_data = || LeaderboardError::NoData { leaderboard: self.address.to_string(), file: name.to_owned() };
+        if answer.status() != StatusCode::OK {
+            return Err(no_data());
+        }
+        let content = answer.body_mut().with_config().limit(bytes).read_to_vec();
+        content.map_err(|error| match error {
+            ureq::Error::BodyExceedsLimit(_) => no_data(),
+            error => self.no_answer(error),
+        })
+    }
+
     fn call<T: DeserializeOwned>(&self, method: Method, path: &str, json: String) -> Result<T, LeaderboardError> {
         let request = Request::builder()
             .method(method)

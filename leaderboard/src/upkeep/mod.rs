@@ -1,0 +1,60 @@
+//! What a host does beside serving: asking for signs of life, back-ups, and taking bad runs away.
+//!
+//! Every task returns the sentence that tells what was done.
+
+mod copies;
+mod health;
+mod moderation;
+
+use std::path::PathBuf;
+
+use results::api::Tier;
+
+use crate::config::Task;
+use crate::storage::StorageError;
+
+/// Why a task was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum UpkeepError {
+    #[error("{0} is not the address of a server itself: give its own, such as http://127.0.0.1:8080, and no proxy's")]
+    Address(String),
+    #[error("{server} does not answer as it should: {what}. Is the server running, and does it listen there?")]
+    Unwell { server: String, what: String },
+    #[error("there is no data base {}: say with --database where the server keeps it", .0.display())]
+    NoDatabase(PathBuf),
+    #[error("cannot use the data base {}: {cause}", file.display())]
+    Database { file: PathBuf, cause: StorageError },
+    #[error("{} exists and is not overwritten: choose another name, or move it away", .0.display())]
+    Exists(PathBuf),
+    #[error("cannot write {}: {cause}", file.display())]
+    Write { file: PathBuf, cause: std::io::Error },
+    #[error("{} is no back-up of a leaderboard and was not used: {why}", file.display())]
+    NoBackup { file: PathBuf, why: String },
+    #[error("the data base {} is in use: stop the server, then restore", .0.display())]
+    InUse(PathBuf),
+    #[error("no run {0} is in the data base: a run id is the 16 letters and digits after /runs/ in its link")]
+    UnknownRun(String),
+}
+
+/// Does what a host asked for and says what was done.
+///
+/// # Errors
+/// A server that does not answer, a file that is not there or must not be overwritten, an unknown run.
+pub async fn perform(task: Task) -> Result<String, UpkeepError> {
+    match task {
+        Task::Health { server } => health::ask(&server).await,
+        Task::Backup { to, database } => copies::backup(&database.file, &to).await,
+        Task::Restore { from, database } => copies::restore(&from, &database.file).await,
+        Task::SetTier { run_id, tier, database } => moderation::set_tier(&database.file, &run_id, tier).await,
+        Task::Remove { run_ids, database } => moderation::remove(&database.file, &run_ids).await,
+    }
+}
+
+/// What a tier means for those who look at the board.
+fn shown(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Replayed | Tier::Checked => "it is listed, and ranked where its settings allow that",
+        Tier::Unverified | Tier::Flagged => "it is listed and not ranked",
+        Tier::Hidden => "nobody can see it, and the same record cannot be uploaded again",
+    }
+}

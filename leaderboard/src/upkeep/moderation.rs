@@ -1,0 +1,38 @@
+//! What a host can do about a run that should not be on the board.
+
+use std::path::Path;
+
+use results::api::Tier;
+
+use super::{UpkeepError, shown};
+use crate::storage::{Storage, StorageError};
+
+pub(super) async fn set_tier(database: &Path, run_id: &str, tier: Tier) -> Result<String, UpkeepError> {
+    let storage = open(database).await?;
+    let before = storage.set_tier(run_id, tier).await;
+    storage.close().await;
+    let before = before.map_err(of(database))?.ok_or_else(|| UpkeepError::UnknownRun(run_id.to_owned()))?;
+    Ok(format!("run {run_id} was {} and is {} now: {}", before.name(), tier.name(), shown(tier)))
+}
+
+/// All of them or, where one is unknown, none.
+pub(super) async fn remove(database: &Path, run_ids: &[String]) -> Result<String, UpkeepError> {
+    let storage = open(database).await?;
+    let unknown = storage.delete_all(run_ids).await;
+    storage.close().await;
+    match unknown.map_err(of(database))? {
+        Some(unknown) => Err(UpkeepError::UnknownRun(unknown)),
+        None => Ok(format!("removed for ever: {}", run_ids.join(", "))),
+    }
+}
+
+pub(super) async fn open(database: &Path) -> Result<Storage, UpkeepError> {
+    if !database.is_file() {
+        return Err(UpkeepError::NoDatabase(database.to_owned()));
+    }
+    Storage::open_as_it_is(database).await.map_err(of(database))
+}
+
+pub(super) fn of(database: &Path) -> impl Fn(StorageError) -> UpkeepError {
+    move |cause| UpkeepError::Database { file: database.to_owned(), cause }
+}

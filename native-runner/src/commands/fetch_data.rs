@@ -1,0 +1,62 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, Origin};
+
+use crate::cli::FetchDataArgs;
+use crate::failure::Failure;
+use crate::json_output::cannot_write;
+use crate::leaderboard::Leaderboard;
+use crate::screen::Screen;
+
+/// Seconds for one file: 150 MB over half a megabit a second.
+const PATIENCE_SECONDS: f64 = 3600.0;
+
+/// Fetches the data sets that are not there from a leaderboard. What arrives is held to the registered SHA-256 sums, so
+/// that it does not matter whose leaderboard it is.
+pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
+    let of_files = DATA_SETS.iter().filter(|set| matches!(set.origin, Origin::Files { .. }));
+    let known: Vec<&str> = of_files.map(|set| set.name.as_str()).collect();
+    if let Some(unknown) = arguments.sets.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(Failure::Usage(format!("there is no data set {unknown} to fetch; there are {}", known.join(", "))));
+    }
+    let leaderboard = Leaderboard::new(arguments.leaderboard.clone(), PATIENCE_SECONDS);
+    let folder = arguments.data.folder.clone().unwrap_or_else(|| PathBuf::from("data"));
+    fs::create_dir_all(&folder).map_err(|source| cannot_write(&folder, source))?;
+    let wanted = |name: &String| arguments.sets.is_empty() || arguments.sets.contains(name);
+    for definition in DATA_SETS.iter().filter(|set| wanted(&set.name)) {
+        let Origin::Files { train, test } = &definition.origin else { continue };
+        if is_good(definition, &folder) {
+            Screen::Error.line(&format!("{} is in {} already.", definition.name, folder.display()))?;
+            continue;
+        }
+        fetch(&leaderboard, definition, [train, test], &folder)?;
+    }
+    Ok(())
+}
+
+fn is_good(definition: &'static DataSetDefinition, folder: &Path) -> bool {
+    let [train, test] = definition.file_names().map(|name| fs::read(folder.join(name)));
+    matches!((train, test), (Ok(train), Ok(test)) if DataSet::from_files(definition, &train, &test).is_ok())
+}
+
+fn fetch(
+    leaderboard: &Leaderboard,
+    definition: &'static DataSetDefinition,
+    files: [&DataFile; 2],
+    folder: &Path,
+) -> Result<(), Failure> {
+    let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+    Screen::Error.line(&format!("Fetching {} ({} MB).", definition.name, bytes / 1_000_000))?;
+    let [train, test] = files.map(|file| leaderboard.data_file(&file.file, file.bytes));
+    let (train, test) = (train?, test?);
+    DataSet::from_files(definition, &train, &test).map_err(engine::EngineError::from)?;
+    for (file, content) in files.iter().zip([train, test]) {
+        let path = folder.join(&file.file);
+        // Under another name until it is whole, so that nothing ever trains on half of it.
+        let partial = folder.join(format!("{}.partial", file.file));
+        let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, &path));
+        written.map_err(|source| cannot_write(&path, source))?;
+    }
+    Ok(())
+}

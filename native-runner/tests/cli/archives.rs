@@ -1,0 +1,160 @@
+//! The archives of `cargo xtask dist`, unpacked in an empty folder and used as somebody uses them who has nothing else.
+//! `GRADMARK_ARCHIVES` names the folder that holds them (`cargo xtask test` sets it, and so does `dist --try`).
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::{env, fs};
+
+use results::api::{StoredRun, Tier};
+use tempfile::TempDir;
+
+use crate::support::skipped;
+
+const TEST: &str = "the_archives_work_where_nothing_else_is";
+
+/// The one archive of this name and version in the folder, unpacked; its single folder.
+fn unpacked(archives: &OsStr, name: &str, into: &Path) -> PathBuf {
+    let name = format!("{name}-{}-", env!("CARGO_PKG_VERSION"));
+    let found: Vec<PathBuf> = fs::read_dir(archives)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            let file = path.file_name().unwrap().to_string_lossy();
+            file.starts_with(&name) && file.ends_with(".tar.gz")
+        })
+        .collect();
+    let [archive] = found.as_slice() else { panic!("one {name} archive is expected, and there are {found:?}") };
+    let status = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(into).status().unwrap();
+    assert!(status.success(), "{}", archive.display());
+    let folder = archive.file_name().unwrap().to_string_lossy().strip_suffix(".tar.gz").unwrap().to_owned();
+    into.join(folder)
+}
+
+/// A program of an unpacked archive, in a folder of its own and without anything of this environment.
+fn command(program: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(format!("{}{}", program.display(), env::consts::EXE_SUFFIX));
+    command.current_dir(folder).env_clear().stdin(Stdio::null());
+    // Without it Windows starts no program that uses the network.
+    command.envs(env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
+    command
+}
+
+/// What a command that went well wrote to its standard output.
+#[track_caller]
+fn done(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{command:?}:\n{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    said
+}
+
+struct Server {
+    process: Child,
+    url: String,
+}
+
+impl Server {
+    /// The unpacked server as its README starts it, but on a free port, with a data base in an empty folder.
+    fn start(unpacked: &Path, folder: &Path) -> Self {
+        let mut command = command(&unpacked.join("leaderboard"), folder);
+        command.args(["--listen", "127.0.0.1:0"]);
+        command.arg("--page").arg(unpacked.join("page")).arg("--data").arg(unpacked.join("data"));
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("listening on ").expect("the address is the first line").to_owned();
+        Self { process, url }
+    }
+
+    fn get(&self, path: &str) -> ureq::http::Response<ureq::Body> {
+        ureq::get(format!("{}{path}", self.url)).config().proxy(None).build().call().expect(path)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself, which the test has then noticed.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Burn on the processor where the program has it, because that shows that it survived being stripped; else what every
+/// program has.
+fn backend(listed: &str) -> &'static str {
+    let listed: Vec<serde_json::Value> = serde_json::from_str(listed).unwrap();
+    let has = |name: &str| listed.iter().any(|one| one["name"] == name && one["built"] == true && one["runs"] == true);
+    if has("burn-flex") { "burn-flex" } else { "reference" }
+}
+
+#[test]
+fn the_archives_work_where_nothing_else_is() {
+    let Some(archives) = env::var_os("GRADMARK_ARCHIVES") else {
+        skipped(TEST, "GRADMARK_ARCHIVES names no archives; `cargo xtask test` and `cargo xtask dist --try` do");
+        return;
+    };
+    let place = TempDir::new().unwrap();
+    let [server_folder, runner_folder] = ["server", "runner"].map(|name| {
+        let folder = place.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        folder
+    });
+    let (server, runner) =
+        (unpacked(&archives, "gradmark-server", place.path()), unpacked(&archives, "native-runner", place.path()));
+    expect_files(&server, &runner);
+
+    let board = Server::start(&server, &server_folder);
+    expect_page(&board);
+    let runner = |arguments: &str| {
+        let mut command = command(&runner.join("native-runner"), &runner_folder);
+        command.args(arguments.split_whitespace());
+        command
+    };
+    done(runner("fetch-data mnist --from").arg(&board.url));
+    let backend = backend(&done(&mut runner("backends --json")));
+    let line = "--workload keras-mnist-mlp --steps 3 --batch-size 16 --json kept.json --yes --backend";
+    let said = done(runner(line).args([backend, "--upload", &board.url]));
+    let run_id = said.lines().find_map(|line| line.trim().strip_prefix("Permalink")).unwrap();
+    let run_id = run_id.trim().strip_prefix(&format!("{}/runs/", board.url)).unwrap();
+
+    let text = board.get(&format!("/api/v1/runs/{run_id}")).body_mut().read_to_string().unwrap();
+    let stored: StoredRun = serde_json::from_str(&text).unwrap();
+    assert_eq!((stored.tier, stored.record.device.backend.as_str()), (Tier::Checked, backend));
+    let kept = fs::read_to_string(runner_folder.join("kept.json")).unwrap();
+    let kept: results::RunRecord = serde_json::from_str(&kept).unwrap();
+    assert_eq!(stored.record.workloads, kept.workloads);
+
+    // The host's side, with the same program, while the server runs.
+    let host = |arguments: &[&str]| done(command(&server.join("leaderboard"), &server_folder).args(arguments));
+    assert!(host(&["health", &board.url]).contains("is well"));
+    assert!(host(&["backup", "copy.sqlite"]).contains("(1 runs)"));
+    assert!(host(&["remove", run_id]).contains(run_id));
+}
+
+fn expect_files(server: &Path, runner: &Path) {
+    let of_server = ["README.md", "HOSTING.md", "Containerfile", "systemd/gradmark.service", "proxy/Caddyfile"];
+    let of_runner = ["README.md", "completions/_native-runner", "man/native-runner.1", "man/native-runner-upload.1"];
+    let of_both = ["LICENSE-MIT", "LICENSE-APACHE", "LICENSES-OF-LIBRARIES.txt"];
+    for (folder, files) in
+        [(server, of_server.as_slice()), (runner, &of_runner), (server, &of_both), (runner, &of_both)]
+    {
+        for file in files {
+            let bytes = fs::metadata(folder.join(file)).map(|metadata| metadata.len());
+            assert!(bytes.is_ok_and(|bytes| bytes > 100), "{file} is missing or empty in {}", folder.display());
+        }
+    }
+}
+
+/// The page is there with the headers that give it a fine clock, and so is what it loads first.
+fn expect_page(board: &Server) {
+    let mut answer = board.get("/");
+    assert_eq!(answer.headers()["cross-origin-opener-policy"], "same-origin");
+    assert_eq!(answer.headers()["cross-origin-embedder-policy"], "require-corp");
+    let html = answer.body_mut().read_to_string().unwrap();
+    let script = html.split(['"', '\'']).find(|part| part.ends_with(".wasm")).expect("the page names its module");
+    let module = format!("/{}", script.trim_start_matches("./").trim_start_matches('/'));
+    let bytes = board.get(&module).body_mut().with_config().limit(1 << 30).read_to_vec().unwrap();
+    assert!(bytes.starts_with(b"\0asm"), "{module} is no WebAssembly");
+}
