@@ -56,7 +56,7 @@ fn SuiteChoice(
                 prop:checked=chosen
                 on:change=choose
             />
-            <span>{text::suite_title(suite)} <small>{suite.description} {move || lacking.get()}</small></span>
+            <span>{text::suite_title(suite)} <small>{suite.description} {move || lacking.get().map(|why| format!(" {why}"))}</small></span>
         </label>
     }
 }
