@@ -23,6 +23,12 @@ pub struct MissingData {
 }
 
 impl Supplies {
+    /// Takes what the server says of the worker with Burn.
+    #[must_use]
+    pub fn with_burn(self, burn: BurnState) -> Self {
+        Self { burn, ..self }
+    }
+
     /// Takes what the server says of its data sets.
     #[must_use]
     pub fn with_data_sets(self, list: DataSetList) -> Self {

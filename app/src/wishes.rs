@@ -269,7 +269,7 @@ mod tests {
         assert!(!wishes.non_standard(), "a back end is no departure from a suite");
         assert_eq!(wishes.trained(), Vec::<String>::new());
         let obstacle = |text: &str| {
-            let supplies = Supplies { burn: BurnState::parse(text), ..Supplies::default() };
+            let supplies = Supplies::default().with_burn(BurnState::parse(text));
             assert_eq!(wishes.clone().with_backend(PageBackend::Wgsl).obstacle(&supplies), None, "it needs no Burn");
             wishes.obstacle(&supplies)
         };
