@@ -83,7 +83,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         if data {
             data::prepare(&store, Trust::Nothing)?;
         }
-        page::build(top, !options.no_burn_page)?;
+        page::build_complete(top, !options.no_burn_page, || page::bindgen(top))?;
     }
     let built = |package: &str, features: &[&str]| {
         say::step("Building", format!("{package} (with Burn's back ends for GPUs 20 minutes and more the first time)"));
@@ -94,7 +94,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let parts = Parts {
         native_runner: runner.as_deref().map(|path| Program { path, features: &features }),
         server: server.as_deref().map(|path| Program { path, features: &[] }),
-        page: &top.join("dist"),
+        page: &page::folder(top),
         data: (!options.no_data).then(|| store.folder()),
     };
     let out = options.out.clone().unwrap_or_else(|| top.join("target/dist"));
