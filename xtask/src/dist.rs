@@ -171,9 +171,9 @@ fn write(out: &Path, archive: &Archive, time: u64) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // As `sha256sum --check` reads it.
     write_whole(&out.join(format!("{name}.sha256")), |to| Ok(writeln!(to, "{digest}  {name}")?))?;
-    #[expect(clippy::cast_precision_loss, reason = "a size for people")]
-    let megabytes = path.metadata()?.len() as f64 / 1e6;
-    say::step("Packed", format!("{name}: {megabytes:.1} MB, SHA-256 {digest}"));
+    let bytes = path.metadata()?.len();
+    let megabytes = format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10);
+    say::step("Packed", format!("{name}: {megabytes}, SHA-256 {digest}"));
     Ok(())
 }
 
