@@ -163,7 +163,7 @@ fn without_cifar10_the_page_says_what_cannot_be_trained_and_trains_the_rest() {
         let boxes = page.client().find_all(Locator::Css("input[type=checkbox]:disabled")).await.unwrap();
         assert_eq!(boxes.len(), 8);
         for network in boxes {
-            assert!(label_of(page, &network).await.contains("needs CIFAR-10"));
+            assert!(label_of(page, &network).await.contains("its data is missing"));
             assert_eq!(network.attr("aria-describedby").await.unwrap().as_deref(), Some("missing-data"));
         }
 

@@ -70,7 +70,7 @@ fn NetworkChoice(
     let chosen =
         move || wishes.with(|wishes| wishes.as_ref().is_ok_and(|w| w.networks().iter().any(|network| network == name)));
     // One that is chosen, by the page's address, can still be taken away.
-    let lacking = Memo::new(move |_| supplies.with(|supplies| Some(supplies.missing_for(name)?.title())));
+    let lacking = Memo::new(move |_| supplies.with(|supplies| supplies.missing_for(name).is_some()));
     let choose = move |event: Event| {
         let checked = event_target_checked(&event);
         change(wishes, |wishes| wishes.with_network(name, checked));
@@ -82,14 +82,14 @@ fn NetworkChoice(
             <input
                 type="checkbox"
                 value=name
-                disabled=move || lacking.with(Option::is_some) && !chosen()
-                aria-describedby=move || lacking.with(Option::is_some).then_some(MISSING_DATA)
+                disabled=move || lacking.get() && !chosen()
+                aria-describedby=move || lacking.get().then_some(MISSING_DATA)
                 prop:checked=chosen
                 on:change=choose
             />
             <span>
                 {text::workload_title(name)}
-                {move || lacking.get().map(|data| view! { <small>{format!("needs {data}")}</small> })}
+                {move || lacking.get().then(|| view! { <small>"its data is missing"</small> })}
             </span>
         </label>
     }

@@ -14,7 +14,7 @@ use crate::supplies::MissingData;
 const ASK_FOR_BURN_AGAIN: Duration = Duration::from_secs(3);
 /// While data is missing, which may be for good.
 const ASK_FOR_DATA_AGAIN: Duration = Duration::from_secs(30);
-/// Id of the list of missing data, which describes what cannot be chosen for want of it.
+/// Id of what is said of missing data, which describes what cannot be chosen for want of it.
 pub(super) const MISSING_DATA: &str = "missing-data";
 
 /// Keeps [`Benchmark::supplies`] up to date while something may still come, but asks nothing while anything is measured.
@@ -87,9 +87,9 @@ pub(super) fn MissingDataSets(benchmark: Benchmark) -> impl IntoView {
         benchmark.supplies.with(of)
     });
     view! {
-        <ul class="plain note callout" id=MISSING_DATA aria-live="polite" hidden=move || sentences.with(Vec::is_empty)>
-            {move || sentences.get().into_iter().map(|sentence| view! { <li>{sentence}</li> }).collect_view()}
-        </ul>
+        <div class="callout" id=MISSING_DATA aria-live="polite" hidden=move || sentences.with(Vec::is_empty)>
+            {move || sentences.get().into_iter().map(|sentence| view! { <p>{sentence}</p> }).collect_view()}
+        </div>
     }
 }
 
