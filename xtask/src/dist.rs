@@ -83,7 +83,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         if data {
             data::prepare(&store, Trust::Nothing)?;
         }
-        page::build(top, !options.no_burn_page)?;
+        page::build_complete(top, !options.no_burn_page, || page::bindgen(top))?;
     }
     let built = |package: &str, features: &[&str]| {
         say::step("Building", format!("{package} (with Burn's back ends for GPUs 20 minutes and more the first time)"));
@@ -94,7 +94,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let parts = Parts {
         native_runner: runner.as_deref().map(|path| Program { path, features: &features }),
         server: server.as_deref().map(|path| Program { path, features: &[] }),
-        page: &top.join("dist"),
+        page: &page::folder(top),
         data: (!options.no_data).then(|| store.folder()),
     };
     let out = options.out.clone().unwrap_or_else(|| top.join("target/dist"));
@@ -171,9 +171,9 @@ fn write(out: &Path, archive: &Archive, time: u64) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // As `sha256sum --check` reads it.
     write_whole(&out.join(format!("{name}.sha256")), |to| Ok(writeln!(to, "{digest}  {name}")?))?;
-    #[expect(clippy::cast_precision_loss, reason = "a size for people")]
-    let megabytes = path.metadata()?.len() as f64 / 1e6;
-    say::step("Packed", format!("{name}: {megabytes:.1} MB, SHA-256 {digest}"));
+    let bytes = path.metadata()?.len();
+    let megabytes = format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10);
+    say::step("Packed", format!("{name}: {megabytes}, SHA-256 {digest}"));
     Ok(())
 }
 

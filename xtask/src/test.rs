@@ -302,7 +302,8 @@ mod tests {
         let features = ["--features", "engine/burn-flex"];
         assert_eq!(
             arguments(&all),
-            [&["test", "--release", "--workspace", "--exclude", "xtask"], &features[..]].concat()
+            [&["test", "--release", "--workspace", "--exclude", "xtask", "--exclude", "page-bindgen"], &features[..]]
+                .concat()
         );
     }
 

@@ -86,7 +86,8 @@ impl Leaderboard {
         if answer.status() != StatusCode::OK {
             return Err(no_data());
         }
-        let content = answer.body_mut().with_config().limit(bytes).read_to_vec();
+        // The end is found by reading on, which a limit of just so many bytes would take for too many.
+        let content = answer.body_mut().with_config().limit(bytes + 1).read_to_vec();
         content.map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => no_data(),
             error => self.no_answer(error),

