@@ -8,9 +8,10 @@ use leptos::task::spawn_local;
 use results::{Outcome, Precision, RunRecord, Suite, Warning};
 use training_worker::{FromWorker, Limit, Order, Registration};
 
-use crate::backend::{Arrival, Bundle};
+use crate::bundle::{Arrival, Bundle};
 use crate::live::Live;
 use crate::platform::{self, HiddenTimer, TrainingWorker, WakeLock};
+use crate::supplies::Supplies;
 use crate::wishes::Wishes;
 
 /// Charts that are drawn more often would compete with the training for the GPU.
@@ -45,6 +46,11 @@ pub(crate) enum Kind {
     Comparison { seed: u32 },
 }
 
+impl Kind {
+    /// The network of a demonstration.
+    pub(crate) const DEMONSTRATED: &str = "keras-mnist-mlp";
+}
+
 /// A run that came to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Finished {
@@ -61,6 +67,8 @@ pub(crate) struct Benchmark {
     /// What is drawn; follows the events at most four times a second.
     pub(crate) live: RwSignal<Live>,
     pub(crate) finished: RwSignal<Option<Finished>>,
+    /// What the server has for a run.
+    pub(crate) supplies: RwSignal<Supplies>,
     /// The events' sum as of now.
     latest: StoredValue<Live>,
     session: StoredValue<Option<Session>, LocalStorage>,
@@ -93,6 +101,7 @@ impl Benchmark {
             stage: RwSignal::new(Stage::Ready),
             live: RwSignal::new(Live::default()),
             finished: RwSignal::new(None),
+            supplies: RwSignal::new(Supplies::default()),
             latest: StoredValue::new(Live::default()),
             session: StoredValue::new_local(None),
             attempt: StoredValue::new(0),
@@ -110,7 +119,8 @@ impl Benchmark {
         }
         self.attempt.update_value(|attempt| *attempt += 1);
         let attempt = self.attempt.get_value();
-        let bundle = platform::bundle().filter(|_| kind != Kind::Demonstration && wishes.backend.is_burn());
+        let bundle = self.supplies.with_untracked(|supplies| supplies.burn.bundle().cloned());
+        let bundle = bundle.filter(|_| kind != Kind::Demonstration && wishes.backend.is_burn());
         let live = Live::new(bundle.as_ref().map(|bundle| bundle.bytes));
         self.latest.set_value(live.clone());
         self.live.set(live);
@@ -147,7 +157,10 @@ impl Benchmark {
         if !self.goes_on(attempt) {
             return Ok(());
         }
-        let loader = bundle.map_or_else(|| platform::LOADER.to_owned(), |bundle| bundle.loader());
+        let loader = match bundle {
+            Some(bundle) => bundle.loader(),
+            None => platform::worker_loader()?,
+        };
         let worker = TrainingWorker::start(&loader, order.order, move |message| {
             if self.goes_on(attempt) {
                 self.receive(message);
@@ -295,7 +308,7 @@ async fn order(kind: Kind, wishes: Wishes) -> Ordered {
     if kind == Kind::Demonstration {
         order.backend = engine::backends::REFERENCE.to_owned();
         order.precision = Precision::F32;
-        order.workloads = vec!["keras-mnist-mlp".to_owned()];
+        order.workloads = vec![Kind::DEMONSTRATED.to_owned()];
         order.batch_size = order.batch_size.or(Some(16));
         order.limit = order.limit.or(Some(Limit::Seconds(10.0)));
         return Ordered { order, unregistered: None };

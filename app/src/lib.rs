@@ -2,8 +2,8 @@
 //!
 //! Whatever can be decided without a browser is in ordinary modules, tested on the host: what a
 //! user-agent string and a query string mean ([`browser`], [`wishes`]), what the page trains with
-//! ([`backend`]), what to do without WebGPU ([`advice`]), the state that a run's events add up to ([`live`]), the geometry of charts
-//! ([`geometry`]) and every sentence made from numbers ([`text`]). The rest touches the browser and is built
+//! ([`backend`]), what the server has for that ([`bundle`], [`supplies`]), what to do without WebGPU ([`advice`]), the state
+//! that a run's events add up to ([`live`]), the geometry of charts ([`geometry`]) and every sentence made from numbers ([`text`]). The rest touches the browser and is built
 //! for wasm only: `platform` wraps what the browser offers, `benchmark` drives a run, `page` is what
 //! one sees.
 
@@ -12,6 +12,7 @@ pub mod backend;
 #[cfg(target_arch = "wasm32")]
 mod benchmark;
 pub mod browser;
+pub mod bundle;
 pub mod geometry;
 pub mod live;
 #[cfg(target_arch = "wasm32")]
@@ -19,6 +20,7 @@ mod page;
 #[cfg(target_arch = "wasm32")]
 mod platform;
 pub mod route;
+pub mod supplies;
 pub mod text;
 pub mod wishes;
 

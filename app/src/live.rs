@@ -4,7 +4,7 @@ use engine::{Event, Phase};
 use results::{Adapter, CurvePoint, Evaluation, Warning};
 use training_worker::Loaded;
 
-use crate::backend::Arrival;
+use crate::bundle::Arrival;
 
 /// Share of the progress bar that fetching the data fills; the engine counts the rest.
 const DATA_SHARE: f64 = 0.05;

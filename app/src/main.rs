@@ -1,4 +1,4 @@
-//! The wasm module of the page; Trunk builds it.
+//! The wasm module of the page; `cargo xtask run` builds it.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

@@ -3,7 +3,7 @@
 use engine::SuiteDefinition;
 use results::{Adapter, Outcome, RunRecord, WorkloadRecord, api::Tier, metric};
 
-use crate::backend::Bundle;
+use crate::bundle::Bundle;
 use crate::wishes::Wishes;
 
 /// The title of a workload, or its name where this build does not know it.
@@ -16,6 +16,20 @@ pub fn suite_title(suite: &SuiteDefinition) -> String {
     let mut name = suite.name.to_owned();
     name[..1].make_ascii_uppercase();
     name
+}
+
+/// A suite as the subject of a sentence.
+pub fn suite(suite: &SuiteDefinition) -> String {
+    format!("The {} suite", suite.name)
+}
+
+/// How people call a data set; its name where this build does not know it.
+pub fn data_set_title(name: &str) -> String {
+    match name {
+        "mnist" => "MNIST".to_owned(),
+        "cifar10" => "CIFAR-10".to_owned(),
+        other => other.to_owned(),
+    }
 }
 
 /// What is chosen, in few words.
@@ -199,6 +213,7 @@ pub fn day(unix_seconds: f64) -> String {
 mod tests {
     use super::*;
     use crate::backend::PageBackend;
+    use crate::bundle::BurnState;
 
     #[test]
     fn days_are_those_of_the_calendar() {
@@ -240,9 +255,10 @@ mod tests {
         let stories = stories.with_network("keras-mnist-mlp", false).with_network("caffe-mnist", false);
         assert_eq!(choice(&stories), workload_title("keras-babi-rnn"));
         assert_eq!(cost(&stories, None), "About a minute; makes up its stories itself.");
-        let bundle = Bundle::parse("burn-1 3440000 12000000");
-        assert_eq!(cost(&stories, bundle.as_ref()), "About a minute; makes up its stories itself.");
+        let burn =
+            BurnState::parse(r#"{"state":"ready","folder":"burn-1","compressed_bytes":3440000,"bytes":12000000}"#);
+        assert_eq!(cost(&stories, burn.bundle()), "About a minute; makes up its stories itself.");
         let by_burn = stories.with_backend(PageBackend::BurnFlex);
-        assert_eq!(cost(&by_burn, bundle.as_ref()), "About a minute; fetches 3.4 MB of Burn the first time.");
+        assert_eq!(cost(&by_burn, burn.bundle()), "About a minute; fetches 3.4 MB of Burn the first time.");
     }
 }

@@ -5,7 +5,8 @@ use engine::SuiteDefinition;
 use results::Precision;
 use training_worker::Limit;
 
-use crate::backend::{Bundle, PageBackend};
+use crate::backend::PageBackend;
+use crate::supplies::Supplies;
 use crate::text;
 
 /// What the address asks for; nothing for a standard run.
@@ -98,10 +99,17 @@ impl Wishes {
         self.networks().into_iter().filter(|name| left_out.iter().all(|(other, _)| other != name)).collect()
     }
 
-    /// Why this cannot be run with what the page has.
-    pub fn obstacle(&self, bundle: Option<&Bundle>) -> Option<String> {
-        if self.backend.is_burn() && bundle.is_none() {
-            return Some(format!("{}: this server's page was built without Burn.", self.backend.title()));
+    /// Why this cannot be run with what the server has.
+    pub fn obstacle(&self, supplies: &Supplies) -> Option<String> {
+        let burn = if self.backend.is_burn() { supplies.burn.obstacle() } else { None };
+        if let Some(why) = burn {
+            return Some(format!("{} {why}.", self.backend.title()));
+        }
+        let lacking = |name: &String| Some((name.clone(), supplies.missing_for(name)?.title()));
+        if let Some((name, data)) = self.networks().iter().find_map(lacking) {
+            // A suite that lost some of its networks would not be that suite any more.
+            let who = if self.workloads.is_empty() { text::suite(self.suite()) } else { text::workload_title(&name) };
+            return Some(format!("{who} needs {data}, which is not on this server. Choose other networks."));
         }
         let left_out = self.left_out();
         let (name, reason) = left_out.first()?;
@@ -211,6 +219,8 @@ fn seconds(value: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bundle::BurnState;
+    use crate::supplies;
 
     #[test]
     fn a_testers_address_is_understood() {
@@ -258,11 +268,41 @@ mod tests {
         assert_eq!(wishes.backend, PageBackend::BurnFlex);
         assert!(!wishes.non_standard(), "a back end is no departure from a suite");
         assert_eq!(wishes.trained(), Vec::<String>::new());
-        let obstacle = wishes.obstacle(None).unwrap();
-        assert!(obstacle.contains("built without Burn"), "{obstacle}");
-        let bundle = Bundle::parse("burn-1 2 3");
-        assert_eq!(wishes.obstacle(bundle.as_ref()), None);
-        assert_eq!(wishes.with_backend(PageBackend::Wgsl).obstacle(None), None);
+        let obstacle = |text: &str| {
+            let supplies = Supplies::default().with_burn(BurnState::parse(text));
+            assert_eq!(wishes.clone().with_backend(PageBackend::Wgsl).obstacle(&supplies), None, "it needs no Burn");
+            wishes.obstacle(&supplies)
+        };
+        let building = obstacle(r#"{"state":"building","note":"compiling Burn for the page"}"#).unwrap();
+        assert_eq!(building, "Burn on the processor is being built: compiling Burn for the page.");
+        let missing = obstacle(r#"{"state":"missing","note":"building Burn failed: no space left"}"#).unwrap();
+        assert_eq!(missing, "Burn on the processor is not on this server: building Burn failed: no space left.");
+        assert_eq!(obstacle(r#"{"state":"ready","folder":"burn-1","compressed_bytes":2,"bytes":3}"#), None);
+    }
+
+    #[test]
+    fn a_suite_or_a_network_whose_data_is_missing_cannot_be_run_and_others_can() {
+        let lacking = supplies::tests::without("cifar10");
+        let quick = Wishes::default();
+        assert_eq!(quick.obstacle(&lacking), None, "it has handwritten digits only");
+        let complete = quick.clone().with_suite(engine::suite("complete").unwrap());
+        assert_eq!(
+            complete.obstacle(&lacking).unwrap(),
+            "The complete suite needs CIFAR-10, which is not on this server. Choose other networks."
+        );
+        let one = Wishes::from_pairs([("workload", "keras-mnist-mlp,theano-cifar10")]).unwrap();
+        let sentence = one.obstacle(&lacking).unwrap();
+        assert!(
+            sentence.starts_with(&format!("{} needs CIFAR-10", text::workload_title("theano-cifar10"))),
+            "{sentence}"
+        );
+        assert_eq!(one.with_network("theano-cifar10", false).obstacle(&lacking), None);
+
+        let lacking = supplies::tests::without("mnist");
+        let sentence = quick.obstacle(&lacking).unwrap();
+        assert!(sentence.starts_with("The quick suite needs MNIST"), "{sentence}");
+        let stories = Wishes::from_pairs([("workload", "keras-babi-rnn")]).unwrap();
+        assert_eq!(stories.obstacle(&lacking), None, "stories are made up by the page itself");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Saves pictures of the page: `cargo run --release -p browser-tests --example screenshots -- FOLDER`.
+//! Saves pictures of the page: `cargo run --release -p browser-tests --example screenshots -- FOLDER`. A word after the
+//! folder, `run`, `comparison`, `absent` or `no-webgpu`, takes only those.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,44 +12,89 @@ const PATIENCE: Duration = Duration::from_secs(300);
 fn main() {
     let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("screenshots"), PathBuf::from);
     std::fs::create_dir_all(&folder).expect("the folder can be made");
+    let wanted = std::env::args().nth(2);
+    let parts: [(&str, fn(&Path)); 4] =
+        [("run", a_run), ("comparison", a_comparison), ("absent", what_is_absent), ("no-webgpu", no_webgpu)];
+    for (name, part) in parts {
+        if wanted.as_deref().is_none_or(|wanted| wanted == name) {
+            part(&folder);
+        }
+    }
+}
+
+/// From the start page to a result and its deletion.
+fn a_run(folder: &Path) {
     drive(Setup::default(), async |page| {
         page.open("/?batch=32&seconds=12").await;
         page.wait_for("button", "Benchmark", PATIENCE).await;
-        take(page, &folder, "start", true).await;
+        take(page, folder, "start", true).await;
         page.click("button", "Benchmark").await;
         while page.number("[data-figure=step]", "data-value").await.is_none_or(|step| step < 12.0) {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
-        take(page, &folder, "running", true).await;
+        take(page, folder, "running", true).await;
         page.wait_for("table", "Results", PATIENCE).await;
-        take(page, &folder, "finished", true).await;
+        take(page, folder, "finished", true).await;
         page.click("button", "Upload").await;
         page.wait_for("link", "Permalink", PATIENCE).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        take(page, &folder, "uploaded", true).await;
+        take(page, folder, "uploaded", true).await;
         page.click("link", "Permalink").await;
         page.wait_for("table", "Results", PATIENCE).await;
-        take(page, &folder, "result", true).await;
+        take(page, folder, "result", true).await;
         page.click("link", "Delete this result").await;
         page.wait_for("button", "Delete this result", PATIENCE).await;
-        take(page, &folder, "delete", true).await;
+        take(page, folder, "delete", true).await;
     });
+}
+
+fn a_comparison(folder: &Path) {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=8&steps=6").await;
         page.wait_for("button", "Benchmark", PATIENCE).await;
         let choice = page.client().find(Locator::Css("details.engines summary")).await.expect("a choice of engines");
         choice.click().await.expect("the choice opens");
-        take(page, &folder, "engines", true).await;
+        take(page, folder, "engines", true).await;
         page.click("button", "Compare back ends").await;
         page.wait_for_status(PATIENCE, |text| text.starts_with("Burn on WebGPU") && text.ends_with(": training")).await;
-        take(page, &folder, "comparing", true).await;
+        take(page, folder, "comparing", true).await;
         page.wait_for_status(PATIENCE, |text| text == "The comparison is below.").await;
-        take(page, &folder, "compared", true).await;
+        take(page, folder, "compared", true).await;
     });
+}
+
+/// What is optional and not there, or not yet, with both lists of choices open.
+fn what_is_absent(folder: &Path) {
+    let burn = |burn| Setup { burn: Some(burn), ..Setup::USUAL };
+    let states = [
+        ("burn-building", burn(r#"{"state":"building","note":"compiling Burn for the page"}"#)),
+        ("burn-missing", burn(r#"{"state":"missing","note":"the page was built without Burn (--no-burn-page)"}"#)),
+        (
+            "burn-ready",
+            burn(r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#),
+        ),
+        ("cifar10-missing", Setup { missing_data: &["cifar10-train.bin", "cifar10-test.bin"], ..Setup::USUAL }),
+        ("mnist-missing", Setup { missing_data: &["mnist-train.bin", "mnist-test.bin"], ..Setup::USUAL }),
+    ];
+    for (name, setup) in states {
+        drive(setup, async |page| {
+            page.open("/").await;
+            page.wait_for("table", "Leaderboard", PATIENCE).await;
+            take(page, folder, &format!("{name}-closed"), true).await;
+            for list in ["details.networks > summary", "details.engines > summary"] {
+                let summary = page.client().find(Locator::Css(list)).await.expect("a list of choices");
+                summary.click().await.expect("it opens");
+            }
+            take(page, folder, name, true).await;
+        });
+    }
+}
+
+fn no_webgpu(folder: &Path) {
     drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
         page.open("/").await;
         page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
-        take(page, &folder, "no-webgpu", false).await;
+        take(page, folder, "no-webgpu", false).await;
     });
 }
 

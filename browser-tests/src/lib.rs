@@ -7,7 +7,7 @@ mod server;
 mod watch;
 
 pub use browser::{Browser, Setup};
-pub use server::Server;
+pub use server::{Server, what_is_said_of_burn};
 pub use watch::{CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, RUN_PATIENCE, Seen, watch_to_the_end};
 
 use std::io::Write;
@@ -41,7 +41,7 @@ pub fn drive_with_server(setup: Setup, body: impl AsyncFnOnce(&Browser, &Server)
         return skipped(reason);
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let server = Server::start(setup.missing).expect("the leaderboard starts");
+    let server = Server::start(&setup).expect("the leaderboard starts");
     let browser = runtime.block_on(Browser::start(&chromedriver, &server, setup)).expect("the browser starts");
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::Setup;
 
 /// The real leaderboard on a free port, with a data base of its own.
 pub struct Server {
@@ -14,30 +17,39 @@ pub struct Server {
     address: String,
     /// The built page.
     original: PathBuf,
-    /// What is served: the built page, or a copy of it that lacks files.
+    /// What is served: the built page, or a copy of it in which something is different.
     page: PathBuf,
+    /// All the data sets.
+    original_data: PathBuf,
+    /// What is served of them.
+    data: PathBuf,
     _folder: TempDir,
 }
 
 impl Server {
-    /// Starts the server with the built page, less the files `missing`, and the data sets.
+    /// Starts the server with the built page and the data sets, each as `setup` wants it.
     ///
     /// # Errors
     /// The binary or the page is missing, or the server ends without listening.
-    pub fn start(missing: &[&str]) -> Result<Self> {
-        let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the crate lies in a workspace")?;
-        let place = |variable: &str, default: PathBuf| env::var_os(variable).map_or(default, PathBuf::from);
+    pub fn start(setup: &Setup) -> Result<Self> {
         let binary = place("GRADMARK_LEADERBOARD", beside_the_tests()?.join("leaderboard"));
-        let original = place("GRADMARK_PAGE", top.join("dist"));
-        let data = place("GRADMARK_DATA", top.join("data"));
+        let (original, original_data) = (built_page()?, place("GRADMARK_DATA", top()?.join("data")));
         if !original.join("index.html").is_file() {
             bail!("{} holds no page; `cargo xtask test` builds it", original.display());
         }
         let folder = tempfile::tempdir()?;
-        let page = if missing.is_empty() {
+        let page = if setup.missing.is_empty() && setup.burn.is_none() {
             original.clone()
         } else {
-            copy_without(&original, folder.path().join("page"), missing)?
+            copy_without(&original, folder.path().join("page"), setup.missing)?
+        };
+        if let Some(said) = setup.burn {
+            replace_burn(&page, said)?;
+        }
+        let data = if setup.missing_data.is_empty() {
+            original_data.clone()
+        } else {
+            copy_without(&original_data, folder.path().join("data"), setup.missing_data)?
         };
         let mut process = Command::new(&binary)
             .args(["--listen", "127.0.0.1:0", "--database"])
@@ -45,7 +57,7 @@ impl Server {
             .arg("--page")
             .arg(&page)
             .arg("--data")
-            .arg(data)
+            .arg(&data)
             .args(["--log", "warn"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -56,7 +68,7 @@ impl Server {
         let Some(address) = address else {
             bail!("{} ended with {} before it listened", binary.display(), process.wait()?);
         };
-        Ok(Self { process, address, original, page, _folder: folder })
+        Ok(Self { process, address, original, page, original_data, data, _folder: folder })
     }
 
     /// Gives the running server the files that it was started without.
@@ -64,10 +76,23 @@ impl Server {
     /// # Errors
     /// They cannot be copied.
     pub fn restore_missing(&self) -> Result<()> {
-        if self.page != self.original {
-            copy_without(&self.original, self.page.clone(), &[])?;
+        for (original, copy) in [(&self.original, &self.page), (&self.original_data, &self.data)] {
+            if copy != original {
+                copy_without(original, copy.clone(), &[])?;
+            }
         }
         Ok(())
+    }
+
+    /// Replaces the running server's `burn.json` in one step, as `cargo xtask run` does.
+    ///
+    /// # Errors
+    /// It cannot be written, or it is the built page's own.
+    pub fn say_of_burn(&self, said: &str) -> Result<()> {
+        if self.page == self.original {
+            bail!("the built page stays as it is: start the server with a `burn` of its own");
+        }
+        replace_burn(&self.page, said)
     }
 
     /// Such as `http://127.0.0.1:40123`.
@@ -84,7 +109,42 @@ impl Drop for Server {
     }
 }
 
-/// Copies a folder, less some of its files.
+/// The file of the page that says whether the worker with Burn is there.
+const BURN: &str = "burn.json";
+
+/// What the built page's `burn.json` says.
+///
+/// # Errors
+/// There is none, or it is not JSON.
+pub fn what_is_said_of_burn() -> Result<Value> {
+    let file = built_page()?.join(BURN);
+    let text = fs::read_to_string(&file).with_context(|| format!("{} cannot be read", file.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))
+}
+
+/// Puts another file in its place, whose content may belong to the built page too.
+fn replace_burn(page: &Path, said: &str) -> Result<()> {
+    let aside = page.join(format!("{BURN}.new"));
+    fs::write(&aside, said)?;
+    Ok(fs::rename(aside, page.join(BURN))?)
+}
+
+/// The folder of the built page.
+fn built_page() -> Result<PathBuf> {
+    Ok(place("GRADMARK_PAGE", top()?.join("dist")))
+}
+
+fn place(variable: &str, default: PathBuf) -> PathBuf {
+    env::var_os(variable).map_or(default, PathBuf::from)
+}
+
+/// The top folder of the workspace.
+fn top() -> Result<&'static Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the crate lies in a workspace")
+}
+
+/// Copies a folder, less some of its files. What need not be copied has one content under two names, which nobody
+/// writes to.
 fn copy_without(from: &Path, to: PathBuf, missing: &[&str]) -> Result<PathBuf> {
     fs::create_dir_all(&to)?;
     for entry in fs::read_dir(from)? {
@@ -92,8 +152,10 @@ fn copy_without(from: &Path, to: PathBuf, missing: &[&str]) -> Result<PathBuf> {
         let (path, name) = (entry.path(), entry.file_name());
         if path.is_dir() {
             copy_without(&path, to.join(name), missing)?;
-        } else if !missing.iter().any(|file| is_form_of(&name, file)) {
-            fs::copy(&path, to.join(name))?;
+        } else if !missing.iter().any(|file| is_form_of(&name, file)) && !to.join(&name).exists() {
+            let copy = to.join(name);
+            // A temporary folder may be on another disk.
+            fs::hard_link(&path, &copy).or_else(|_| fs::copy(&path, &copy).map(drop))?;
         }
     }
     Ok(to)

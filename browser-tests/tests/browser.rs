@@ -14,7 +14,7 @@ use serde_json::Value;
 const SMALL_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=40";
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
 /// As narrow as phones come.
-const PHONE: Setup = Setup { webgpu: true, dark: false, size: (320, 640), scale: 1, missing: &[] };
+const PHONE: Setup = Setup { size: (320, 640), ..Setup::USUAL };
 
 #[test]
 fn one_click_trains_and_the_result_is_uploaded_found_and_deleted() {

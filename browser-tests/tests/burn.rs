@@ -2,11 +2,13 @@
 
 use browser_tests::{
     Browser, CANCELLING, PATIENCE, RUN_PATIENCE, Server, Setup, drive_with_server, skipped, watch_to_the_end,
+    what_is_said_of_burn,
 };
 use fantoccini::Locator;
 use serde_json::Value;
 
-/// Runs `body` where the page has Burn; `cargo xtask test --no-burn-page` builds one without.
+/// Runs `body` where the page has Burn; `cargo xtask test --no-burn-page` builds one without, and says so to the tests.
+/// Without that word a page whose bundle is not ready is a failure.
 fn drive_with_burn(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
     drive_with_burn_and_server(setup, async |page, _| body(page).await);
 }
@@ -15,6 +17,8 @@ fn drive_with_burn_and_server(setup: Setup, body: impl AsyncFnOnce(&Browser, &Se
     if std::env::var("GRADMARK_NO_BURN_PAGE").is_ok_and(|value| value == "1") {
         return skipped("the page was built without Burn");
     }
+    let said = what_is_said_of_burn().unwrap();
+    assert_eq!(said["state"], "ready", "the page has no Burn: {said}; `cargo xtask test` builds it");
     drive_with_server(setup, body);
 }
 

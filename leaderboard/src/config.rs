@@ -17,7 +17,7 @@ use crate::Clock;
   leaderboard
       The API alone on http://127.0.0.1:8080, with its data base in gradmark.sqlite.
   leaderboard --page dist --data data
-      The page as Trunk built it, and the data sets that it trains on.
+      The page as `cargo xtask run` built it, and the data sets that it trains on, as far as they are there.
   leaderboard --listen 127.0.0.1:0 --database /tmp/try.sqlite
       A free port; the address is the first line on stdout.
   leaderboard backup --database gradmark.sqlite gradmark-monday.sqlite

@@ -6,6 +6,7 @@
 mod api;
 mod clock;
 mod config;
+mod data_sets;
 mod error;
 mod guard;
 mod headers;

@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Config;
 use crate::api::Leaderboard;
+use crate::data_sets::DataFolder;
 use crate::pages::Pages;
 use crate::router::router;
 use crate::storage::{Storage, StorageError};
@@ -59,6 +60,7 @@ impl Server {
     /// # Errors
     /// A port that is taken, a file that is no data base, a folder that is missing.
     pub async fn bind(config: Config) -> Result<Self, StartError> {
+        let data = DataFolder::new(config.data.clone());
         let pages = Pages::open(config.page, config.data).await?;
         let storage = Storage::open(&config.database)
             .await
@@ -69,6 +71,7 @@ impl Server {
         let board = Leaderboard {
             storage: storage.clone(),
             clock: config.clock,
+            data,
             run_lifetime_seconds: config.run_lifetime_seconds,
         };
         Ok(Self { listener, address, router: router(board, pages), storage })

@@ -9,6 +9,7 @@
 //! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
 //! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
 //! | `GET /api/v1/schema` | – | JSON Schema of [`RunRecord`] |
+//! | `GET /api/v1/data-sets` | – | [`DataSetList`] |
 //!
 //! An accepted record is answered with 201. The same record with the same nonce, sent again within
 //! ten minutes because the answer was lost, is answered with 200 and a further deletion secret; any
@@ -144,6 +145,22 @@ pub struct StoredRun {
     pub notes: Vec<String>,
     pub submitted_unix_seconds: f64,
     pub record: RunRecord,
+}
+
+/// The data sets whose files networks are trained on, as the server has them at this moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DataSetList {
+    pub data_sets: Vec<ServedDataSet>,
+}
+
+/// Whether a page can fetch a data set from this server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServedDataSet {
+    /// As `reference/data-sets.json` calls it, such as `cifar10`.
+    pub name: String,
+    /// Why the server cannot hand it out, as a part of a sentence; absent where it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 /// Every refusal: a code for programs, a plain sentence for people.

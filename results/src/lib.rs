@@ -5,6 +5,12 @@
 //! [`Warning`] says what was not ideal and what to do about it; [`comparison`] puts back ends side
 //! by side; [`api`] is the wire format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
 
+// What clippy.toml lists is not done here; tests may.
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
+)]
+
 pub mod api;
 pub mod comparison;
 mod correctness;

@@ -2,6 +2,12 @@
 //!
 //! `kernels/NAME.wgsl` ↔ [`reference`]`::NAME`. Everything here is data and arithmetic: no device, no I/O.
 
+// What clippy.toml lists is not done here; tests may.
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
+)]
+
 mod kernel;
 pub mod params;
 mod real;

@@ -83,7 +83,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         if data {
             data::prepare(&store, Trust::Nothing)?;
         }
-        page::build(top, !options.no_burn_page)?;
+        page::build_complete(top, !options.no_burn_page, || page::bindgen(top))?;
     }
     let built = |package: &str, features: &[&str]| {
         let with = if features.is_empty() { String::new() } else { format!(" with {}", features.join(", ")) };
@@ -95,7 +95,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let parts = Parts {
         native_runner: runner.as_deref().map(|path| Program { path, features: &features }),
         server: server.as_deref().map(|path| Program { path, features: &[] }),
-        page: &top.join("dist"),
+        page: &page::folder(top),
         data: (!options.no_data).then(|| store.folder()),
     };
     let out = options.out.clone().unwrap_or_else(|| top.join("target/dist"));

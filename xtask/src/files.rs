@@ -2,11 +2,11 @@
 
 use anyhow::{Context, Result};
 use sha2::Digest as _;
-use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+use walkdir::WalkDir;
 
 /// Writes a file under a temporary name in the same folder and renames it when it is complete and on disk, so that
 /// nobody ever sees half of it.
@@ -44,27 +44,17 @@ pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
 }
 
 /// The SHA-256 of everything a reader gives, as lower-case hexadecimal.
-pub(crate) fn sha256_of(reader: impl Read) -> std::io::Result<String> {
-    let mut reader = BufReader::with_capacity(1 << 20, reader);
+pub(crate) fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
     let mut digest = sha2::Sha256::new();
-    loop {
-        let chunk = reader.fill_buf()?;
-        if chunk.is_empty() {
-            break;
-        }
-        digest.update(chunk);
-        let taken = chunk.len();
-        reader.consume(taken);
+    let mut chunk = vec![0; 1 << 20];
+    while let taken @ 1.. = reader.read(&mut chunk)? {
+        digest.update(&chunk[..taken]);
     }
     Ok(hex(&digest.finalize()))
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Size in bytes and time of last change in nanoseconds since 1970: what a file looks like from outside. `None` when
@@ -77,20 +67,9 @@ pub(crate) fn outside_look(path: &Path) -> Option<(u64, u64)> {
 
 /// Every file below a folder, sorted by path; folders that cannot be read are errors.
 pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(next) = open.pop() {
-        for entry in fs::read_dir(&next).with_context(|| format!("cannot read the folder {}", next.display()))? {
-            let path = entry?.path();
-            if path.is_dir() {
-                open.push(path);
-            } else {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
+    let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
+    let files = entries.filter(|entry| entry.as_ref().map_or(true, |entry| !entry.file_type().is_dir()));
+    files.map(|entry| Ok(entry?.into_path())).collect()
 }
 
 #[cfg(test)]

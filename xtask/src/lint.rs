@@ -1,29 +1,58 @@
 //! `cargo xtask check`: formatting, the design's promises, and clippy, from the fastest to the slowest.
 
+use crate::build::{PAGE, WASM};
+use crate::task::Task;
 use crate::workspace::{FEATURES, cargo, run};
 use crate::{check, say};
 use anyhow::Result;
 use std::path::Path;
-
-/// The crates of the page. Most of their code exists only when compiled for the browser.
-const PAGE: [&str; 2] = ["app", "training-worker"];
+use std::process::Command;
 
 pub(crate) fn all(top: &Path) -> Result<()> {
-    say::step("Checking", "the format");
-    run(cargo(top).args(["fmt", "--all", "--check"]), "checking the format (`cargo fmt --all` repairs it)")?;
+    format(top)?;
     say::step("Checking", "the promises of the design");
     check::all(top)?;
     say::step("Checking", "all crates with clippy");
+    run(&mut clippy(top), "clippy")?;
+    say::step("Checking", "the page with clippy, for the browser");
+    run(&mut clippy_of_the_page(top), "clippy for the browser")
+}
+
+pub(crate) fn format(top: &Path) -> Result<()> {
+    say::step("Checking", "the format");
+    run(cargo(top).args(["fmt", "--all", "--check"]), "checking the format (`cargo fmt --all` repairs it)")
+}
+
+/// Clippy for this machine, beside other tasks.
+pub(crate) fn host(top: &Path) -> Result<()> {
+    beside(&mut clippy(top), "all crates with clippy")
+}
+
+/// Clippy for the browser, beside other tasks. Most of the page's code exists only there.
+pub(crate) fn browser(top: &Path) -> Result<()> {
+    beside(&mut clippy_of_the_page(top), "the page with clippy, for the browser")
+}
+
+fn beside(command: &mut Command, what: &str) -> Result<()> {
+    let task = Task::new("Checking", what);
+    task.follow(command)?;
+    task.done("Checked");
+    Ok(())
+}
+
+fn clippy(top: &Path) -> Command {
     let mut command = cargo(top);
     command.args(["clippy", "--release", "--workspace", "--all-targets"]);
     command.args(FEATURES.iter().flat_map(|(_, features)| ["--features", features]));
-    run(command.args(["--", "-D", "warnings"]), "clippy")?;
-    say::step("Checking", "the page with clippy, for the browser");
-    // In the page's own profile, so that build scripts and macros are shared with the build of the page.
+    command.args(["--", "-D", "warnings"]);
+    command
+}
+
+/// In the page's own profile, so that build scripts and macros are shared with the build of the page.
+fn clippy_of_the_page(top: &Path) -> Command {
     let mut command = cargo(top);
-    command.args(["clippy", "--profile", "web", "--target", "wasm32-unknown-unknown"]);
-    for name in PAGE {
-        command.args(["--package", name]);
-    }
-    run(command.args(["--", "-D", "warnings"]), "clippy for the browser")
+    command.args(["clippy", "--profile", "web", "--target", WASM]);
+    command.args(PAGE.packages.iter().flat_map(|package| ["--package", package]));
+    command.args(["--", "-D", "warnings"]);
+    command
 }

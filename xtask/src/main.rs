@@ -5,14 +5,17 @@ mod build;
 mod check;
 mod data;
 mod dist;
+mod fetch;
 mod files;
 mod lint;
 mod page;
+mod rehearse;
 mod run;
 mod say;
 mod server;
 mod setup;
 mod tally;
+mod task;
 mod test;
 mod workspace;
 
@@ -66,6 +69,11 @@ enum Task {
   cargo xtask bench --workload keras-mnist-mlp --batch-sizes 1..4096 --json > sweep.json
   cargo xtask bench --help           # this text; `cargo xtask bench -- --help` lists what may be given")]
     Bench(bench::Options),
+    /// Do what a newcomer does, with nothing cached: clone, `run`, `test`; and say how long each took
+    #[command(after_help = "Examples:
+  cargo xtask rehearse               # an hour on two cores
+  cargo xtask rehearse --dir /var/tmp --keep")]
+    Rehearse(rehearse::Options),
     /// Pack what people download: the command line, and the server with the page, for this machine
     #[command(after_help = "Examples:
   cargo xtask dist                           # both archives, into target/dist
@@ -91,6 +99,7 @@ fn perform(task: Task) -> Result<()> {
         Task::Run(options) => run::run(&top, &options),
         Task::Test(options) => test::run(&top, &options),
         Task::Bench(options) => bench::run(&top, &options),
+        Task::Rehearse(options) => rehearse::run(&top, &options),
         Task::Dist(options) => dist::run(&top, &options),
         Task::Check => lint::all(&top),
         Task::Data { force, dir } => {

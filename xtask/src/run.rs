@@ -3,13 +3,16 @@
 use crate::data::{self, Store, Trust};
 use crate::server::Server;
 use crate::setup::{self, Wanted};
-use crate::{build, page, say};
-use anyhow::{Context, Result, bail};
+use crate::task::{Running, Task};
+use crate::{build, fetch, page, say};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -22,23 +25,28 @@ pub(crate) struct Options {
     /// Open the page in the default browser when it answers
     #[arg(long)]
     open: bool,
-    /// Build the page without Burn, which takes minutes to compile when the engine has changed
+    /// Do not build Burn for the page, which takes minutes when the engine has changed; it is built after the page is
+    /// served, at low priority
     #[arg(long)]
     no_burn_page: bool,
 }
+
+/// Minutes on two cores with nothing built, as `cargo xtask rehearse` measured them.
+const MINUTES_TO_THE_PAGE: u32 = 6;
+const MINUTES_OF_BURN: u32 = 12;
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let address = SocketAddr::new(options.host, options.port);
     // Before minutes of building, not after them.
     expect_free(address)?;
     let store = Store::of_checkout(top, None)?;
-    setup::system(Wanted { npm: store.needs_download(), ..Wanted::default() })?;
-    data::prepare(&store, Trust::Stamped)?;
-    page::build(top, !options.no_burn_page)?;
-    say::step("Building", "the server (nothing to do when it is up to date)");
-    let program = build::program(top, "leaderboard")?;
+    announce(top, &store, options)?;
+    setup::system(Wanted::default())?;
+    setup::wasm_target(top)?;
+    let programs = prepare(top, &store)?;
+    let burn = burn_is_to_be_built(top, options.no_burn_page);
 
-    let mut command = Command::new(program);
+    let mut command = Command::new(programs.server);
     command
         .current_dir(top)
         .arg("--listen")
@@ -46,7 +54,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         .arg("--database")
         .arg(top.join("gradmark.sqlite"))
         .arg("--page")
-        .arg(top.join("dist"))
+        .arg(page::folder(top))
         .arg("--data")
         .arg(store.folder());
     say::step("Starting", "the server");
@@ -58,7 +66,101 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     if options.open {
         open(&url)?;
     }
-    server.wait_for_its_end()
+    let running = Running::default();
+    thread::scope(|scope| {
+        if burn {
+            scope.spawn(|| page::burn::follow(top, || page::bindgen(top), &running));
+        }
+        let ended = server.wait_for_its_end();
+        running.end();
+        ended
+    })
+}
+
+/// Says what will be done and how long that takes, where it takes long.
+fn announce(top: &Path, store: &Store, options: &Options) -> Result<()> {
+    let mut todo = Vec::new();
+    if store.needs_download() {
+        todo.push("fetch MNIST and CIFAR-10 (190 MB)");
+    }
+    if !page::is_up_to_date(top)? {
+        todo.push("build the page and the server");
+    }
+    if todo.is_empty() {
+        return Ok(());
+    }
+    let cores = thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
+    let about = |minutes: u32| format!("about {} min", (minutes * 2).div_ceil(cores.clamp(1, 8)));
+    let then = if options.no_burn_page {
+        String::new()
+    } else {
+        format!("; then Burn for the page, while it is served ({})", about(MINUTES_OF_BURN))
+    };
+    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
+    let first = about(MINUTES_TO_THE_PAGE);
+    say::step("Plan", format!("{} ({first} on {cores} the first time){then}", todo.join(", ")));
+    Ok(())
+}
+
+/// What `run` starts.
+struct Programs {
+    server: PathBuf,
+}
+
+/// Builds the page and the server and fetches the data sets, side by side. Without data the page is served all the
+/// same: networks of made-up stories need none.
+fn prepare(top: &Path, store: &Store) -> Result<Programs> {
+    fetch::dependencies(top);
+    thread::scope(|scope| {
+        let data = scope.spawn(|| fetch_data(store));
+        let (sender, receiver) = mpsc::channel();
+        let server = scope.spawn(move || {
+            // The page waits for this one. Its other end is gone when the page needed none.
+            let _ = sender.send(page::bindgen(top)?);
+            let task = Task::build("the server");
+            let server = build::SERVER.program(top, &task)?;
+            task.done("Built");
+            Ok(server)
+        });
+        let page = page::build(top, || receiver.recv().map_err(|_| anyhow!("the page needs wasm-bindgen")));
+        let server: Result<PathBuf> = server.join().map_err(|_| anyhow!("building the server panicked"))?;
+        data.join().map_err(|_| anyhow!("fetching the data sets panicked"))?;
+        // The cause first: without wasm-bindgen there is no page either.
+        let server = server?;
+        page?;
+        Ok(Programs { server })
+    })
+}
+
+fn fetch_data(store: &Store) {
+    let fetched = setup::system(Wanted { npm: store.needs_download(), ..Wanted::default() })
+        .and_then(|()| data::prepare(store, Trust::Stamped));
+    if let Err(error) = fetched {
+        say::warn(format!("{error:#}"));
+        say::warn("the page is served without that; it says which networks have no data");
+        // The server looks into the folder for what comes later.
+        if let Err(error) = std::fs::create_dir_all(store.folder()) {
+            say::warn(format!("cannot make the folder {}: {error}", store.folder().display()));
+        }
+    }
+}
+
+/// Whether Burn is to be built for the page. What is in the cache is put into the page at once.
+fn burn_is_to_be_built(top: &Path, left_out: bool) -> bool {
+    let there = page::burn::from_cache(top);
+    let note = match &there {
+        Ok(true) => return false,
+        Ok(false) if !left_out => return true,
+        Ok(false) => page::burn::LEFT_OUT.to_owned(),
+        Err(error) => format!("it cannot be put into the page: {error:#}"),
+    };
+    if there.is_err() {
+        say::warn(format!("the page goes without Burn: {note}"));
+    }
+    if let Err(error) = page::burn::is_missing(top, note) {
+        say::warn(format!("the page cannot be told: {error:#}"));
+    }
+    false
 }
 
 /// # Errors

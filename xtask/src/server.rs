@@ -71,7 +71,7 @@ impl Server {
                 (0, _) | (1, 1) => {}
                 (1, _) => {
                     crate::say::step("Stopping", "the server (Ctrl-C again ends it at once)");
-                    self.ask_to_finish();
+                    ask_to_finish(&self.child.borrow());
                     passed_on = 1;
                 }
                 _ => self.end_now(),
@@ -90,19 +90,6 @@ impl Server {
         }
     }
 
-    #[cfg(unix)]
-    fn ask_to_finish(&self) {
-        use nix::sys::signal::{Signal, kill};
-        if let Ok(id) = i32::try_from(self.child.borrow().id()) {
-            // It fails only when the server has ended in the meantime, which the loop will see.
-            let _ = kill(nix::unistd::Pid::from_raw(id), Signal::SIGTERM);
-        }
-    }
-
-    /// On Windows, Ctrl-C reaches every program of the console, the server too.
-    #[cfg(not(unix))]
-    fn ask_to_finish(&self) {}
-
     fn end_now(&self) {
         // It fails only when the server has ended in the meantime, which the caller will see.
         let _ = self.child.borrow_mut().kill();
@@ -117,8 +104,22 @@ impl Drop for Server {
     }
 }
 
+/// Asks a program to end well.
+#[cfg(unix)]
+pub(crate) fn ask_to_finish(child: &Child) {
+    use nix::sys::signal::{Signal, kill};
+    if let Ok(id) = i32::try_from(child.id()) {
+        // It fails only when the program has ended in the meantime, which whoever waits for it will see.
+        let _ = kill(nix::unistd::Pid::from_raw(id), Signal::SIGTERM);
+    }
+}
+
+/// On Windows, Ctrl-C reaches every program of the console, this one too.
+#[cfg(not(unix))]
+pub(crate) fn ask_to_finish(_: &Child) {}
+
 /// Whether `GET /healthz` is answered with a 2xx status.
-fn is_healthy(address: SocketAddr) -> bool {
+pub(crate) fn is_healthy(address: SocketAddr) -> bool {
     let answer = || -> std::io::Result<Vec<u8>> {
         let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1))?;
         stream.set_read_timeout(Some(Duration::from_secs(1)))?;

@@ -5,13 +5,16 @@ use crate::data::{self, Store, Trust};
 use crate::setup::vulkan::{self, Driver};
 use crate::setup::{self, Wanted};
 use crate::tally::Tally;
+use crate::task::Task;
 use crate::workspace::{FEATURES, cargo};
-use crate::{lint, page, say};
+use crate::{fetch, lint, page, say};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Instant;
 
 #[derive(Args)]
@@ -29,6 +32,9 @@ pub(crate) struct Options {
 }
 
 const BROWSER_TESTS: &str = "browser-tests";
+/// What `cargo xtask` itself is made of, and compiled for it before the tests of the others: built together with those
+/// it would share their choice of features, and be compiled again by the next `cargo xtask`.
+const APART: [&str; 2] = ["xtask", "page-bindgen"];
 
 /// The programs that tests of other crates start, and whose tests those are.
 const STARTED_BY: [(&str, &str, &[&str]); 2] = [
@@ -42,25 +48,26 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let browser = selection.holds(BROWSER_TESTS);
     let store = Store::of_checkout(top, None)?;
     setup::system(Wanted { npm: store.needs_download(), browser, software_vulkan: !selection.others.is_empty() })?;
-    data::prepare(&store, Trust::Nothing)?;
-    if browser {
-        page::build(top, !options.no_burn_page)?;
+    setup::wasm_target(top)?;
+    let checks = options.crates.is_empty();
+    if checks {
+        lint::format(top)?;
     }
-    if options.crates.is_empty() {
-        lint::all(top)?;
+    let mut programs = prepare(top, &store, &selection, options)?;
+    if checks {
+        say::step("Checking", "the promises of the design");
+        crate::check::all(top)?;
     }
 
     let mut tally = Tally::default();
     let mut failed = Vec::new();
-    // xtask is tested by itself: built together with the others it would share their choice of features, and the
-    // next `cargo xtask` would compile it and its dependencies once more.
     if selection.holds("xtask") {
         say::step("Testing", "xtask");
         let well = run_tests(cargo(top).args(["test", "--release", "--package", "xtask"]), &mut tally)?;
         failed.extend((!well).then_some("xtask"));
     }
     if !selection.others.is_empty() {
-        let mut environment = environment(top, &store, &selection)?;
+        let mut environment = environment(top, &store, &selection, &mut programs)?;
         if options.no_burn_page {
             environment.push(("GRADMARK_NO_BURN_PAGE".to_owned(), "1".into()));
         }
@@ -70,6 +77,46 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         failed.extend((!run_tests(&mut command, &mut tally)?).then_some("the workspace"));
     }
     conclude(&tally, &failed, started)
+}
+
+/// Gets everything that the tests need, and checks what can be checked meanwhile: what is for the browser beside what
+/// is for this machine, because each of them often waits for one core. Returns the programs for this machine.
+fn prepare(top: &Path, store: &Store, selection: &Selection, options: &Options) -> Result<Programs> {
+    fetch::dependencies(top);
+    let (sender, bindgen) = mpsc::channel();
+    let checks = options.crates.is_empty();
+    let browser = selection.holds(BROWSER_TESTS);
+    thread::scope(|scope| {
+        let data = scope.spawn(|| data::prepare(store, Trust::Nothing));
+        let page = scope.spawn(move || {
+            if browser {
+                page::build_complete(top, !options.no_burn_page, || {
+                    bindgen.recv().context("there is no wasm-bindgen")
+                })?;
+            }
+            if checks { lint::browser(top) } else { Ok(()) }
+        });
+        let host = || {
+            if browser {
+                // Nobody waits for it where the page is up to date.
+                let _ = sender.send(page::bindgen(top)?);
+            }
+            let built = selection.build(top)?;
+            if checks {
+                lint::host(top)?;
+            }
+            Ok(built)
+        };
+        let host: Result<Programs> = host();
+        drop(sender);
+        let data = data.join().map_err(|_| anyhow!("preparing the data sets panicked"))?;
+        let page = page.join().map_err(|_| anyhow!("building the page panicked"))?;
+        // The first of these is the cause of what follows it.
+        let host = host?;
+        page?;
+        data?;
+        Ok(host)
+    })
 }
 
 /// The crates to test.
@@ -91,11 +138,22 @@ impl Selection {
         let wanted =
             |name: &String| (all || options.crates.contains(name)) && !(options.no_browser && name == BROWSER_TESTS);
         let (xtask, others): (Vec<String>, Vec<String>) =
-            known.iter().filter(|name| wanted(name)).cloned().partition(|name| name == "xtask");
+            known.iter().filter(|name| wanted(name)).cloned().partition(|name| APART.contains(&name.as_str()));
         if xtask.is_empty() && others.is_empty() {
             bail!("with --no-browser nothing is left to test");
         }
-        Ok(Self { xtask: !xtask.is_empty(), others, all })
+        Ok(Self { xtask: xtask.iter().any(|name| name == "xtask"), others, all })
+    }
+
+    /// Builds the tests, and the programs that come with them.
+    fn build(&self, top: &Path) -> Result<Programs> {
+        if self.others.is_empty() {
+            return Ok(Programs::new());
+        }
+        let task = Task::build("the tests");
+        let programs = build::programs_in(&task.follow(self.cargo_test(top).args(["--no-run", build::MESSAGES]))?);
+        task.done("Built");
+        Ok(programs)
     }
 
     fn holds(&self, name: &str) -> bool {
@@ -108,7 +166,7 @@ impl Selection {
         let mut command = cargo(top);
         command.args(["test", "--release"]);
         if self.all {
-            command.args(["--workspace", "--exclude", "xtask"]);
+            command.args(["--workspace", "--exclude", "xtask", "--exclude", "page-bindgen"]);
             if !self.holds(BROWSER_TESTS) {
                 command.args(["--exclude", BROWSER_TESTS]);
             }
@@ -124,16 +182,19 @@ impl Selection {
 }
 
 /// What the tests are told: where the data, the page and the programs are, and which Vulkan driver to use.
-fn environment(top: &Path, store: &Store, selection: &Selection) -> Result<Vec<(String, PathBuf)>> {
-    say::step("Building", "the tests");
-    let mut built = build::programs(selection.cargo_test(top).arg("--no-run"))?;
+fn environment(
+    top: &Path,
+    store: &Store,
+    selection: &Selection,
+    built: &mut Programs,
+) -> Result<Vec<(String, PathBuf)>> {
     let mut environment = vec![("GRADMARK_DATA".to_owned(), store.folder().to_path_buf())];
     if selection.holds(BROWSER_TESTS) {
-        environment.push(("GRADMARK_PAGE".to_owned(), top.join("dist")));
+        environment.push(("GRADMARK_PAGE".to_owned(), page::folder(top)));
     }
     for (program, variable, starters) in STARTED_BY {
         if starters.iter().any(|starter| selection.holds(starter)) {
-            environment.push((variable.to_owned(), program_path(top, program, &mut built)?));
+            environment.push((variable.to_owned(), program_path(top, program, built)?));
         }
     }
     let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| std::env::var_os(name).is_some());
@@ -155,7 +216,7 @@ fn environment(top: &Path, store: &Store, selection: &Selection) -> Result<Vec<(
 fn program_path(top: &Path, program: &str, built: &mut Programs) -> Result<PathBuf> {
     match built.remove(program) {
         Some(path) => Ok(path),
-        None => build::program(top, program),
+        None => build::program_with(top, program, &[]),
     }
 }
 
@@ -241,7 +302,8 @@ mod tests {
         let features = ["--features", "engine/burn-flex"];
         assert_eq!(
             arguments(&all),
-            [&["test", "--release", "--workspace", "--exclude", "xtask"], &features[..]].concat()
+            [&["test", "--release", "--workspace", "--exclude", "xtask", "--exclude", "page-bindgen"], &features[..]]
+                .concat()
         );
     }
 

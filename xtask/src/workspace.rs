@@ -3,8 +3,10 @@
 use anyhow::{Context, Result, bail};
 use std::env;
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use which::which_in_global;
 
 /// Crates whose tests want features that are off otherwise: Burn, which takes minutes to build.
 pub(crate) const FEATURES: [(&str, &str); 2] =
@@ -28,22 +30,23 @@ fn top_from(manifest_folder: Option<&Path>, around: &Path) -> Result<PathBuf> {
 
 /// Gradmark's folder in the user's cache: downloaded archives and build tools. Shared by all checkouts.
 pub(crate) fn cache() -> Result<PathBuf> {
-    cache_from(|name| env::var_os(name).map(PathBuf::from))
+    let base = dirs::cache_dir();
+    Ok(base.context("no home folder is known: set HOME (or XDG_CACHE_HOME) and run this again")?.join("gradmark"))
 }
 
-fn cache_from(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf> {
-    let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
-    let base = if cfg!(windows) {
-        variable("LOCALAPPDATA")
-    } else if cfg!(target_os = "macos") {
-        home().map(|home| home.join("Library/Caches"))
-    } else {
-        variable("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| home().map(|home| home.join(".cache")))
+/// Waits until no other xtask builds in this checkout. The turn ends when the file is dropped, whatever happens to us.
+pub(crate) fn wait_for_turn(top: &Path) -> Result<File> {
+    let path = top.join(".cache/lock");
+    let open = || {
+        fs::create_dir_all(top.join(".cache"))?;
+        File::create(&path)
     };
-    match base {
-        Some(base) => Ok(base.join("gradmark")),
-        None => bail!("no home folder is known: set HOME (or XDG_CACHE_HOME) and run this again"),
+    let file = open().with_context(|| format!("cannot write {}", path.display()))?;
+    if file.try_lock().is_err() {
+        crate::say::step("Waiting", "for another `cargo xtask` that builds in this checkout");
+        file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
     }
+    Ok(file)
 }
 
 /// A `cargo` command in the checkout, with the same cargo that runs us.
@@ -75,42 +78,12 @@ pub(crate) fn run(command: &mut Command, doing: &str) -> Result<()> {
 
 /// The first program of this name in a PATH-like list of folders.
 pub(crate) fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
-    let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ".bat"] } else { &[""] };
-    env::split_paths(path)
-        .flat_map(|folder| endings.iter().map(move |ending| folder.join(format!("{name}{ending}"))))
-        .find(|candidate| is_program(candidate))
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
+    which_in_global(name, Some(path)).ok()?.next()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn the_cache_follows_the_desktop_convention_and_ignores_a_relative_folder() {
-        let with = |cache: &'static str| {
-            cache_from(move |name| match name {
-                "XDG_CACHE_HOME" => Some(PathBuf::from(cache)),
-                "HOME" => Some(PathBuf::from("/home/ada")),
-                _ => None,
-            })
-            .unwrap()
-        };
-        assert_eq!(with("/fast/cache"), Path::new("/fast/cache/gradmark"));
-        assert_eq!(with("relative"), Path::new("/home/ada/.cache/gradmark"));
-        assert!(cache_from(|_| None).unwrap_err().to_string().contains("set HOME"));
-    }
 
     #[test]
     fn the_top_folder_is_that_of_the_calling_cargo_or_the_one_around_us() {

@@ -116,7 +116,7 @@ impl Comparing {
             return;
         };
         let wishes = task.wishes.with_backend(backend);
-        match wishes.obstacle(platform::bundle().as_ref()) {
+        match self.benchmark.supplies.with_untracked(|supplies| wishes.obstacle(supplies)) {
             Some(reason) => self.refuse(reason),
             // The worker of the run before is ended first.
             None => {
@@ -180,7 +180,10 @@ pub(super) fn CompareControls(state: StartState) -> impl IntoView {
         (Ok(_), Gpu::Missing(_)) => {
             Some("Without WebGPU there is one back end only, and nothing to compare it with.".to_owned())
         }
-        (Ok(wishes), _) => wishes.with_backend(PageBackend::BurnWgpu).obstacle(platform::bundle().as_ref()),
+        (Ok(wishes), _) => {
+            let wishes = wishes.with_backend(PageBackend::BurnWgpu);
+            state.benchmark.supplies.with(|supplies| wishes.obstacle(supplies))
+        }
     };
     let usual = move || {
         let seeds = state.wishes.with(|wishes| wishes.as_ref().ok().and_then(|wishes| wishes.seeds)).unwrap_or(1);

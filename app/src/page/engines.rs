@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use super::compare::CompareControls;
 use super::start::StartState;
-use crate::backend::{Bundle, PageBackend};
-use crate::platform;
+use super::supplies::BurnOnItsWay;
+use crate::backend::PageBackend;
 use crate::text;
 use crate::wishes::Wishes;
 
@@ -15,41 +15,40 @@ pub(super) fn Engines(state: StartState) -> impl IntoView {
     let wishes = state.wishes;
     let known = Memo::new(move |_| wishes.get().ok());
     let summary = move || known.get().map(|wishes| wishes.backend.title());
-    let bundle = platform::bundle();
     view! {
         <Show when=move || known.with(Option::is_some)>
             <details class="networks engines">
                 <summary>"Engine: " {summary}</summary>
                 <fieldset>
                     <legend>"What computes"</legend>
-                    {PageBackend::ALL
-                        .map(|backend| view! { <EngineChoice wishes backend bundle=bundle.clone() /> })
-                        .collect_view()}
+                    {PageBackend::ALL.map(|backend| view! { <EngineChoice state backend /> }).collect_view()}
                 </fieldset>
                 <CompareControls state />
             </details>
+            <BurnOnItsWay benchmark=state.benchmark />
             {move || known.get().map(|wishes| view! { <LeftOut wishes /> })}
         </Show>
     }
 }
 
 #[component]
-fn EngineChoice(
-    wishes: RwSignal<Result<Wishes, String>>,
-    backend: PageBackend,
-    bundle: Option<Bundle>,
-) -> impl IntoView {
+fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
+    let (wishes, supplies) = (state.wishes, state.benchmark.supplies);
     let chosen = move || wishes.with(|wishes| wishes.as_ref().is_ok_and(|w| w.backend == backend));
     let choose = move |_| {
         if let Ok(before) = wishes.get_untracked() {
             wishes.set(Ok(before.with_backend(backend)));
         }
     };
-    let missing = backend.is_burn() && bundle.is_none();
-    let more = match bundle.filter(|_| backend.is_burn()) {
-        Some(bundle) => format!(" {} more to fetch.", text::megabytes(bundle.compressed_bytes)),
-        None if missing => " This server's page was built without it.".to_owned(),
-        None => String::new(),
+    let obstacle = Memo::new(move |_| supplies.with(|supplies| backend.is_burn().then(|| supplies.burn.obstacle())?));
+    let size = Memo::new(move |_| {
+        let bundle = |bundle: &crate::bundle::Bundle| bundle.compressed_bytes;
+        supplies.with(|supplies| supplies.burn.bundle().filter(|_| backend.is_burn()).map(bundle))
+    });
+    let more = move || match (obstacle.get(), size.get()) {
+        (Some(why), _) => format!(" It {why}."),
+        (None, Some(bytes)) => format!(" {} more to fetch.", text::megabytes(bytes)),
+        (None, None) => String::new(),
     };
     view! {
         <label>
@@ -57,7 +56,7 @@ fn EngineChoice(
                 type="radio"
                 name="engine"
                 value=backend.name()
-                disabled=missing
+                disabled=move || obstacle.with(Option::is_some)
                 prop:checked=chosen
                 on:change=choose
             />

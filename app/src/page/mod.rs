@@ -14,6 +14,7 @@ mod report;
 mod result;
 mod running;
 mod start;
+mod supplies;
 mod upload;
 
 use leptos::prelude::*;

@@ -4,12 +4,14 @@ use engine::{SUITES, SuiteDefinition, WORKLOADS};
 use leptos::prelude::*;
 use web_sys::{Event, HtmlInputElement};
 
+use super::supplies::MISSING_DATA;
+use crate::supplies::Supplies;
 use crate::text;
 use crate::wishes::Wishes;
 
 /// Closed at first: one click on the main button is enough for most people.
 #[component]
-pub(super) fn Networks(wishes: RwSignal<Result<Wishes, String>>) -> impl IntoView {
+pub(super) fn Networks(wishes: RwSignal<Result<Wishes, String>>, supplies: RwSignal<Supplies>) -> impl IntoView {
     let known = Memo::new(move |_| wishes.get().ok());
     let summary = move || known.get().map(|wishes| text::choice(&wishes));
     view! {
@@ -18,14 +20,14 @@ pub(super) fn Networks(wishes: RwSignal<Result<Wishes, String>>) -> impl IntoVie
                 <summary>"Networks: " {summary}</summary>
                 <fieldset>
                     <legend>"Suite"</legend>
-                    {SUITES.iter().map(|suite| view! { <SuiteChoice wishes suite /> }).collect_view()}
+                    {SUITES.iter().map(|suite| view! { <SuiteChoice wishes supplies suite /> }).collect_view()}
                 </fieldset>
                 <fieldset class="columns">
                     <legend>"Or one by one"</legend>
                     {WORKLOADS
                         .iter()
                         .map(|make| make().name)
-                        .map(|name| view! { <NetworkChoice wishes name /> })
+                        .map(|name| view! { <NetworkChoice wishes supplies name /> })
                         .collect_view()}
                 </fieldset>
             </details>
@@ -34,23 +36,41 @@ pub(super) fn Networks(wishes: RwSignal<Result<Wishes, String>>) -> impl IntoVie
 }
 
 #[component]
-fn SuiteChoice(wishes: RwSignal<Result<Wishes, String>>, suite: &'static SuiteDefinition) -> impl IntoView {
+fn SuiteChoice(
+    wishes: RwSignal<Result<Wishes, String>>,
+    supplies: RwSignal<Supplies>,
+    suite: &'static SuiteDefinition,
+) -> impl IntoView {
     let chosen = move || {
         wishes.with(|wishes| wishes.as_ref().is_ok_and(|w| w.workloads.is_empty() && w.suite().name == suite.name))
     };
     let choose = move |_| change(wishes, |wishes| wishes.with_suite(suite));
+    let lacking = Memo::new(move |_| supplies.with(|supplies| supplies.lacking_for_suite(suite)));
     view! {
         <label>
-            <input type="radio" name="suite" prop:checked=chosen on:change=choose />
-            <span>{text::suite_title(suite)} <small>{suite.description}</small></span>
+            <input
+                type="radio"
+                name="suite"
+                value=suite.name
+                disabled=move || lacking.with(Option::is_some)
+                prop:checked=chosen
+                on:change=choose
+            />
+            <span>{text::suite_title(suite)} <small>{suite.description} {move || lacking.get().map(|why| format!(" {why}"))}</small></span>
         </label>
     }
 }
 
 #[component]
-fn NetworkChoice(wishes: RwSignal<Result<Wishes, String>>, name: &'static str) -> impl IntoView {
+fn NetworkChoice(
+    wishes: RwSignal<Result<Wishes, String>>,
+    supplies: RwSignal<Supplies>,
+    name: &'static str,
+) -> impl IntoView {
     let chosen =
         move || wishes.with(|wishes| wishes.as_ref().is_ok_and(|w| w.networks().iter().any(|network| network == name)));
+    // One that is chosen, by the page's address, can still be taken away.
+    let lacking = Memo::new(move |_| supplies.with(|supplies| supplies.missing_for(name).is_some()));
     let choose = move |event: Event| {
         let checked = event_target_checked(&event);
         change(wishes, |wishes| wishes.with_network(name, checked));
@@ -59,8 +79,18 @@ fn NetworkChoice(wishes: RwSignal<Result<Wishes, String>>, name: &'static str) -
     };
     view! {
         <label>
-            <input type="checkbox" prop:checked=chosen on:change=choose />
-            <span>{text::workload_title(name)}</span>
+            <input
+                type="checkbox"
+                value=name
+                disabled=move || lacking.get() && !chosen()
+                aria-describedby=move || lacking.get().then_some(MISSING_DATA)
+                prop:checked=chosen
+                on:change=choose
+            />
+            <span>
+                {text::workload_title(name)}
+                {move || lacking.get().then(|| view! { <small>"its data is missing"</small> })}
+            </span>
         </label>
     }
 }

@@ -10,6 +10,7 @@ use super::finished::FinishedRun;
 use super::leaderboard::Leaderboard;
 use super::networks::Networks;
 use super::running::Running;
+use super::supplies::{MISSING_DATA, MissingDataSets, Watch};
 use crate::advice::{Obstacle, advice};
 use crate::benchmark::{Benchmark, Kind, Stage};
 use crate::platform::{self, Gpu};
@@ -44,6 +45,7 @@ pub(super) fn Start() -> impl IntoView {
     spawn_local(async move { state.gpu.set(platform::probe().await) });
     let stage = state.benchmark.stage;
     let at_rest = Memo::new(move |_| !state.benchmark.is_running() && state.comparing.present().is_none());
+    Watch { benchmark, at_rest }.start();
     view! {
         <section class="hero" class:compact=move || matches!(stage.get(), Stage::Running | Stage::Cancelling | Stage::Finished)>
             <div class="hero-words">
@@ -103,7 +105,7 @@ fn StartControls(state: StartState) -> impl IntoView {
     });
     let reason = move || match (state.wishes.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
-        (Ok(wishes), gpu) => wishes.obstacle(platform::bundle().as_ref()).or(match gpu {
+        (Ok(wishes), gpu) => state.benchmark.supplies.with(|supplies| wishes.obstacle(supplies)).or(match gpu {
             Gpu::Missing(obstacle) if wishes.backend.uses_gpu() => Some(obstacle.sentence().to_owned()),
             _ => None,
         }),
@@ -115,8 +117,8 @@ fn StartControls(state: StartState) -> impl IntoView {
         }
     };
     let cost = move || {
-        let bundle = platform::bundle();
-        state.wishes.with(|wishes| wishes.as_ref().map(|w| text::cost(w, bundle.as_ref())).unwrap_or_default())
+        let Ok(wishes) = state.wishes.get() else { return String::new() };
+        state.benchmark.supplies.with(|supplies| text::cost(&wishes, supplies.burn.bundle()))
     };
     let asked = platform::wishes().ok().filter(Wishes::non_standard);
     view! {
@@ -136,7 +138,8 @@ fn StartControls(state: StartState) -> impl IntoView {
             </p>
         </div>
         {asked.map(|wishes| view! { <Asked wishes /> })}
-        <Networks wishes=state.wishes />
+        <Networks wishes=state.wishes supplies=state.benchmark.supplies />
+        <MissingDataSets benchmark=state.benchmark />
         <Engines state />
     }
 }
@@ -211,6 +214,9 @@ pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
 fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     let browser = platform::browser();
     let steps = advice(&browser, obstacle);
+    let lacks_data = Memo::new(move |_| {
+        state.benchmark.supplies.with(|supplies| supplies.missing_for(Kind::DEMONSTRATED).is_some())
+    });
     let demonstrate = move |_| {
         state.comparing.forget();
         state.benchmark.start(Kind::Demonstration, Wishes::default());
@@ -222,7 +228,13 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
             <ol class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ol>
             <Show when=move || !state.benchmark.is_running()>
                 <div class="go">
-                    <button class="button quiet" type="button" on:click=demonstrate>
+                    <button
+                        class="button quiet"
+                        type="button"
+                        disabled=move || lacks_data.get()
+                        aria-describedby=MISSING_DATA
+                        on:click=demonstrate
+                    >
                         "Demonstrate on the processor"
                     </button>
                     <p class="note">

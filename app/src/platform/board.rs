@@ -3,13 +3,14 @@
 use std::fmt;
 
 use results::Suite;
-use results::api::{AcceptedRun, ErrorBody, ListRuns, RunList, StartRun, StartedRun, StoredRun};
+use results::api::{AcceptedRun, DataSetList, ErrorBody, ListRuns, RunList, StartRun, StartedRun, StoredRun};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
 
 use super::{describe, window};
+use crate::bundle::BurnState;
 
 /// A server that has not answered by then will not.
 const PATIENCE_MILLISECONDS: u32 = 15_000;
@@ -73,6 +74,26 @@ pub(crate) async fn stored(run_id: &str) -> Result<StoredRun, Refusal> {
 
 pub(crate) async fn delete(run_id: &str, secret: &str) -> Result<(), Refusal> {
     send("DELETE", &format!("/api/v1/runs/{run_id}"), None, Some(secret)).await.map(drop)
+}
+
+/// Which data sets the server has.
+pub(crate) async fn data_sets() -> Result<DataSetList, Refusal> {
+    answer(&send("GET", "/api/v1/data-sets", None, None).await?).await
+}
+
+/// Whether the server has the worker with Burn.
+///
+/// # Errors
+/// The server does not answer, so that nothing is known. Any answer says something.
+pub(crate) async fn burn() -> Result<BurnState, Refusal> {
+    match send("GET", BurnState::FILE, None, None).await {
+        Ok(response) => Ok(BurnState::parse(&text(&response).await?)),
+        Err(Refusal::Unexpected { status: 404 }) => {
+            Ok(BurnState::missing("its page was put together without a word on Burn"))
+        }
+        Err(refusal @ Refusal::Unreachable(_)) => Err(refusal),
+        Err(refusal) => Ok(BurnState::missing(refusal.to_string())),
+    }
 }
 
 /// Sends a request and gives the answer, if it is a success.

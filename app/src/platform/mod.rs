@@ -6,17 +6,16 @@ mod gpu;
 mod screen;
 mod worker;
 
-pub(crate) use board::{Refusal, delete, list, register, stored, upload};
+pub(crate) use board::{Refusal, burn, data_sets, delete, list, register, stored, upload};
 pub(crate) use files::{copy, download, forget_secret, keep_secret, kept_secret};
 pub(crate) use gpu::{Gpu, probe};
 pub(crate) use screen::{HiddenTimer, WakeLock};
-pub(crate) use worker::{LOADER, TrainingWorker};
+pub(crate) use worker::{TrainingWorker, worker_loader};
 
 use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
 use web_sys::{UrlSearchParams, Window};
 
-use crate::backend::Bundle;
 use crate::browser::Browser;
 use crate::wishes::Wishes;
 
@@ -64,13 +63,6 @@ pub(crate) fn wishes() -> Result<Wishes, String> {
     let pairs: Vec<(&str, String)> =
         Wishes::NAMES.into_iter().filter_map(|name| Some((name, parameters.get(name)?))).collect();
     Wishes::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
-}
-
-/// The worker with Burn, where this server's page has it.
-pub(crate) fn bundle() -> Option<Bundle> {
-    let document = window().document().expect("a window has a document");
-    let meta = document.query_selector(&format!("meta[name={}]", Bundle::META)).ok()??;
-    Bundle::parse(&meta.get_attribute("content")?)
 }
 
 pub(crate) fn browser() -> Browser {

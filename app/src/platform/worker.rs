@@ -5,10 +5,18 @@ use training_worker::{FromWorker, Order, ToWorker};
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageEvent, Worker};
 
-use super::describe;
+use super::{describe, window};
+use crate::bundle;
 
-/// Loads the wasm module of the worker that is a part of the page.
-pub(crate) const LOADER: &str = "/worker/loader.js";
+/// Address of the loader of the worker that every page has.
+///
+/// # Errors
+/// The page does not say it.
+pub(crate) fn worker_loader() -> Result<String, String> {
+    let document = window().document().expect("a window has a document");
+    let meta = document.query_selector(&format!("meta[name={}]", bundle::WORKER_META)).ok().flatten();
+    bundle::worker_loader(meta.and_then(|meta| meta.get_attribute("content")).as_deref())
+}
 
 /// A worker that trains. It is stopped by force when this is dropped.
 pub(crate) struct TrainingWorker {

@@ -1,4 +1,4 @@
-//! The wasm module of the training worker; Trunk builds it.
+//! The wasm module of the training worker; `cargo xtask run` builds it.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

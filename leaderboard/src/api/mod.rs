@@ -1,6 +1,7 @@
 //! The calls under `/api/v1`, one file per resource. The table of them is in `results::api`.
 
 mod body;
+mod data_sets;
 mod run_id;
 mod runs;
 mod schema;
@@ -11,6 +12,7 @@ use axum::extract::State;
 use axum::routing::{get, post};
 
 use crate::clock::Clock;
+use crate::data_sets::DataFolder;
 use crate::error::ApiError;
 use crate::storage::Storage;
 
@@ -19,6 +21,7 @@ use crate::storage::Storage;
 pub(crate) struct Leaderboard {
     pub(crate) storage: Storage,
     pub(crate) clock: Clock,
+    pub(crate) data: DataFolder,
     pub(crate) run_lifetime_seconds: f64,
 }
 
@@ -27,6 +30,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs", get(runs::list).post(submissions::start))
         .route("/v1/runs/import", post(submissions::import))
         .route("/v1/runs/{id}", get(runs::show).put(submissions::hand_in).delete(runs::delete))
+        .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/schema", get(schema::run_record))
         .fallback(async || ApiError::unknown_route())
         .method_not_allowed_fallback(async || ApiError::method_not_allowed())

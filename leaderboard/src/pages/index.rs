@@ -8,7 +8,7 @@ use axum::http::HeaderValue;
 
 use super::policy;
 
-/// The page's index.html, read again when the file changes: Trunk rebuilds it while the server runs.
+/// The page's index.html, read again when the file changes: it may be built again while the server runs.
 pub(super) struct IndexFile {
     path: PathBuf,
     latest: Mutex<Option<Arc<Index>>>,

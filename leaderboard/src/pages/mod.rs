@@ -22,7 +22,12 @@ use index::IndexFile;
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// For files that must be asked about each time.
 const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
-/// Trunk's hash of a file's content, at least so many hexadecimal digits of its name.
+/// For what is replaced while the server runs. A browser's question whether its copy is still good goes by whole seconds,
+/// in which the file may have changed once more.
+const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
+/// Tells the page whether the worker with Burn is there; `cargo xtask` replaces it while it builds that.
+const BURN: &str = "/burn.json";
+/// A hash of content that is part of a name has at least so many hexadecimal digits.
 const HASH_DIGITS: usize = 12;
 
 /// The folders to serve; cloning shares them.
@@ -93,10 +98,18 @@ async fn serve_page(State(pages): State<Pages>, request: Request) -> Response {
         return serve_index(&index).await;
     }
     if is_content(response.status()) {
-        let caching = if is_hashed(&path) { FOR_EVER } else { ASK_EACH_TIME };
-        response.headers_mut().insert(header::CACHE_CONTROL, caching);
+        response.headers_mut().insert(header::CACHE_CONTROL, caching(&path));
     }
     response
+}
+
+/// How long a browser may keep the file of the page at `path`.
+fn caching(path: &str) -> HeaderValue {
+    match path {
+        BURN => NEVER_KEPT,
+        hashed if is_hashed(hashed) => FOR_EVER,
+        _ => ASK_EACH_TIME,
+    }
 }
 
 async fn serve_index(index: &IndexFile) -> Response {
@@ -156,16 +169,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trunks_names_are_recognised_and_others_are_not() {
+    fn hashed_names_are_recognised_and_others_are_not() {
         for hashed in [
             "/app-1f0c4be2a9d3e587.js",
             "/app-1f0c4be2a9d3e587_bg.wasm",
             "/snippets/gloo-3d5a0cf1b2e84976/inline0.js",
             "/style-0123456789abcdef.css",
+            "/worker-0123456789abcdef/worker_bg.wasm",
         ] {
             assert!(is_hashed(hashed), "{hashed}");
         }
-        for plain in ["/app.js", "/worker_bg.wasm", "/favicon.ico", "/runs/0123", "/app-facade.js", "/deadbeef.js"] {
+        for plain in [
+            "/app.js",
+            "/worker/worker_bg.wasm",
+            "/burn.json",
+            "/favicon.ico",
+            "/runs/0123",
+            "/app-facade.js",
+            "/deadbeef.js",
+        ] {
             assert!(!is_hashed(plain), "{plain}");
         }
     }

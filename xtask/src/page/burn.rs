@@ -1,18 +1,20 @@
 //! The worker with Burn: a bundle of its own beside the page, which a browser fetches when a Burn back end is chosen.
 //!
-//! Compiling Burn takes minutes. So the bundle is kept in the user's cache under the digest of what it is made from,
-//! where every checkout finds it, and a change of the page alone does not make it again.
+//! Compiling Burn takes minutes, and the page works without it. So the page is served first, `burn.json` in its folder
+//! tells it how far the bundle is, and the page offers the choice as soon as that file says where the bundle lies. The
+//! bundle is kept in the user's cache under the digest of what it is made from, where every checkout finds it, and a
+//! change of the page alone does not make it again.
 
-use super::{commit, compress, digest_of, fetch_dependencies, twin};
-use crate::files::{files_below, sha256_hex};
-use crate::setup::Tools;
-use crate::workspace::{self, cargo, find_program, run};
-use crate::{build, say};
-use anyhow::{Context, Result, bail};
+use super::assemble::{Bindgen, Script, compress, digest, twin};
+use super::{digest_of, empty, folder, stamped};
+use crate::files::{files_below, write_whole};
+use crate::task::{Running, Task};
+use crate::{build, say, workspace};
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 /// Everything that can change what the bundle is.
 pub(super) const SOURCES: [&str; 8] = [
@@ -28,54 +30,87 @@ pub(super) const SOURCES: [&str; 8] = [
 /// The script that a worker begins with; it and the two files that wasm-bindgen makes lie in one folder.
 const LOADER: &str = "app/worker/burn-loader.js";
 const FILES: [&str; 3] = ["loader.js", "worker.js", "worker_bg.wasm"];
-/// Name of the program of the crate `training-worker`, and of the feature that it needs.
-const PROGRAM: &str = "burn-worker";
-const FEATURE: &str = "burn";
 /// So many bundles stay in the cache: those of a few branches.
 const KEPT: usize = 4;
-/// What the page's index.html holds until a bundle is put beside it.
-const UNSAID: &str = "name=\"gradmark-burn\" content=\"\"";
+/// How often it is said how far it is.
+const BETWEEN_NOTES: Duration = Duration::from_secs(60);
+/// What tells the page about the bundle, in the page's folder.
+const STATE: &str = "burn.json";
+/// How the name of the bundle's folder begins.
+const FOLDER: &str = "burn-";
+/// Why the page has no bundle when it was not wanted.
+pub(crate) const LEFT_OUT: &str = "the page was built without it (--no-burn-page)";
 
-/// Puts the bundle into the folder of a page that is ready otherwise; builds it where the cache has none.
-pub(super) fn put_into(dist: &Path, top: &Path, tools: &Tools) -> Result<()> {
-    let cache = workspace::cache()?.join("burn");
-    let made = cache.join(&digest_of(top, &SOURCES)?[..16]);
-    if !made.is_dir() {
-        let aside = cache.join(format!("partial-{}", std::process::id()));
-        let built = build_into(&aside, top, tools).and_then(|()| keep(&aside, &made));
-        // What stays behind is only in the way when it can be removed later.
-        let _ = fs::remove_dir_all(&aside);
-        built?;
-        forget_old(&cache, KEPT)?;
-    }
-    let content = place(&made, dist)?;
-    let index = dist.join("index.html");
-    let html = fs::read_to_string(&index).context("the page has no index.html")?;
-    fs::write(&index, announce(&html, &content)?).context("cannot write the page's index.html")
+/// What `burn.json` says; the page reads it again while the bundle is being built.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+enum State {
+    Ready { folder: String, compressed_bytes: u64, bytes: u64 },
+    Building { note: String },
+    Missing { note: String },
 }
 
-fn build_into(folder: &Path, top: &Path, tools: &Tools) -> Result<()> {
-    say::step("Building", "Burn for the page (ten minutes and more the first time, then when the engine changes)");
-    fetch_dependencies(top)?;
-    let mut command = cargo(top);
-    command.args(["build", "--locked", "--offline", "--profile", "web", "--target", "wasm32-unknown-unknown"]).args([
-        "--package",
-        "training-worker",
-        "--bin",
-        PROGRAM,
-        "--features",
-        FEATURE,
-    ]);
-    // Every record says which commit made it.
-    if let Some(commit) = commit(top) {
-        command.env("GRADMARK_COMMIT", commit);
+/// Whether a file of the page's folder belongs to the bundle.
+pub(super) fn owns(name: &Path) -> bool {
+    let first = name.iter().next().unwrap_or_default().to_string_lossy();
+    first == STATE || (first.starts_with(FOLDER) && name.iter().count() > 1)
+}
+
+/// Tells the page how far the bundle is.
+fn tell(top: &Path, state: &State) -> Result<()> {
+    let text = serde_json::to_vec(state)?;
+    write_whole(&folder(top).join(STATE), |out| Ok(out.write_all(&text)?))
+}
+
+/// Puts the bundle into the page where the cache has it. Returns whether it did.
+pub(crate) fn from_cache(top: &Path) -> Result<bool> {
+    let made = place_in_cache(top)?;
+    if !made.is_dir() {
+        return Ok(false);
     }
-    let module = build::programs(&mut command)?.remove(PROGRAM).context("cargo built no worker with Burn")?;
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let bindgen = find_program("wasm-bindgen", &tools.path).context("wasm-bindgen is gone")?;
-    let mut command = Command::new(bindgen);
-    command.args(["--target", "no-modules", "--no-typescript", "--out-name", "worker", "--out-dir"]);
-    run(command.arg(folder).arg(module), "making the worker with Burn fit for a browser")?;
+    let state = place(&made, &folder(top))?;
+    tell(top, &state)?;
+    Ok(true)
+}
+
+/// Tells the page that it goes without, and why.
+pub(crate) fn is_missing(top: &Path, note: String) -> Result<()> {
+    tell(top, &State::Missing { note })
+}
+
+/// Builds the bundle and puts it into the page. `bindgen` gives the program of that name.
+pub(super) fn complete(top: &Path, bindgen: impl FnOnce() -> Result<PathBuf>) -> Result<()> {
+    let task = Task::build("Burn for the page");
+    make(top, Bindgen { program: &bindgen()?, task: &task }, |_| ())?;
+    from_cache(top)?;
+    task.done("Built");
+    Ok(())
+}
+
+/// Builds the bundle into the cache; `heard` gets cargo's messages.
+fn make(top: &Path, bindgen: Bindgen, heard: impl FnMut(&str)) -> Result<()> {
+    let made = place_in_cache(top)?;
+    let cache = made.parent().context("a bundle lies in the cache")?;
+    let aside = cache.join(format!("partial-{}", std::process::id()));
+    // Before minutes of building, not after them.
+    empty(&aside)?;
+    let built = build_into(&aside, top, bindgen, heard).and_then(|()| keep(&aside, &made));
+    // What stays behind is only in the way when it can be removed later.
+    let _ = fs::remove_dir_all(&aside);
+    built?;
+    forget_old(cache, KEPT)
+}
+
+fn place_in_cache(top: &Path) -> Result<PathBuf> {
+    Ok(workspace::cache()?.join("burn").join(&digest_of(top, &SOURCES)?[..16]))
+}
+
+fn build_into(folder: &Path, top: &Path, bindgen: Bindgen, heard: impl FnMut(&str)) -> Result<()> {
+    let build = &build::BURN_WORKER;
+    let mut command = stamped(build, top);
+    let module = build.programs_hearing(&mut command, bindgen.task, heard)?;
+    let module = module.into_values().next().context("cargo built no worker with Burn")?;
+    bindgen.run(&module, Script::Classic, "worker", folder)?;
     fs::copy(top.join(LOADER), folder.join("loader.js")).with_context(|| format!("cannot copy {LOADER}"))?;
     compress(folder)
 }
@@ -105,38 +140,63 @@ fn forget_old(cache: &Path, kept: usize) -> Result<()> {
 }
 
 /// Copies the bundle into the page, under a name with a digest of what is in it, so that browsers may keep it for
-/// ever. Returns what the page has to know: that name, and bytes compressed and not.
-fn place(made: &Path, dist: &Path) -> Result<String> {
-    let mut digests = String::new();
-    let mut compressed = 0;
+/// ever. Nobody is told of it before it is complete.
+fn place(made: &Path, dist: &Path) -> Result<State> {
+    let mut compressed_bytes = 0;
     for name in FILES {
-        let file = made.join(name);
-        let bytes = fs::read(&file).with_context(|| format!("the bundle of Burn lacks {}", file.display()))?;
-        digests += &sha256_hex(&bytes);
-        compressed += fs::metadata(twin(&file, "br"))?.len();
+        let twin = twin(&made.join(name), "br");
+        compressed_bytes +=
+            fs::metadata(&twin).with_context(|| format!("the bundle of Burn lacks {}", twin.display()))?.len();
     }
-    let name = format!("burn-{}", &sha256_hex(digests.as_bytes())[..16]);
-    let folder = dist.join(&name);
-    fs::create_dir_all(&folder)?;
+    let name = format!("{FOLDER}{}", digest(&FILES.map(|name| made.join(name)))?);
+    let place = dist.join(&name);
+    fs::create_dir_all(&place).with_context(|| format!("cannot make the folder {}", place.display()))?;
     for file in files_below(made)? {
-        fs::copy(&file, folder.join(file.file_name().context("a file has a name")?))?;
+        let copy = place.join(file.file_name().context("a file has a name")?);
+        let size = |path: &Path| fs::metadata(path).map(|file| file.len()).ok();
+        if size(&copy) != size(&file) {
+            fs::copy(&file, &copy).with_context(|| format!("cannot write {}", copy.display()))?;
+        }
     }
-    let bytes = fs::metadata(folder.join(FILES[2]))?.len();
-    Ok(format!("{name} {compressed} {bytes}"))
+    let bytes = fs::metadata(place.join(FILES[2]))?.len();
+    Ok(State::Ready { folder: name, compressed_bytes, bytes })
 }
 
-/// Writes the note into the page's index.html.
-fn announce(html: &str, content: &str) -> Result<String> {
-    if html.matches(UNSAID).count() != 1 {
-        bail!("the page's index.html should hold `{UNSAID}` once");
+/// Builds the bundle while the page is served already, at a low priority, and tells the page and the terminal how far
+/// it is. What goes wrong costs the bundle only.
+pub(crate) fn follow(top: &Path, bindgen: impl FnOnce() -> Result<PathBuf>, running: &Running) {
+    let task = Task::build("Burn for the page, at low priority; the page offers it when it is ready").gently(running);
+    let mut told = (Instant::now(), 0);
+    let heard = |line: &str| {
+        told.1 += u32::from(line.trim_start().starts_with("Compiling "));
+        if told.0.elapsed() >= BETWEEN_NOTES {
+            told.0 = Instant::now();
+            let note = format!("{} crates of it are compiled", told.1);
+            say::step("Building", format!("Burn for the page: {note}, {}", say::duration(task.elapsed())));
+            // The next one is told anyway.
+            let _ = tell(top, &State::Building { note });
+        }
+    };
+    let built = tell(top, &State::Building { note: "its compilation has begun".to_owned() })
+        .and_then(|()| make(top, Bindgen { program: &bindgen()?, task: &task }, heard))
+        .and_then(|()| from_cache(top));
+    match built {
+        Ok(_) => task.done("Built"),
+        Err(error) => {
+            let note = format!("building it failed: {error:#}");
+            if !running.is_ended() {
+                say::warn(format!("the page goes on without Burn; {note}"));
+            }
+            if let Err(error) = tell(top, &State::Missing { note }) {
+                say::warn(format!("the page cannot be told: {error:#}"));
+            }
+        }
     }
-    Ok(html.replace(UNSAID, &UNSAID.replace("\"\"", &format!("\"{content}\""))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_bundle_lies_in_the_page_with_its_twins_and_the_page_says_where_and_how_large() {
@@ -148,16 +208,16 @@ mod tests {
             fs::write(made.join(name), text.repeat(200)).unwrap();
         }
         compress(&made).unwrap();
-        let content = place(&made, &dist).unwrap();
-        let words: Vec<&str> = content.split(' ').collect();
         let compressed: u64 =
             FILES.iter().map(|name| fs::metadata(made.join(format!("{name}.br"))).unwrap().len()).sum();
-        assert_eq!(words[1..], [compressed.to_string(), (8 * 200).to_string()]);
-        assert_eq!(files_below(&dist.join(words[0])).unwrap().len(), 3 * FILES.len());
-
-        let html = announce(&format!("<meta {UNSAID} />"), &content).unwrap();
-        assert_eq!(html, format!("<meta name=\"gradmark-burn\" content=\"{content}\" />"));
-        assert!(announce(&html, &content).is_err(), "it is said once");
+        for _ in 0..2 {
+            let State::Ready { folder, compressed_bytes, bytes } = place(&made, &dist).unwrap() else {
+                unreachable!("it is there")
+            };
+            assert_eq!((compressed_bytes, bytes), (compressed, 8 * 200));
+            assert_eq!(files_below(&dist.join(&folder)).unwrap().len(), 3 * FILES.len());
+            assert!(owns(&Path::new(&folder).join("worker.js")) && !owns(Path::new("worker-0123/worker.js")));
+        }
     }
 
     #[test]
@@ -171,6 +231,23 @@ mod tests {
         forget_old(cache.path(), 2).unwrap();
         let left = |name: &str| cache.path().join(name).is_dir();
         assert!(left("partial-1") && left("a") && left("b") && !left("c"));
+    }
+
+    #[test]
+    fn the_page_is_told_in_the_words_that_it_reads() {
+        let top = tempfile::tempdir().unwrap();
+        let said = |state| {
+            tell(top.path(), &state).unwrap();
+            fs::read_to_string(folder(top.path()).join(STATE)).unwrap()
+        };
+        let ready = State::Ready { folder: "burn-1".to_owned(), compressed_bytes: 2, bytes: 3 };
+        assert_eq!(said(ready), r#"{"state":"ready","folder":"burn-1","compressed_bytes":2,"bytes":3}"#);
+        let building = State::Building { note: "soon".to_owned() };
+        assert_eq!(said(building), r#"{"state":"building","note":"soon"}"#);
+        assert_eq!(
+            said(State::Missing { note: LEFT_OUT.to_owned() }),
+            format!(r#"{{"state":"missing","note":"{LEFT_OUT}"}}"#)
+        );
     }
 
     #[test]

@@ -4,14 +4,13 @@
 mod apt;
 mod machine;
 mod packages;
-mod tools;
 pub(crate) mod vulkan;
+mod wasm;
 
 use anyhow::Result;
 use machine::Machine;
 use packages::Need;
-use std::path::Path;
-pub(crate) use tools::Tools;
+pub(crate) use wasm::wasm_target;
 
 /// What the command at hand needs from the system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,10 +33,4 @@ pub(crate) fn system(wanted: Wanted) -> Result<()> {
     needs.extend(wanted.browser.then_some(Need::Browser));
     needs.extend((wanted.software_vulkan && cfg!(target_os = "linux")).then_some(Need::Vulkan));
     packages::ensure(&Machine::this_one(), &needs, Machine::this_one)
-}
-
-/// Sees to it that the page can be built: the wasm target and the two build tools at their pinned versions.
-pub(crate) fn page_tools(top: &Path) -> Result<Tools> {
-    tools::wasm_target(top)?;
-    tools::ensure(top)
 }

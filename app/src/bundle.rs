@@ -1,0 +1,226 @@
+//! The two bundles of the training worker: the plain one, which every page has, and the one with Burn in it, which may
+//! still be on its way when the page is opened.
+
+use serde::Deserialize;
+use training_worker::Loaded;
+
+use crate::text;
+
+/// Name of the page's `<meta>` whose content is the address of the plain worker's loader.
+pub const WORKER_META: &str = "gradmark-worker";
+
+/// The address of the plain worker's loader, from the content of [`WORKER_META`].
+///
+/// # Errors
+/// A sentence part: the page was not assembled whole.
+pub fn worker_loader(content: Option<&str>) -> Result<String, String> {
+    let told = content.map(str::trim).filter(|address| address.starts_with('/') && !address.starts_with("//"));
+    told.map(str::to_owned).ok_or_else(|| {
+        format!(
+            "the page does not say where its worker is (<meta name=\"{WORKER_META}\">), so it was not put together \
+             completely; `cargo xtask run` builds it again"
+        )
+    })
+}
+
+/// Whether the server has the worker with Burn, as its file `/burn.json` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum BurnState {
+    /// The server has not answered yet.
+    #[default]
+    #[serde(skip)]
+    Asking,
+    /// The note is a part of a sentence, and changes while it is built.
+    Building {
+        note: String,
+    },
+    /// With the reason, a part of a sentence.
+    Missing {
+        note: String,
+    },
+    Ready(Bundle),
+}
+
+impl BurnState {
+    /// Where the server says it.
+    pub const FILE: &str = "/burn.json";
+
+    /// Reads the file. One that cannot be read is as good as a bundle that is missing.
+    pub fn parse(text: &str) -> Self {
+        let unreadable = |why: &str| Self::missing(format!("the server's burn.json cannot be read ({why})"));
+        match serde_json::from_str(text) {
+            Ok(Self::Ready(bundle)) if !bundle.has_plain_folder() => unreadable("its folder is no plain name"),
+            Ok(state) => state,
+            Err(error) => unreadable(&error.to_string()),
+        }
+    }
+
+    pub fn missing(note: impl Into<String>) -> Self {
+        Self::Missing { note: note.into() }
+    }
+
+    /// The bundle, once it is there.
+    pub fn bundle(&self) -> Option<&Bundle> {
+        match self {
+            Self::Ready(bundle) => Some(bundle),
+            Self::Asking | Self::Building { .. } | Self::Missing { .. } => None,
+        }
+    }
+
+    /// Why nothing can be trained with it, said of it: `is being built: …`.
+    pub fn obstacle(&self) -> Option<String> {
+        match self {
+            Self::Asking => Some("is being looked for on this server".to_owned()),
+            Self::Building { note } => Some(format!("is being built: {}", without_stop(note))),
+            Self::Missing { note } => Some(format!("is not on this server: {}", without_stop(note))),
+            Self::Ready(_) => None,
+        }
+    }
+}
+
+/// A note becomes a part of a sentence, whether its writer thought of that or not.
+fn without_stop(note: &str) -> &str {
+    note.trim().trim_end_matches('.')
+}
+
+/// The worker with Burn in it, which is fetched when it is chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Bundle {
+    /// Where it lies; the name has a digest of what is in it.
+    folder: String,
+    /// Of all its files, as a browser fetches them.
+    pub compressed_bytes: u64,
+    /// Of its module, unpacked.
+    pub bytes: u64,
+}
+
+impl Bundle {
+    /// Address of the script that starts the worker.
+    pub fn loader(&self) -> String {
+        format!("/{}/loader.js", self.folder)
+    }
+
+    /// Whether the folder is one of the page's own, and not an address that leads elsewhere.
+    fn has_plain_folder(&self) -> bool {
+        !self.folder.is_empty() && self.folder.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    }
+}
+
+/// The second bundle on its way into a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrival {
+    /// Bytes of the module so far, and of all of it.
+    Coming {
+        bytes: u64,
+        total: u64,
+    },
+    Started(Loaded),
+}
+
+impl Arrival {
+    /// Share of the module that is there.
+    pub fn fraction(self) -> f64 {
+        match self {
+            Self::Coming { bytes, total } => (bytes as f64 / total.max(1) as f64).min(1.0),
+            Self::Started(_) => 1.0,
+        }
+    }
+
+    /// What has come and how long it took.
+    pub fn sentence(self) -> String {
+        match self {
+            Self::Coming { bytes: 0, .. } => "Burn is being fetched.".to_owned(),
+            Self::Coming { bytes, total } if bytes >= total => "Burn is being compiled.".to_owned(),
+            Self::Coming { .. } => format!("Burn: {:.0} % is here.", self.fraction() * 100.0),
+            Self::Started(Loaded { compressed_bytes, bytes, cached, seconds }) => {
+                let unpacked = text::megabytes(bytes);
+                let size = match compressed_bytes {
+                    Some(compressed) => format!("{} ({unpacked} unpacked)", text::megabytes(compressed)),
+                    None => format!("{unpacked} unpacked"),
+                };
+                let from = if cached == Some(true) { "from the browser's cache" } else { "fetched" };
+                format!("Burn: {size} {from} and started in {seconds:.1} s.")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READY: &str =
+        r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
+
+    #[test]
+    fn a_bundle_that_is_ready_is_known_by_folder_and_sizes() {
+        let state = BurnState::parse(READY);
+        let bundle = state.bundle().unwrap();
+        assert_eq!(bundle.loader(), "/burn-0123456789abcdef/loader.js");
+        assert_eq!((bundle.compressed_bytes, bundle.bytes), (3_440_000, 12_000_000));
+        assert_eq!(state.obstacle(), None);
+    }
+
+    #[test]
+    fn one_that_is_not_ready_says_why() {
+        let obstacle = |text: &str| {
+            let state = BurnState::parse(text);
+            assert_eq!(state.bundle(), None);
+            state.obstacle().unwrap()
+        };
+        assert_eq!(
+            obstacle(r#"{"state":"building","note":"compiling Burn for the page"}"#),
+            "is being built: compiling Burn for the page"
+        );
+        assert_eq!(
+            obstacle(r#"{"state":"missing","note":"the page was built without Burn (--no-burn-page)."}"#),
+            "is not on this server: the page was built without Burn (--no-burn-page)"
+        );
+        assert_eq!(BurnState::default().obstacle().unwrap(), "is being looked for on this server");
+    }
+
+    #[test]
+    fn what_cannot_be_read_counts_as_missing() {
+        for wrong in [
+            "",
+            "<!doctype html>",
+            r#"{"state":"asking"}"#,
+            r#"{"state":"building"}"#,
+            r#"{"state":"ready","folder":"burn-1","bytes":3}"#,
+            r#"{"state":"ready","folder":"burn-1","compressed_bytes":"many","bytes":3}"#,
+            r#"{"state":"ready","folder":"/elsewhere.example","compressed_bytes":2,"bytes":3}"#,
+            r#"{"state":"ready","folder":"","compressed_bytes":2,"bytes":3}"#,
+        ] {
+            let state = BurnState::parse(wrong);
+            assert!(matches!(state, BurnState::Missing { .. }), "{wrong}: {state:?}");
+            assert!(state.obstacle().unwrap().contains("burn.json cannot be read"), "{wrong}: {state:?}");
+        }
+    }
+
+    #[test]
+    fn the_plain_workers_place_is_read_and_its_absence_is_an_error_with_advice() {
+        let address = "/worker-0123456789abcdef/loader.js";
+        assert_eq!(worker_loader(Some(address)).as_deref(), Ok(address));
+        for wrong in [None, Some(""), Some("worker/loader.js"), Some("//elsewhere.example/loader.js")] {
+            let reason = worker_loader(wrong).unwrap_err();
+            assert!(reason.contains("gradmark-worker") && reason.contains("cargo xtask run"), "{wrong:?}: {reason}");
+        }
+    }
+
+    #[test]
+    fn what_was_fetched_and_how_long_it_took_is_said() {
+        let half = Arrival::Coming { bytes: 6_000_000, total: 12_000_000 };
+        assert_eq!(half.sentence(), "Burn: 50 % is here.");
+        let loaded =
+            Loaded { compressed_bytes: Some(3_440_000), bytes: 12_000_000, cached: Some(false), seconds: 2.345 };
+        assert_eq!(
+            Arrival::Started(loaded).sentence(),
+            "Burn: 3.4 MB (12.0 MB unpacked) fetched and started in 2.3 s."
+        );
+        let untold = Loaded { compressed_bytes: None, cached: None, ..loaded };
+        assert_eq!(Arrival::Started(untold).sentence(), "Burn: 12.0 MB unpacked fetched and started in 2.3 s.");
+        let again = Loaded { cached: Some(true), ..loaded };
+        assert!(Arrival::Started(again).sentence().contains("from the browser's cache"));
+    }
+}

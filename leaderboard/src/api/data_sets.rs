@@ -1,0 +1,10 @@
+use axum::Json;
+use axum::extract::State;
+use results::api::DataSetList;
+
+use super::Leaderboard;
+
+/// Which data sets a page can fetch from this server, and why not the others.
+pub(crate) async fn list(State(board): State<Leaderboard>) -> Json<DataSetList> {
+    Json(board.data.list().await)
+}

@@ -1,0 +1,66 @@
+//! The data sets that a page trains on, and whether the folder has them.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use results::api::{DataSetList, ServedDataSet};
+use serde::Deserialize;
+
+/// A compact data file, as far as its presence is concerned. The page itself checks the content when it has fetched it.
+#[derive(Clone, Debug, Deserialize)]
+struct DataFile {
+    set: String,
+    file: String,
+    bytes: u64,
+}
+
+/// The files that must be there, which the engine and `cargo xtask data` read from the same list.
+static REGISTERED: LazyLock<Vec<DataFile>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../reference/data-sets.json")).expect("the file is checked in")
+});
+
+/// Where the data sets lie, if this server has any; cloning shares it.
+#[derive(Clone, Debug)]
+pub(crate) struct DataFolder(Option<PathBuf>);
+
+impl DataFolder {
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
+        Self(folder)
+    }
+
+    /// Every registered data set, judged by the folder as it is now: files may come while the server runs.
+    pub(crate) async fn list(&self) -> DataSetList {
+        let mut list = DataSetList::default();
+        for file in REGISTERED.iter() {
+            let missing = self.fault_of(file).await;
+            match list.data_sets.iter_mut().find(|set| set.name == file.set) {
+                Some(set) => set.missing = set.missing.take().or(missing),
+                None => list.data_sets.push(ServedDataSet { name: file.set.clone(), missing }),
+            }
+        }
+        list
+    }
+
+    /// Why a file cannot be handed out.
+    async fn fault_of(&self, file: &DataFile) -> Option<String> {
+        let Some(folder) = &self.0 else { return Some("it was started without a data folder (`--data`)".to_owned()) };
+        let fault = fault(folder, file).await?;
+        Some(format!("{fault}; `cargo xtask data` fetches it"))
+    }
+}
+
+async fn fault(folder: &Path, DataFile { file, bytes, .. }: &DataFile) -> Option<String> {
+    match tokio::fs::metadata(folder.join(file)).await {
+        Ok(found) if !found.is_file() => Some(format!("{file} in its data folder is not a file")),
+        Ok(found) if found.len() != *bytes => {
+            Some(format!("{file} in its data folder has {} bytes instead of {bytes}", found.len()))
+        }
+        Ok(_) => None,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Some(format!("{file} is missing in its data folder")),
+        Err(cause) => {
+            tracing::warn!(cause = &cause as &dyn std::error::Error, file, "a data file cannot be looked at");
+            Some(format!("{file} in its data folder cannot be read"))
+        }
+    }
+}

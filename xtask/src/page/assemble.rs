@@ -1,0 +1,200 @@
+//! From two wasm modules and a few files to a folder that a server can serve.
+//!
+//! Every file gets a digest of its content into its name, or its folder's name, so that browsers may keep it for ever;
+//! `index.html` names the files without, and is written anew with the names that they have got.
+
+use crate::files::{files_below, sha256_hex, write_whole};
+use crate::task::Task;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Kinds of files that shrink when compressed.
+const COMPRESSIBLE: [&str; 7] = ["html", "js", "wasm", "css", "svg", "json", "txt"];
+/// Hexadecimal digits of a digest in a name.
+const DIGITS: usize = 16;
+
+/// How a script is loaded: `page-bindgen --help`.
+#[derive(Clone, Copy)]
+pub(super) enum Script {
+    Module,
+    Classic,
+}
+
+/// A program that makes wasm modules fit for a browser, and the task that waits for it.
+#[derive(Clone, Copy)]
+pub(super) struct Bindgen<'a> {
+    pub program: &'a Path,
+    pub task: &'a Task,
+}
+
+impl Bindgen<'_> {
+    /// Writes `NAME.js` and `NAME_bg.wasm` into a folder.
+    pub(super) fn run(self, module: &Path, script: Script, name: &str, folder: &Path) -> Result<()> {
+        let script = match script {
+            Script::Module => "module",
+            Script::Classic => "classic",
+        };
+        let mut command = Command::new(self.program);
+        command.args(["--script", script, "--name", name, "--out"]).arg(folder).arg(module);
+        self.task.follow(&mut command).map(|_| ())
+    }
+}
+
+/// The modules that cargo built for the page.
+pub(super) struct Modules {
+    pub page: PathBuf,
+    pub worker: PathBuf,
+}
+
+/// Puts the whole page into an empty folder, with a compressed twin beside each file.
+pub(super) fn assemble(top: &Path, modules: &Modules, bindgen: Bindgen, dist: &Path) -> Result<()> {
+    let worker = dist.join("worker");
+    fs::create_dir_all(&worker).with_context(|| format!("cannot make the folder {}", worker.display()))?;
+    bindgen.run(&modules.page, Script::Module, "page", dist)?;
+    bindgen.run(&modules.worker, Script::Classic, "worker", &worker)?;
+    for (source, place) in [
+        ("app/icon.svg", "icon.svg"),
+        ("app/style.css", "style.css"),
+        ("app/worker/loader.js", "worker/loader.js"),
+        ("index.html", "index.html"),
+    ] {
+        fs::copy(top.join(source), dist.join(place)).with_context(|| format!("cannot copy {source} into the page"))?;
+    }
+    name_by_content(dist)?;
+    compress(dist)
+}
+
+/// Gives the files and the worker's folder their names, and `index.html` the names.
+fn name_by_content(dist: &Path) -> Result<()> {
+    let index = dist.join("index.html");
+    let mut html = fs::read_to_string(&index).context("the page has no index.html")?;
+    for name in ["icon.svg", "style.css", "page.js", "page_bg.wasm"] {
+        let (stem, ending) = name.split_once('.').context("a file has an ending")?;
+        let digest = digest(&[dist.join(name)])?;
+        html = rename(dist, &html, name, &format!("{stem}-{digest}.{ending}"), "")?;
+    }
+    let digest = digest(&files_below(&dist.join("worker"))?)?;
+    html = rename(dist, &html, "worker", &format!("worker-{digest}"), "/")?;
+    write_whole(&index, |out| Ok(out.write_all(html.as_bytes())?))
+}
+
+/// Renames a file or folder, and the text with its new name in place of the old one; `after` is what follows it there.
+fn rename(dist: &Path, html: &str, old: &str, new: &str, after: &str) -> Result<String> {
+    fs::rename(dist.join(old), dist.join(new)).with_context(|| format!("the page has no {old}"))?;
+    let named = format!("\"/{old}{after}");
+    if !html.contains(&named) {
+        bail!("index.html does not name /{old}{after}");
+    }
+    Ok(html.replace(&named, &format!("\"/{new}{after}")))
+}
+
+/// One digest of these files' contents, as short as a name should be.
+pub(super) fn digest(files: &[PathBuf]) -> Result<String> {
+    let mut digests = String::new();
+    for file in files {
+        digests += &sha256_hex(&fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
+    }
+    Ok(sha256_hex(digests.as_bytes())[..DIGITS].to_owned())
+}
+
+/// Writes `FILE.gz` and `FILE.br` beside each compressible file: the server sends whichever a browser accepts, and
+/// compresses nothing itself.
+pub(super) fn compress(dist: &Path) -> Result<()> {
+    for file in files_below(dist)? {
+        if !file.extension().and_then(|kind| kind.to_str()).is_some_and(|kind| COMPRESSIBLE.contains(&kind)) {
+            continue;
+        }
+        let plain = fs::read(&file)?;
+        write_whole(&twin(&file, "gz"), |out| {
+            let mut encoder = flate2::GzBuilder::new().write(out, flate2::Compression::best());
+            encoder.write_all(&plain)?;
+            encoder.finish()?;
+            Ok(())
+        })?;
+        write_whole(&twin(&file, "br"), |out| {
+            let mut out = out;
+            let best = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
+            brotli::BrotliCompress(&mut plain.as_slice(), &mut out, &best)?;
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+pub(super) fn twin(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_os_string();
+    name.push(".");
+    name.push(ending);
+    file.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn page() -> tempfile::TempDir {
+        let dist = tempfile::tempdir().unwrap();
+        fs::create_dir(dist.path().join("worker")).unwrap();
+        for name in ["icon.svg", "style.css", "page.js", "page_bg.wasm", "worker/loader.js", "worker/worker.js"] {
+            fs::write(dist.path().join(name), name).unwrap();
+        }
+        let index = concat!(env!("CARGO_MANIFEST_DIR"), "/../index.html");
+        fs::copy(index, dist.path().join("index.html")).unwrap();
+        dist
+    }
+
+    #[test]
+    fn every_name_in_the_index_is_that_of_a_file_and_changes_with_its_content() {
+        let named = |dist: &Path| {
+            name_by_content(dist).unwrap();
+            let html = fs::read_to_string(dist.join("index.html")).unwrap();
+            let names: Vec<String> = html
+                .split('"')
+                .filter_map(|text| text.strip_prefix('/'))
+                .filter(|text| text.contains('.'))
+                .map(str::to_owned)
+                .collect();
+            assert!(names.len() >= 7, "{names:?}");
+            for name in &names {
+                assert!(dist.join(name).is_file() && name.contains('-'), "{name} of {html}");
+            }
+            names
+        };
+        let (one, other) = (page(), page());
+        fs::write(other.path().join("worker/worker.js"), "another worker").unwrap();
+        let (one, other) = (named(one.path()), named(other.path()));
+        let changed: Vec<&String> = one.iter().filter(|name| !other.contains(name)).collect();
+        assert!(changed.len() == 1 && changed[0].starts_with("worker-"), "{changed:?}");
+    }
+
+    #[test]
+    fn an_index_that_does_not_name_a_file_is_found() {
+        let dist = page();
+        fs::write(dist.path().join("index.html"), "<html>").unwrap();
+        let error = name_by_content(dist.path()).unwrap_err().to_string();
+        assert_eq!(error, "index.html does not name /icon.svg");
+    }
+
+    #[test]
+    fn compressed_twins_hold_what_the_file_holds() {
+        let dist = tempfile::tempdir().unwrap();
+        let text = "a page that repeats itself, ".repeat(100);
+        fs::write(dist.path().join("index.html"), &text).unwrap();
+        fs::write(dist.path().join("icon.png"), "compressed already").unwrap();
+        compress(dist.path()).unwrap();
+        assert_eq!(files_below(dist.path()).unwrap().len(), 4);
+        let mut unpacked = String::new();
+        let gz = fs::read(dist.path().join("index.html.gz")).unwrap();
+        assert!(gz.len() < text.len() / 10);
+        flate2::read::GzDecoder::new(gz.as_slice()).read_to_string(&mut unpacked).unwrap();
+        assert_eq!(unpacked, text);
+        let br = fs::read(dist.path().join("index.html.br")).unwrap();
+        let mut unpacked = Vec::new();
+        brotli::BrotliDecompress(&mut br.as_slice(), &mut unpacked).unwrap();
+        assert_eq!(unpacked, text.as_bytes());
+    }
+}
