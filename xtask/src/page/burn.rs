@@ -32,6 +32,8 @@ const LOADER: &str = "app/worker/burn-loader.js";
 const FILES: [&str; 3] = ["loader.js", "worker.js", "worker_bg.wasm"];
 /// So many bundles stay in the cache: those of a few branches.
 const KEPT: usize = 4;
+/// No build takes so long.
+const INTERRUPTED: Duration = Duration::from_secs(24 * 3600);
 /// How often it is said how far it is.
 const BETWEEN_NOTES: Duration = Duration::from_secs(60);
 /// What tells the page about the bundle, in the page's folder.
@@ -123,13 +125,16 @@ fn keep(aside: &Path, made: &Path) -> Result<()> {
     }
 }
 
-/// Removes all bundles but the latest ones.
+/// Removes all bundles but the latest ones, and what builds left behind that were interrupted a day ago.
 fn forget_old(cache: &Path, kept: usize) -> Result<()> {
     let mut made: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(cache)? {
         let entry = entry?;
+        let modified = entry.metadata()?.modified()?;
         if !entry.file_name().to_string_lossy().starts_with("partial-") {
-            made.push((entry.metadata()?.modified()?, entry.path()));
+            made.push((modified, entry.path()));
+        } else if modified.elapsed().is_ok_and(|age| age > INTERRUPTED) {
+            fs::remove_dir_all(entry.path())?;
         }
     }
     made.sort();
