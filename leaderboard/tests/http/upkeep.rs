@@ -42,7 +42,7 @@ fn ids(server: &ServerProcess) -> Vec<String> {
 #[test]
 fn a_running_server_is_well_and_a_stopped_one_is_not() {
     let server = TestServer::start();
-    let url = format!("http://{}", server.address());
+    let url = format!("http://{}", server.address);
     assert!(done(&run(&["health", &url], &[])).contains("is well"));
     drop(server);
     let said = failed(&run(&["health", &url], &[]));
