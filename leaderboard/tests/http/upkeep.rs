@@ -42,7 +42,7 @@ fn ids(server: &ServerProcess) -> Vec<String> {
 #[test]
 fn a_running_server_is_well_and_a_stopped_one_is_not() {
     let server = TestServer::start();
-    let url = format!("http://{}", server.address());
+    let url = format!("http://{}", server.address);
     assert!(done(&run(&["health", &url], &[])).contains("is well"));
     drop(server);
     let said = failed(&run(&["health", &url], &[]));
@@ -112,7 +112,7 @@ fn a_hidden_run_is_nowhere_and_cannot_come_back_until_it_is_shown_again() {
     let set = |tier: &str| run(&["set-tier", &bad, tier, "--database"], &[&database]);
     let said = done(&set("hidden"));
     assert!(said.contains("was unverified and is hidden now"), "{said}");
-    assert_eq!(ids(&server), [good.clone()]);
+    assert_eq!(ids(&server), std::slice::from_ref(&good));
     server.get(&format!("/api/v1/runs/{bad}")).assert_refused(404, "unknown_run", "");
     server.import(&record::unregistered(2)).assert_refused(409, "already_submitted", "");
     assert!(done(&set("unverified")).contains("was hidden"));
