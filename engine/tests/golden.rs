@@ -178,10 +178,26 @@ fn is_from_the_ensemble(golden: &Golden, list: &str) {
     }
 }
 
+/// Traces that were made before there were ensembles, and are still to be made anew.
+const WITHOUT_AN_ENSEMBLE: [&str; 8] = [
+    "keras-cifar10-cnn",
+    "keras-cifar10-cnn-small",
+    "keras-mnist-cnn",
+    "keras-mnist-cnn-small",
+    "keras-mnist-hrnn",
+    "keras-mnist-mlp",
+    "keras-mnist-mlp-dropout",
+    "tensorflow-cifar10-small",
+];
+
 #[test]
 fn every_trace_is_one_that_its_ensemble_agrees_on() {
     for golden in traces() {
         let name = &golden.name;
+        if WITHOUT_AN_ENSEMBLE.contains(&name.as_str()) {
+            assert!(golden.json["ensemble"].is_null(), "{name} has an ensemble now: take its name off the list");
+            continue;
+        }
         assert!(golden.integer("/ensemble/runs") >= 16, "{name}: too few runs");
         for list in ["grad_norm", "first_update_norm", "final_norm"] {
             let spreads = golden.numbers(&format!("/ensemble/{list}_spread"));

@@ -296,7 +296,7 @@ WORKLOADS = {
     "keras-mnist-mlp-dropout": dict(net=keras_mlp, base="keras-mnist-mlp", set="mnist", view=FLAT, batch=128, steps=10, seed=2, opt=RMS, dropout=True),
     "keras-mnist-cnn": dict(net=keras_mnist_cnn, set="mnist", view=IMG, batch=32, steps=4, seed=3,
                             opt=dict(kind="adadelta", lr=1.0, rho=0.95, epsilon=1e-8)),
-    "keras-cifar10-cnn": dict(net=keras_cifar_cnn, set="cifar10", view=RGB, batch=8, steps=10,
+    "keras-cifar10-cnn": dict(net=keras_cifar_cnn, set="cifar10", view=RGB, batch=8, steps=5,
                               opt=dict(RMS, lr=0.0001, lr_decay=1e-6)),
     "keras-mnist-hrnn": dict(net=keras_hrnn, set="mnist", view=ROWS, batch=32, steps=3, opt=RMS),
     "caffe-mnist": dict(net=caffe_mnist, set="mnist", view=IMG, batch=64, steps=10, seed=2,
