@@ -179,12 +179,11 @@ fn is_from_the_ensemble(golden: &Golden, list: &str) {
 }
 
 /// Traces that were made before there were ensembles, and are still to be made anew.
-const WITHOUT_AN_ENSEMBLE: [&str; 6] = [
+const WITHOUT_AN_ENSEMBLE: [&str; 5] = [
     "keras-cifar10-cnn",
     "keras-cifar10-cnn-small",
     "keras-mnist-cnn-small",
     "keras-mnist-hrnn",
-    "keras-mnist-mlp-dropout",
     "tensorflow-cifar10-small",
 ];
 
