@@ -179,7 +179,7 @@ fn is_from_the_ensemble(golden: &Golden, list: &str) {
 }
 
 /// Traces that were made before there were ensembles, and are still to be made anew.
-const WITHOUT_AN_ENSEMBLE: [&str; 4] =
+const WITHOUT_AN_ENSEMBLE: [&str; 3] =
     ["keras-cifar10-cnn", "keras-cifar10-cnn-small", "keras-mnist-cnn-small", "keras-mnist-hrnn"];
 
 #[test]
