@@ -308,6 +308,6 @@ WORKLOADS = {
                           opt=dict(kind="sgd", lr=0.001, momentum=0.9, weight_decay=0.004, decay_on="all", bias_lr_mult=2.0)),
 }
 # cheap traces, whose seeds keep clear of ReLU crossings in every step
-for _name, _batch, _steps, _seed in (("keras-mnist-mlp", 16, 20, 5), ("keras-mnist-cnn", 4, 10, 3), ("keras-cifar10-cnn", 4, 10, 4),
+for _name, _batch, _steps, _seed in (("keras-mnist-mlp", 16, 20, 5), ("keras-mnist-cnn", 4, 10, 3), ("keras-cifar10-cnn", 4, 10, 5),
                                      ("keras-mnist-hrnn", 2, 5, 1), ("tensorflow-cifar10", 2, 10, 1)):
     WORKLOADS[_name + "-small"] = dict(WORKLOADS[_name], base=_name, batch=_batch, steps=_steps, seed=_seed)
