@@ -5,8 +5,12 @@ mod common;
 use std::path::Path;
 
 use common::{data, gpu};
+#[cfg(feature = "burn-flex")]
+use engine::backends::{self, BURN_FLEX, Opening};
 use engine::{Backend, Trace, TraceRequest, backends::reference::ReferenceBackend};
 use serde_json::Value;
+#[cfg(feature = "burn-flex")]
+use {engine::AdapterChoice, results::Precision};
 
 /// A trace file: what the generator wrote and how far a correct engine may be from it.
 struct Golden {
@@ -159,6 +163,44 @@ fn compare(golden: &Golden, trace: &Trace, strict: f64) {
     verdict.finish(name, &trace.backend);
 }
 
+/// A tolerance is three times what the runs of an ensemble show, or 1e-5: nobody has widened it.
+fn is_from_the_ensemble(golden: &Golden, list: &str) {
+    let of = |kind: &str| golden.numbers(&format!("/deviation/{kind}_{list}_rel"));
+    let tolerances = golden.numbers(&format!("/tolerance/{list}_rel"));
+    let mut deviation = 0.0_f64;
+    for (index, ((single, double), tolerance)) in of("f32").into_iter().zip(of("jitter")).zip(tolerances).enumerate() {
+        // A loss has at least the tolerance of the losses before it.
+        let before = if list == "loss" { deviation } else { 0.0 };
+        deviation = single.max(double).max(before);
+        // All three are rounded to two digits.
+        let widest = (3.0 * deviation * 1.1).max(1e-5);
+        assert!(tolerance <= widest, "{}: tolerance {index} of {list} is {tolerance}, not {widest}", golden.name);
+    }
+}
+
+/// Traces that were made before there were ensembles, and are still to be made anew.
+const WITHOUT_AN_ENSEMBLE: [&str; 3] = ["keras-cifar10-cnn", "keras-cifar10-cnn-small", "keras-mnist-hrnn"];
+
+#[test]
+fn every_trace_is_one_that_its_ensemble_agrees_on() {
+    for golden in traces() {
+        let name = &golden.name;
+        if WITHOUT_AN_ENSEMBLE.contains(&name.as_str()) {
+            assert!(golden.json["ensemble"].is_null(), "{name} has an ensemble now: take its name off the list");
+            continue;
+        }
+        assert!(golden.integer("/ensemble/runs") >= 16, "{name}: too few runs");
+        for list in ["grad_norm", "first_update_norm", "final_norm"] {
+            let spreads = golden.numbers(&format!("/ensemble/{list}_spread"));
+            assert_eq!(spreads.len(), golden.json["tensors"].as_array().unwrap().len(), "{name}: {list}");
+            let widest = spreads.into_iter().fold(0.0, f64::max);
+            assert!(widest <= 1e-3, "{name}: {list} spreads by {widest}; make the trace from another seed");
+            is_from_the_ensemble(&golden, list);
+        }
+        is_from_the_ensemble(&golden, "loss");
+    }
+}
+
 #[test]
 fn the_reference_in_double_precision_reproduces_every_trace() {
     let backend = ReferenceBackend::<f64>::new();
@@ -182,19 +224,46 @@ fn reproduces_every_trace(backend: &dyn Backend) {
     }
 }
 
+/// Computes with `threads` threads, in a program that runs `test`, the calling test, alone: the pool of threads is made once
+/// in a program. Each number of threads splits sums in its own way.
+#[cfg(feature = "burn-flex")]
+fn burn_on_the_processor(test: &str, threads: usize) {
+    const ALONE: &str = "GRADMARK_TEST_ALONE";
+
+    if std::env::var(ALONE).as_deref() == Ok(test) {
+        let threads = std::num::NonZero::new(threads);
+        let opening = Opening { threads, ..Opening::new(Precision::F32, &AdapterChoice::Any) };
+        let clock = std::rc::Rc::new(common::Clock::default());
+        let backend = pollster::block_on(backends::open_with(BURN_FLEX, &opening, clock)).unwrap();
+        return reproduces_every_trace(backend.as_ref());
+    }
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = program.args(["--exact", test, "--nocapture"]).env(ALONE, test).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    eprintln!("{said}");
+    assert!(output.status.success(), "{test} failed in a program of its own:\n{said}");
+    assert!(said.contains("1 passed"), "{test} is no test's name");
+}
+
 #[cfg(feature = "burn-flex")]
 #[test]
-fn burn_on_the_processor_reproduces_every_trace() {
-    reproduces_every_trace(common::opened("burn-flex").unwrap().as_ref());
+fn burn_on_one_thread_reproduces_every_trace() {
+    burn_on_the_processor("burn_on_one_thread_reproduces_every_trace", 1);
+}
+
+#[cfg(feature = "burn-flex")]
+#[test]
+fn burn_on_two_threads_reproduces_every_trace() {
+    burn_on_the_processor("burn_on_two_threads_reproduces_every_trace", 2);
+}
+
+#[cfg(feature = "burn-flex")]
+#[test]
+fn burn_on_three_threads_reproduces_every_trace() {
+    burn_on_the_processor("burn_on_three_threads_reproduces_every_trace", 3);
 }
 
 /// With llvmpipe, which compiles Burn's kernels for minutes when it first sees them, this takes tens of minutes.
-///
-/// One window of `tensorflow-cifar10` no float32 arithmetic can know: sample 20, channel 61, last row and column of the
-/// second maximum pooling, in step 0. Its two largest values are 1.1e-9 apart, a fourteenth of float32's spacing there,
-/// and the gradient of conv1 changes by 5.5e-4 with the choice, which a tolerance of 6.5e-5 does not allow. With the
-/// convolution before it rounded rightly to float32, the wrong one wins; our plain loops in float32 take the wrong one
-/// too, and Burn did as long as its sums began with the bias. Whoever changes the order of sums may find this test failing.
 #[cfg(feature = "burn-wgpu")]
 #[test]
 fn burn_on_wgsl_reproduces_every_trace() {
