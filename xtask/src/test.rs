@@ -7,7 +7,7 @@ use crate::setup::{self, Wanted};
 use crate::tally::Tally;
 use crate::task::Task;
 use crate::workspace::{FEATURES, cargo};
-use crate::{fetch, lint, page, say};
+use crate::{dist, fetch, lint, page, say};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -197,6 +197,9 @@ fn environment(
             environment.push((variable.to_owned(), program_path(top, program, built)?));
         }
     }
+    if selection.holds(BROWSER_TESTS) && selection.holds("native-runner") {
+        environment.push(("GRADMARK_ARCHIVES".to_owned(), packed(top, store, &environment)?));
+    }
     let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| std::env::var_os(name).is_some());
     match vulkan::choose(Path::new("/"), chosen) {
         Driver::AsItIs(why) => say::step("Vulkan", format!("drivers as the system has them: {why}")),
@@ -209,6 +212,26 @@ fn environment(
         }
     }
     Ok(environment)
+}
+
+/// Packs what was just built as `cargo xtask dist` does, for the test that unpacks the archives elsewhere and uses them.
+fn packed(top: &Path, store: &Store, environment: &[(String, PathBuf)]) -> Result<PathBuf> {
+    let built = |variable: &str| {
+        let found = environment.iter().find(|(name, _)| name == variable);
+        found.map(|(_, path)| path.as_path()).with_context(|| format!("{variable} is not known"))
+    };
+    let parts = dist::Parts {
+        native_runner: Some(dist::Program {
+            path: built("GRADMARK_NATIVE_RUNNER")?,
+            features: &["burn-flex", "burn-remote"],
+        }),
+        server: Some(dist::Program { path: built("GRADMARK_LEADERBOARD")?, features: &[] }),
+        page: &page::folder(top),
+        data: Some(store.folder()),
+    };
+    let folder = top.join(".cache/archives");
+    dist::pack(top, &parts, &folder)?;
+    Ok(folder)
 }
 
 /// Cargo builds a crate's programs together with its integration tests; when that crate is not selected, or has no
