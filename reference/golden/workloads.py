@@ -296,7 +296,7 @@ WORKLOADS = {
     "keras-mnist-mlp-dropout": dict(net=keras_mlp, base="keras-mnist-mlp", set="mnist", view=FLAT, batch=128, steps=10, seed=2, opt=RMS, dropout=True),
     "keras-mnist-cnn": dict(net=keras_mnist_cnn, set="mnist", view=IMG, batch=32, steps=4, seed=3,
                             opt=dict(kind="adadelta", lr=1.0, rho=0.95, epsilon=1e-8)),
-    "keras-cifar10-cnn": dict(net=keras_cifar_cnn, set="cifar10", view=RGB, batch=8, steps=5,
+    "keras-cifar10-cnn": dict(net=keras_cifar_cnn, set="cifar10", view=RGB, batch=8, steps=4, seed=12,
                               opt=dict(RMS, lr=0.0001, lr_decay=1e-6)),
     "keras-mnist-hrnn": dict(net=keras_hrnn, set="mnist", view=ROWS, batch=32, steps=3, opt=RMS),
     "caffe-mnist": dict(net=caffe_mnist, set="mnist", view=IMG, batch=64, steps=10, seed=2,
@@ -308,6 +308,6 @@ WORKLOADS = {
                           opt=dict(kind="sgd", lr=0.001, momentum=0.9, weight_decay=0.004, decay_on="all", bias_lr_mult=2.0)),
 }
 # cheap traces, whose seeds keep clear of ReLU crossings in every step
-for _name, _batch, _steps, _seed in (("keras-mnist-mlp", 16, 20, 5), ("keras-mnist-cnn", 4, 10, 3), ("keras-cifar10-cnn", 4, 10, 5),
+for _name, _batch, _steps, _seed in (("keras-mnist-mlp", 16, 20, 5), ("keras-mnist-cnn", 4, 10, 3), ("keras-cifar10-cnn", 4, 6, 8),
                                      ("keras-mnist-hrnn", 2, 5, 1), ("tensorflow-cifar10", 2, 10, 1)):
     WORKLOADS[_name + "-small"] = dict(WORKLOADS[_name], base=_name, batch=_batch, steps=_steps, seed=_seed)

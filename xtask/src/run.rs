@@ -145,22 +145,26 @@ fn fetch_data(store: &Store) {
     }
 }
 
-/// Whether Burn is to be built for the page. What is in the cache is put into the page at once.
+/// Whether Burn is to be built for the page, which is told. What is in the cache is put into the page at once.
 fn burn_is_to_be_built(top: &Path, left_out: bool) -> bool {
-    let there = page::burn::from_cache(top);
-    let note = match &there {
+    let (told, is_coming) = match page::burn::from_cache(top) {
         Ok(true) => return false,
-        Ok(false) if !left_out => return true,
-        Ok(false) => page::burn::LEFT_OUT.to_owned(),
-        Err(error) => format!("it cannot be put into the page: {error:#}"),
+        Ok(false) if left_out => (page::burn::is_missing(top, page::burn::LEFT_OUT.to_owned()), false),
+        Ok(false) => (page::burn::is_coming(top), true),
+        // Where there is no cache there is nowhere to keep it.
+        Err(error) => {
+            let note = format!("it cannot be put into the page: {error:#}");
+            say::warn(format!("the page goes without Burn: {note}"));
+            (page::burn::is_missing(top, note), false)
+        }
     };
-    if there.is_err() {
-        say::warn(format!("the page goes without Burn: {note}"));
+    match told {
+        Ok(()) => is_coming,
+        Err(error) => {
+            say::warn(format!("the page cannot be told about Burn: {error:#}"));
+            false
+        }
     }
-    if let Err(error) = page::burn::is_missing(top, note) {
-        say::warn(format!("the page cannot be told: {error:#}"));
-    }
-    false
 }
 
 /// # Errors

@@ -75,6 +75,11 @@ pub(crate) fn from_cache(top: &Path) -> Result<bool> {
     Ok(true)
 }
 
+/// Tells the page that the bundle will come.
+pub(crate) fn is_coming(top: &Path) -> Result<()> {
+    tell(top, &State::Building { note: "its compilation begins".to_owned() })
+}
+
 /// Tells the page that it goes without, and why.
 pub(crate) fn is_missing(top: &Path, note: String) -> Result<()> {
     tell(top, &State::Missing { note })
@@ -182,20 +187,19 @@ pub(crate) fn follow(top: &Path, bindgen: impl FnOnce() -> Result<PathBuf>, runn
             let _ = tell(top, &State::Building { note });
         }
     };
-    let built = tell(top, &State::Building { note: "its compilation has begun".to_owned() })
-        .and_then(|()| make(top, Bindgen { program: &bindgen()?, task: &task }, heard))
+    let built = bindgen()
+        .and_then(|program| make(top, Bindgen { program: &program, task: &task }, heard))
         .and_then(|()| from_cache(top));
-    match built {
-        Ok(_) => task.done("Built"),
+    let note = match built {
+        Ok(_) => return task.done("Built"),
+        Err(_) if running.is_ended() => "building it was interrupted; the next `cargo xtask run` goes on".to_owned(),
         Err(error) => {
-            let note = format!("building it failed: {error:#}");
-            if !running.is_ended() {
-                say::warn(format!("the page goes on without Burn; {note}"));
-            }
-            if let Err(error) = tell(top, &State::Missing { note }) {
-                say::warn(format!("the page cannot be told: {error:#}"));
-            }
+            say::warn(format!("the page goes on without Burn: {error:#}"));
+            format!("building it failed: {error:#}")
         }
+    };
+    if let Err(error) = is_missing(top, note) {
+        say::warn(format!("the page cannot be told: {error:#}"));
     }
 }
 
