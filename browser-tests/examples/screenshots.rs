@@ -9,11 +9,14 @@ use fantoccini::Locator;
 
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// Takes some pictures into a folder.
+type Part = fn(&Path);
+
 fn main() {
     let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("screenshots"), PathBuf::from);
     std::fs::create_dir_all(&folder).expect("the folder can be made");
     let wanted = std::env::args().nth(2);
-    let parts: [(&str, fn(&Path)); 4] =
+    let parts: [(&str, Part); 4] =
         [("run", a_run), ("comparison", a_comparison), ("absent", what_is_absent), ("no-webgpu", no_webgpu)];
     for (name, part) in parts {
         if wanted.as_deref().is_none_or(|wanted| wanted == name) {
