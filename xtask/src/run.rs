@@ -31,9 +31,10 @@ pub(crate) struct Options {
     no_burn_page: bool,
 }
 
-/// Minutes on two cores with nothing built, as `cargo xtask rehearse` measured them.
-const MINUTES_TO_THE_PAGE: u32 = 6;
+/// Minutes on two cores with nothing cached; `cargo xtask rehearse` measures them.
+const MINUTES_TO_THE_PAGE: u32 = 7;
 const MINUTES_OF_BURN: u32 = 12;
+const MINUTES_OF_FETCHING: u32 = 1;
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let address = SocketAddr::new(options.host, options.port);
@@ -79,26 +80,20 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 
 /// Says what will be done and how long that takes, where it takes long.
 fn announce(top: &Path, store: &Store, options: &Options) -> Result<()> {
+    let builds = !page::is_up_to_date(top)?;
     let mut todo = Vec::new();
-    if store.needs_download() {
-        todo.push("fetch MNIST and CIFAR-10 (190 MB)");
-    }
-    if !page::is_up_to_date(top)? {
-        todo.push("build the page and the server");
-    }
+    todo.extend(store.needs_download().then_some("fetch MNIST and CIFAR-10 (190 MB)"));
+    todo.extend(builds.then_some("build the page and the server"));
     if todo.is_empty() {
         return Ok(());
     }
-    let cores = thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
-    let about = |minutes: u32| format!("about {} min", (minutes * 2).div_ceil(cores.clamp(1, 8)));
-    let then = if options.no_burn_page {
+    let minutes = if builds { MINUTES_TO_THE_PAGE } else { MINUTES_OF_FETCHING };
+    let then = if options.no_burn_page || !builds {
         String::new()
     } else {
-        format!("; then Burn for the page, while it is served ({})", about(MINUTES_OF_BURN))
+        format!("; then Burn for the page, while it is served ({MINUTES_OF_BURN} min more)")
     };
-    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
-    let first = about(MINUTES_TO_THE_PAGE);
-    say::step("Plan", format!("{} ({first} on {cores} the first time){then}", todo.join(", ")));
+    say::step("Plan", format!("{}: about {minutes} min on two cores with nothing cached{then}", todo.join(", ")));
     Ok(())
 }
 

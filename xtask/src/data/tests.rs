@@ -325,7 +325,7 @@ fn without_a_network_one_sentence_for_each_set_gives_the_reason_of_npm_and_what_
     let npm = folder.path().join("npm");
     fs::write(
         &npm,
-        "#!/bin/sh\necho 'npm error code ENOTFOUND' >&2\necho 'npm error network request failed' >&2\nexit 1\n",
+        "#!/bin/sh\necho 'npm error code ENOTFOUND' >&2\necho 'npm error errno -28' >&2\necho 'npm error network request failed' >&2\nexit 1\n",
     )
     .unwrap();
     fs::set_permissions(&npm, fs::Permissions::from_mode(0o755)).unwrap();
@@ -333,7 +333,8 @@ fn without_a_network_one_sentence_for_each_set_gives_the_reason_of_npm_and_what_
     path.push(":/bin:/usr/bin");
     fixture.store.fetcher = Box::new(Npm { path });
     let error = format!("{:#}", fixture.store.ensure(Trust::Stamped).unwrap_err());
-    for part in ["network request failed", "check the network", "cargo xtask data"] {
+    assert!(!error.contains("-28"), "{error}");
+    for part in ["network request failed", "check the network and the disk", "cargo xtask data"] {
         assert!(error.contains(part), "{part:?} is not in {error:?}");
     }
     assert!(error.lines().map(|line| line.split(':').next().unwrap()).eq(["grey", "colour"]), "{error:?}");
