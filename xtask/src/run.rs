@@ -44,10 +44,10 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     announce(top, &store, options)?;
     setup::system(Wanted::default())?;
     setup::wasm_target(top)?;
-    let programs = prepare(top, &store)?;
+    let program = prepare(top, &store)?;
     let burn = burn_is_to_be_built(top, options.no_burn_page);
 
-    let mut command = Command::new(programs.server);
+    let mut command = Command::new(program);
     command
         .current_dir(top)
         .arg("--listen")
@@ -97,14 +97,9 @@ fn announce(top: &Path, store: &Store, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What `run` starts.
-struct Programs {
-    server: PathBuf,
-}
-
-/// Builds the page and the server and fetches the data sets, side by side. Without data the page is served all the
-/// same: networks of made-up stories need none.
-fn prepare(top: &Path, store: &Store) -> Result<Programs> {
+/// Builds the page and the server and fetches the data sets, side by side; returns the server's program. Without data
+/// the page is served all the same: networks of made-up stories need none.
+fn prepare(top: &Path, store: &Store) -> Result<PathBuf> {
     fetch::dependencies(top);
     thread::scope(|scope| {
         let data = scope.spawn(|| fetch_data(store));
@@ -123,7 +118,7 @@ fn prepare(top: &Path, store: &Store) -> Result<Programs> {
         // The cause first: without wasm-bindgen there is no page either.
         let server = server?;
         page?;
-        Ok(Programs { server })
+        Ok(server)
     })
 }
 
