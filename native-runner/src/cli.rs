@@ -149,7 +149,7 @@ impl DeviceArgs {
 /// Where the data sets are.
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
-    /// Folder of the data sets [default: the workspace's `data`]
+    /// Folder of the data sets; without it, what is missing is fetched [default: the workspace's `data`, or the cache]
     #[arg(
         long = "data",
         value_name = "DIR",

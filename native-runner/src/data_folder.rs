@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::{env, fs, io};
 
 use async_trait::async_trait;
-use engine::{DataError, DataSet, DataSetDefinition, DataSource, Origin};
+use engine::{DataError, DataSet, DataSetDefinition, DataSource, Origin, Workload};
 use serde::Serialize;
 
 use crate::cli::DataArgs;
+use crate::failure::Failure;
+use crate::published_data;
 
 /// Reads data sets from the first of some folders that has them, each set once.
 pub(crate) struct DataFolder {
@@ -35,9 +37,7 @@ impl Whence {
         match self {
             Self::Files { folder } => format!("files in {}", quoted(folder)),
             Self::Generated => "generated; --babi names the folder of the published files".to_owned(),
-            Self::Missing => {
-                "missing; `native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it".to_owned()
-            }
+            Self::Missing => "missing; fetched when it is needed, or with `native-runner fetch-data`".to_owned(),
         }
     }
 }
@@ -47,6 +47,22 @@ impl DataFolder {
     pub(crate) fn new(chosen: &DataArgs) -> Self {
         let places = chosen.folder.as_ref().map_or_else(usual_places, |folder| vec![folder.clone()]);
         Self { places, stories: chosen.babi.clone(), loaded: HashMap::new() }
+    }
+
+    /// The same, once what these workloads need is there: sets that nobody has are fetched, unless a folder was chosen,
+    /// into which nothing is put unasked.
+    ///
+    /// # Errors
+    /// A set cannot be fetched.
+    pub(crate) fn with_data_of(chosen: &DataArgs, workloads: &[Workload]) -> Result<Self, Failure> {
+        let folder = Self::new(chosen);
+        let mut missing: Vec<&str> = workloads.iter().map(|workload| workload.data_set).collect();
+        missing.dedup();
+        missing.retain(|name| engine::data_set(name).is_some_and(|set| folder.whence(set) == Whence::Missing));
+        if chosen.folder.is_none() && !missing.is_empty() {
+            published_data::make(&missing, &place_to_fetch_to(), false)?;
+        }
+        Ok(folder)
     }
 
     /// Where this set would be loaded from. Its files are not opened.
@@ -112,15 +128,28 @@ impl DataSource for DataFolder {
     }
 }
 
-/// `data` where the program was started, in the workspace it was built in, and beside the program.
+/// `data` where the program was started, in the workspace it was built in, and beside the program; and the user's cache.
 fn usual_places() -> Vec<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(|folder| folder.join("data"));
     let beside = env::current_exe().ok().and_then(|program| Some(program.parent()?.join("data")));
     let mut places = vec![PathBuf::from("data")];
-    // A program that was moved to another machine does not speak of folders that are not there.
-    places.extend(workspace.filter(|folder| folder.is_dir()));
+    places.extend(workspace());
     places.extend(beside);
+    places.extend(published_data::cache().map(|cache| cache.join("data")));
     places
+}
+
+/// Where fetched data sets are put unless a folder is named: in the workspace that the program was built in, otherwise in
+/// the user's cache.
+pub(crate) fn place_to_fetch_to() -> PathBuf {
+    let cache = || Some(published_data::cache()?.join("data"));
+    workspace().or_else(cache).unwrap_or_else(|| PathBuf::from("data"))
+}
+
+/// The data folder of the workspace that the program was built in. A program that was moved to another machine does not
+/// speak of folders that are not there.
+fn workspace() -> Option<PathBuf> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
+    top.join("Cargo.lock").is_file().then(|| top.join("data"))
 }
 
 /// The same error with the file's whole path, so that one of several copies can be found.

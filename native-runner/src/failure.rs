@@ -14,6 +14,9 @@ pub(crate) enum Failure {
     /// Reading or writing something that is named here.
     #[error("{what}: {source}")]
     File { what: String, source: io::Error },
+    /// Data sets could not be fetched, each with its reason in a line of its own.
+    #[error("{0}")]
+    NotFetched(String),
     #[error("standard output: {0}")]
     Output(io::Error),
     #[error("the operating system gave no random seed ({0}); choose one with --seed")]
@@ -40,7 +43,11 @@ impl Failure {
         match self {
             Self::Usage(_) => 2,
             Self::Engine(error) => engine_exit_code(error),
-            Self::File { .. } | Self::Output(_) | Self::NoRandomness(_) | Self::NotMeasured(_) => 1,
+            Self::File { .. }
+            | Self::NotFetched(_)
+            | Self::Output(_)
+            | Self::NoRandomness(_)
+            | Self::NotMeasured(_) => 1,
             Self::WrongResults(_) => 3,
             Self::Upload { .. } => 5,
             Self::Cancelled { .. } => 130,

@@ -19,6 +19,7 @@ mod meter;
 mod processor;
 mod progress;
 mod provenance;
+mod published_data;
 mod report;
 mod screen;
 mod steps_progress;

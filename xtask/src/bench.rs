@@ -1,11 +1,11 @@
 //! `cargo xtask bench`: steps per second of every network on every back end.
 
-use crate::data::{self, Store, Trust};
 use crate::setup::vulkan::{self, Driver};
 use crate::setup::{self, Wanted};
-use crate::{build, say, workspace};
+use crate::{build, data, say, workspace};
 use anyhow::Result;
 use clap::Args;
+use data_sets::Trust;
 use std::path::Path;
 use std::process::Command;
 
@@ -21,11 +21,11 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
-    let store = Store::of_checkout(top, None)?;
+    let store = data::store(top, None)?;
     let root = Path::new("/");
     let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| std::env::var_os(name).is_some());
     let software_vulkan = !chosen && !vulkan::shows_gpu(root);
-    setup::system(Wanted { npm: store.needs_download(), software_vulkan, ..Wanted::default() })?;
+    setup::system(Wanted { software_vulkan, ..Wanted::default() })?;
     data::prepare(&store, Trust::Stamped)?;
     say::step("Building", "native-runner with Burn (minutes at first, nothing to do when it is up to date)");
     let program = build::program_with(top, "native-runner", FEATURES)?;

@@ -7,14 +7,15 @@ mod archive;
 mod licences;
 mod programs;
 
-use crate::data::{self, Store, Trust};
-use crate::files::{files_below, sha256_of, write_whole};
+use crate::files::files_below;
 use crate::setup::{self, Wanted};
 use crate::workspace::cargo;
-use crate::{build, page, say};
+use crate::{build, data, page, say};
 use anyhow::{Context, Result};
 use archive::Archive;
 use clap::{Args, ValueEnum};
+use data_sets::Trust;
+use data_sets::files::{sha256_of, write_whole};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -76,11 +77,10 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         Some("none") => Vec::new(),
         Some(list) => list.split(',').map(str::trim).collect(),
     };
-    let store = Store::of_checkout(top, None)?;
+    let store = data::store(top, None)?;
     if wants(Only::Server) {
-        let data = !options.no_data;
-        setup::system(Wanted { npm: data && store.needs_download(), ..Wanted::default() })?;
-        if data {
+        setup::system(Wanted::default())?;
+        if !options.no_data {
             data::prepare(&store, Trust::Nothing)?;
         }
         page::build_complete(top, !options.no_burn_page, || page::bindgen(top))?;

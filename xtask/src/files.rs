@@ -1,99 +1,12 @@
-//! Files that are whole or absent: digests, and writing by way of a temporary name.
+//! What lies below a folder.
 
-use anyhow::{Context, Result};
-use sha2::Digest as _;
-use std::fs;
-use std::io::{Read, Write};
+use anyhow::Result;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 use walkdir::WalkDir;
-
-/// Writes a file under a temporary name in the same folder and renames it when it is complete and on disk, so that
-/// nobody ever sees half of it.
-pub(crate) fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let folder = path.parent().context("a file to write needs a folder")?;
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let temporary = temporary_name(path);
-    let written: Result<()> = (|| {
-        let file = fs::File::create(&temporary)?;
-        let mut writer = std::io::BufWriter::new(file);
-        fill(&mut writer)?;
-        writer.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-        fs::rename(&temporary, path)?;
-        Ok(())
-    })();
-    if written.is_err() {
-        // The write has failed already; a left-over that cannot be removed either changes nothing.
-        let _ = fs::remove_file(&temporary);
-    }
-    written.with_context(|| format!("cannot write {}", path.display()))
-}
-
-fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".partial-{}", std::process::id()));
-    path.with_file_name(name)
-}
-
-pub(crate) fn md5_hex(bytes: &[u8]) -> String {
-    hex(&md5::Md5::digest(bytes))
-}
-
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
-    hex(&sha2::Sha256::digest(bytes))
-}
-
-/// The SHA-256 of everything a reader gives, as lower-case hexadecimal.
-pub(crate) fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
-    let mut digest = sha2::Sha256::new();
-    let mut chunk = vec![0; 1 << 20];
-    while let taken @ 1.. = reader.read(&mut chunk)? {
-        digest.update(&chunk[..taken]);
-    }
-    Ok(hex(&digest.finalize()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Size in bytes and time of last change in nanoseconds since 1970: what a file looks like from outside. `None` when
-/// there is no such file.
-pub(crate) fn outside_look(path: &Path) -> Option<(u64, u64)> {
-    let metadata = fs::metadata(path).ok()?;
-    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some((metadata.len(), u64::try_from(since.as_nanos()).ok()?))
-}
 
 /// Every file below a folder, sorted by path; folders that cannot be read are errors.
 pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
     let files = entries.filter(|entry| entry.as_ref().map_or(true, |entry| !entry.file_type().is_dir()));
     files.map(|entry| Ok(entry?.into_path())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digests_agree_with_the_published_test_vectors() {
-        assert_eq!(md5_hex(b"abc"), "900150983cd24fb0d6963f7d28e17f72");
-        assert_eq!(sha256_hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        assert_eq!(sha256_of(&b"abc"[..]).unwrap(), sha256_hex(b"abc"));
-    }
-
-    #[test]
-    fn a_write_that_fails_leaves_the_old_file_and_no_left_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.bin");
-        write_whole(&path, |out| Ok(out.write_all(b"old")?)).unwrap();
-        let failed = write_whole(&path, |out| {
-            out.write_all(b"half of the n")?;
-            anyhow::bail!("the disk is full")
-        });
-        assert!(format!("{:#}", failed.unwrap_err()).contains("the disk is full"));
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(files_below(folder.path()).unwrap(), [path]);
-    }
 }

@@ -21,6 +21,7 @@ mod workspace;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use data_sets::Trust;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -103,8 +104,8 @@ fn perform(task: Task) -> Result<()> {
         Task::Dist(options) => dist::run(&top, &options),
         Task::Check => lint::all(&top),
         Task::Data { force, dir } => {
-            let store = data::Store::of_checkout(&top, dir)?;
-            data::prepare(&store, if force { data::Trust::Refetch } else { data::Trust::Nothing })
+            let store = data::store(&top, dir)?;
+            data::prepare(&store, if force { Trust::Refetch } else { Trust::Nothing })
         }
     }
 }

@@ -1,12 +1,12 @@
 //! `cargo xtask run`: the page and the leaderboard on this machine.
 
-use crate::data::{self, Store, Trust};
 use crate::server::Server;
 use crate::setup::{self, Wanted};
 use crate::task::{Running, Task};
-use crate::{build, fetch, page, say};
+use crate::{build, data, fetch, page, say};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use data_sets::{Store, Trust};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let address = SocketAddr::new(options.host, options.port);
     // Before minutes of building, not after them.
     expect_free(address)?;
-    let store = Store::of_checkout(top, None)?;
+    let store = data::store(top, None)?;
     announce(top, &store, options)?;
     setup::system(Wanted::default())?;
     setup::wasm_target(top)?;
@@ -123,9 +123,7 @@ fn prepare(top: &Path, store: &Store) -> Result<PathBuf> {
 }
 
 fn fetch_data(store: &Store) {
-    let fetched = setup::system(Wanted { npm: store.needs_download(), ..Wanted::default() })
-        .and_then(|()| data::prepare(store, Trust::Stamped));
-    if let Err(error) = fetched {
+    if let Err(error) = data::prepare(store, Trust::Stamped) {
         say::warn(format!("{error:#}"));
         say::warn("the page is served without that; it says which networks have no data");
         // The server looks into the folder for what comes later.

@@ -1,15 +1,15 @@
 //! `cargo xtask test`: every test, the browser's included, after everything they need is in place.
 
 use crate::build::{self, Programs};
-use crate::data::{self, Store, Trust};
 use crate::setup::vulkan::{self, Driver};
 use crate::setup::{self, Wanted};
 use crate::tally::Tally;
 use crate::task::Task;
 use crate::workspace::{FEATURES, cargo};
-use crate::{dist, fetch, lint, page, say};
+use crate::{data, dist, fetch, lint, page, say};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use data_sets::{Store, Trust};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -46,8 +46,8 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let started = Instant::now();
     let selection = Selection::new(&crate::check::crate_names(top)?, options)?;
     let browser = selection.holds(BROWSER_TESTS);
-    let store = Store::of_checkout(top, None)?;
-    setup::system(Wanted { npm: store.needs_download(), browser, software_vulkan: !selection.others.is_empty() })?;
+    let store = data::store(top, None)?;
+    setup::system(Wanted { download: store.needs_download(), browser, software_vulkan: !selection.others.is_empty() })?;
     setup::wasm_target(top)?;
     let checks = options.crates.is_empty();
     if checks {

@@ -10,7 +10,7 @@ use crate::leaderboard::Address;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Installation {
-    /// Fetch data sets from a leaderboard that serves them, and verify every byte
+    /// Fetch data sets, and verify every byte
     FetchData(FetchDataArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
@@ -20,9 +20,12 @@ pub(crate) enum Installation {
 
 #[derive(Debug, Args)]
 pub(crate) struct FetchDataArgs {
-    /// Leaderboard to fetch from
+    /// Leaderboard to fetch from, which has to serve them [default: npm's registry, which has the published originals]
     #[arg(long = "from", value_name = "URL")]
-    pub(crate) leaderboard: Address,
+    pub(crate) leaderboard: Option<Address>,
+    /// Write the compressed twin of each file as well, which a server sends to browsers
+    #[arg(long, conflicts_with = "leaderboard")]
+    pub(crate) compressed: bool,
     /// Sets to fetch, such as `mnist` [default: all]
     #[arg(value_name = "SET")]
     pub(crate) sets: Vec<String>,

@@ -42,11 +42,11 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
     let backend = crate::device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
+    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
     introduce(suite, backend.as_ref(), &seed)?;
 
     let interrupt = Interrupt::default();
-    let mut data = DataFolder::new(&arguments.data);
     let request = request(arguments, suite, workloads, &seed);
     let mut record = match run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt) {
         Ok(record) => record,

@@ -175,7 +175,7 @@ impl Contest<'_> {
     fn run(&self, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
         let mut progress = LiveProgress::new(interrupt.clone());
         interrupt.listen(progress.stop_notice());
-        let mut data = DataFolder::new(&self.arguments.data);
+        let mut data = DataFolder::with_data_of(&self.arguments.data, self.workloads)?;
         let mut findings = Findings::default();
         let turns = schedule(self.workloads.len(), self.seeds.len(), self.backends.len());
         for (number, turn) in turns.iter().enumerate() {

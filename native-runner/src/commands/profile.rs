@@ -34,9 +34,10 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     let clock = MonotonicClock::start();
     let processor = ProcessorClock::new();
     let provenance = provenance();
+    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     let profile = pollster::block_on(async {
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
-        let data = DataFolder::new(&arguments.data).load(definition).await?;
+        let data = data.load(definition).await?;
         let batch_size = arguments.batch_size.unwrap_or(workload.batch_size);
         let job = steps::job(workload, batch_size, 1, data)?;
         let processor = processor.as_ref().map(|clock| clock as &dyn engine::Clock);

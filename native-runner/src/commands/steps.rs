@@ -43,6 +43,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     interrupt.listen(progress.stop_notice());
     let provenance = provenance();
     let (contenders, unavailable) = contenders(arguments, &clock)?;
+    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     let request = Request {
         workloads,
         batch_sizes: arguments.batch_sizes(),
@@ -51,7 +52,6 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         checked: !arguments.unchecked,
         seed: arguments.seed,
     };
-    let mut data = DataFolder::new(&arguments.data);
     let gauge = gauge(arguments, &contenders, &clock, &progress);
     let measured = steps::measure(&request, &contenders, gauge, &mut data, clock.as_ref(), &mut progress);
     let report = pollster::block_on(measured);

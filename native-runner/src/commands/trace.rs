@@ -24,8 +24,9 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
     let clock = Rc::new(MonotonicClock::start());
     let device = &arguments.device;
     let backend = crate::device::open(&device.backend, &device.opening(), &device.place, clock)?;
+    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     let trace = pollster::block_on(async {
-        let data = DataFolder::new(&arguments.data).load(definition).await?;
+        let data = data.load(definition).await?;
         engine::trace(workload, request, backend.as_ref(), data).await
     })?;
     arguments.json.write(&to_json(&trace)?)?;

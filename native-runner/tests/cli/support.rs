@@ -179,12 +179,18 @@ pub(crate) enum Answer {
     /// Status, headers, body.
     Http(u16, &'static [(&'static str, &'static str)], String),
     /// These bytes, whatever they are.
-    Raw(&'static [u8]),
+    Raw(Vec<u8>),
     /// The connection stays open and nothing comes.
     Silence,
 }
 
 impl Answer {
+    /// A file.
+    pub(crate) fn file(bytes: &[u8]) -> Self {
+        let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", bytes.len());
+        Self::Raw([head.as_bytes(), bytes].concat())
+    }
+
     pub(crate) fn json(status: u16, value: &impl serde::Serialize) -> Self {
         Self::Http(status, &[("content-type", "application/json")], serde_json::to_string(value).unwrap())
     }
@@ -228,7 +234,7 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Received>>, answer: &dyn Fn(&Rec
             // The program may have gone away, which is its right.
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
         }
-        Answer::Raw(bytes) => drop(stream.write_all(bytes)),
+        Answer::Raw(bytes) => drop(stream.write_all(&bytes)),
         Answer::Silence => thread::sleep(Duration::from_secs(600)),
     }
 }

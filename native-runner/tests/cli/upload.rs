@@ -58,9 +58,9 @@ fn what_is_not_a_leaderboard_is_said_to_be_none() {
     expect_no_leaderboard(|| Answer::Http(200, &[("content-type", "text/html")], page.to_owned()), "a web page");
     expect_no_leaderboard(|| Answer::Http(200, &[], other_json.to_owned()), "not the expected JSON");
     expect_no_leaderboard(|| Answer::Http(404, &[], other_json.to_owned()), "status 404");
-    expect_no_leaderboard(|| Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n"), "not HTTP");
+    expect_no_leaderboard(|| Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()), "not HTTP");
     let no_text = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n\xff\xfe";
-    expect_no_leaderboard(|| Answer::Raw(no_text), "not");
+    expect_no_leaderboard(|| Answer::Raw(no_text.to_vec()), "not");
 }
 
 #[test]

@@ -7,16 +7,17 @@ use std::path::Path;
 
 /// Each crate of the workspace and the crates of the workspace that it may depend on. Tests may use more, except
 /// those of xtask.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("results", &[]),
+    ("data-sets", &[]),
     ("shaders", &[]),
     ("engine", &["results", "shaders"]),
-    ("native-runner", &["engine", "results"]),
+    ("native-runner", &["engine", "results", "data-sets"]),
     ("leaderboard", &["results", "engine"]),
     ("app", &["engine", "results", "training-worker"]),
     ("training-worker", &["engine", "results"]),
     ("browser-tests", &["results"]),
-    ("xtask", &[]),
+    ("xtask", &["data-sets"]),
     ("page-bindgen", &[]),
 ];
 

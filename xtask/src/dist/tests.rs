@@ -85,7 +85,7 @@ fn the_digest_beside_an_archive_is_its_own() {
     let out = top.path().join("out");
     write(&out, &archive(top.path()), 0).unwrap();
     let name = "gradmark-server-1.2.3-moon.tar.gz";
-    let digest = crate::files::sha256_hex(&fs::read(out.join(name)).unwrap());
+    let digest = data_sets::files::sha256_hex(&fs::read(out.join(name)).unwrap());
     assert_eq!(fs::read_to_string(out.join(format!("{name}.sha256"))).unwrap(), format!("{digest}  {name}\n"));
 }
 

@@ -3,9 +3,10 @@
 //! Every file gets a digest of its content into its name, or its folder's name, so that browsers may keep it for ever;
 //! `index.html` names the files without, and is written anew with the names that they have got.
 
-use crate::files::{files_below, sha256_hex, write_whole};
+use crate::files::files_below;
 use crate::task::Task;
 use anyhow::{Context, Result, bail};
+use data_sets::files::{sha256_hex, write_whole};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -7,10 +7,11 @@
 
 use super::assemble::{Bindgen, Script, compress, digest, twin};
 use super::{digest_of, empty, folder, stamped};
-use crate::files::{files_below, write_whole};
+use crate::files::files_below;
 use crate::task::{Running, Task};
 use crate::{build, say, workspace};
 use anyhow::{Context, Result};
+use data_sets::files::write_whole;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};

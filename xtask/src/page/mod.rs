@@ -5,11 +5,12 @@ mod assemble;
 pub(crate) mod burn;
 
 use crate::build::{self, Build};
-use crate::files::{files_below, sha256_hex, write_whole};
+use crate::files::files_below;
 use crate::task::Task;
 use crate::workspace;
 use anyhow::{Context, Result};
 use assemble::{Bindgen, Modules};
+use data_sets::files::{sha256_hex, write_whole};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -15,8 +15,8 @@ pub(crate) use wasm::wasm_target;
 /// What the command at hand needs from the system.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted {
-    /// Something has to be downloaded with `npm pack`.
-    pub npm: bool,
+    /// An archive of a data set has to be downloaded.
+    pub download: bool,
     /// A browser with WebGPU, and the driver that tests steer it by.
     pub browser: bool,
     /// A Vulkan driver that works without a GPU.
@@ -29,7 +29,7 @@ pub(crate) struct Wanted {
 /// When something is missing that needs an administrator and we are none: the error holds the line to paste.
 pub(crate) fn system(wanted: Wanted) -> Result<()> {
     let mut needs = vec![Need::CCompiler];
-    needs.extend(wanted.npm.then_some(Need::Npm));
+    needs.extend(wanted.download.then_some(Need::Download));
     needs.extend(wanted.browser.then_some(Need::Browser));
     needs.extend((wanted.software_vulkan && cfg!(target_os = "linux")).then_some(Need::Vulkan));
     packages::ensure(&Machine::this_one(), &needs, Machine::this_one)

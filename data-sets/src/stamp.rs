@@ -3,8 +3,8 @@
 //! A file is trusted without reading it when it has the size and the time of change that it had when its SHA-256 was
 //! found to be the registered one. A stamp that cannot be read is no stamp: everything is then verified.
 
-use super::registry::DataFile;
 use crate::files::{outside_look, write_whole};
+use crate::registry::DataFile;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     verified: BTreeMap<String, Look>,
 }
 
@@ -32,15 +32,15 @@ impl Look {
 }
 
 impl Stamp {
-    pub(super) fn path(folder: &Path) -> PathBuf {
+    pub(crate) fn path(folder: &Path) -> PathBuf {
         folder.join(".verified.json")
     }
 
-    pub(super) fn read(folder: &Path) -> Self {
+    pub(crate) fn read(folder: &Path) -> Self {
         fs::read(Self::path(folder)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
-    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+    pub(crate) fn write(&self, folder: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)?;
         if fs::read_to_string(Self::path(folder)).is_ok_and(|old| old == text) {
             return Ok(());
@@ -49,7 +49,7 @@ impl Stamp {
     }
 
     /// Notes how a verified file and its compressed twin look now.
-    pub(super) fn record(&mut self, folder: &Path, file: &DataFile) {
+    pub(crate) fn record(&mut self, folder: &Path, file: &DataFile) {
         for name in [file.file.clone(), file.compressed_name()] {
             match Look::at(&folder.join(&name), file) {
                 Some(look) => self.verified.insert(name, look),
@@ -59,7 +59,7 @@ impl Stamp {
     }
 
     /// Whether the named file (a registered one or its twin) looks as it did when it was verified.
-    pub(super) fn knows(&self, folder: &Path, file: &DataFile, name: &str) -> bool {
+    pub(crate) fn knows(&self, folder: &Path, file: &DataFile, name: &str) -> bool {
         let known = self.verified.get(name);
         known.is_some() && known == Look::at(&folder.join(name), file).as_ref()
     }
