@@ -25,8 +25,8 @@ pub(crate) struct Build {
 
 pub(crate) const SERVER: Build =
     Build { packages: &["leaderboard"], programs: &["leaderboard"], features: &[], browser: false };
-pub(crate) const PAGE_BINDGEN: Build =
-    Build { packages: &["page-bindgen"], programs: &["page-bindgen"], features: &[], browser: false };
+pub(crate) const PAGE_TOOLS: Build =
+    Build { packages: &["page-tools"], programs: &["page-tools"], features: &[], browser: false };
 /// Page and worker in one command, because cargo then compiles what they share once. What only the worker uses of it
 /// does not get into the page: the linker leaves it out.
 pub(crate) const PAGE: Build =

@@ -83,7 +83,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         if !options.no_data {
             data::prepare(&store, Trust::Nothing)?;
         }
-        page::build_complete(top, !options.no_burn_page, || page::bindgen(top))?;
+        page::build_complete(top, !options.no_burn_page, || page::tools(top))?;
     }
     let built = |package: &str, features: &[&str]| {
         let with = if features.is_empty() { String::new() } else { format!(" with {}", features.join(", ")) };

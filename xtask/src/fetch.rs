@@ -29,7 +29,7 @@ fn command(top: &Path) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{BURN_WORKER, Build, PAGE, PAGE_BINDGEN, SERVER};
+    use crate::build::{BURN_WORKER, Build, PAGE, PAGE_TOOLS, SERVER};
     use crate::workspace;
 
     /// Asks cargo, which must not use the network, for all that a build is made of.
@@ -64,7 +64,7 @@ mod tests {
             features: &["engine/burn-flex", "native-runner/burn-remote"],
             browser: false,
         };
-        for build in [&SERVER, &PAGE_BINDGEN, &PAGE, &BURN_WORKER, &tests] {
+        for build in [&SERVER, &PAGE_TOOLS, &PAGE, &BURN_WORKER, &tests] {
             resolve(build, &top, cargo_home.path());
         }
     }

@@ -10,12 +10,18 @@ use std::process::Command;
 
 pub(crate) fn all(top: &Path) -> Result<()> {
     format(top)?;
-    say::step("Checking", "the promises of the design");
-    check::all(top)?;
+    promises(top)?;
+    check::page(top)?;
     say::step("Checking", "all crates with clippy");
     run(&mut clippy(top), "clippy")?;
     say::step("Checking", "the page with clippy, for the browser");
     run(&mut clippy_of_the_page(top), "clippy for the browser")
+}
+
+/// The promises of the design that the sources can break.
+pub(crate) fn promises(top: &Path) -> Result<()> {
+    say::step("Checking", "the promises of the design");
+    check::sources(top)
 }
 
 pub(crate) fn format(top: &Path) -> Result<()> {

@@ -1,29 +1,46 @@
 //! `cargo xtask rehearse`: what happens on a newcomer's machine.
 //!
-//! The commit is cloned into an empty folder, and both commands run there with nothing cached: the home, cargo's
-//! home, the cache and the target folder are empty. Only rustup's toolchain, and what is installed in the system, stay.
+//! For each of the commands that a newcomer types first, the commit is cloned into an empty folder, and the command runs
+//! there with nothing cached: the home, cargo's home, the cache and the target folder are empty. Only rustup's
+//! toolchain, and what is installed in the system, stay.
 
-use crate::server::is_healthy;
+use crate::server::{ask_to_finish, is_healthy};
+use crate::setup::vulkan::shows_gpu;
 use crate::{say, workspace};
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Rehearse in a new folder in this one, which needs about 15 GB, and not in the folder for temporary files
+    /// Rehearse only these
+    #[arg(long, value_name = "ACT", value_delimiter = ',')]
+    only: Vec<Act>,
+    /// Rehearse in a new folder in this one, which needs about 10 GB, and not in the folder for temporary files
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Keep what the rehearsal made; after a failure it is kept anyway
     #[arg(long)]
     keep: bool,
+}
+
+/// A command that a newcomer types first, each from nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Act {
+    /// `cargo run --release -p native-runner`, until it shows figures
+    NativeRunner,
+    /// `cargo xtask run`, until the page has all it can have; and a second time
+    Run,
+    /// `cargo xtask test`, twice
+    Test,
 }
 
 /// What a newcomer's environment has, too: how programs are found, and how the network is reached.
@@ -45,52 +62,91 @@ const KEPT: [&str; 13] = [
 const PAUSE: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
-    let stage = Stage::set_up(options)?;
-    say::step("Rehearsing", format!("in {}", stage.folder.display()));
     let mut times = Vec::new();
-    let performed = perform(top, &stage, &mut times);
+    let mut performed = Ok(());
+    for act in Act::value_variants().iter().filter(|act| options.only.is_empty() || options.only.contains(act)) {
+        performed = rehearse(top, *act, options, &mut times);
+        if performed.is_err() {
+            break;
+        }
+    }
     for (what, time) in &times {
         say::step("Took", format!("{:>13}  {what}", say::duration(*time)));
     }
-    if performed.is_ok() && !options.keep {
-        fs::remove_dir_all(&stage.folder).with_context(|| format!("cannot remove {}", stage.folder.display()))?;
-    } else {
-        say::step("Kept", stage.folder.display().to_string());
-    }
     performed?;
-    say::step("Passed", "both commands work with nothing cached");
+    say::step("Passed", "everything works with nothing cached");
     Ok(())
 }
 
 type Times = Vec<(&'static str, Duration)>;
 
-fn perform(top: &Path, stage: &Stage, times: &mut Times) -> Result<()> {
+fn rehearse(top: &Path, act: Act, options: &Options, times: &mut Times) -> Result<()> {
+    let stage = Stage::set_up(options)?;
+    say::step("Rehearsing", format!("{act:?} in {}", stage.folder.display()));
     let began = Instant::now();
-    stage.clone(top)?;
-    times.push(("git clone", began.elapsed()));
+    let performed = stage.clone(top).and_then(|()| match act {
+        Act::NativeRunner => native_runner(&stage, began, times),
+        Act::Run => page(&stage, began, times),
+        Act::Test => tests(&stage, began, times),
+    });
+    if performed.is_ok() && !options.keep {
+        fs::remove_dir_all(&stage.folder).with_context(|| format!("cannot remove {}", stage.folder.display()))?;
+    } else {
+        say::step("Kept", stage.folder.display().to_string());
+    }
+    performed
+}
 
-    let mut first = stage.start()?;
-    first.wait_until_ready()?;
-    times.push(("from the clone to `Ready` of `cargo xtask run`", began.elapsed()));
-    first.wait_for_burn(stage)?;
-    times.push(("from the clone to Burn in the page's chooser", began.elapsed()));
-    first.stop()?;
+fn native_runner(stage: &Stage, began: Instant, times: &mut Times) -> Result<()> {
+    let mut command = stage.cargo(&["run", "--release", "--package", "native-runner"]);
+    if cfg!(target_os = "linux") && !shows_gpu(Path::new("/")) {
+        // It never takes a software adapter unasked.
+        command.args(["--", "--adapter", "cpu"]);
+    }
+    let mut runner = Running::start(&mut command)?;
+    runner.wait_for(|line| line.contains(" samples/s"))?;
+    times.push(("from the clone to the first figures of `cargo run --release -p native-runner`", began.elapsed()));
+    // It says that it was cancelled.
+    runner.stop(|status| status.code() == Some(130))
+}
 
-    let again = Instant::now();
-    let mut second = stage.start()?;
-    second.wait_until_ready()?;
-    times.push(("second start, to `Ready`", again.elapsed()));
-    second.stop()?;
-
-    let tests = Instant::now();
-    let mut command = stage.cargo(&["xtask", "test"]);
-    let status = command.status().context("cannot start cargo")?;
-    times.push(("`cargo xtask test` after that", tests.elapsed()));
-    times.push(("everything", began.elapsed()));
-    if !status.success() {
-        bail!("`cargo xtask test` ended with {status}, see its messages above");
+fn page(stage: &Stage, began: Instant, times: &mut Times) -> Result<()> {
+    let is_ready = |line: &str| line.trim_start().starts_with("Ready ");
+    for what in ["from the clone to `Ready` of `cargo xtask run`", "a second start, to `Ready`"] {
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let again = Instant::now();
+        let mut run = Running::start(&mut stage.cargo(&["xtask", "run", "--port", &address.port().to_string()]))?;
+        run.wait_for(is_ready)?;
+        expect_answer(address)?;
+        let is_first = times.last().is_none_or(|(what, _)| !what.contains("chooser"));
+        times.push((what, if is_first { began.elapsed() } else { again.elapsed() }));
+        if is_first {
+            run.wait_for_burn(stage)?;
+            times.push(("from the clone to Burn in the page's chooser", began.elapsed()));
+        }
+        run.stop(|status| status.success())?;
     }
     Ok(())
+}
+
+fn tests(stage: &Stage, began: Instant, times: &mut Times) -> Result<()> {
+    let mut since = began;
+    for what in ["from the clone to the end of `cargo xtask test`", "the same again, with nothing changed"] {
+        let status = stage.cargo(&["xtask", "test"]).status().context("cannot start cargo")?;
+        times.push((what, since.elapsed()));
+        if !status.success() {
+            bail!("`cargo xtask test` ended with {status}, see its messages above");
+        }
+        since = Instant::now();
+    }
+    Ok(())
+}
+
+fn expect_answer(address: SocketAddr) -> Result<()> {
+    if is_healthy(address) {
+        return Ok(());
+    }
+    bail!("`cargo xtask run` says that it is ready, and nobody answers on {address}")
 }
 
 /// The empty machine, as far as environment variables make one.
@@ -146,44 +202,38 @@ impl Stage {
         }
         environment
     }
-
-    /// `cargo xtask run` on a free port.
-    fn start(&self) -> Result<Running> {
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-        let mut command = self.cargo(&["xtask", "run", "--port", &address.port().to_string()]);
-        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().context("cannot start cargo")?;
-        let messages = child.stderr.take().context("its messages were not piped")?;
-        let began = Instant::now();
-        let (sender, ready) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(messages).lines().map_while(Result::ok) {
-                say::quote(&format!("{:>4} s {line}", began.elapsed().as_secs()));
-                if line.trim_start().starts_with("Ready ") {
-                    // Nobody waits for it a second time.
-                    let _ = sender.send(());
-                }
-            }
-        });
-        Ok(Running { child, address, ready })
-    }
 }
 
-/// A `cargo xtask run` of the rehearsal.
+/// A command of the rehearsal whose messages are shown with the seconds since its start.
 struct Running {
     child: Child,
-    address: SocketAddr,
-    ready: std::sync::mpsc::Receiver<()>,
+    name: String,
+    lines: Receiver<String>,
 }
 
 impl Running {
-    fn wait_until_ready(&mut self) -> Result<()> {
-        if self.ready.recv().is_err() {
-            bail!("`cargo xtask run` ended with {} and was never ready, see its messages above", self.child.wait()?);
+    fn start(command: &mut Command) -> Result<Self> {
+        let arguments: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        let name = format!("cargo {}", arguments.join(" "));
+        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().context("cannot start cargo")?;
+        let messages = child.stderr.take().context("its messages were not piped")?;
+        let began = Instant::now();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(messages).lines().map_while(Result::ok) {
+                say::quote(&format!("{:>4} s {line}", began.elapsed().as_secs()));
+                // Later lines are only shown.
+                let _ = sender.send(line);
+            }
+        });
+        Ok(Self { child, name, lines })
+    }
+
+    fn wait_for(&mut self, is_it: impl Fn(&str) -> bool) -> Result<()> {
+        if self.lines.iter().any(|line| is_it(&line)) {
+            return Ok(());
         }
-        if !is_healthy(self.address) {
-            bail!("`cargo xtask run` says that it is ready, and nobody answers on {}", self.address);
-        }
-        Ok(())
+        bail!("`{}` ended with {} before it got so far, see its messages above", self.name, self.child.wait()?)
     }
 
     fn wait_for_burn(&mut self, stage: &Stage) -> Result<()> {
@@ -197,28 +247,28 @@ impl Running {
                 bail!("Burn did not get into the page: {state}");
             }
             if let Some(status) = self.child.try_wait()? {
-                bail!("`cargo xtask run` ended with {status} while it built Burn, see its messages above");
+                bail!("`{}` ended with {status} while it built Burn, see its messages above", self.name);
             }
             sleep(PAUSE);
         }
     }
 
     /// Ends it as Ctrl-C does, and expects that to be a good end.
-    fn stop(mut self) -> Result<()> {
-        crate::server::ask_to_finish(&self.child);
+    fn stop(mut self, is_good: impl Fn(std::process::ExitStatus) -> bool) -> Result<()> {
+        ask_to_finish(&self.child);
         let status = self.child.wait()?;
-        if !status.success() {
-            bail!("`cargo xtask run` was asked to stop and ended with {status}");
+        if !is_good(status) {
+            bail!("`{}` was asked to stop and ended with {status}", self.name);
         }
         Ok(())
     }
 }
 
 impl Drop for Running {
-    /// An error on the way must not leave a server behind.
+    /// An error on the way must not leave a program behind.
     fn drop(&mut self) {
         if let Ok(None) = self.child.try_wait() {
-            crate::server::ask_to_finish(&self.child);
+            ask_to_finish(&self.child);
             // It was asked, and cargo ends with it.
             let _ = self.child.wait();
         }
@@ -232,7 +282,8 @@ mod tests {
     #[test]
     fn on_the_stage_every_cache_is_empty_and_the_toolchain_is_there() {
         let above = tempfile::tempdir().unwrap();
-        let stage = Stage::set_up(&Options { dir: Some(above.path().to_path_buf()), keep: false }).unwrap();
+        let stage =
+            Stage::set_up(&Options { only: Vec::new(), dir: Some(above.path().to_path_buf()), keep: false }).unwrap();
         let environment = stage.environment();
         let value = |name: &str| {
             PathBuf::from(&environment.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("no {name}")).1)
@@ -246,11 +297,21 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_ends_before_it_is_ready_fails_the_rehearsal() {
-        let child = Command::new("sh").args(["-c", "exit 4"]).spawn().unwrap();
-        let (_, ready) = std::sync::mpsc::channel();
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let error = Running { child, address, ready }.wait_until_ready().unwrap_err().to_string();
-        assert!(error.contains("exit status: 4") && error.contains("never ready"), "{error}");
+    fn a_command_that_ends_too_early_fails_the_rehearsal_with_its_status() {
+        let shell = |script: &str| Running::start(Command::new("sh").args(["-c", script])).unwrap();
+        let error = shell("echo Building >&2; exit 4").wait_for(|line| line == "Ready").unwrap_err().to_string();
+        assert!(error.contains("exit status: 4"), "{error}");
+        shell("echo Ready >&2; exec sleep 600").wait_for(|line| line == "Ready").unwrap();
+    }
+
+    #[test]
+    fn a_bad_end_after_the_request_to_stop_fails_the_rehearsal() {
+        let mut running = Running::start(
+            Command::new("sh").args(["-c", "trap 'exit 5' TERM; echo Ready >&2; while :; do sleep 0.01; done"]),
+        )
+        .unwrap();
+        running.wait_for(|line| line == "Ready").unwrap();
+        let error = running.stop(|status| status.success()).unwrap_err().to_string();
+        assert!(error.contains("exit status: 5"), "{error}");
     }
 }

@@ -70,7 +70,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let running = Running::default();
     thread::scope(|scope| {
         if burn {
-            scope.spawn(|| page::burn::follow(top, || page::bindgen(top), &running));
+            scope.spawn(|| page::burn::follow(top, || page::tools(top), &running));
         }
         let ended = server.wait_for_its_end();
         running.end();
@@ -106,7 +106,7 @@ fn prepare(top: &Path, store: &Store) -> Result<PathBuf> {
         let (sender, receiver) = mpsc::channel();
         let server = scope.spawn(move || {
             // The page waits for this one. Its other end is gone when the page needed none.
-            let _ = sender.send(page::bindgen(top)?);
+            let _ = sender.send(page::tools(top)?);
             let task = Task::build("the server");
             let server = build::SERVER.program(top, &task)?;
             task.done("Built");

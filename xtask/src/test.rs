@@ -34,7 +34,7 @@ pub(crate) struct Options {
 const BROWSER_TESTS: &str = "browser-tests";
 /// What `cargo xtask` itself is made of, and compiled for it before the tests of the others: built together with those
 /// it would share their choice of features, and be compiled again by the next `cargo xtask`.
-const APART: [&str; 2] = ["xtask", "page-bindgen"];
+const APART: [&str; 2] = ["xtask", "page-tools"];
 
 /// The programs that tests of other crates start, and whose tests those are.
 const STARTED_BY: [(&str, &str, &[&str]); 2] = [
@@ -52,19 +52,20 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let checks = options.crates.is_empty();
     if checks {
         lint::format(top)?;
+        lint::promises(top)?;
     }
     let mut programs = prepare(top, &store, &selection, options)?;
-    if checks {
-        say::step("Checking", "the promises of the design");
-        crate::check::all(top)?;
+    if checks && browser {
+        say::step("Checking", "the size of the page");
+        crate::check::page(top)?;
     }
 
     let mut tally = Tally::default();
     let mut failed = Vec::new();
-    if selection.holds("xtask") {
-        say::step("Testing", "xtask");
-        let well = run_tests(cargo(top).args(["test", "--release", "--package", "xtask"]), &mut tally)?;
-        failed.extend((!well).then_some("xtask"));
+    for package in &selection.apart {
+        say::step("Testing", package);
+        let well = run_tests(cargo(top).args(["test", "--release", "--package", package]), &mut tally)?;
+        failed.extend((!well).then_some(package.as_str()));
     }
     if !selection.others.is_empty() {
         let mut environment = environment(top, &store, &selection, &mut programs)?;
@@ -83,23 +84,21 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 /// is for this machine, because each of them often waits for one core. Returns the programs for this machine.
 fn prepare(top: &Path, store: &Store, selection: &Selection, options: &Options) -> Result<Programs> {
     fetch::dependencies(top);
-    let (sender, bindgen) = mpsc::channel();
+    let (sender, tools) = mpsc::channel();
     let checks = options.crates.is_empty();
     let browser = selection.holds(BROWSER_TESTS);
     thread::scope(|scope| {
         let data = scope.spawn(|| data::prepare(store, Trust::Nothing));
         let page = scope.spawn(move || {
             if browser {
-                page::build_complete(top, !options.no_burn_page, || {
-                    bindgen.recv().context("there is no wasm-bindgen")
-                })?;
+                page::build_complete(top, !options.no_burn_page, || tools.recv().context("there is no wasm-bindgen"))?;
             }
             if checks { lint::browser(top) } else { Ok(()) }
         });
         let host = || {
             if browser {
                 // Nobody waits for it where the page is up to date.
-                let _ = sender.send(page::bindgen(top)?);
+                let _ = sender.send(page::tools(top)?);
             }
             let built = selection.build(top)?;
             if checks {
@@ -121,8 +120,8 @@ fn prepare(top: &Path, store: &Store, selection: &Selection, options: &Options) 
 
 /// The crates to test.
 struct Selection {
-    /// Whether xtask is among them.
-    xtask: bool,
+    /// Those that are tested by themselves, by name.
+    apart: Vec<String>,
     /// The others, by name.
     others: Vec<String>,
     /// Whether `others` are all others, or all but the browser tests.
@@ -137,12 +136,12 @@ impl Selection {
         let all = options.crates.is_empty();
         let wanted =
             |name: &String| (all || options.crates.contains(name)) && !(options.no_browser && name == BROWSER_TESTS);
-        let (xtask, others): (Vec<String>, Vec<String>) =
+        let (apart, others): (Vec<String>, Vec<String>) =
             known.iter().filter(|name| wanted(name)).cloned().partition(|name| APART.contains(&name.as_str()));
-        if xtask.is_empty() && others.is_empty() {
+        if apart.is_empty() && others.is_empty() {
             bail!("with --no-browser nothing is left to test");
         }
-        Ok(Self { xtask: xtask.iter().any(|name| name == "xtask"), others, all })
+        Ok(Self { apart, others, all })
     }
 
     /// Builds the tests, and the programs that come with them.
@@ -157,7 +156,7 @@ impl Selection {
     }
 
     fn holds(&self, name: &str) -> bool {
-        if name == "xtask" { self.xtask } else { self.others.iter().any(|other| other == name) }
+        self.apart.iter().chain(&self.others).any(|other| other == name)
     }
 
     /// The one `cargo test` for all crates but xtask. One command, because cargo then chooses the features of shared
@@ -166,7 +165,7 @@ impl Selection {
         let mut command = cargo(top);
         command.args(["test", "--release"]);
         if self.all {
-            command.args(["--workspace", "--exclude", "xtask", "--exclude", "page-bindgen"]);
+            command.arg("--workspace").args(APART.iter().flat_map(|name| ["--exclude", name]));
             if !self.holds(BROWSER_TESTS) {
                 command.args(["--exclude", BROWSER_TESTS]);
             }
@@ -325,7 +324,7 @@ mod tests {
         let features = ["--features", "engine/burn-flex"];
         assert_eq!(
             arguments(&all),
-            [&["test", "--release", "--workspace", "--exclude", "xtask", "--exclude", "page-bindgen"], &features[..]]
+            [&["test", "--release", "--workspace", "--exclude", "xtask", "--exclude", "page-tools"], &features[..]]
                 .concat()
         );
     }

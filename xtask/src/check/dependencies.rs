@@ -18,7 +18,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("training-worker", &["engine", "results"]),
     ("browser-tests", &["results"]),
     ("xtask", &["data-sets"]),
-    ("page-bindgen", &[]),
+    ("page-tools", &[]),
 ];
 
 pub(super) const CHECK: Check = Check {

@@ -8,39 +8,42 @@ use crate::task::Task;
 use anyhow::{Context, Result, bail};
 use data_sets::files::{sha256_hex, write_whole};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Kinds of files that shrink when compressed.
-const COMPRESSIBLE: [&str; 7] = ["html", "js", "wasm", "css", "svg", "json", "txt"];
 /// Hexadecimal digits of a digest in a name.
 const DIGITS: usize = 16;
 
-/// How a script is loaded: `page-bindgen --help`.
+/// How a script is loaded: `page-tools bindgen --help`.
 #[derive(Clone, Copy)]
 pub(super) enum Script {
     Module,
     Classic,
 }
 
-/// A program that makes wasm modules fit for a browser, and the task that waits for it.
+/// The program that makes what cargo built fit for a browser, and the task that waits for it.
 #[derive(Clone, Copy)]
-pub(super) struct Bindgen<'a> {
+pub(super) struct Tools<'a> {
     pub program: &'a Path,
     pub task: &'a Task,
 }
 
-impl Bindgen<'_> {
+impl Tools<'_> {
     /// Writes `NAME.js` and `NAME_bg.wasm` into a folder.
-    pub(super) fn run(self, module: &Path, script: Script, name: &str, folder: &Path) -> Result<()> {
+    pub(super) fn bindgen(self, module: &Path, script: Script, name: &str, folder: &Path) -> Result<()> {
         let script = match script {
             Script::Module => "module",
             Script::Classic => "classic",
         };
         let mut command = Command::new(self.program);
-        command.args(["--script", script, "--name", name, "--out"]).arg(folder).arg(module);
+        command.args(["bindgen", "--script", script, "--name", name, "--out"]).arg(folder).arg(module);
         self.task.follow(&mut command).map(|_| ())
+    }
+
+    /// Writes `FILE.gz` and `FILE.br` beside each compressible file: the server sends whichever a browser accepts, and
+    /// compresses nothing itself.
+    pub(super) fn compress(self, folder: &Path) -> Result<()> {
+        self.task.follow(Command::new(self.program).arg("compress").arg(folder)).map(|_| ())
     }
 }
 
@@ -51,11 +54,11 @@ pub(super) struct Modules {
 }
 
 /// Puts the whole page into an empty folder, with a compressed twin beside each file.
-pub(super) fn assemble(top: &Path, modules: &Modules, bindgen: Bindgen, dist: &Path) -> Result<()> {
+pub(super) fn assemble(top: &Path, modules: &Modules, tools: Tools, dist: &Path) -> Result<()> {
     let worker = dist.join("worker");
     fs::create_dir_all(&worker).with_context(|| format!("cannot make the folder {}", worker.display()))?;
-    bindgen.run(&modules.page, Script::Module, "page", dist)?;
-    bindgen.run(&modules.worker, Script::Classic, "worker", &worker)?;
+    tools.bindgen(&modules.page, Script::Module, "page", dist)?;
+    tools.bindgen(&modules.worker, Script::Classic, "worker", &worker)?;
     for (source, place) in [
         ("app/icon.svg", "icon.svg"),
         ("app/style.css", "style.css"),
@@ -65,7 +68,7 @@ pub(super) fn assemble(top: &Path, modules: &Modules, bindgen: Bindgen, dist: &P
         fs::copy(top.join(source), dist.join(place)).with_context(|| format!("cannot copy {source} into the page"))?;
     }
     name_by_content(dist)?;
-    compress(dist)
+    tools.compress(dist)
 }
 
 /// Gives the files and the worker's folder their names, and `index.html` the names.
@@ -101,41 +104,9 @@ pub(super) fn digest(files: &[PathBuf]) -> Result<String> {
     Ok(sha256_hex(digests.as_bytes())[..DIGITS].to_owned())
 }
 
-/// Writes `FILE.gz` and `FILE.br` beside each compressible file: the server sends whichever a browser accepts, and
-/// compresses nothing itself.
-pub(super) fn compress(dist: &Path) -> Result<()> {
-    for file in files_below(dist)? {
-        if !file.extension().and_then(|kind| kind.to_str()).is_some_and(|kind| COMPRESSIBLE.contains(&kind)) {
-            continue;
-        }
-        let plain = fs::read(&file)?;
-        write_whole(&twin(&file, "gz"), |out| {
-            let mut encoder = flate2::GzBuilder::new().write(out, flate2::Compression::best());
-            encoder.write_all(&plain)?;
-            encoder.finish()?;
-            Ok(())
-        })?;
-        write_whole(&twin(&file, "br"), |out| {
-            let mut out = out;
-            let best = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
-            brotli::BrotliCompress(&mut plain.as_slice(), &mut out, &best)?;
-            Ok(())
-        })?;
-    }
-    Ok(())
-}
-
-pub(super) fn twin(file: &Path, ending: &str) -> PathBuf {
-    let mut name = file.file_name().unwrap_or_default().to_os_string();
-    name.push(".");
-    name.push(ending);
-    file.with_file_name(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
 
     fn page() -> tempfile::TempDir {
         let dist = tempfile::tempdir().unwrap();
@@ -178,24 +149,5 @@ mod tests {
         fs::write(dist.path().join("index.html"), "<html>").unwrap();
         let error = name_by_content(dist.path()).unwrap_err().to_string();
         assert_eq!(error, "index.html does not name /icon.svg");
-    }
-
-    #[test]
-    fn compressed_twins_hold_what_the_file_holds() {
-        let dist = tempfile::tempdir().unwrap();
-        let text = "a page that repeats itself, ".repeat(100);
-        fs::write(dist.path().join("index.html"), &text).unwrap();
-        fs::write(dist.path().join("icon.png"), "compressed already").unwrap();
-        compress(dist.path()).unwrap();
-        assert_eq!(files_below(dist.path()).unwrap().len(), 4);
-        let mut unpacked = String::new();
-        let gz = fs::read(dist.path().join("index.html.gz")).unwrap();
-        assert!(gz.len() < text.len() / 10);
-        flate2::read::GzDecoder::new(gz.as_slice()).read_to_string(&mut unpacked).unwrap();
-        assert_eq!(unpacked, text);
-        let br = fs::read(dist.path().join("index.html.br")).unwrap();
-        let mut unpacked = Vec::new();
-        brotli::BrotliDecompress(&mut br.as_slice(), &mut unpacked).unwrap();
-        assert_eq!(unpacked, text.as_bytes());
     }
 }

@@ -5,7 +5,7 @@
 //! bundle is kept in the user's cache under the digest of what it is made from, where every checkout finds it, and a
 //! change of the page alone does not make it again.
 
-use super::assemble::{Bindgen, Script, compress, digest, twin};
+use super::assemble::{Script, Tools, digest};
 use super::{digest_of, empty, folder, stamped};
 use crate::files::files_below;
 use crate::task::{Running, Task};
@@ -86,23 +86,23 @@ pub(crate) fn is_missing(top: &Path, note: String) -> Result<()> {
     tell(top, &State::Missing { note })
 }
 
-/// Builds the bundle and puts it into the page. `bindgen` gives the program of that name.
-pub(super) fn complete(top: &Path, bindgen: impl FnOnce() -> Result<PathBuf>) -> Result<()> {
+/// Builds the bundle and puts it into the page. `tools` gives the program of that name.
+pub(super) fn complete(top: &Path, tools: impl FnOnce() -> Result<PathBuf>) -> Result<()> {
     let task = Task::build("Burn for the page");
-    make(top, Bindgen { program: &bindgen()?, task: &task }, |_| ())?;
+    make(top, Tools { program: &tools()?, task: &task }, |_| ())?;
     from_cache(top)?;
     task.done("Built");
     Ok(())
 }
 
 /// Builds the bundle into the cache; `heard` gets cargo's messages.
-fn make(top: &Path, bindgen: Bindgen, heard: impl FnMut(&str)) -> Result<()> {
+fn make(top: &Path, tools: Tools, heard: impl FnMut(&str)) -> Result<()> {
     let made = place_in_cache(top)?;
     let cache = made.parent().context("a bundle lies in the cache")?;
     let aside = cache.join(format!("partial-{}", std::process::id()));
     // Before minutes of building, not after them.
     empty(&aside)?;
-    let built = build_into(&aside, top, bindgen, heard).and_then(|()| keep(&aside, &made));
+    let built = build_into(&aside, top, tools, heard).and_then(|()| keep(&aside, &made));
     // What stays behind is only in the way when it can be removed later.
     let _ = fs::remove_dir_all(&aside);
     built?;
@@ -113,14 +113,14 @@ fn place_in_cache(top: &Path) -> Result<PathBuf> {
     Ok(workspace::cache()?.join("burn").join(&digest_of(top, &SOURCES)?[..16]))
 }
 
-fn build_into(folder: &Path, top: &Path, bindgen: Bindgen, heard: impl FnMut(&str)) -> Result<()> {
+fn build_into(folder: &Path, top: &Path, tools: Tools, heard: impl FnMut(&str)) -> Result<()> {
     let build = &build::BURN_WORKER;
     let mut command = stamped(build, top);
-    let module = build.programs_hearing(&mut command, bindgen.task, heard)?;
+    let module = build.programs_hearing(&mut command, tools.task, heard)?;
     let module = module.into_values().next().context("cargo built no worker with Burn")?;
-    bindgen.run(&module, Script::Classic, "worker", folder)?;
+    tools.bindgen(&module, Script::Classic, "worker", folder)?;
     fs::copy(top.join(LOADER), folder.join("loader.js")).with_context(|| format!("cannot copy {LOADER}"))?;
-    compress(folder)
+    tools.compress(folder)
 }
 
 /// Gives a finished bundle its name in the cache, unless somebody else was faster.
@@ -155,7 +155,7 @@ fn forget_old(cache: &Path, kept: usize) -> Result<()> {
 fn place(made: &Path, dist: &Path) -> Result<State> {
     let mut compressed_bytes = 0;
     for name in FILES {
-        let twin = twin(&made.join(name), "br");
+        let twin = made.join(format!("{name}.br"));
         compressed_bytes +=
             fs::metadata(&twin).with_context(|| format!("the bundle of Burn lacks {}", twin.display()))?.len();
     }
@@ -175,7 +175,7 @@ fn place(made: &Path, dist: &Path) -> Result<State> {
 
 /// Builds the bundle while the page is served already, at a low priority, and tells the page and the terminal how far
 /// it is. What goes wrong costs the bundle only.
-pub(crate) fn follow(top: &Path, bindgen: impl FnOnce() -> Result<PathBuf>, running: &Running) {
+pub(crate) fn follow(top: &Path, tools: impl FnOnce() -> Result<PathBuf>, running: &Running) {
     let task = Task::build("Burn for the page, at low priority; the page offers it when it is ready").gently(running);
     let mut told = (Instant::now(), 0);
     let heard = |line: &str| {
@@ -188,8 +188,8 @@ pub(crate) fn follow(top: &Path, bindgen: impl FnOnce() -> Result<PathBuf>, runn
             let _ = tell(top, &State::Building { note });
         }
     };
-    let built = bindgen()
-        .and_then(|program| make(top, Bindgen { program: &program, task: &task }, heard))
+    let built = tools()
+        .and_then(|program| make(top, Tools { program: &program, task: &task }, heard))
         .and_then(|()| from_cache(top));
     let note = match built {
         Ok(_) => return task.done("Built"),
@@ -216,15 +216,15 @@ mod tests {
         fs::create_dir_all(&dist).unwrap();
         for (name, text) in FILES.iter().zip(["load();", "glue();", "a module"]) {
             fs::write(made.join(name), text.repeat(200)).unwrap();
+            for ending in ["gz", "br"] {
+                fs::write(made.join(format!("{name}.{ending}")), text).unwrap();
+            }
         }
-        compress(&made).unwrap();
-        let compressed: u64 =
-            FILES.iter().map(|name| fs::metadata(made.join(format!("{name}.br"))).unwrap().len()).sum();
         for _ in 0..2 {
             let State::Ready { folder, compressed_bytes, bytes } = place(&made, &dist).unwrap() else {
                 unreachable!("it is there")
             };
-            assert_eq!((compressed_bytes, bytes), (compressed, 8 * 200));
+            assert_eq!((compressed_bytes, bytes), (7 + 7 + 8, 8 * 200));
             assert_eq!(files_below(&dist.join(&folder)).unwrap().len(), 3 * FILES.len());
             assert!(owns(&Path::new(&folder).join("worker.js")) && !owns(Path::new("worker-0123/worker.js")));
         }

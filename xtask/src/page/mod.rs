@@ -9,7 +9,7 @@ use crate::files::files_below;
 use crate::task::Task;
 use crate::workspace;
 use anyhow::{Context, Result};
-use assemble::{Bindgen, Modules};
+use assemble::{Modules, Tools};
 use data_sets::files::{sha256_hex, write_whole};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -59,9 +59,9 @@ pub(crate) fn is_up_to_date(top: &Path) -> Result<bool> {
     Ok(note.sources == digest_of(top, &SOURCES)? && sizes_below(&folder(top)).is_ok_and(|sizes| sizes == note.built))
 }
 
-/// Builds the page into `dist/` unless it is up to date. `bindgen` gives the program of that name; the page's crates
+/// Builds the page into `dist/` unless it is up to date. `tools` gives the program of that name; the page's crates
 /// are compiled meanwhile.
-pub(crate) fn build(top: &Path, bindgen: impl FnOnce() -> Result<PathBuf>) -> Result<()> {
+pub(crate) fn build(top: &Path, tools: impl FnOnce() -> Result<PathBuf>) -> Result<()> {
     let _turn = workspace::wait_for_turn(top)?;
     if is_up_to_date(top)? {
         return Ok(());
@@ -74,7 +74,7 @@ pub(crate) fn build(top: &Path, bindgen: impl FnOnce() -> Result<PathBuf>) -> Re
     // Made aside and then put in place, so that nobody is ever served half a page.
     let aside = top.join(".cache/page");
     empty(&aside)?;
-    assemble::assemble(top, &modules, Bindgen { program: &bindgen()?, task: &task }, &aside)?;
+    assemble::assemble(top, &modules, Tools { program: &tools()?, task: &task }, &aside)?;
     put_in_place(&aside, &folder(top))?;
     let note = serde_json::to_vec_pretty(&Note { sources, built: sizes_below(&folder(top))? })?;
     write_whole(&note_path(top), |out| Ok(out.write_all(&note)?))?;
@@ -82,24 +82,24 @@ pub(crate) fn build(top: &Path, bindgen: impl FnOnce() -> Result<PathBuf>) -> Re
     Ok(())
 }
 
-/// The page with all that belongs to it, one after the other, for whoever needs it complete. `bindgen` gives the program
+/// The page with all that belongs to it, one after the other, for whoever needs it complete. `tools` gives the program
 /// of that name.
-pub(crate) fn build_complete(top: &Path, with_burn: bool, bindgen: impl FnOnce() -> Result<PathBuf>) -> Result<()> {
+pub(crate) fn build_complete(top: &Path, with_burn: bool, tools: impl FnOnce() -> Result<PathBuf>) -> Result<()> {
     let mut program = None;
-    build(top, || Ok(program.insert(bindgen()?).clone()))?;
+    build(top, || Ok(program.insert(tools()?).clone()))?;
     if burn::from_cache(top)? {
         Ok(())
     } else if with_burn {
-        burn::complete(top, || program.map_or_else(|| self::bindgen(top), Ok))
+        burn::complete(top, || program.map_or_else(|| self::tools(top), Ok))
     } else {
         burn::is_missing(top, burn::LEFT_OUT.to_owned())
     }
 }
 
-/// Builds the program that makes wasm modules fit for a browser.
-pub(crate) fn bindgen(top: &Path) -> Result<PathBuf> {
-    let task = Task::build("wasm-bindgen");
-    let program = build::PAGE_BINDGEN.program(top, &task)?;
+/// Builds the program that makes what cargo built fit for a browser.
+pub(crate) fn tools(top: &Path) -> Result<PathBuf> {
+    let task = Task::build("wasm-bindgen and what compresses the page");
+    let program = build::PAGE_TOOLS.program(top, &task)?;
     task.done("Built");
     Ok(program)
 }
