@@ -14,7 +14,7 @@ use crate::guard::{Places, guard};
 use crate::headers;
 use crate::pages::{self, Pages};
 
-/// Good and quick for both brotli and gzip; the files that matter are compressed when they are built.
+/// Good and quick; the files that matter are compressed when they are built.
 const COMPRESSION: CompressionLevel = CompressionLevel::Precise(4);
 
 /// The whole server as one service. From outside in: headers, guard, panics, compression, routes.
