@@ -101,11 +101,8 @@ fn reason_of_failure(command: &mut Command) -> Option<String> {
     let reason = messages
         .lines()
         .map(|line| line.trim_start_matches("npm").trim().trim_start_matches("error").trim_start_matches("ERR!").trim())
-        .filter(|line| !line.is_empty() && !NO_REASONS.iter().any(|word| line.starts_with(word)))
-        .take(2)
-        .collect::<Vec<_>>()
-        .join("; ");
-    Some(if reason.is_empty() { output.status.to_string() } else { reason })
+        .find(|line| !line.is_empty() && !NO_REASONS.iter().any(|word| line.starts_with(word)));
+    Some(reason.map_or_else(|| output.status.to_string(), str::to_owned))
 }
 
 #[cfg(all(test, unix))]
