@@ -46,7 +46,7 @@ impl DataFolder {
     async fn fault_of(&self, file: &DataFile) -> Option<String> {
         let Some(folder) = &self.0 else { return Some("it was started without a data folder (`--data`)".to_owned()) };
         let fault = fault(folder, file).await?;
-        Some(format!("{fault}; `cargo xtask data` fetches it"))
+        Some(format!("{fault}; `native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it"))
     }
 }
 

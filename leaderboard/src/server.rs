@@ -39,8 +39,8 @@ pub enum StartError {
     )]
     Page { folder: PathBuf, cause: std::io::Error },
     #[error(
-        "the data folder {} cannot be read ({cause}). Fetch the data sets with `cargo xtask data`, or leave \
-         --data out.",
+        "the data folder {} cannot be read ({cause}). Fetch the data sets with `native-runner fetch-data \
+         --compressed`, or leave --data out.",
         folder.display()
     )]
     Data { folder: PathBuf, cause: std::io::Error },

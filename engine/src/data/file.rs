@@ -1,7 +1,7 @@
 //! The compact file: a 32-byte header, then one byte per pixel and channel, then one byte per label.
 //!
 //! Header, little-endian: `GMDS`, then u32 version (1), samples, height, width, channels, classes,
-//! and a reserved zero. `cargo xtask data` writes it.
+//! and a reserved zero. The crate `data-sets` writes it.
 
 use sha2::{Digest, Sha256};
 

@@ -34,7 +34,8 @@ fn listed(server: &TestServer) -> Vec<(String, Option<String>)> {
 #[test]
 fn a_server_with_an_empty_data_folder_starts_and_says_what_is_missing() {
     let server = server();
-    let missing = |file: &str| Some(format!("{file} is missing in its data folder; `cargo xtask data` fetches it"));
+    let advice = "`native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it";
+    let missing = |file: &str| Some(format!("{file} is missing in its data folder; {advice}"));
     assert_eq!(
         listed(&server),
         [("mnist".to_owned(), missing("mnist-train.bin")), ("cifar10".to_owned(), missing("cifar10-train.bin")),]

@@ -115,7 +115,7 @@ fn what_keeps_the_server_from_starting_is_told_with_what_to_do() {
         (&["--listen", "127.0.0.1:0", "--database", &path("no-database")], "no-database"),
         (&["--listen", "127.0.0.1:0", "--database", &path("missing/x.sqlite")], "missing/x.sqlite"),
         (&["--listen", "127.0.0.1:0", "--database", &database, "--page", &path("no-page")], "cargo xtask run"),
-        (&["--listen", "127.0.0.1:0", "--database", &database, "--data", &path("no-data")], "cargo xtask data"),
+        (&["--listen", "127.0.0.1:0", "--database", &database, "--data", &path("no-data")], "fetch-data"),
         (&["--run-lifetime-seconds", "0"], "--run-lifetime-seconds"),
         (&["--log", "a=b=c"], "--log"),
     ];
