@@ -5,6 +5,7 @@ use crate::say;
 use anyhow::{Context, Result, bail};
 use indicatif::ProgressBar;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -77,7 +78,7 @@ impl Task {
 
     /// The same; `heard` gets each line of its messages.
     pub(crate) fn follow_with(&self, command: &mut Command, mut heard: impl FnMut(&str)) -> Result<String> {
-        let name = command.get_program().to_string_lossy().into_owned();
+        let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut gentle;
         let command = if self.gentle {
             gentle = gently(command);

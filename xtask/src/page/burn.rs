@@ -176,7 +176,8 @@ fn place(made: &Path, dist: &Path) -> Result<State> {
 /// Builds the bundle while the page is served already, at a low priority, and tells the page and the terminal how far
 /// it is. What goes wrong costs the bundle only.
 pub(crate) fn follow(top: &Path, tools: impl FnOnce() -> Result<PathBuf>, running: &Running) {
-    let task = Task::build("Burn for the page, at low priority; the page offers it when it is ready").gently(running);
+    say::step("Next", "comes Burn for the page, at low priority; the page offers it when it is ready");
+    let task = Task::build("Burn for the page").gently(running);
     let mut told = (Instant::now(), 0);
     let heard = |line: &str| {
         told.1 += u32::from(line.trim_start().starts_with("Compiling "));
@@ -196,7 +197,7 @@ pub(crate) fn follow(top: &Path, tools: impl FnOnce() -> Result<PathBuf>, runnin
         Err(_) if running.is_ended() => "building it was interrupted; the next `cargo xtask run` goes on".to_owned(),
         Err(error) => {
             say::warn(format!("the page goes on without Burn: {error:#}"));
-            format!("building it failed: {error:#}")
+            "building it failed; the terminal that serves the page says why".to_owned()
         }
     };
     if let Err(error) = is_missing(top, note) {
