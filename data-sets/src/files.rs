@@ -5,7 +5,11 @@ use sha2::Digest as _;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// What the name of an unfinished file has before the number of the process that writes it.
+const PARTIAL: &str = ".partial-";
+const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Writes a file under a temporary name in the same folder and renames it when it is complete and on disk, so that
 /// nobody ever sees half of it.
@@ -31,9 +35,23 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>)
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn temporary_name(path: &Path) -> PathBuf {
+/// Removes what writers left in a folder that were interrupted. Nobody who still writes pauses for an hour.
+pub fn remove_abandoned(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let age = entry.metadata().ok().and_then(|about| about.modified().ok()?.elapsed().ok());
+        let is_partial = entry.file_name().to_string_lossy().contains(PARTIAL);
+        if is_partial && age.is_some_and(|age| age > ABANDONED) {
+            // What cannot be removed is in nobody's way.
+            let _ = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir_all(entry.path()));
+        }
+    }
+}
+
+/// The name under which this program writes a file until it is whole.
+pub fn temporary_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".partial-{}", std::process::id()));
+    name.push(format!("{PARTIAL}{}", std::process::id()));
     path.with_file_name(name)
 }
 
@@ -81,6 +99,20 @@ mod tests {
         assert_eq!(md5_hex(b"abc"), "900150983cd24fb0d6963f7d28e17f72");
         assert_eq!(sha256_hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(sha256_of(&b"abc"[..]).unwrap(), sha256_hex(b"abc"));
+    }
+
+    #[test]
+    fn only_what_was_abandoned_an_hour_ago_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let hours_ago = std::time::SystemTime::now() - 2 * ABANDONED;
+        for (name, changed) in [("a.bin", Some(hours_ago)), ("a.bin.partial-1", Some(hours_ago)), ("b.partial-2", None)]
+        {
+            let file = fs::File::create(folder.path().join(name)).unwrap();
+            changed.map_or(Ok(()), |changed| file.set_modified(changed)).unwrap();
+        }
+        remove_abandoned(folder.path());
+        let left = |name: &str| folder.path().join(name).exists();
+        assert!(left("a.bin") && left("b.partial-2") && !left("a.bin.partial-1"));
     }
 
     #[test]

