@@ -182,10 +182,10 @@ fn write(out: &Path, archive: &Archive, time: u64) -> Result<()> {
 fn try_out(top: &Path, features: &[&str], archives: &Path) -> Result<()> {
     say::step("Trying", "the archives in another folder");
     let mut command = cargo(top);
-    command.args(["test", "--release", "--package", RUNNER, "--test", "cli"]);
+    command.args(["test", "--release", "--package", RUNNER, "--test", "archives"]);
     command.args(features.iter().flat_map(|feature| ["--features", feature]));
     // Its tests are in the folder of their crate while they run.
-    command.env("GRADMARK_ARCHIVES", std::path::absolute(archives)?).args(["--", "archives::"]);
+    command.env("GRADMARK_ARCHIVES", std::path::absolute(archives)?);
     crate::workspace::run(&mut command, "using the archives")
 }
 

@@ -14,7 +14,6 @@ mod run;
 mod say;
 mod server;
 mod setup;
-mod tally;
 mod task;
 mod test;
 mod workspace;

@@ -46,6 +46,12 @@ fn print(text: &str) {
     MOVING.suspend(|| eprintln!("{text}"));
 }
 
+/// A line of what was asked for, such as the result of a test, on standard output.
+#[expect(clippy::print_stdout, reason = "this is the one place where results are written")]
+pub(crate) fn result(text: &str) {
+    MOVING.suspend(|| println!("{text}"));
+}
+
 /// A line that moves while something is being done, on a terminal; nothing elsewhere.
 pub(crate) fn moving(verb: &'static str, what: &str) -> ProgressBar {
     let bar = MOVING.add(ProgressBar::new_spinner());

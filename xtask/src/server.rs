@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_server_counts_as_started_when_its_health_is_good() {
-        let (server, _) = shell("sleep 60");
+        let (server, _) = shell("exec sleep 60");
         let address = answering(&["HTTP/1.1 503 Service Unavailable\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nok"]);
         server.wait_until_it_answers(address).unwrap();
     }

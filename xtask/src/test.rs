@@ -1,18 +1,20 @@
 //! `cargo xtask test`: every test, the browser's included, after everything they need is in place.
 
+mod programs;
+mod tally;
+
 use crate::build::{self, Programs};
 use crate::setup::vulkan::{self, Driver};
 use crate::setup::{self, Wanted};
-use crate::tally::Tally;
-use crate::task::Task;
 use crate::workspace::{FEATURES, cargo};
-use crate::{data, dist, fetch, lint, page, say};
+use crate::{check, data, dist, fetch, lint, page, say};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use data_sets::{Store, Trust};
-use std::io::{BufRead, BufReader, Read, Write};
+use programs::{Environment, Outcome, TestProgram};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
@@ -42,80 +44,181 @@ const STARTED_BY: [(&str, &str, &[&str]); 2] = [
     ("native-runner", "GRADMARK_NATIVE_RUNNER", &[BROWSER_TESTS]),
 ];
 
+/// Tests of other crates that need the page as well.
+const ALSO_WITH_THE_PAGE: &str = "native-runner/archives";
+/// How many test programs run beside those that need the page: many of their tests wait for a time to pass, or compute
+/// in one thread.
+const SIDE_BY_SIDE: usize = 2;
+
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let started = Instant::now();
-    let selection = Selection::new(&crate::check::crate_names(top)?, options)?;
-    let browser = selection.holds(BROWSER_TESTS);
+    let selection = Selection::new(&check::crate_names(top)?, options)?;
     let store = data::store(top, None)?;
-    setup::system(Wanted { download: store.needs_download(), browser, software_vulkan: !selection.others.is_empty() })?;
+    setup::system(Wanted {
+        download: store.needs_download(),
+        browser: selection.holds(BROWSER_TESTS),
+        software_vulkan: !selection.others.is_empty(),
+    })?;
     setup::wasm_target(top)?;
-    let checks = options.crates.is_empty();
-    if checks {
+    if selection.all {
         lint::format(top)?;
         lint::promises(top)?;
     }
-    let mut programs = prepare(top, &store, &selection, options)?;
-    if checks && browser {
-        say::step("Checking", "the size of the page");
-        crate::check::page(top)?;
-    }
-
-    let mut tally = Tally::default();
-    let mut failed = Vec::new();
-    for package in &selection.apart {
-        say::step("Testing", package);
-        let well = run_tests(cargo(top).args(["test", "--release", "--package", package]), &mut tally)?;
-        failed.extend((!well).then_some(package.as_str()));
-    }
-    if !selection.others.is_empty() {
-        let mut environment = environment(top, &store, &selection, &mut programs)?;
-        if options.no_burn_page {
-            environment.push(("GRADMARK_NO_BURN_PAGE".to_owned(), "1".into()));
-        }
-        say::step("Testing", selection.others.join(", "));
-        let mut command = selection.cargo_test(top);
-        command.arg("--no-fail-fast").envs(environment);
-        failed.extend((!run_tests(&mut command, &mut tally)?).then_some("the workspace"));
-    }
-    conclude(&tally, &failed, started)
+    fetch::dependencies(top);
+    let session = Session { top, store: &store, selection: &selection, options, given_up: AtomicBool::new(false) };
+    conclude(&session.in_two_lanes()?, started)
 }
 
-/// Gets everything that the tests need, and checks what can be checked meanwhile: what is for the browser beside what
-/// is for this machine, because each of them often waits for one core. Returns the programs for this machine.
-fn prepare(top: &Path, store: &Store, selection: &Selection, options: &Options) -> Result<Programs> {
-    fetch::dependencies(top);
-    let (sender, tools) = mpsc::channel();
-    let checks = options.crates.is_empty();
-    let browser = selection.holds(BROWSER_TESTS);
-    thread::scope(|scope| {
-        let data = scope.spawn(|| data::prepare(store, Trust::Nothing));
-        let page = scope.spawn(move || {
-            if browser {
-                page::build_complete(top, !options.no_burn_page, || tools.recv().context("there is no wasm-bindgen"))?;
+/// What is to be tested, and with what.
+struct Session<'a> {
+    top: &'a Path,
+    store: &'a Store,
+    selection: &'a Selection,
+    options: &'a Options,
+    /// Set when something went wrong that makes the remaining tests pointless.
+    given_up: AtomicBool,
+}
+
+/// What the lane of the page gets from the other one: the tests that need the page, and what they are told.
+type WithThePage = (Vec<TestProgram>, Environment);
+
+impl Session<'_> {
+    /// What is for the browser is built and tested beside what is for this machine, because each of them often waits
+    /// for one core, or for a time to pass.
+    fn in_two_lanes(&self) -> Result<Outcome> {
+        let (send_tools, tools) = mpsc::channel();
+        let (send_tests, tests) = mpsc::channel();
+        thread::scope(|scope| {
+            let data = scope.spawn(|| self.prepare_data());
+            let page = scope.spawn(move || {
+                let outcome = self.lane_of_the_page(&tools, &tests);
+                self.given_up.fetch_or(outcome.is_err(), Ordering::Relaxed);
+                outcome
+            });
+            let machine = self.lane_of_this_machine(send_tools, send_tests, data);
+            let page = page.join().map_err(|_| anyhow!("testing the page panicked"))?;
+            // The first of these is the cause of what follows it.
+            Ok(machine?.and(page?))
+        })
+    }
+
+    fn lane_of_this_machine(
+        &self,
+        send_tools: mpsc::Sender<PathBuf>,
+        send_tests: mpsc::Sender<WithThePage>,
+        data: thread::ScopedJoinHandle<'_, Result<()>>,
+    ) -> Result<Outcome> {
+        if self.selection.holds(BROWSER_TESTS) {
+            // Nobody waits for it where the page is up to date.
+            let _ = send_tools.send(page::tools(self.top)?);
+        }
+        drop(send_tools);
+        let (mut tests, environment) = self.build()?;
+        data.join().map_err(|_| anyhow!("preparing the data sets panicked"))??;
+        let with_the_page = tests.extract_if(.., |test| self.needs_the_page(test)).collect();
+        // Where the page could not be built nobody waits for them.
+        let _ = send_tests.send((with_the_page, environment.clone()));
+        drop(send_tests);
+        for package in &self.selection.apart {
+            let mut command = cargo(self.top);
+            let (_, apart) = programs::build(
+                command.args(["test", "--release", "--package", package]),
+                &format!("the tests of {package}"),
+            )?;
+            tests.extend(apart);
+        }
+        if self.selection.all {
+            lint::host(self.top)?;
+        }
+        let outcome = self.run_all(tests, &environment, SIDE_BY_SIDE)?;
+        if self.selection.others.is_empty() {
+            return Ok(outcome);
+        }
+        let mut documentation = self.selection.cargo_test(self.top);
+        documentation.arg("--doc").envs(environment);
+        Ok(outcome.and(programs::run("documentation", documentation)?))
+    }
+
+    fn lane_of_the_page(
+        &self,
+        tools: &mpsc::Receiver<PathBuf>,
+        tests: &mpsc::Receiver<WithThePage>,
+    ) -> Result<Outcome> {
+        let Self { top, selection, .. } = *self;
+        if selection.holds(BROWSER_TESTS) {
+            let tools = || tools.recv().context("there is no wasm-bindgen");
+            page::build_complete(top, !self.options.no_burn_page, tools)?;
+            if selection.all {
+                say::step("Checking", "the size of the page");
+                check::page(top)?;
             }
-            if checks { lint::browser(top) } else { Ok(()) }
-        });
-        let host = || {
-            if browser {
-                // Nobody waits for it where the page is up to date.
-                let _ = sender.send(page::tools(top)?);
+        }
+        if selection.all {
+            lint::browser(top)?;
+        }
+        // None come when something went wrong in the other lane, which tells of it.
+        let Ok((tests, mut environment)) = tests.recv() else { return Ok(Outcome::default()) };
+        if tests.iter().any(|test| test.is(ALSO_WITH_THE_PAGE)) && selection.holds(BROWSER_TESTS) {
+            let archives = packed(top, self.store, &environment)?;
+            environment.push(("GRADMARK_ARCHIVES".to_owned(), archives));
+        }
+        self.run_all(tests, &environment, 1)
+    }
+
+    fn run_all(&self, tests: Vec<TestProgram>, environment: &Environment, side_by_side: usize) -> Result<Outcome> {
+        programs::run_all(tests, environment, side_by_side, &|| self.given_up.load(Ordering::Relaxed))
+    }
+
+    fn needs_the_page(&self, test: &TestProgram) -> bool {
+        test.belongs_to(BROWSER_TESTS) || (test.is(ALSO_WITH_THE_PAGE) && self.selection.holds(BROWSER_TESTS))
+    }
+
+    fn prepare_data(&self) -> Result<()> {
+        if self.selection.others.is_empty() { Ok(()) } else { data::prepare(self.store, Trust::Nothing) }
+    }
+
+    /// Builds the tests; returns them and what they are told.
+    fn build(&self) -> Result<(Vec<TestProgram>, Environment)> {
+        if self.selection.others.is_empty() {
+            return Ok(Default::default());
+        }
+        let (mut built, tests) = programs::build(&mut self.selection.cargo_test(self.top), "the tests")?;
+        Ok((tests, self.environment(&mut built)?))
+    }
+
+    /// What the tests are told: where the data, the page and the programs are, and which Vulkan driver to use.
+    fn environment(&self, built: &mut Programs) -> Result<Environment> {
+        let mut environment = vec![("GRADMARK_DATA".to_owned(), self.store.folder().to_path_buf())];
+        if self.selection.holds(BROWSER_TESTS) {
+            environment.push(("GRADMARK_PAGE".to_owned(), page::folder(self.top)));
+        }
+        if self.options.no_burn_page {
+            environment.push(("GRADMARK_NO_BURN_PAGE".to_owned(), "1".into()));
+        }
+        for (program, variable, starters) in STARTED_BY {
+            if starters.iter().any(|starter| self.selection.holds(starter)) {
+                environment.push((variable.to_owned(), program_path(self.top, program, built)?));
             }
-            let built = selection.build(top)?;
-            if checks {
-                lint::host(top)?;
-            }
-            Ok(built)
-        };
-        let host: Result<Programs> = host();
-        drop(sender);
-        let data = data.join().map_err(|_| anyhow!("preparing the data sets panicked"))?;
-        let page = page.join().map_err(|_| anyhow!("building the page panicked"))?;
-        // The first of these is the cause of what follows it.
-        let host = host?;
-        page?;
-        data?;
-        Ok(host)
-    })
+        }
+        environment.extend(driver_of_the_tests().map(|icd| ("VK_DRIVER_FILES".to_owned(), icd)));
+        Ok(environment)
+    }
+}
+
+/// The Vulkan driver that the loader has to be pointed to, if it has to be.
+fn driver_of_the_tests() -> Option<PathBuf> {
+    let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| std::env::var_os(name).is_some());
+    match vulkan::choose(Path::new("/"), chosen) {
+        Driver::AsItIs(why) => {
+            say::step("Vulkan", format!("drivers as the system has them: {why}"));
+            None
+        }
+        Driver::Software(icd) => {
+            let told = format!("VK_DRIVER_FILES={}", icd.display());
+            say::step("Vulkan", format!("llvmpipe alone, because no GPU shows itself: {told}"));
+            Some(icd)
+        }
+    }
 }
 
 /// The crates to test.
@@ -144,17 +247,6 @@ impl Selection {
         Ok(Self { apart, others, all })
     }
 
-    /// Builds the tests, and the programs that come with them.
-    fn build(&self, top: &Path) -> Result<Programs> {
-        if self.others.is_empty() {
-            return Ok(Programs::new());
-        }
-        let task = Task::build("the tests");
-        let programs = build::programs_in(&task.follow(self.cargo_test(top).args(["--no-run", build::MESSAGES]))?);
-        task.done("Built");
-        Ok(programs)
-    }
-
     fn holds(&self, name: &str) -> bool {
         self.apart.iter().chain(&self.others).any(|other| other == name)
     }
@@ -178,39 +270,6 @@ impl Selection {
         command.args(features.flat_map(|(_, features)| ["--features", features]));
         command
     }
-}
-
-/// What the tests are told: where the data, the page and the programs are, and which Vulkan driver to use.
-fn environment(
-    top: &Path,
-    store: &Store,
-    selection: &Selection,
-    built: &mut Programs,
-) -> Result<Vec<(String, PathBuf)>> {
-    let mut environment = vec![("GRADMARK_DATA".to_owned(), store.folder().to_path_buf())];
-    if selection.holds(BROWSER_TESTS) {
-        environment.push(("GRADMARK_PAGE".to_owned(), page::folder(top)));
-    }
-    for (program, variable, starters) in STARTED_BY {
-        if starters.iter().any(|starter| selection.holds(starter)) {
-            environment.push((variable.to_owned(), program_path(top, program, built)?));
-        }
-    }
-    if selection.holds(BROWSER_TESTS) && selection.holds("native-runner") {
-        environment.push(("GRADMARK_ARCHIVES".to_owned(), packed(top, store, &environment)?));
-    }
-    let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(|name| std::env::var_os(name).is_some());
-    match vulkan::choose(Path::new("/"), chosen) {
-        Driver::AsItIs(why) => say::step("Vulkan", format!("drivers as the system has them: {why}")),
-        Driver::Software(icd) => {
-            say::step(
-                "Vulkan",
-                format!("llvmpipe alone, because no GPU shows itself: VK_DRIVER_FILES={}", icd.display()),
-            );
-            environment.push(("VK_DRIVER_FILES".to_owned(), icd));
-        }
-    }
-    Ok(environment)
 }
 
 /// Packs what was just built as `cargo xtask dist` does, for the test that unpacks the archives elsewhere and uses them.
@@ -242,53 +301,11 @@ fn program_path(top: &Path, program: &str, built: &mut Programs) -> Result<PathB
     }
 }
 
-/// Runs a `cargo test`, shows its output as it comes, and counts the results. Returns whether all went well.
-fn run_tests(command: &mut Command, tally: &mut Tally) -> Result<bool> {
-    // Tests that skip say so on the standard error, past the harness, and cargo is there, too.
-    if say::colours_wanted() && std::env::var_os("CARGO_TERM_COLOR").is_none() {
-        command.env("CARGO_TERM_COLOR", "always");
-    }
-    count(command, tally, &mut std::io::stdout(), std::io::stderr())
-}
-
-/// Runs `command`, shows its output in `shown` and its messages in `aside`, and counts what both say.
-fn count(
-    command: &mut Command,
-    tally: &mut Tally,
-    shown: &mut impl Write,
-    mut aside: impl Write + Send + 'static,
-) -> Result<bool> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().context("cannot start cargo")?;
-    let output = child.stdout.take().context("cargo's output was not piped")?;
-    let messages = child.stderr.take().context("cargo's messages were not piped")?;
-    let messages = std::thread::spawn(move || {
-        let mut tally = Tally::default();
-        show(messages, &mut aside, &mut tally).map(|()| tally)
-    });
-    show(output, shown, tally)?;
-    let said = messages.join().map_err(|_| anyhow!("cargo's messages could not be shown"))??;
-    tally.take_skipped_of(said);
-    Ok(child.wait()?.success())
-}
-
-/// Shows output as it comes, line by line, and counts what it says.
-fn show(output: impl Read, shown: &mut impl Write, tally: &mut Tally) -> Result<()> {
-    for line in BufReader::new(output).split(b'\n') {
-        let mut line = line?;
-        tally.add(&String::from_utf8_lossy(&line));
-        line.push(b'\n');
-        shown.write_all(&line)?;
-        shown.flush()?;
-    }
-    Ok(())
-}
-
 /// # Errors
 /// When a test failed, or when none ran at all.
-fn conclude(tally: &Tally, failed: &[&str], started: Instant) -> Result<()> {
-    let seconds = started.elapsed().as_secs();
-    let summary = format!("{tally} ({} min {:02} s)", seconds / 60, seconds % 60);
+fn conclude(outcome: &Outcome, started: Instant) -> Result<()> {
+    let Outcome { tally, failed } = outcome;
+    let summary = format!("{tally} ({})", say::duration(started.elapsed()));
     if tally.passed == 0 && failed.is_empty() {
         bail!("no test ran at all: {summary}");
     }
@@ -354,26 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_skipped_is_counted_from_either_stream_and_shown_as_it_was() {
-        let mut tally = Tally::default();
-        let script = "echo 'test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured'; \
-                      echo 'SKIPPED one: no adapter' >&2; echo 'SKIPPED two: no adapter' >&2";
-        // Not into the streams that these tests' own results are counted from.
-        let mut shell = |script, shown: &mut Vec<u8>| {
-            count(Command::new("sh").args(["-c", script]), &mut tally, shown, std::io::sink()).unwrap()
-        };
-        let mut shown = Vec::new();
-        assert!(shell(script, &mut shown));
-        assert!(!shell("echo last; exit 1", &mut shown));
-        assert!(shown.ends_with(b"measured\nlast\n"), "{shown:?}");
-        assert_eq!((tally.passed, tally.skipped["no adapter"]), (2, 2));
-        let mut shown = Vec::new();
-        show(&b"a\r\n\xffb"[..], &mut shown, &mut tally).unwrap();
-        assert_eq!(shown, b"a\r\n\xffb\n");
-    }
-
-    #[test]
     fn no_test_at_all_is_a_failure() {
-        assert!(conclude(&Tally::default(), &[], Instant::now()).is_err());
+        assert!(conclude(&Outcome::default(), Instant::now()).is_err());
     }
 }

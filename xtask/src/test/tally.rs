@@ -42,9 +42,12 @@ impl Tally {
     }
 }
 
-impl Tally {
-    /// Takes over what another stream of the same programs says was skipped.
-    pub(crate) fn take_skipped_of(&mut self, other: Self) {
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.programs += other.programs;
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.ignored += other.ignored;
         for (why, times) in other.skipped {
             *self.skipped.entry(why).or_default() += times;
         }
