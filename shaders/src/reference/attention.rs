@@ -1,5 +1,6 @@
 use std::ops::Range;
 
+use super::dot::dot;
 use super::epilogue::store_gradient;
 use crate::Real;
 use crate::params::{Attention, Step};
@@ -46,10 +47,6 @@ fn heads(params: &Attention) -> impl Iterator<Item = Head> {
     let [rows, tokens, heads, size] =
         [params.rows, params.tokens, params.heads, params.head_size].map(|number| number as usize);
     (0..rows).flat_map(move |row| (0..heads).map(move |head| Head { tokens, heads, size, row, head }))
-}
-
-fn dot<T: Real>(a: &[T], b: &[T]) -> T {
-    a.iter().zip(b).map(|(&a, &b)| a * b).sum()
 }
 
 /// `sum += weight·vector`

@@ -1,6 +1,7 @@
 use std::ops::Range;
 
 use super::dense::weights_and_bias;
+use super::dot::dot;
 use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Conv2d, NO_BIAS, Step};
@@ -66,7 +67,7 @@ pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], we
         let dy = &dy[pixel * filters..(pixel + 1) * filters];
         for (channels, tap) in taps(params, sample, row, column) {
             for (sum, weights) in sums[channels].iter_mut().zip(weights[tap..].chunks_exact(filters)) {
-                *sum += dy.iter().zip(weights).map(|(&dy, &weight)| dy * weight).sum();
+                *sum += dot(dy, weights);
             }
         }
     }

@@ -1,3 +1,4 @@
+use super::dot::dot;
 use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Dense, NO_BIAS, Step};
@@ -29,7 +30,7 @@ pub fn dense_input_gradient<T: Real>(params: &Dense, step: &Step, dy: &[T], weig
     let mut sums = vec![T::ZERO; dx.len()];
     for (dy, sums) in dy.chunks_exact(outputs).zip(sums.chunks_exact_mut(inputs)) {
         for (sum, weights) in sums.iter_mut().zip(weights.chunks_exact(outputs)) {
-            *sum = dy.iter().zip(weights).map(|(&dy, &weight)| dy * weight).sum();
+            *sum = dot(dy, weights);
         }
     }
     store_gradient(&sums, x, &params.epilogue, step, dx);

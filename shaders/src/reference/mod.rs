@@ -6,6 +6,7 @@ mod add;
 mod blend;
 mod conv2d;
 mod dense;
+mod dot;
 mod embedding;
 mod epilogue;
 mod gather;

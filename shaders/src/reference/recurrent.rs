@@ -1,3 +1,4 @@
+use super::dot::dot;
 use super::epilogue::apply_epilogue;
 use crate::Real;
 use crate::params::{Lstm, Step};
@@ -89,7 +90,7 @@ pub fn lstm_backward<T: Real>(params: &Lstm, recurrent: &[T], dy: &[T], cells: &
             }
             cells[t * units..][..units].copy_from_slice(&dc);
             for (dh, weights) in dh.iter_mut().zip(recurrent.chunks_exact(4 * units)) {
-                *dh = dz.iter().zip(weights).map(|(&dz, &weight)| dz * weight).sum();
+                *dh = dot(dz, weights);
             }
         }
     }
