@@ -6,7 +6,7 @@ use shaders::params::{
 };
 use shaders::reference as twin;
 
-use crate::data::{Split, statistics};
+use crate::data::Split;
 use crate::error::EngineError;
 use crate::model::{ModelError, Storage, Value};
 use crate::random::stream;
@@ -91,7 +91,7 @@ impl Preprocessing {
             stream: stream::LIGHT,
         });
         let mean_image = match recipe.normalization {
-            Normalization::MeanImage => statistics::mean_image(&job.data.train),
+            Normalization::MeanImage => job.data.mean_image().to_vec(),
             _ => vec![0.0],
         };
         Ok(Self { gather: gather(job, data, alignment), mean_image, standardize, local_contrast })
@@ -211,7 +211,7 @@ fn normalize(job: &TrainingJob, params: &mut GatherAugmented) {
         }
         Normalization::WholeSet => {
             params.normalization = normalization::CHANNELS;
-            let moments = statistics::moments(&job.data.train, job.model.input.features());
+            let moments = job.data.moments(job.model.input.features());
             let divisor = f64::from(job.input.divisor);
             params.mean = [(moments.mean / divisor) as f32; 4];
             params.inverse_deviation = [(divisor / moments.standard_deviation) as f32; 4];
@@ -221,7 +221,7 @@ fn normalize(job: &TrainingJob, params: &mut GatherAugmented) {
 
 #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
 fn local_contrast(job: &TrainingJob, height: u32, width: u32, row_stride: u32) -> LocalContrast {
-    let [u, v] = statistics::chrominance_moments(&job.data.train);
+    let [u, v] = job.data.chrominance_moments();
     // Torch's script divides by minus the deviation.
     let scale = |deviation: f64| (-1.0 / deviation) as f32;
     LocalContrast {

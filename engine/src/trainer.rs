@@ -74,6 +74,14 @@ impl TrainingJob {
         }
     }
 
+    /// How many samples a set has.
+    pub(crate) fn evaluated_samples(&self, set: EvaluationSet) -> u32 {
+        match set {
+            EvaluationSet::Test => self.data.test.samples(),
+            EvaluationSet::HeldOut => self.data.train.samples() - self.batches.samples,
+        }
+    }
+
     /// From which step on a tensor with these multipliers stays as it is.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub(crate) fn frozen_from(&self, multipliers: &Multipliers) -> u32 {

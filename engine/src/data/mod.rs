@@ -10,6 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use definition::{DATA_SETS, DataFile, DataSetDefinition, Origin, SplitDefinition, data_set};
+use statistics::Statistics;
 pub use stories::StoryTask;
 
 /// One half of a data set, in memory as bytes.
@@ -35,9 +36,14 @@ pub struct DataSet {
     pub test: Split,
     /// Whether the samples were made up here, instead of read from what was published.
     pub generated: bool,
+    statistics: Statistics,
 }
 
 impl DataSet {
+    pub fn new(definition: &'static DataSetDefinition, train: Split, test: Split, generated: bool) -> Self {
+        Self { definition, train, test, generated, statistics: Statistics::default() }
+    }
+
     /// Reads the two files of `definition`: compact ones, whose size and SHA-256 must fit, or published stories.
     ///
     /// # Errors
@@ -49,14 +55,14 @@ impl DataSet {
             }
             Origin::Stories(task) => stories::read(*task, train, test)?,
         };
-        Ok(Self { definition, train, test, generated: false })
+        Ok(Self::new(definition, train, test, false))
     }
 
     /// Stories of this task, made up from a fixed seed: the same everywhere.
     pub fn generated(task: StoryTask) -> Self {
         let definition = DATA_SETS.iter().find(|set| set.origin == Origin::Stories(task));
         let [train, test] = stories::generated(task);
-        Self { definition: definition.expect("every task has a data set"), train, test, generated: true }
+        Self::new(definition.expect("every task has a data set"), train, test, true)
     }
 }
 

@@ -1,6 +1,8 @@
 //! What normalisation needs to know of a training set. All results are in units of bytes, 0 to 255.
 
-use super::Split;
+use std::sync::OnceLock;
+
+use super::{DataSet, Split};
 
 /// Mean and standard deviation of many values.
 ///
@@ -10,6 +12,34 @@ use super::Split;
 pub struct Moments {
     pub mean: f64,
     pub standard_deviation: f64,
+}
+
+/// What was found out about a training set, each thing when it is first asked for: every trainer asks again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Statistics {
+    mean_image: OnceLock<Vec<f32>>,
+    sums: OnceLock<Sums>,
+    chrominance: OnceLock<[Moments; 2]>,
+}
+
+impl DataSet {
+    /// The mean of all training images, value by value: (height, width, channels).
+    pub fn mean_image(&self) -> &[f32] {
+        self.statistics.mean_image.get_or_init(|| mean_image(&self.train))
+    }
+
+    /// Mean and deviation of all training values, when each sample has `values_per_sample` of them: as many as are
+    /// stored, or more where a border of zeros was added.
+    pub fn moments(&self, values_per_sample: u32) -> Moments {
+        let sums = self.statistics.sums.get_or_init(|| Sums::of(self.train.images.iter().copied()));
+        sums.moments(u64::from(self.train.samples()) * u64::from(values_per_sample))
+    }
+
+    /// Mean and deviation of U and of V of the training images, where RGB pixels are turned into YUV as `local_contrast`
+    /// does.
+    pub fn chrominance_moments(&self) -> [Moments; 2] {
+        *self.statistics.chrominance.get_or_init(|| chrominance_moments(&self.train))
+    }
 }
 
 /// Sums of bytes, which are exact.
@@ -35,23 +65,7 @@ impl Sums {
     }
 }
 
-/// Mean and deviation of each channel of the images.
-pub fn channel_moments(split: &Split, channels: u32) -> Vec<Moments> {
-    let stride = channels as usize;
-    let pixels = (split.images.len() / stride) as u64;
-    (0..stride)
-        .map(|channel| Sums::of(split.images.iter().skip(channel).step_by(stride).copied()).moments(pixels))
-        .collect()
-}
-
-/// Mean and deviation of all values, when each sample has `values_per_sample` of them: as many as are stored, or more
-/// where a border of zeros was added.
-pub fn moments(split: &Split, values_per_sample: u32) -> Moments {
-    Sums::of(split.images.iter().copied()).moments(u64::from(split.samples()) * u64::from(values_per_sample))
-}
-
-/// The mean of all samples, value by value: (height, width, channels).
-pub fn mean_image(split: &Split) -> Vec<f32> {
+fn mean_image(split: &Split) -> Vec<f32> {
     let samples = split.labels.len();
     let mut sums = vec![0u64; split.images.len() / samples];
     for image in split.images.chunks_exact(sums.len()) {
@@ -63,8 +77,7 @@ pub fn mean_image(split: &Split) -> Vec<f32> {
     sums.iter().map(|&sum| (sum as f64 / samples as f64) as f32).collect()
 }
 
-/// Mean and deviation of U and of V, where RGB pixels are turned into YUV as `local_contrast` does.
-pub fn chrominance_moments(split: &Split) -> [Moments; 2] {
+fn chrominance_moments(split: &Split) -> [Moments; 2] {
     let weights = [[-0.14713, -0.28886, 0.436], [0.615, -0.51499, -0.10001]];
     weights.map(|weights: [f64; 3]| {
         let values = || {
@@ -95,19 +108,11 @@ mod tests {
     }
 
     #[test]
-    fn each_channel_has_its_own_mean_and_deviation() {
-        let found = channel_moments(&split(), 3);
-        assert_eq!(found.len(), 3);
-        assert_moments(found[0], 2.0, 2.0);
-        assert_moments(found[1], 20.0, 10.0);
-        assert_moments(found[2], 127.5, 127.5);
-    }
-
-    #[test]
     fn a_border_of_zeros_counts() {
-        let split = Split { images: vec![3, 3, 3, 3], labels: vec![0] };
-        assert_moments(moments(&split, 4), 3.0, 0.0);
-        assert_moments(moments(&split, 16), 0.75, (9.0f64 * 4.0 / 16.0 - 0.75 * 0.75).sqrt());
+        let split = || Split { images: vec![3, 3, 3, 3], labels: vec![0] };
+        let data = DataSet::new(crate::data::data_set("mnist").unwrap(), split(), split(), false);
+        assert_moments(data.moments(4), 3.0, 0.0);
+        assert_moments(data.moments(16), 0.75, (9.0f64 * 4.0 / 16.0 - 0.75 * 0.75).sqrt());
     }
 
     #[test]

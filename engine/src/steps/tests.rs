@@ -157,7 +157,7 @@ impl DataSource for Empty {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         let features = definition.train.features() as usize;
         let split = |samples: usize| Split { images: vec![0; samples * features], labels: vec![0; samples] };
-        Ok(Arc::new(DataSet { definition, train: split(5000), test: split(10), generated: false }))
+        Ok(Arc::new(DataSet::new(definition, split(5000), split(10), false)))
     }
 }
 

@@ -130,12 +130,7 @@ impl TrainingTest {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
         let split = |samples| Split { images: Vec::new(), labels: vec![0; samples] };
         let job = workload.job(Training {
-            data: Arc::new(DataSet {
-                definition: data_set("mnist").unwrap(),
-                train: split(1000),
-                test: split(100),
-                generated: false,
-            }),
+            data: Arc::new(DataSet::new(data_set("mnist").unwrap(), split(1000), split(100), false)),
             batches: BatchPlan {
                 first: 0,
                 samples: 1000,
@@ -304,7 +299,7 @@ impl DataSource for SmallData {
             labels: (0..10u8).cycle().take(samples as usize).collect(),
         };
         // The header promises as many samples as the real set has.
-        Ok(Arc::new(DataSet { definition, train: split(definition.train.samples), test: split(100), generated: false }))
+        Ok(Arc::new(DataSet::new(definition, split(definition.train.samples), split(100), false)))
     }
 }
 

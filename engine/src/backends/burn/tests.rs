@@ -382,7 +382,7 @@ fn a_panic_is_an_error_which_ends_one_trainer_and_not_the_program() {
     for backend in backends() {
         let whole = job_of(Model::sequence("small", IMAGE, vec![logits()]));
         let test = Split { images: Vec::new(), labels: whole.data.test.labels.clone() };
-        let data = Arc::new(DataSet { test, train: whole.data.train.clone(), ..*whole.data });
+        let data = Arc::new(DataSet::new(whole.data.definition, whole.data.train.clone(), test, whole.data.generated));
         let panicked = |result: Result<(), EngineError>, part: &str| {
             let told = matches!(&result, Err(EngineError::Panicked { message }) if message.contains(part));
             assert!(told, "{}: {result:?}", backend.name());

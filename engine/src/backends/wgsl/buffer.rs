@@ -1,6 +1,7 @@
 use futures_channel::oneshot;
 
 use super::device::Device;
+use super::plan::Contents;
 use super::recording::{BufferContents, BufferPlan};
 use crate::error::EngineError;
 
@@ -17,6 +18,37 @@ impl Buffers {
     /// # Errors
     /// Too large for the device, or out of memory.
     pub(super) async fn new(device: &Device, plans: &[BufferPlan], staging_bytes: u64) -> Result<Self, EngineError> {
+        Self::filled(device, plans, staging_bytes, |_| unreachable!("this plan is none of a job")).await
+    }
+
+    /// The same for the plan of a job; what belongs to its data set is on the device once, whoever trains on it.
+    ///
+    /// # Errors
+    /// As [`Buffers::new`], and a model whose tensors do not fit together.
+    pub(super) async fn of_job(
+        device: &Device,
+        plans: &[BufferPlan],
+        staging_bytes: u64,
+        contents: &Contents<'_>,
+    ) -> Result<Self, EngineError> {
+        Self::filled(device, plans, staging_bytes, |plan| {
+            let BufferContents::Job(part) = plan.contents else { unreachable!("all else needs no job") };
+            let make = || {
+                let buffer = create(device, plan);
+                device.queue.write_buffer(&buffer, 0, &contents.bytes(part)?);
+                Ok(buffer)
+            };
+            if part.is_of_the_data_set() { device.data().get(&contents.job.data, part, make) } else { make() }
+        })
+        .await
+    }
+
+    async fn filled(
+        device: &Device,
+        plans: &[BufferPlan],
+        staging_bytes: u64,
+        of_job: impl Fn(&BufferPlan) -> Result<wgpu::Buffer, EngineError>,
+    ) -> Result<Self, EngineError> {
         let largest = device.largest_buffer_bytes();
         if let Some(plan) = plans.iter().find(|plan| plan.bytes > largest) {
             return Err(EngineError::DoesNotFit {
@@ -25,12 +57,22 @@ impl Buffers {
                 allowed_bytes: largest,
             });
         }
+        let buffer = |plan: &BufferPlan| match &plan.contents {
+            // A new buffer holds zeros, as WebGPU promises.
+            BufferContents::Zeros => Ok(create(device, plan)),
+            BufferContents::Bytes(bytes) => {
+                let buffer = create(device, plan);
+                device.queue.write_buffer(&buffer, 0, bytes);
+                Ok(buffer)
+            }
+            BufferContents::Job(_) => of_job(plan),
+        };
         device
-            .watched(|| Self {
-                buffers: plans.iter().map(|plan| create(device, plan)).collect(),
-                staging: create_staging(device, "staging", staging_bytes),
+            .watched(|| {
+                let buffers: Result<_, EngineError> = plans.iter().map(buffer).collect();
+                Ok(Self { buffers: buffers?, staging: create_staging(device, "staging", staging_bytes) })
             })
-            .await
+            .await?
     }
 
     pub(super) fn get(&self, index: usize) -> &wgpu::Buffer {
@@ -85,13 +127,7 @@ fn create_buffer(device: &Device, label: &str, bytes: u64, usage: wgpu::BufferUs
 
 fn create(device: &Device, plan: &BufferPlan) -> wgpu::Buffer {
     let kind = if plan.uniform { wgpu::BufferUsages::UNIFORM } else { wgpu::BufferUsages::STORAGE };
-    let usage = kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-    let buffer = create_buffer(device, plan.name, plan.bytes, usage);
-    // A new buffer holds zeros, as WebGPU promises.
-    if let BufferContents::Bytes(bytes) = &plan.contents {
-        device.queue.write_buffer(&buffer, 0, bytes);
-    }
-    buffer
+    create_buffer(device, plan.name, plan.bytes, kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC)
 }
 
 async fn read_through(

@@ -7,6 +7,8 @@ use results::{Adapter, DeviceKind, Precision};
 use serde::Serialize;
 use shaders::Stored;
 
+use super::data_sets::DataSets;
+use super::pipelines::Pipelines;
 use super::variants::Abilities;
 use crate::backends::AdapterChoice;
 use crate::error::EngineError;
@@ -20,6 +22,8 @@ pub(super) struct Device {
     stored: Stored,
     fault: Arc<Mutex<Option<Fault>>>,
     counts: Cell<Counts>,
+    pipelines: Pipelines,
+    data: DataSets,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: waiter::Waiter,
 }
@@ -216,6 +220,8 @@ impl Device {
             adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
             subgroup_lanes,
             stored,
+            pipelines: Pipelines::new(&device),
+            data: DataSets::default(),
             device,
             queue,
             fault,
@@ -239,6 +245,16 @@ impl Device {
     #[cfg(test)]
     pub(super) fn reserved_bytes(&self) -> Option<u64> {
         self.device.generate_allocator_report().map(|report| report.total_allocated_bytes)
+    }
+
+    /// What was compiled on this device so far.
+    pub(super) fn pipelines(&self) -> &Pipelines {
+        &self.pipelines
+    }
+
+    /// The data set that lies on this device.
+    pub(super) fn data(&self) -> &DataSets {
+        &self.data
     }
 
     pub(super) fn adapter(&self) -> &Adapter {

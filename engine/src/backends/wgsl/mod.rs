@@ -4,6 +4,7 @@
 //! commands; many steps go into one submission and nothing is read back between them.
 
 mod buffer;
+mod data_sets;
 mod device;
 mod executor;
 #[cfg(test)]
@@ -11,7 +12,9 @@ mod kernel_tests;
 mod layout;
 pub mod microbenchmarks;
 mod pace;
+mod pipelines;
 mod plan;
+mod products;
 mod recording;
 mod trainer;
 mod tuning;

@@ -3,6 +3,7 @@
 mod arenas;
 mod attention;
 mod builder;
+mod contents;
 mod convolution;
 mod dense;
 mod input;
@@ -18,15 +19,16 @@ use shaders::Stored;
 use shaders::params::{Blend, Epilogue, LARGEST_HEAD, Optimizer as OptimizerParams, Softmax, StepResult};
 
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
+use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
 use super::tuning::Choices;
-use super::variants::Product;
 use crate::error::EngineError;
 use crate::model::{Model, ModelError, PoolKind, Stage, StageKind, Stages};
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::{Loss, Rule};
 use arenas::Arenas;
 use builder::Builder;
+pub(super) use contents::Contents;
 use input::Input;
 
 /// Steps of which the results fit on the device before they are read.
@@ -90,6 +92,13 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// What will be launched.
+    pub(super) fn recordings(&self) -> impl Iterator<Item = &Recording> {
+        [&self.training, &self.evaluation].into_iter().chain(&self.held_out)
+    }
+}
+
 /// A plan in the making.
 struct Planner<'a> {
     job: &'a TrainingJob,
@@ -135,7 +144,7 @@ impl<'a> Planner<'a> {
         let test_rows = batch.max(TEST_ROWS.min(job.data.test.samples()).min(most));
         let steps = builder.uniform("steps", u64::from(SLOTS * STEP_STRIDE_BYTES));
         let results = builder.zeros("results", u64::from(SLOTS) * size_of::<StepResult>() as u64).buffer;
-        let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder)?;
+        let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
         let labels = builder.floats("batch labels", u64::from(test_rows));
         let input = Input::new(job, &stages, largest_binding, &mut builder)?;
         let mut values = Vec::with_capacity(stages.values.len());

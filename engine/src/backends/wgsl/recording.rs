@@ -2,6 +2,8 @@
 
 use shaders::Kernel;
 
+use crate::trainer::EvaluationSet;
+
 /// Distance of two entries of the step table: what WebGPU asks of dynamic offsets.
 pub(super) const STEP_STRIDE_BYTES: u32 = 256;
 /// Distance of two parameter blocks: what WebGPU asks of uniform bindings.
@@ -22,7 +24,35 @@ pub(super) struct BufferPlan {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum BufferContents {
     Zeros,
+    /// Something small, such as parameter blocks.
     Bytes(Vec<u8>),
+    /// Something of the job that is planned, computed when the buffer is filled.
+    Job(JobPart),
+}
+
+/// A part of a job that lies in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JobPart {
+    /// Start values of all tensors, where the plan's layouts put them.
+    Weights,
+    /// The same, rounded to what products read.
+    RoundedWeights,
+    /// Learning rate, weight decay and freezing of each block of the arena.
+    BlockMultipliers,
+    MeanImage,
+    /// The order in which samples are evaluated.
+    Order(EvaluationSet),
+    /// Pictures or stories of half a data set, each sample filled up to whole words. All jobs share them.
+    Images(Half),
+    /// All jobs share them.
+    Labels(Half),
+}
+
+/// Half of a data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Half {
+    Training,
+    Test,
 }
 
 /// A part of a buffer that a kernel sees.

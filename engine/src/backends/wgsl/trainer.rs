@@ -7,15 +7,15 @@ use shaders::params::{Step, StepResult};
 
 use super::buffer::Buffers;
 use super::device::Device;
-use super::executor::{Executor, Pipelines};
+use super::executor::Executor;
 use super::layout::{TensorLayout, arena_elements};
 use super::pace::Pace;
-use super::plan::{Places, Plan, SLOTS};
+use super::plan::{Contents, Places, Plan, SLOTS};
 use super::recording::STEP_STRIDE_BYTES;
 use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::SampleOrder;
 
 pub(super) struct WgslTrainer {
@@ -33,6 +33,7 @@ pub(super) struct WgslTrainer {
     evaluation_rows: u32,
     bytes: u64,
     variants: Vec<String>,
+    preparation: Preparation,
     training_pace: Pace,
     evaluation_pace: Pace,
     /// Epoch whose order is on the device.
@@ -57,19 +58,31 @@ impl WgslTrainer {
     ) -> Result<Self, EngineError> {
         let largest_binding = device.largest_binding_bytes();
         let mut plan = Plan::new(job, largest_binding, choices)?;
-        choices.tune(&device, clock.as_ref(), &plan.products).await?;
-        plan = Plan::new(job, largest_binding, choices)?;
+        let planned = clock.now_seconds();
+        let timed = choices.tune(&device, clock.as_ref(), &plan.products).await?;
+        let tuned = clock.now_seconds();
+        if timed > 0 {
+            plan = Plan::new(job, largest_binding, choices)?;
+        }
+        for recording in plan.recordings() {
+            device.pipelines().compile(&device, recording).await?;
+        }
+        let preparation = Preparation {
+            compiling_seconds: Some(clock.now_seconds() - tuned),
+            tuning_seconds: (timed > 0).then_some(tuned - planned),
+            unsettled_after_steps: None,
+        };
         let mut variants: Vec<String> = plan.products.iter().map(|product| choices.describe(product)).collect();
         variants.sort();
         variants.dedup();
-        let pipelines = Pipelines::new(&device, &[&plan.training, &plan.evaluation]).await?;
-        let buffers = Buffers::new(&device, &plan.buffers, plan.staging_bytes()).await?;
+        let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
+        let buffers = Buffers::of_job(&device, &plan.buffers, plan.staging_bytes(), &contents).await?;
         let Places { params, steps, .. } = plan.places;
         let held_out = match &plan.held_out {
-            Some(recording) => Some(Executor::new(&device, &pipelines, &buffers, recording, params, steps).await?),
+            Some(recording) => Some(Executor::new(&device, &buffers, recording, params, steps).await?),
             None => None,
         };
-        let executor = |recording| Executor::new(&device, &pipelines, &buffers, recording, params, steps);
+        let executor = |recording| Executor::new(&device, &buffers, recording, params, steps);
         Ok(Self {
             training: executor(&plan.training).await?,
             evaluation: executor(&plan.evaluation).await?,
@@ -85,6 +98,7 @@ impl WgslTrainer {
             device,
             clock,
             job: job.clone(),
+            preparation,
             training_pace: Pace::new(SLOTS),
             evaluation_pace: Pace::new(SLOTS),
             epoch: None,
@@ -254,6 +268,10 @@ impl Trainer for WgslTrainer {
         let classes = self.job.model.classes()? as usize;
         let rows = logits.chunks_exact(stride as usize);
         Ok(rows.map(|row| row[..classes].iter().map(|&logit| f64::from(logit)).collect()).collect())
+    }
+
+    fn preparation(&self) -> Preparation {
+        self.preparation
     }
 
     fn device_memory_bytes(&self) -> u64 {

@@ -1,15 +1,15 @@
 //! Which variant of a product's kernel a device runs fastest: by a rule, or by a short look at each of them.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 
 use shaders::Stored;
 
 use super::buffer::Buffers;
 use super::device::Device;
-use super::executor::{Executor, Pipelines};
+use super::executor::Executor;
+use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, STEP_STRIDE_BYTES, workgroups};
-use super::variants::{Abilities, Product, Variant};
+use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
 use crate::error::EngineError;
 
@@ -52,7 +52,7 @@ impl Choices {
     }
 
     /// Times the variants of all `products` that were not timed before. On an emulated GPU nothing is timed: there the
-    /// rule is as good, and timing slow.
+    /// rule is as good, and timing slow. Returns how many products were timed.
     ///
     /// # Errors
     /// A device that refuses a kernel, is full or lost.
@@ -61,25 +61,26 @@ impl Choices {
         device: &Device,
         clock: &dyn Clock,
         products: &[Product],
-    ) -> Result<(), EngineError> {
+    ) -> Result<usize, EngineError> {
         if self.abilities.software {
-            return Ok(());
+            return Ok(0);
         }
+        let known = self.by_product.len();
         for product in products {
             let worthwhile =
                 product.variants_with(self.abilities).count() > 1 && scratch_bytes(product) <= SCRATCH_BYTES;
-            if worthwhile && !self.by_product.contains_key(&product.key()) {
+            if worthwhile && !self.by_product.contains_key(&key(product)) {
                 let choice = fastest(device, clock, product).await?;
-                self.by_product.insert(product.key(), choice);
+                self.by_product.insert(key(product), choice);
             }
         }
-        Ok(())
+        Ok(self.by_product.len() - known)
     }
 
     /// The variant for `product`: the fastest if it was timed, otherwise the usual one.
     pub(super) fn pick(&self, product: &Product) -> &'static Variant {
         self.by_product
-            .get(&product.key())
+            .get(&key(product))
             .map_or_else(|| product.usual_variant(self.abilities), |choice| choice.variant)
     }
 
@@ -87,74 +88,14 @@ impl Choices {
     /// default's.
     pub(super) fn describe(&self, product: &Product) -> String {
         let kernel = self.pick(product).kernel;
-        let ratio = self.by_product.get(&product.key()).map(|choice| format!(" ({:.2})", choice.ratio));
-        format!("{}: {kernel}{}", product.key(), ratio.unwrap_or_default())
+        let ratio = self.by_product.get(&key(product)).map(|choice| format!(" ({:.2})", choice.ratio));
+        format!("{}: {kernel}{}", key(product), ratio.unwrap_or_default())
     }
 }
 
-impl Product {
-    /// What tells apart the products that are timed by themselves.
-    fn key(&self) -> String {
-        let extents = self.extents();
-        let mut key = self.variants()[0].kernel.to_owned();
-        // Writing to a string cannot fail.
-        let _ = write!(key, " {} × {} × {}", extents.rows, extents.columns, extents.depth);
-        match self {
-            Self::LstmForward(_) | Self::LstmBackward(_) => _ = write!(key, ", {} steps", extents.parts),
-            _ if extents.parts > 1 => _ = write!(key, " in {} parts", extents.parts),
-            _ => {}
-        }
-        if let Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) = self {
-            let _ = write!(key, ", {}² stride {}", p.side, p.stride);
-        }
-        key
-    }
-
-    fn params_bytes(&self) -> &[u8] {
-        match self {
-            Self::DenseForward(p) | Self::DenseInputGradient(p) | Self::DenseWeightGradient(p) => bytemuck::bytes_of(p),
-            Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) => {
-                bytemuck::bytes_of(p)
-            }
-            Self::LstmForward(p) | Self::LstmBackward(p) => bytemuck::bytes_of(p),
-        }
-    }
-
-    /// Elements of each storage buffer, in binding order; none has more than four bytes.
-    fn elements(&self) -> Vec<u64> {
-        let product = |factors: &[u32]| factors.iter().map(|&factor| u64::from(factor)).product::<u64>();
-        let parts = u64::from(self.extents().parts);
-        match self {
-            Self::DenseForward(p) | Self::DenseInputGradient(p) | Self::DenseWeightGradient(p) => {
-                let (x, dy) = (product(&[p.rows, p.inputs]), product(&[p.rows, p.outputs]));
-                let weights = product(&[p.inputs, p.outputs]);
-                match self {
-                    Self::DenseForward(_) => vec![x, weights, u64::from(p.outputs), dy],
-                    Self::DenseInputGradient(_) => vec![dy, weights, x, x],
-                    _ => vec![x, dy, parts * u64::from(p.part_stride)],
-                }
-            }
-            Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) => {
-                let x = product(&[p.rows, p.input_height, p.input_width, p.input_channels]);
-                let dy = product(&[p.rows, p.output_height, p.output_width, p.output_channels]);
-                let weights = product(&[p.side, p.side, p.input_channels, p.output_channels]);
-                match self {
-                    Self::Conv2dForward(_) => vec![x, weights, u64::from(p.output_channels), dy],
-                    Self::Conv2dInputGradient(_) => vec![dy, weights, x, x],
-                    _ => vec![x, dy, parts * u64::from(p.part_stride)],
-                }
-            }
-            Self::LstmForward(p) | Self::LstmBackward(p) => {
-                let (y, states) =
-                    (product(&[p.sequences, p.stored_units]), product(&[p.sequences, p.steps, p.stored_units]));
-                let weights = 4 * product(&[p.stored_units, p.stored_units]);
-                match self {
-                    Self::LstmForward(_) => vec![weights, 4 * states, states, states, y],
-                    _ => vec![weights, y, states, 4 * states],
-                }
-            }
-        }
-    }
+/// What tells apart the products that are timed by themselves.
+fn key(product: &Product) -> String {
+    product.key(product.variants()[0].kernel)
 }
 
 fn scratch_bytes(product: &Product) -> u64 {
@@ -164,9 +105,9 @@ fn scratch_bytes(product: &Product) -> u64 {
 /// Times every variant of `product`.
 async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<Choice, EngineError> {
     let zeros = |name, bytes, uniform| BufferPlan { name, bytes, uniform, contents: BufferContents::Zeros };
-    let params = BufferContents::Bytes(product.params_bytes().to_vec());
+    let params = BufferContents::Bytes(product.params.bytes().to_vec());
     let params =
-        BufferPlan { contents: params, ..zeros("tuned parameters", product.params_bytes().len() as u64, true) };
+        BufferPlan { contents: params, ..zeros("tuned parameters", product.params.bytes().len() as u64, true) };
     // A step without training: dropout is the same work for every variant.
     let mut plans = vec![params, zeros("tuned step", u64::from(STEP_STRIDE_BYTES), true)];
     plans.extend(product.elements().iter().map(|elements| zeros("tuned operand", 4 * elements, false)));
@@ -213,13 +154,12 @@ async fn time(
             })
             .collect(),
     };
-    let pipelines = Pipelines::new(device, &[&recording(1)]).await?;
     let mut launches = 1;
     let mut best = f64::INFINITY;
     let mut looks = 0;
     let mut warm = false;
     while looks < LOOKS {
-        let executor = Executor::new(device, &pipelines, buffers, &recording(launches), 0, 1).await?;
+        let executor = Executor::new(device, buffers, &recording(launches), 0, 1).await?;
         let start = clock.now_seconds();
         device.submit(executor.encode(device, 0..1)).await?;
         let seconds = clock.now_seconds() - start;
@@ -241,21 +181,25 @@ mod tests {
 
     use shaders::params::{Dense, Epilogue};
 
+    use super::super::products::Pass;
     use super::*;
     use crate::backends::AdapterChoice;
 
     fn product() -> Product {
-        Product::DenseForward(Dense {
-            rows: 40,
-            inputs: 24,
-            outputs: 36,
-            units: 36,
-            rows_per_part: 0,
-            part_stride: 0,
-            bias_offset: 0,
-            reserved: 0,
-            epilogue: Epilogue::default(),
-        })
+        Product::new(
+            Pass::Forward,
+            Dense {
+                rows: 40,
+                inputs: 24,
+                outputs: 36,
+                units: 36,
+                rows_per_part: 0,
+                part_stride: 0,
+                bias_offset: 0,
+                reserved: 0,
+                epilogue: Epilogue::default(),
+            },
+        )
     }
 
     /// Each reading is a second later than the one before.
@@ -292,7 +236,7 @@ mod tests {
         let readings = 2 * (1 + LOOKS) * product.variants_with(device.abilities()).count();
         assert_eq!(clock.0.get(), readings as f64);
         assert_eq!(choice.variant, &product.variants()[0]);
-        let by_product = HashMap::from([(product.key(), choice)]);
+        let by_product = HashMap::from([(key(&product), choice)]);
         let chosen = Choices { by_product, ..Choices::new(device.abilities()) };
         assert_eq!(chosen.pick(&product), &product.variants()[0]);
         assert_eq!(chosen.describe(&product), "dense_forward 40 × 36 × 24: dense_forward (1.00)");

@@ -1,9 +1,10 @@
-//! The kernels that compute the same product, and the work of each.
+//! The kernels that compute the same product, and which of them to take.
 
 use shaders::Stored;
-use shaders::params::{Conv2d, Dense, Lstm};
+use shaders::params::Conv2d;
 
 use super::layout::CHANNEL_ALIGNMENT;
+use super::products::{Extents, Params, Pass, Product};
 
 /// What a device has that decides between variants; by default nothing out of the ordinary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,33 +15,6 @@ pub(super) struct Abilities {
     pub(super) subgroup_lanes: u32,
     /// What kernels store.
     pub(super) stored: Stored,
-}
-
-/// A product with the parameter block that its kernels get.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Product {
-    DenseForward(Dense),
-    DenseInputGradient(Dense),
-    /// Of all parts.
-    DenseWeightGradient(Dense),
-    Conv2dForward(Conv2d),
-    Conv2dInputGradient(Conv2d),
-    /// Of all parts.
-    Conv2dWeightGradient(Conv2d),
-    /// With the recurrent weights, at all steps.
-    LstmForward(Lstm),
-    /// With the recurrent weights, at all steps.
-    LstmBackward(Lstm),
-}
-
-/// The matrix product that it amounts to: so many parts of rows × columns, each a sum of `depth` products. The steps of
-/// a recurrent product are its parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Extents {
-    pub(super) rows: u32,
-    pub(super) columns: u32,
-    pub(super) depth: u32,
-    pub(super) parts: u32,
 }
 
 /// A kernel that computes a product.
@@ -143,68 +117,19 @@ const LSTM_BACKWARD: &[Variant] = &[recurrent("lstm_backward"), recurrent_subgro
 impl Product {
     /// Every kernel that can do it; the first one runs on every device.
     pub(super) fn variants(&self) -> &'static [Variant] {
-        let narrow = |params: &Conv2d| !params.input_channels.is_multiple_of(CHANNEL_ALIGNMENT);
-        match self {
-            Self::DenseForward(_) => DENSE_FORWARD,
-            Self::DenseInputGradient(_) => DENSE_INPUT_GRADIENT,
-            Self::DenseWeightGradient(_) => DENSE_WEIGHT_GRADIENT,
-            Self::Conv2dForward(params) if narrow(params) => CONV2D_FORWARD_NARROW,
-            Self::Conv2dForward(_) => CONV2D_FORWARD,
-            Self::Conv2dInputGradient(_) => CONV2D_INPUT_GRADIENT,
-            Self::Conv2dWeightGradient(params) if narrow(params) => CONV2D_WEIGHT_GRADIENT_NARROW,
-            Self::Conv2dWeightGradient(_) => CONV2D_WEIGHT_GRADIENT,
-            Self::LstmForward(_) => LSTM_FORWARD,
-            Self::LstmBackward(_) => LSTM_BACKWARD,
-        }
-    }
-
-    pub(super) fn extents(&self) -> Extents {
-        match *self {
-            Self::DenseForward(p) => Extents { rows: p.rows, columns: p.outputs, depth: p.inputs, parts: 1 },
-            Self::DenseInputGradient(p) => Extents { rows: p.rows, columns: p.inputs, depth: p.outputs, parts: 1 },
-            Self::DenseWeightGradient(p) => Extents {
-                rows: p.inputs,
-                columns: p.outputs,
-                depth: p.rows_per_part,
-                parts: p.rows.div_ceil(p.rows_per_part),
-            },
-            Self::Conv2dForward(p) => Extents {
-                rows: p.rows * p.output_height * p.output_width,
-                columns: p.output_channels,
-                depth: p.side * p.side * p.input_channels,
-                parts: 1,
-            },
-            Self::Conv2dInputGradient(p) => Extents {
-                rows: p.rows * p.input_height * p.input_width,
-                columns: p.input_channels,
-                depth: p.side * p.side * p.output_channels,
-                parts: 1,
-            },
-            Self::Conv2dWeightGradient(p) => Extents {
-                rows: p.side * p.side * p.input_channels,
-                columns: p.output_channels,
-                depth: p.pixels_per_part,
-                parts: (p.rows * p.output_height * p.output_width).div_ceil(p.pixels_per_part),
-            },
-            Self::LstmForward(p) => {
-                Extents { rows: p.sequences, columns: 4 * p.stored_units, depth: p.stored_units, parts: p.steps }
-            }
-            Self::LstmBackward(p) => {
-                Extents { rows: p.sequences, columns: p.stored_units, depth: 4 * p.stored_units, parts: p.steps }
-            }
-        }
-    }
-
-    /// Values of the kernels' constants.
-    pub(super) fn constants(&self) -> Vec<(&'static str, f64)> {
-        match self {
-            Self::DenseForward(_)
-            | Self::DenseInputGradient(_)
-            | Self::DenseWeightGradient(_)
-            | Self::LstmForward(_)
-            | Self::LstmBackward(_) => Vec::new(),
-            Self::Conv2dForward(p) | Self::Conv2dInputGradient(p) | Self::Conv2dWeightGradient(p) => {
-                vec![("STRIDE", f64::from(p.stride))]
+        match (self.params, self.pass) {
+            (Params::Dense(_), Pass::Forward) => DENSE_FORWARD,
+            (Params::Dense(_), Pass::InputGradient) => DENSE_INPUT_GRADIENT,
+            (Params::Dense(_), Pass::WeightGradient) => DENSE_WEIGHT_GRADIENT,
+            (Params::Conv2d(params), Pass::Forward) if is_narrow(&params) => CONV2D_FORWARD_NARROW,
+            (Params::Conv2d(_), Pass::Forward) => CONV2D_FORWARD,
+            (Params::Conv2d(_), Pass::InputGradient) => CONV2D_INPUT_GRADIENT,
+            (Params::Conv2d(params), Pass::WeightGradient) if is_narrow(&params) => CONV2D_WEIGHT_GRADIENT_NARROW,
+            (Params::Conv2d(_), Pass::WeightGradient) => CONV2D_WEIGHT_GRADIENT,
+            (Params::Lstm(_), Pass::Forward) => LSTM_FORWARD,
+            (Params::Lstm(_), Pass::InputGradient) => LSTM_BACKWARD,
+            (Params::Lstm(_), Pass::WeightGradient) => {
+                unreachable!("the weight gradients of an LSTM are products of dense layers")
             }
         }
     }
@@ -230,6 +155,11 @@ impl Product {
     }
 }
 
+/// Whether the input has channels that are not stored in multiples of four.
+fn is_narrow(params: &Conv2d) -> bool {
+    !params.input_channels.is_multiple_of(CHANNEL_ALIGNMENT)
+}
+
 impl Variant {
     fn tiles(&self, extents: &Extents) -> u64 {
         let [rows, columns] = self.tile;
@@ -252,7 +182,7 @@ impl Variant {
 
 #[cfg(test)]
 mod tests {
-    use shaders::params::Epilogue;
+    use shaders::params::{Dense, Epilogue, Lstm};
 
     use super::*;
 
@@ -274,10 +204,13 @@ mod tests {
 
     #[test]
     fn subgroups_are_used_where_they_are_emulated_and_most_of_a_tile_is_needed() {
-        let large = Product::DenseForward(dense(128, 784, 512));
+        let large = Product::new(Pass::Forward, dense(128, 784, 512));
         assert_eq!(large.usual_variant(EMULATED).kernel, "dense_forward_subgroup");
-        assert_eq!(Product::DenseForward(dense(8, 784, 512)).usual_variant(EMULATED).kernel, "dense_forward_thin");
-        assert_eq!(Product::DenseForward(dense(8, 784, 8)).usual_variant(EMULATED).kernel, "dense_forward");
+        assert_eq!(
+            Product::new(Pass::Forward, dense(8, 784, 512)).usual_variant(EMULATED).kernel,
+            "dense_forward_thin"
+        );
+        assert_eq!(Product::new(Pass::Forward, dense(8, 784, 8)).usual_variant(EMULATED).kernel, "dense_forward");
         assert_eq!(large.usual_variant(Abilities { subgroup_lanes: 4, ..EMULATED }).kernel, "dense_forward");
         assert_eq!(large.usual_variant(Abilities { software: false, ..EMULATED }).kernel, "dense_forward");
     }
@@ -286,7 +219,7 @@ mod tests {
     fn a_workgroup_keeps_whole_sequences_and_few_of_them_are_not_worth_a_subgroup() {
         let lstm = |sequences| {
             let epilogue = Epilogue::default();
-            Product::LstmBackward(Lstm { sequences, steps: 28, units: 128, stored_units: 128, epilogue })
+            Product::new(Pass::InputGradient, Lstm { sequences, steps: 28, units: 128, stored_units: 128, epilogue })
         };
         let usual = |sequences| lstm(sequences).usual_variant(EMULATED);
         assert_eq!(usual(896).kernel, "lstm_backward_subgroup");
@@ -297,7 +230,7 @@ mod tests {
 
     #[test]
     fn invocations_cover_every_tile_of_every_part() {
-        let product = Product::DenseWeightGradient(dense(40, 68, 12));
+        let product = Product::new(Pass::WeightGradient, dense(40, 68, 12));
         let invocations: Vec<u64> = product.variants().iter().map(|variant| variant.invocations(&product)).collect();
         // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, and of 2 × 1 tiles of 64 × 64.
         assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64]);

@@ -41,13 +41,13 @@ fn random_split(workload: &Workload, samples: u32, stream: u32) -> Split {
 pub(in crate::backends) fn job(workload: &Workload) -> TrainingJob {
     const SAMPLES: u32 = 10;
     workload.job(Training {
-        data: Arc::new(DataSet {
-            definition: data_set(workload.data_set).unwrap(),
+        data: Arc::new(DataSet::new(
+            data_set(workload.data_set).unwrap(),
             // Two are held out.
-            train: random_split(workload, SAMPLES + 2, 1),
-            test: random_split(workload, 5, 2),
-            generated: true,
-        }),
+            random_split(workload, SAMPLES + 2, 1),
+            random_split(workload, 5, 2),
+            true,
+        )),
         batches: BatchPlan {
             first: 1,
             samples: SAMPLES,

@@ -27,7 +27,7 @@ fn job(workload: &Workload, batch_size: u32) -> TrainingJob {
         images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
         labels: (0..10u8).cycle().take(samples as usize).collect(),
     };
-    let data = DataSet { definition, train: split(1000), test: split(10), generated: false };
+    let data = DataSet::new(definition, split(1000), split(10), false);
     workload.job(Training {
         data: Arc::new(data),
         batches: BatchPlan {

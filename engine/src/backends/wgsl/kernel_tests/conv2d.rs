@@ -3,7 +3,7 @@ use shaders::params::{Conv2d, Epilogue, NO_BIAS, activation};
 use shaders::reference as twin;
 
 use super::super::device::Device;
-use super::super::variants::Product;
+use super::super::products::{Pass, Product};
 use super::{assert_close, bytes, double, every_variant, floats, launch_with, numbers, runner, step, with_device};
 
 const RELU: Epilogue = Epilogue {
@@ -91,7 +91,7 @@ fn check_forward(shapes: impl Strategy<Value = Conv2d>) {
             let step = step(params.rows);
             let mut expected = double(&y);
             twin::conv2d_forward(&params, &step, &double(&x), &double(&weights), &double(&bias), &mut expected);
-            check_variants(device, &Product::Conv2dForward(params), &params, &buffers, &expected);
+            check_variants(device, &Product::new(Pass::Forward, params), &params, &buffers, &expected);
             Ok(())
         };
         runner().run(&shapes, check).unwrap();
@@ -109,7 +109,7 @@ fn check_weight_gradient(shapes: impl Strategy<Value = Conv2d>) {
             let buffers = [bytes(&x), bytes(&dy), bytes(&gradient)];
             let mut expected = double(&gradient);
             twin::conv2d_weight_gradient(&params, &double(&x), &double(&dy), &mut expected);
-            check_variants(device, &Product::Conv2dWeightGradient(params), &params, &buffers, &expected);
+            check_variants(device, &Product::new(Pass::WeightGradient, params), &params, &buffers, &expected);
             Ok(())
         };
         runner().run(&shapes, check).unwrap();
@@ -154,7 +154,7 @@ fn every_variant_of_conv2d_input_gradient_equals_the_twin() {
                 &double(&x),
                 &mut expected,
             );
-            check_variants(device, &Product::Conv2dInputGradient(params), &params, &buffers, &expected);
+            check_variants(device, &Product::new(Pass::InputGradient, params), &params, &buffers, &expected);
             Ok(())
         };
         runner().run(&wide(), check).unwrap();

@@ -2,7 +2,7 @@ use shaders::params::{Dense, Epilogue, activation};
 use shaders::reference as twin;
 
 use super::super::plan::tiles;
-use super::super::variants::Product;
+use super::super::products::{Pass, Product};
 use super::{assert_close, bytes, double, every_variant, floats, launch, made_by, numbers, runner, step, with_device};
 
 /// Rows, inputs and outputs: odd sizes, edges of tiles, and single rows.
@@ -55,7 +55,7 @@ fn every_variant_of_dense_forward_equals_the_twin() {
             let buffers = [bytes(&x), bytes(&weights), bytes(&bias), bytes(&y)];
             let mut expected = double(&y);
             twin::dense_forward(&params, &step(rows), &double(&x), &double(&weights), &double(&bias), &mut expected);
-            let product = Product::DenseForward(params);
+            let product = Product::new(Pass::Forward, params);
             for variant in every_variant(device, &product) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
@@ -95,7 +95,7 @@ fn every_variant_of_dense_input_gradient_equals_the_twin() {
                 &double(&x),
                 &mut expected,
             );
-            let product = Product::DenseInputGradient(params);
+            let product = Product::new(Pass::InputGradient, params);
             for variant in every_variant(device, &product) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
@@ -125,7 +125,7 @@ fn every_variant_of_dense_weight_gradient_equals_the_twin_part_by_part() {
             let buffers = [bytes(&x), bytes(&dy), bytes(&gradient)];
             let mut expected = double(&gradient);
             twin::dense_weight_gradient(&params, &double(&x), &double(&dy), &mut expected);
-            let product = Product::DenseWeightGradient(params);
+            let product = Product::new(Pass::WeightGradient, params);
             for variant in every_variant(device, &product) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);

@@ -34,9 +34,10 @@ use shaders::{Access, Kernel, Stored};
 
 use super::buffer::Buffers;
 use super::device::Device;
-use super::executor::{Executor, Pipelines};
+use super::executor::Executor;
+use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, workgroups};
-use super::variants::{Product, Variant};
+use super::variants::Variant;
 use crate::backends::AdapterChoice;
 use crate::testing::{has_everything, skipped};
 
@@ -200,9 +201,8 @@ fn launch_with<P: Pod>(
         }],
     };
     pollster::block_on(async {
-        let pipelines = Pipelines::new(device, &[&recording]).await.unwrap();
         let allocated = Buffers::new(device, &plans, 4).await.unwrap();
-        let executor = Executor::new(device, &pipelines, &allocated, &recording, 0, 1).await.unwrap();
+        let executor = Executor::new(device, &allocated, &recording, 0, 1).await.unwrap();
         device.submit(executor.encode(device, 0..1)).await.unwrap();
         let mut results = Vec::new();
         for (index, (before, access)) in (2..).zip(buffers.iter().zip(kernel.storage)) {

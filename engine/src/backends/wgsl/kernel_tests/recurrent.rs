@@ -3,7 +3,7 @@ use shaders::params::{Epilogue, Lstm, activation};
 use shaders::reference as twin;
 
 use super::super::device::Device;
-use super::super::variants::Product;
+use super::super::products::{Pass, Product};
 use super::{
     assert_close, bytes, double, every_variant, floats, launch, numbers, runner, step, storable, stored_on_the_way,
     with_device,
@@ -57,7 +57,7 @@ fn check_forward(device: &Device, params: &Lstm) {
     let mut expected = [double(&gates), double(&cells), double(&previous), double(&y)];
     let [gates, cells, previous, y] = &mut expected;
     twin::lstm_forward(params, &step, &double(&recurrent), gates, cells, previous, y);
-    let product = Product::LstmForward(*params);
+    let product = Product::new(Pass::Forward, *params);
     for variant in every_variant(device, &product) {
         let found = launch(device, variant.kernel, params, &step, &buffers, variant.invocations(&product));
         let found = found[1..].iter().zip(&expected);
@@ -88,7 +88,7 @@ fn check_backward(device: &Device, params: &Lstm) {
     let mut expected = [double(&cells), double(&gates)];
     let [cells, gates] = &mut expected;
     twin::lstm_backward(params, &double(&recurrent), &double(&dy), cells, gates);
-    let product = Product::LstmBackward(*params);
+    let product = Product::new(Pass::InputGradient, *params);
     for variant in every_variant(device, &product) {
         let step = step(params.sequences);
         let found = launch(device, variant.kernel, params, &step, &buffers, variant.invocations(&product));
@@ -143,7 +143,7 @@ fn sequences_without_a_gradient_get_none() {
         let empty = 5;
         dy[(empty * params.stored_units) as usize..].fill(0.0);
         let buffers = [bytes(&recurrent), bytes(&dy), bytes(&cells), bytes(&gates)];
-        let product = Product::LstmBackward(params);
+        let product = Product::new(Pass::InputGradient, params);
         for variant in every_variant(device, &product) {
             let invocations = variant.invocations(&product);
             let found = launch(device, variant.kernel, &params, &step(empty), &buffers, invocations);

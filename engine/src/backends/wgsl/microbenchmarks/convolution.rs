@@ -4,7 +4,8 @@ use shaders::params::{Conv2d, Epilogue};
 
 use super::super::plan::tiles;
 use super::super::plan::weight_gradient::rows_per_part;
-use super::super::variants::{self, Variant};
+use super::super::products;
+use super::super::variants::Variant;
 use super::layer::Layer;
 use super::operands::{Operand, PlainSum};
 use super::product::Product;
@@ -178,13 +179,8 @@ impl Product for Convolution {
         2 * u64::from(self.output_pixels()) * self.weights().elements()
     }
 
-    fn product(&self) -> variants::Product {
-        let params = self.params();
-        match self.pass {
-            Pass::Forward => variants::Product::Conv2dForward(params),
-            Pass::WeightGradient => variants::Product::Conv2dWeightGradient(params),
-            Pass::InputGradient => variants::Product::Conv2dInputGradient(params),
-        }
+    fn product(&self) -> products::Product {
+        products::Product::new(self.pass, self.params())
     }
 
     fn buffers(&self) -> Vec<u64> {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::buffer::Buffers;
 use super::super::device::Device;
-use super::super::executor::{Executor, Pipelines};
+use super::super::executor::Executor;
 use super::super::pace::Pace;
 use super::super::recording::BufferRange;
 use super::report::{Timing, Window};
@@ -43,10 +43,9 @@ impl Lab {
     /// A device that refuses, is full or lost.
     pub(super) async fn set_up(&self, mut work: Work) -> Result<Setup, EngineError> {
         let (params, steps) = work.finish();
-        let pipelines = Pipelines::new(&self.device, &[&work.preparation, &work.repeated]).await?;
         let buffers = Buffers::new(&self.device, &work.buffers, READ_BYTES).await?;
-        let preparation = Executor::new(&self.device, &pipelines, &buffers, &work.preparation, params, steps).await?;
-        let repeated = Executor::new(&self.device, &pipelines, &buffers, &work.repeated, params, steps).await?;
+        let preparation = Executor::new(&self.device, &buffers, &work.preparation, params, steps).await?;
+        let repeated = Executor::new(&self.device, &buffers, &work.repeated, params, steps).await?;
         self.device.submit(preparation.encode(&self.device, 0..1)).await?;
         let output = work.output.expect("every work leaves something behind");
         Ok(Setup { lab: self.clone(), buffers, repeated, output, pace: Pace::new(SLOTS) })

@@ -3,7 +3,8 @@
 
 use bytemuck::Pod;
 
-use super::super::variants::{self, Variant};
+use super::super::products;
+use super::super::variants::Variant;
 use super::operands::Operand;
 use super::report::Pass;
 use super::work::Work;
@@ -45,7 +46,7 @@ impl<P: Pod> Layer<P> {
     }
 
     /// One pass with this variant of its kernel.
-    pub(super) fn work(&self, pass: Pass, variant: &Variant, product: &variants::Product) -> Work {
+    pub(super) fn work(&self, pass: Pass, variant: &Variant, product: &products::Product) -> Work {
         let mut work = Work::new(self.rows);
         match pass {
             Pass::Forward => {

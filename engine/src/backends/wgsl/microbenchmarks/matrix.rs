@@ -9,7 +9,8 @@ use shaders::params::{Dense, Epilogue};
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::plan::tiles;
 use super::super::plan::weight_gradient::rows_per_part;
-use super::super::variants::{self, Variant};
+use super::super::products;
+use super::super::variants::Variant;
 use super::layer::Layer;
 use super::operands::{Operand, PlainSum};
 use super::product::Product;
@@ -115,13 +116,8 @@ impl Product for MatrixProduct {
         2 * u64::from(self.units) * u64::from(self.rows) * u64::from(self.inputs)
     }
 
-    fn product(&self) -> variants::Product {
-        let params = self.params();
-        match self.pass {
-            Pass::Forward => variants::Product::DenseForward(params),
-            Pass::WeightGradient => variants::Product::DenseWeightGradient(params),
-            Pass::InputGradient => variants::Product::DenseInputGradient(params),
-        }
+    fn product(&self) -> products::Product {
+        products::Product::new(self.pass, self.params())
     }
 
     fn buffers(&self) -> Vec<u64> {

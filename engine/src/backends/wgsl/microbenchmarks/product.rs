@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use results::statistics;
 
+use super::super::products;
 use super::super::tuning::Choices;
-use super::super::variants::{self, Variant};
+use super::super::variants::Variant;
 use super::Request;
 use super::lab::{FEWEST_WINDOWS, Lab};
 use super::operands::PlainSum;
@@ -31,7 +32,7 @@ pub(super) trait Product {
     fn pass(&self) -> Pass;
     fn flops(&self) -> u64;
     /// What is computed.
-    fn product(&self) -> variants::Product;
+    fn product(&self) -> products::Product;
     /// Names of the kernels of a repetition, in order.
     fn kernels(&self, variant: &Variant) -> Vec<&'static str> {
         let mut kernels = vec![variant.kernel];

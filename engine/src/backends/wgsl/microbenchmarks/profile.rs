@@ -6,11 +6,11 @@ use shaders::params::Step;
 
 use super::super::buffer::Buffers;
 use super::super::device::Device;
-use super::super::executor::{Executor, Pipelines};
-use super::super::plan::Plan;
+use super::super::executor::Executor;
+use super::super::plan::{Contents, Plan};
+use super::super::products::Product;
 use super::super::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
 use super::super::tuning::Choices;
-use super::super::variants::Product;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -78,11 +78,11 @@ pub async fn profile(
     let products = Plan::new(job, largest_binding, &choices)?.products;
     choices.tune(&device, clock, &products).await?;
     let plan = Plan::new(job, largest_binding, &choices)?;
-    let pipelines = Pipelines::new(&device, &[&plan.training]).await?;
-    let buffers = Buffers::new(&device, &plan.buffers, STAGING_BYTES).await?;
+    let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
+    let buffers = Buffers::of_job(&device, &plan.buffers, STAGING_BYTES, &contents).await?;
     buffers.write(&device, plan.places.train_order, 0, bytemuck::cast_slice(&job.batches.order(0)));
     buffers.write(&device, plan.places.steps, 0, &step_table(job));
-    let bench = Bench { device: &device, clock, processor, pipelines: &pipelines, buffers: &buffers, plan: &plan };
+    let bench = Bench { device: &device, clock, processor, buffers: &buffers, plan: &plan };
     // The launches then find what the ones before them leave behind.
     let step = bench.cost(&plan.training, 4.0 * launch_seconds).await?;
     let mut launches = Vec::with_capacity(plan.training.dispatches.len());
@@ -136,7 +136,6 @@ struct Bench<'a> {
     device: &'a Device,
     clock: &'a dyn Clock,
     processor: Option<&'a dyn Clock>,
-    pipelines: &'a Pipelines,
     buffers: &'a Buffers,
     plan: &'a Plan,
 }
@@ -146,7 +145,7 @@ impl Bench<'_> {
     async fn cost(&self, recording: &Recording, seconds: f64) -> Result<Cost, EngineError> {
         let places = &self.plan.places;
         let (params, steps) = (places.params, places.steps);
-        let executor = Executor::new(self.device, self.pipelines, self.buffers, recording, params, steps).await?;
+        let executor = Executor::new(self.device, self.buffers, recording, params, steps).await?;
         let window_seconds = seconds / f64::from(WINDOWS + 1);
         let mut repetitions = 1;
         self.window(&executor, repetitions).await?;
@@ -191,6 +190,7 @@ fn more(repetitions: u32, times: f64) -> u32 {
 mod tests {
     use shaders::params::{Dense, Epilogue};
 
+    use super::super::super::products::Pass;
     use super::*;
 
     #[test]
@@ -203,17 +203,20 @@ mod tests {
     #[test]
     fn launches_that_are_products_get_the_products_in_their_order() {
         let dense = |rows| {
-            Product::DenseForward(Dense {
-                rows,
-                inputs: 8,
-                outputs: 12,
-                units: 12,
-                rows_per_part: rows,
-                part_stride: 0,
-                bias_offset: 0,
-                reserved: 0,
-                epilogue: Epilogue::default(),
-            })
+            Product::new(
+                Pass::Forward,
+                Dense {
+                    rows,
+                    inputs: 8,
+                    outputs: 12,
+                    units: 12,
+                    rows_per_part: rows,
+                    part_stride: 0,
+                    bias_offset: 0,
+                    reserved: 0,
+                    epilogue: Epilogue::default(),
+                },
+            )
         };
         let products = [dense(5), dense(7)];
         let cost = Cost { seconds: 1.0, processor_seconds: None };

@@ -14,7 +14,8 @@ use shaders::params::{Epilogue, Lstm, Step};
 use shaders::reference as twin;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::variants::{self, Variant};
+use super::super::products;
+use super::super::variants::Variant;
 use super::matrix::MatrixProduct;
 use super::operands::{Operand, PlainSum};
 use super::product::{Product, checked_places};
@@ -158,11 +159,10 @@ impl Product for RecurrentLayer {
         8 * u64::from(self.sequences) * u64::from(self.steps - 1) * u64::from(self.units).pow(2)
     }
 
-    fn product(&self) -> variants::Product {
+    fn product(&self) -> products::Product {
         match self.pass {
-            Pass::Forward => variants::Product::LstmForward(self.params()),
             Pass::WeightGradient => self.weight_gradient().product(),
-            Pass::InputGradient => variants::Product::LstmBackward(self.params()),
+            pass => products::Product::new(pass, self.params()),
         }
     }
 
@@ -187,7 +187,7 @@ impl Product for RecurrentLayer {
         if self.pass == Pass::WeightGradient {
             return self.weight_gradient().work(variant);
         }
-        let (params, forward) = (self.params(), variants::Product::LstmForward(self.params()));
+        let (params, forward) = (self.params(), products::Product::new(Pass::Forward, self.params()));
         let mut work = Work::new(self.sequences);
         let recurrent = work.floats("recurrent weights", &self.weights());
         let gates = work.floats("gates", &self.x().numbers());

@@ -5,6 +5,8 @@ use std::fmt;
 use results::{Adapter, statistics};
 use serde::Serialize;
 
+pub use super::super::products::Pass;
+
 /// Version of the layout of [`KernelReport`].
 pub(super) const SCHEMA_VERSION: u32 = 1;
 
@@ -156,28 +158,6 @@ pub struct Window {
 impl Window {
     pub(super) fn new(repetitions: u32, seconds: f64) -> Self {
         Self { repetitions, seconds, peak_flops_per_second: None }
-    }
-}
-
-/// Which of the three products of a layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pass {
-    Forward,
-    WeightGradient,
-    InputGradient,
-}
-
-impl Pass {
-    pub(super) const ALL: [Self; 3] = [Self::Forward, Self::WeightGradient, Self::InputGradient];
-
-    /// For people.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Forward => "forward",
-            Self::WeightGradient => "weight gradient",
-            Self::InputGradient => "input gradient",
-        }
     }
 }
 

@@ -121,7 +121,7 @@ impl Product for Disbelieved {
     fn flops(&self) -> u64 {
         self.0.flops()
     }
-    fn product(&self) -> super::super::variants::Product {
+    fn product(&self) -> super::super::products::Product {
         self.0.product()
     }
     fn buffers(&self) -> Vec<u64> {

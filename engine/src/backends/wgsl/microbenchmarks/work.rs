@@ -3,10 +3,11 @@
 use bytemuck::Pod;
 use shaders::params::{Step, SumParts};
 
+use super::super::products::Product;
 use super::super::recording::{
     BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES, workgroups,
 };
-use super::super::variants::{Product, Variant};
+use super::super::variants::Variant;
 
 /// Repetitions that fit into one submission.
 pub(super) const SLOTS: u32 = 256;

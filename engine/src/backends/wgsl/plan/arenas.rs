@@ -1,12 +1,10 @@
-use half::f16;
 use shaders::Stored;
 use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers, RoundWeights};
 
 use super::super::layout::{CHANNEL_ALIGNMENT, TensorLayout, arena_elements};
-use super::super::recording::BufferRange;
+use super::super::recording::{BufferRange, JobPart};
 use super::builder::Builder;
-use crate::error::EngineError;
-use crate::model::{Stages, TensorKind};
+use crate::model::Stages;
 use crate::trainer::TrainingJob;
 
 /// Buffers that hold all tensors.
@@ -29,48 +27,31 @@ pub(super) struct Arenas {
 
 impl Arenas {
     /// Arenas with the initial weights and each block's multipliers.
-    #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
     pub(super) fn new(
         job: &TrainingJob,
         layouts: &[TensorLayout],
         stages: &Stages,
         stored: Stored,
         builder: &mut Builder,
-    ) -> Result<Self, EngineError> {
+    ) -> Self {
         let elements = arena_elements(layouts);
-        let mut weights = vec![0.0; elements as usize];
-        // What belongs to no tensor is left alone.
-        let nobodys = BlockMultipliers::default();
-        let mut blocks = vec![nobodys; (elements / BLOCK_ELEMENTS) as usize];
-        let tensors = job.model.tensors()?.into_iter().zip(job.initial_weights()?);
-        for ((spec, initial), layout) in tensors.zip(layouts) {
-            layout.store(&initial, &mut weights);
-            if spec.kind != TensorKind::Trained {
-                continue;
-            }
-            let first = (layout.offset / BLOCK_ELEMENTS) as usize;
-            blocks[first..first + (layout.span() / BLOCK_ELEMENTS) as usize].fill(BlockMultipliers {
-                learning_rate: spec.multipliers.learning_rate as f32,
-                weight_decay: (job.optimizer.weight_decay * spec.multipliers.weight_decay) as f32,
-                frozen_from: job.frozen_from(&spec.multipliers),
-                reserved: 0,
-            });
-        }
+        let bytes = |each: u64| each * u64::from(elements);
         let widest = stages.values.iter().map(|value| value.stored_channels(CHANNEL_ALIGNMENT)).max().unwrap_or(0);
-        let rounded = rounded_bytes(&weights, stored).map(|bytes| builder.bytes("rounded weights", &bytes));
-        let weights_bytes = bytemuck::cast_slice(&weights);
-        let weights = builder.bytes("weights", weights_bytes);
-        Ok(Self {
+        let rounded = (stored == Stored::F16)
+            .then(|| builder.part("rounded weights", bytes(stored.bytes()), JobPart::RoundedWeights));
+        let weights = builder.part("weights", bytes(4), JobPart::Weights);
+        let blocks = u64::from(elements / BLOCK_ELEMENTS) * size_of::<BlockMultipliers>() as u64;
+        Self {
             elements,
             weights,
             read: weights,
             rounded,
             stored,
             gradients: builder.floats("gradients", u64::from(elements)),
-            blocks: builder.bytes("block multipliers", bytemuck::cast_slice(&blocks)),
-            shadow: job.average.map(|_| builder.bytes("averaged weights", weights_bytes)),
+            blocks: builder.part("block multipliers", blocks, JobPart::BlockMultipliers),
+            shadow: job.average.map(|_| builder.part("averaged weights", bytes(4), JobPart::Weights)),
             zeros: builder.floats("zeros", u64::from(widest)),
-        })
+        }
     }
 
     /// A part of an arena.
@@ -112,13 +93,5 @@ impl Arenas {
     /// So many arenas of zeros for what an optimiser remembers.
     pub(super) fn states(&self, count: usize, builder: &mut Builder) -> Vec<BufferRange> {
         (0..count).map(|_| builder.floats("optimiser state", u64::from(self.elements))).collect()
-    }
-}
-
-/// What products read of `weights` at first, if that is not the weights themselves.
-fn rounded_bytes(weights: &[f32], stored: Stored) -> Option<Vec<u8>> {
-    match stored {
-        Stored::F32 => None,
-        Stored::F16 => Some(weights.iter().flat_map(|&weight| f16::from_f32(weight).to_le_bytes()).collect()),
     }
 }

@@ -1,10 +1,10 @@
 use bytemuck::Pod;
 
+use super::super::products::Product;
 use super::super::recording::{
-    BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, workgroups,
+    BufferContents, BufferPlan, BufferRange, Dispatch, JobPart, PARAMS_STRIDE_BYTES, Recording, workgroups,
 };
 use super::super::tuning::Choices;
-use super::super::variants::Product;
 
 /// Collects buffers, parameter blocks and the recording that is being made.
 #[derive(Default)]
@@ -37,11 +37,9 @@ impl Builder {
         self.zeros(name, 4 * elements)
     }
 
-    /// A storage buffer with contents, filled up to whole words.
-    pub(super) fn bytes(&mut self, name: &'static str, contents: &[u8]) -> BufferRange {
-        let mut contents = contents.to_vec();
-        contents.resize(contents.len().next_multiple_of(4), 0);
-        self.add(name, contents.len() as u64, false, BufferContents::Bytes(contents))
+    /// A storage buffer of so many bytes, up to the next whole word, that starts with a part of the job.
+    pub(super) fn part(&mut self, name: &'static str, bytes: u64, part: JobPart) -> BufferRange {
+        self.add(name, bytes.next_multiple_of(4), false, BufferContents::Job(part))
     }
 
     /// All of a buffer.
@@ -58,21 +56,7 @@ impl Builder {
     pub(super) fn product(&mut self, choices: &Choices, product: Product, bindings: &[BufferRange]) {
         let variant = choices.pick(&product);
         let (constants, invocations) = (product.constants(), variant.invocations(&product));
-        match product {
-            Product::DenseForward(params)
-            | Product::DenseInputGradient(params)
-            | Product::DenseWeightGradient(params) => {
-                self.dispatch_with(variant.kernel, &constants, &params, bindings, invocations);
-            }
-            Product::Conv2dForward(params)
-            | Product::Conv2dInputGradient(params)
-            | Product::Conv2dWeightGradient(params) => {
-                self.dispatch_with(variant.kernel, &constants, &params, bindings, invocations);
-            }
-            Product::LstmForward(params) | Product::LstmBackward(params) => {
-                self.dispatch_with(variant.kernel, &constants, &params, bindings, invocations);
-            }
-        }
+        self.launch(variant.kernel, &constants, product.params.bytes(), bindings, invocations);
         self.products.push(product);
     }
 
@@ -90,11 +74,22 @@ impl Builder {
         bindings: &[BufferRange],
         invocations: u64,
     ) {
+        self.launch(kernel, constants, bytemuck::bytes_of(params), bindings, invocations);
+    }
+
+    fn launch(
+        &mut self,
+        kernel: &str,
+        constants: &[(&'static str, f64)],
+        params: &[u8],
+        bindings: &[BufferRange],
+        invocations: u64,
+    ) {
         let kernel = shaders::kernel(kernel).expect("the name of a registered kernel");
-        debug_assert_eq!(kernel.params_bytes, size_of::<P>(), "{}", kernel.name);
+        debug_assert_eq!(kernel.params_bytes, params.len(), "{}", kernel.name);
         debug_assert_eq!(kernel.storage.len(), bindings.len(), "{}", kernel.name);
         let params_offset_bytes = self.params.len() as u64;
-        self.params.extend(bytemuck::bytes_of(params));
+        self.params.extend(params);
         let stride = usize::try_from(PARAMS_STRIDE_BYTES).expect("a small number");
         self.params.resize(self.params.len().next_multiple_of(stride), 0);
         self.recording.dispatches.push(Dispatch {

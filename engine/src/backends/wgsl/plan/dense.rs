@@ -1,8 +1,8 @@
 use shaders::params::Dense;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
+use super::super::products::{Pass, Product};
 use super::super::recording::BufferRange;
-use super::super::variants::Product;
 use super::{Planner, tiles};
 use crate::model::Stage;
 
@@ -11,7 +11,7 @@ impl Planner<'_> {
         let params = self.stages.dense_params(stage, per_pixel, bias, self.rows, CHANNEL_ALIGNMENT);
         let bindings =
             [self.input_of(stage, 0), self.product_weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
-        self.builder.product(self.choices, Product::DenseForward(params), &bindings);
+        self.builder.product(self.choices, Product::new(Pass::Forward, params), &bindings);
     }
 
     pub(super) fn dense_backward(&mut self, stage: &Stage, per_pixel: bool, bias: bool) {
@@ -21,7 +21,7 @@ impl Planner<'_> {
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Dense { epilogue, ..params };
             let bindings = [dy, self.product_weight(stage, 0), x, dx];
-            self.builder.product(self.choices, Product::DenseInputGradient(params), &bindings);
+            self.builder.product(self.choices, Product::new(Pass::InputGradient, params), &bindings);
         }
     }
 
@@ -42,7 +42,7 @@ impl Planner<'_> {
                 bias_offset: parts.bias_offset,
                 ..params
             };
-            let product = Product::DenseWeightGradient(params);
+            let product = Product::new(Pass::WeightGradient, params);
             planner.builder.product(planner.choices, product, &[x, dy, parts.output]);
         });
     }

@@ -1,17 +1,14 @@
-use std::borrow::Cow;
-
 use shaders::params::{LocalContrast, Standardize};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::recording::BufferRange;
-use super::Planner;
+use super::super::recording::{BufferRange, Half, JobPart};
 use super::builder::Builder;
-use crate::data::Split;
+use super::{Planner, contents};
 use crate::error::EngineError;
 use crate::model::Stages;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{EvaluationSet, TrainingJob};
-use crate::training::TestView;
+use crate::training::{Normalization, TestView};
 
 /// Offsets of bindings are multiples of this.
 const OFFSET_ALIGNMENT: u64 = 256;
@@ -45,63 +42,60 @@ impl Input {
         builder: &mut Builder,
     ) -> Result<Self, EngineError> {
         let preprocessing = Preprocessing::new(job, &stages.values[0], CHANNEL_ALIGNMENT)?;
-        let (test, _) = job.evaluated(EvaluationSet::Test);
-        let training =
-            SplitBuffers::new("training images", &job.data.train, &job.batches.order(0), largest_binding, builder);
+        let training = SplitBuffers::new(job, Half::Training, largest_binding, builder);
         let held_out = job.early_stopping.map(|_| {
-            let (samples, _) = job.evaluated(EvaluationSet::HeldOut);
-            SplitBuffers {
-                order: builder.bytes("order", bytemuck::cast_slice(&samples)),
-                samples: u32::try_from(samples.len()).unwrap_or(u32::MAX),
-                ..training
-            }
+            let samples = job.evaluated_samples(EvaluationSet::HeldOut);
+            SplitBuffers { order: order(samples, EvaluationSet::HeldOut, builder), samples, ..training }
         });
+        let mean_image = match job.input.normalization {
+            Normalization::MeanImage => {
+                let features = contents::features(&job.data.train).0 as u64;
+                builder.part("mean image", 4 * features, JobPart::MeanImage)
+            }
+            _ => builder.floats("no mean image", 1),
+        };
         Ok(Self {
-            mean_image: builder.bytes("mean image", bytemuck::cast_slice(&preprocessing.mean_image)),
+            mean_image,
             preprocessing,
             training,
             held_out,
-            test: SplitBuffers::new("test images", &job.data.test, &test, largest_binding, builder),
+            test: SplitBuffers::new(job, Half::Test, largest_binding, builder),
         })
     }
 }
 
+/// The order of samples that are evaluated, which stays.
+fn order(samples: u32, set: EvaluationSet, builder: &mut Builder) -> BufferRange {
+    builder.part("order", 4 * u64::from(samples), JobPart::Order(set))
+}
+
 impl SplitBuffers {
-    fn new(name: &'static str, split: &Split, order: &[u32], largest_binding: u64, builder: &mut Builder) -> Self {
+    fn new(job: &TrainingJob, half: Half, largest_binding: u64, builder: &mut Builder) -> Self {
+        let (name, split) = match half {
+            Half::Training => ("training images", &job.data.train),
+            Half::Test => ("test images", &job.data.test),
+        };
         let samples = split.samples();
-        let whole = builder.bytes(name, &in_whole_words(split));
+        let bytes_per_sample = contents::features(split).1 as u64;
+        let whole = builder.part(name, bytes_per_sample * u64::from(samples), JobPart::Images(half));
         let mut images = [whole; 2];
         let mut samples_in_first = samples;
         if whole.bytes > largest_binding {
             // A multiple of 256 samples, so that the second part begins at a multiple of 256 bytes.
             samples_in_first = (samples / 2).next_multiple_of(256);
-            let first = whole.bytes / u64::from(samples.max(1)) * u64::from(samples_in_first);
+            let first = bytes_per_sample * u64::from(samples_in_first);
             debug_assert_eq!(first % OFFSET_ALIGNMENT, 0);
             images[0].bytes = first;
             images[1] = BufferRange { offset_bytes: first, bytes: whole.bytes - first, ..whole };
         }
-        Self {
-            images,
-            samples_in_first,
-            labels: builder.bytes("labels", &split.labels),
-            order: builder.bytes("order", bytemuck::cast_slice(order)),
-            samples: u32::try_from(order.len()).unwrap_or(u32::MAX),
-        }
+        let labels = builder.part("labels", u64::from(samples), JobPart::Labels(half));
+        let (order, samples) = match half {
+            // The trainer writes it anew for each epoch.
+            Half::Training => (builder.floats("order", u64::from(job.batches.samples)), job.batches.samples),
+            Half::Test => (order(samples, EvaluationSet::Test, builder), samples),
+        };
+        Self { images, samples_in_first, labels, order, samples }
     }
-}
-
-/// The images, each filled up to a multiple of four bytes.
-fn in_whole_words(split: &Split) -> Cow<'_, [u8]> {
-    let features = split.images.len() / split.labels.len().max(1);
-    if features.is_multiple_of(4) {
-        return Cow::Borrowed(&split.images);
-    }
-    let mut bytes = Vec::with_capacity(split.labels.len() * features.next_multiple_of(4));
-    for sample in split.images.chunks_exact(features) {
-        bytes.extend(sample);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-    }
-    Cow::Owned(bytes)
 }
 
 impl Planner<'_> {

@@ -1,8 +1,8 @@
 use shaders::params::{Add, Dense, Embedding};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
+use super::super::products::{Pass, Product};
 use super::super::recording::BufferRange;
-use super::super::variants::Product;
 use super::Planner;
 use crate::model::Stage;
 
@@ -14,9 +14,9 @@ impl Planner<'_> {
         let x = self.input_of(stage, 0);
         let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
         let bias = self.weight(stage, 2);
-        self.builder.product(self.choices, Product::DenseForward(product), &[x, kernel, bias, gates]);
+        self.builder.product(self.choices, Product::new(Pass::Forward, product), &[x, kernel, bias, gates]);
         let bindings = [recurrent, gates, cells, previous, self.output_of(stage)];
-        self.builder.product(self.choices, Product::LstmForward(params), &bindings);
+        self.builder.product(self.choices, Product::new(Pass::Forward, params), &bindings);
     }
 
     /// Gates, cells and previous hidden states of all steps.
@@ -36,13 +36,13 @@ impl Planner<'_> {
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
         // The gates become the gradients of what went into them.
-        self.builder.product(self.choices, Product::LstmBackward(params), &[recurrent, dy, cells, gates]);
+        self.builder.product(self.choices, Product::new(Pass::InputGradient, params), &[recurrent, dy, cells, gates]);
         let product = self.stages.lstm_input_params(stage, self.rows, CHANNEL_ALIGNMENT);
         self.product_gradient(stage.tensor, Some(stage.tensor + 2), product, x, gates);
         let hidden = self.stages.lstm_recurrent_params(stage, self.rows, CHANNEL_ALIGNMENT);
         self.product_gradient(stage.tensor + 1, None, hidden, previous, gates);
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let product = Product::DenseInputGradient(Dense { epilogue, ..product });
+            let product = Product::new(Pass::InputGradient, Dense { epilogue, ..product });
             self.builder.product(self.choices, product, &[gates, kernel, x, dx]);
         }
     }

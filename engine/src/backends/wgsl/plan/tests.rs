@@ -17,7 +17,7 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
     let batches =
         BatchPlan { first: 0, samples: 10, batch_size, order: SampleOrder::File, batching: workload.batching, seed: 1 };
     workload.job(Training {
-        data: Arc::new(DataSet { definition, train: split(10), test: split(5), generated: false }),
+        data: Arc::new(DataSet::new(definition, split(10), split(5), false)),
         batches,
         planned_steps: 100,
         seed: 1,

@@ -32,7 +32,7 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
         images: (0..samples * features).map(|i| u8::try_from(i * 7919 % 19).unwrap()).collect(),
         labels: (0..samples).map(|i| u8::try_from(i % 10).unwrap()).collect(),
     };
-    let data = Arc::new(DataSet { definition, train: split(SAMPLES), test: split(8), generated: false });
+    let data = Arc::new(DataSet::new(definition, split(SAMPLES), split(8), false));
     let (order, batching) = (workload.order, workload.batching);
     let batches = BatchPlan { first: 0, samples: TRAINED, batch_size, order, batching, seed: 1 };
     workload.job(Training { data, batches, planned_steps: 1000, seed: 1, dropout: true })

@@ -1,0 +1,195 @@
+//! The products of layers: which of them, with which parameter block, and the matrix product that each amounts to.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use shaders::params::{Conv2d, Dense, Lstm};
+
+/// Which of the three products of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pass {
+    Forward,
+    WeightGradient,
+    InputGradient,
+}
+
+impl Pass {
+    pub(super) const ALL: [Self; 3] = [Self::Forward, Self::WeightGradient, Self::InputGradient];
+
+    /// For people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::WeightGradient => "weight gradient",
+            Self::InputGradient => "input gradient",
+        }
+    }
+}
+
+/// A product with the parameter block that its kernels get. A weight gradient is that of all parts. Those of an LSTM are
+/// with its recurrent weights, at all steps; its weight gradients are those of dense layers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Product {
+    pub(super) pass: Pass,
+    pub(super) params: Params,
+}
+
+/// The parameter block of a kind of layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Params {
+    Dense(Dense),
+    Conv2d(Conv2d),
+    Lstm(Lstm),
+}
+
+/// The matrix product that it amounts to: so many parts of rows × columns, each a sum of `depth` products. The steps of
+/// a recurrent product are its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extents {
+    pub(super) rows: u32,
+    pub(super) columns: u32,
+    pub(super) depth: u32,
+    pub(super) parts: u32,
+}
+
+impl Product {
+    pub(super) fn new(pass: Pass, params: impl Into<Params>) -> Self {
+        Self { pass, params: params.into() }
+    }
+
+    pub(super) fn extents(&self) -> Extents {
+        match self.params {
+            Params::Dense(p) => dense_extents(self.pass, &p),
+            Params::Conv2d(p) => conv2d_extents(self.pass, &p),
+            Params::Lstm(p) => {
+                let (units, gates) = (p.stored_units, 4 * p.stored_units);
+                let (columns, depth) = if self.pass == Pass::Forward { (gates, units) } else { (units, gates) };
+                Extents { rows: p.sequences, columns, depth, parts: p.steps }
+            }
+        }
+    }
+
+    /// Values of the kernels' constants.
+    pub(super) fn constants(&self) -> Vec<(&'static str, f64)> {
+        match self.params {
+            Params::Dense(_) | Params::Lstm(_) => Vec::new(),
+            Params::Conv2d(p) => vec![("STRIDE", f64::from(p.stride))],
+        }
+    }
+
+    /// The product in words, beginning with the name of a kernel: what tells apart the products that are timed by
+    /// themselves.
+    pub(super) fn key(&self, kernel: &str) -> String {
+        let Extents { rows, columns, depth, parts } = self.extents();
+        let mut key = format!("{kernel} {rows} × {columns} × {depth}");
+        // Writing to a string cannot fail.
+        _ = match self.params {
+            Params::Lstm(_) => write!(key, ", {parts} steps"),
+            _ if parts > 1 => write!(key, " in {parts} parts"),
+            _ => Ok(()),
+        };
+        if let Params::Conv2d(p) = self.params {
+            _ = write!(key, ", {}² stride {}", p.side, p.stride);
+        }
+        key
+    }
+
+    /// Elements of each storage buffer, in binding order; none has more than four bytes.
+    pub(super) fn elements(&self) -> Vec<u64> {
+        let parts = u64::from(self.extents().parts);
+        let layer = |x: u64, weights: u64, bias: u32, dy: u64, part_stride: u32| match self.pass {
+            Pass::Forward => vec![x, weights, u64::from(bias), dy],
+            Pass::InputGradient => vec![dy, weights, x, x],
+            Pass::WeightGradient => vec![x, dy, parts * u64::from(part_stride)],
+        };
+        match self.params {
+            Params::Dense(p) => {
+                let (x, dy) = (volume(&[p.rows, p.inputs]), volume(&[p.rows, p.outputs]));
+                layer(x, volume(&[p.inputs, p.outputs]), p.outputs, dy, p.part_stride)
+            }
+            Params::Conv2d(p) => {
+                let x = volume(&[p.rows, p.input_height, p.input_width, p.input_channels]);
+                let dy = volume(&[p.rows, p.output_height, p.output_width, p.output_channels]);
+                let weights = volume(&[p.side, p.side, p.input_channels, p.output_channels]);
+                layer(x, weights, p.output_channels, dy, p.part_stride)
+            }
+            Params::Lstm(p) => {
+                let y = volume(&[p.sequences, p.stored_units]);
+                let states = volume(&[p.sequences, p.steps, p.stored_units]);
+                let weights = 4 * volume(&[p.stored_units, p.stored_units]);
+                match self.pass {
+                    Pass::Forward => vec![weights, 4 * states, states, states, y],
+                    _ => vec![weights, y, states, 4 * states],
+                }
+            }
+        }
+    }
+}
+
+impl Params {
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Dense(params) => bytemuck::bytes_of(params),
+            Self::Conv2d(params) => bytemuck::bytes_of(params),
+            Self::Lstm(params) => bytemuck::bytes_of(params),
+        }
+    }
+}
+
+impl From<Dense> for Params {
+    fn from(params: Dense) -> Self {
+        Self::Dense(params)
+    }
+}
+
+impl From<Conv2d> for Params {
+    fn from(params: Conv2d) -> Self {
+        Self::Conv2d(params)
+    }
+}
+
+impl From<Lstm> for Params {
+    fn from(params: Lstm) -> Self {
+        Self::Lstm(params)
+    }
+}
+
+fn dense_extents(pass: Pass, p: &Dense) -> Extents {
+    match pass {
+        Pass::Forward => Extents { rows: p.rows, columns: p.outputs, depth: p.inputs, parts: 1 },
+        Pass::InputGradient => Extents { rows: p.rows, columns: p.inputs, depth: p.outputs, parts: 1 },
+        Pass::WeightGradient => Extents {
+            rows: p.inputs,
+            columns: p.outputs,
+            depth: p.rows_per_part,
+            parts: p.rows.div_ceil(p.rows_per_part),
+        },
+    }
+}
+
+fn conv2d_extents(pass: Pass, p: &Conv2d) -> Extents {
+    let taps = p.side * p.side;
+    let output_pixels = p.rows * p.output_height * p.output_width;
+    match pass {
+        Pass::Forward => {
+            Extents { rows: output_pixels, columns: p.output_channels, depth: taps * p.input_channels, parts: 1 }
+        }
+        Pass::InputGradient => Extents {
+            rows: p.rows * p.input_height * p.input_width,
+            columns: p.input_channels,
+            depth: taps * p.output_channels,
+            parts: 1,
+        },
+        Pass::WeightGradient => Extents {
+            rows: taps * p.input_channels,
+            columns: p.output_channels,
+            depth: p.pixels_per_part,
+            parts: output_pixels.div_ceil(p.pixels_per_part),
+        },
+    }
+}
+
+fn volume(sides: &[u32]) -> u64 {
+    sides.iter().map(|&side| u64::from(side)).product()
+}
