@@ -1,3 +1,5 @@
+use crate::params::{Block, Field};
+
 /// How a kernel uses one of its storage buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -16,6 +18,8 @@ pub struct Kernel {
     pub sources: &'static [&'static str],
     /// Size of the parameter block in bytes.
     pub params_bytes: usize,
+    /// Its fields.
+    pub params: &'static [Field],
     /// Access of the storage buffers, from binding 1 on.
     pub storage: &'static [Access],
     /// Invocations of a workgroup.
@@ -116,6 +120,7 @@ macro_rules! kernels {
                 include_str!(concat!("../kernels/", $name, ".wgsl")),
             ],
             params_bytes: size_of::<crate::params::$params>(),
+            params: <crate::params::$params as Block>::FIELDS,
             storage: &[$(Access::$access),*],
             workgroup_size: $workgroup_size,
         },)*]

@@ -1,40 +1,14 @@
 //! Every shader on disk is registered, valid for a browser, and agrees with the registry.
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use common::{module, modules};
 use naga::{AddressSpace, Module, StorageAccess, TypeInner};
-use shaders::{Access, KERNELS, Kernel, Stored};
-
-fn module(kernel: &Kernel, stored: Stored) -> Module {
-    let source = kernel.source(stored);
-    // Default capabilities are what every browser accepts.
-    let mut capabilities = Capabilities::default();
-    if stored == Stored::F16 {
-        capabilities |= Capabilities::SHADER_FLOAT16;
-    }
-    let module = naga::front::wgsl::parse_str(&source)
-        .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
-    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
-    if kernel.needs_subgroups() {
-        validator = Validator::new(ValidationFlags::all(), capabilities | Capabilities::SUBGROUP);
-        validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
-    }
-    validator.validate(&module).unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
-    module
-}
-
-/// Every kernel with every type of what is stored.
-fn modules() -> impl Iterator<Item = (&'static Kernel, Stored)> {
-    KERNELS.iter().flat_map(|kernel| Stored::ALL.map(|stored| (kernel, stored)))
-}
-
-/// Bytes of the type of a buffer.
-fn size(module: &Module, binding: (u32, u32)) -> usize {
-    let variable = module.global_variables.iter().find(|(_, v)| bound(v) == Some(binding)).expect("bound").1;
-    module.types[variable.ty].inner.size(module.to_ctx()) as usize
-}
+use shaders::params::{Block, BlockMultipliers, Epilogue, Field, Step};
+use shaders::{Access, KERNELS};
 
 fn bound(variable: &naga::GlobalVariable) -> Option<(u32, u32)> {
     variable.binding.map(|b| (b.group, b.binding))
@@ -72,7 +46,7 @@ fn every_shared_part_is_used() {
 #[test]
 fn every_kernel_is_valid_for_a_browser() {
     for (kernel, stored) in modules() {
-        let module = module(kernel, stored);
+        let (module, _) = module(kernel, stored);
         assert_eq!(module.entry_points.len(), 1, "{}", kernel.name);
         let entry = &module.entry_points[0];
         assert_eq!(entry.name, "main", "{}", kernel.name);
@@ -80,19 +54,42 @@ fn every_kernel_is_valid_for_a_browser() {
     }
 }
 
+/// Name, offset and size of each field of a structure.
+fn fields(module: &Module, structure: &TypeInner) -> Vec<(String, usize, usize)> {
+    let TypeInner::Struct { members, .. } = structure else { panic!("{structure:?} is no structure") };
+    let field = |member: &naga::StructMember| {
+        let bytes = module.types[member.ty].inner.size(module.to_ctx()) as usize;
+        (member.name.clone().expect("fields have names"), member.offset as usize, bytes)
+    };
+    members.iter().map(field).collect()
+}
+
+fn expected(fields: &[Field]) -> Vec<(String, usize, usize)> {
+    fields.iter().map(|field| (field.name.to_owned(), field.offset, field.bytes)).collect()
+}
+
 #[test]
-fn parameter_blocks_have_the_size_of_their_rust_twins() {
+fn parameter_blocks_have_the_fields_of_their_rust_twins() {
     for (kernel, stored) in modules() {
-        let module = module(kernel, stored);
-        assert_eq!(size(&module, (0, 0)), kernel.params_bytes, "{}: parameters", kernel.name);
-        assert_eq!(size(&module, (1, 0)), size_of::<shaders::params::Step>(), "{}: step", kernel.name);
+        let (module, _) = module(kernel, stored);
+        let bound_to = |binding| {
+            let variable = module.global_variables.iter().find(|(_, v)| bound(v) == Some(binding)).expect("bound").1;
+            &module.types[variable.ty].inner
+        };
+        assert_eq!(fields(&module, bound_to((0, 0))), expected(kernel.params), "{}: parameters", kernel.name);
+        assert_eq!(fields(&module, bound_to((1, 0))), expected(Step::FIELDS), "{}: step", kernel.name);
+        for (name, block) in [("Epilogue", Epilogue::FIELDS), ("BlockMultipliers", BlockMultipliers::FIELDS)] {
+            if let Some((_, part)) = module.types.iter().find(|(_, part)| part.name.as_deref() == Some(name)) {
+                assert_eq!(fields(&module, &part.inner), expected(block), "{}: {name}", kernel.name);
+            }
+        }
     }
 }
 
 #[test]
 fn storage_buffers_are_those_of_the_registry() {
     for (kernel, stored) in modules() {
-        let module = module(kernel, stored);
+        let (module, _) = module(kernel, stored);
         let mut storage: Vec<(u32, Access)> = module
             .global_variables
             .iter()

@@ -2,44 +2,46 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::Epilogue;
+use super::{Block, Epilogue, Field};
 
-/// `lstm_forward`, `lstm_backward`, and their variants.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct Lstm {
-    /// Sequences of the whole batch, N: samples times the sequences of a sample.
-    pub sequences: u32,
-    /// Steps of a sequence, T.
-    pub steps: u32,
-    /// Units that the network knows of.
-    pub units: u32,
-    /// Units as stored, S, a multiple of 4.
-    pub stored_units: u32,
-    /// Forward only: of the last hidden state.
-    pub epilogue: Epilogue,
+block! {
+    /// `lstm_forward`, `lstm_backward`, and their variants.
+    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+    pub struct Lstm {
+        /// Sequences of the whole batch, N: samples times the sequences of a sample.
+        pub sequences: u32,
+        /// Steps of a sequence, T.
+        pub steps: u32,
+        /// Units that the network knows of.
+        pub units: u32,
+        /// Units as stored, S, a multiple of 4.
+        pub stored_units: u32,
+        /// Forward only: of the last hidden state.
+        pub epilogue: Epilogue,
+    }
 }
 
-/// `embedding_forward`, `embedding_weight_gradient`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub struct Embedding {
-    /// Samples of the batch, B.
-    pub rows: u32,
-    /// Word numbers of a row that are used, P.
-    pub tokens: u32,
-    /// Values of a row of `ids`.
-    pub id_stride: u32,
-    /// First of the used values of a row.
-    pub id_offset: u32,
-    /// Words, V; every word number is below it.
-    pub vocabulary: u32,
-    /// Stored values of a word's vector, S, a multiple of 4.
-    pub channels: u32,
-    /// Word numbers (over the whole batch) that one part of a weight gradient sums.
-    pub tokens_per_part: u32,
-    /// Elements from one part of the gradients to the next.
-    pub part_stride: u32,
-    /// Forward only: of this layer.
-    pub epilogue: Epilogue,
+block! {
+    /// `embedding_forward`, `embedding_weight_gradient`.
+    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+    pub struct Embedding {
+        /// Samples of the batch, B.
+        pub rows: u32,
+        /// Word numbers of a row that are used, P.
+        pub tokens: u32,
+        /// Values of a row of `ids`.
+        pub id_stride: u32,
+        /// First of the used values of a row.
+        pub id_offset: u32,
+        /// Words, V; every word number is below it.
+        pub vocabulary: u32,
+        /// Stored values of a word's vector, S, a multiple of 4.
+        pub channels: u32,
+        /// Word numbers (over the whole batch) that one part of a weight gradient sums.
+        pub tokens_per_part: u32,
+        /// Elements from one part of the gradients to the next.
+        pub part_stride: u32,
+        /// Forward only: of this layer.
+        pub epilogue: Epilogue,
+    }
 }
