@@ -213,6 +213,7 @@ impl Benchmark {
             FromWorker::Loading { loaded_bytes, total_bytes, .. } => {
                 self.latest.update_value(|live| live.loading(loaded_bytes, total_bytes));
             }
+            FromWorker::Keep { key, text } => platform::keep_tuning(key, text),
             FromWorker::Event(event) => self.latest.update_value(|live| live.event(&event)),
             FromWorker::Finished(record) => self.finish(*record),
             FromWorker::Failed { sentence, so_far } => {
@@ -304,6 +305,7 @@ async fn order(kind: Kind, wishes: Wishes) -> Ordered {
         started_unix_seconds,
         client: platform::browser().client(platform::logical_processors()),
         claimed_name: None,
+        kept: platform::kept_tuning(),
     };
     if kind == Kind::Demonstration {
         order.backend = engine::backends::REFERENCE.to_owned();

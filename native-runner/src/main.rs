@@ -10,6 +10,7 @@ mod failure;
 mod figures;
 mod interrupt;
 mod json_output;
+mod kept;
 #[cfg(feature = "wgsl")]
 mod kernel_progress;
 mod leaderboard;

@@ -3,11 +3,9 @@
 
 mod common;
 
-use std::collections::HashMap;
-
 use common::{module, modules};
 use naga::ShaderStage;
-use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
+use naga::back::{PipelineConstants, glsl, hlsl, msl, pipeline_constants, spv};
 use naga::proc::BoundsCheckPolicies;
 use shaders::Stored;
 
@@ -51,7 +49,8 @@ fn every_kernel_can_be_translated_to_what_platforms_compile() {
     for (kernel, stored) in modules() {
         let (module, info) = module(kernel, stored);
         let main = Some((ShaderStage::Compute, "main"));
-        let (module, info) = pipeline_constants::process_overrides(&module, &info, main, &HashMap::default()).unwrap();
+        let (module, info) =
+            pipeline_constants::process_overrides(&module, &info, main, &PipelineConstants::default()).unwrap();
         let mut translations = vec![
             ("SPIR-V", to_spirv(&module, &info)),
             ("MSL", to_msl(&module, &info)),

@@ -1,6 +1,9 @@
 //! Clipboard, downloads, and the little that the page keeps in this browser.
 
+use std::collections::BTreeMap;
+
 use js_sys::Array;
+use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Storage, Url};
@@ -57,6 +60,33 @@ pub(crate) fn forget_secret(run_id: &str) {
         drop(storage.remove_item(&key(run_id)));
     }
 }
+
+/// What workers want to be kept for the next visit, in this browser and this version of it: another one compiles other
+/// kernels.
+#[derive(Default, Serialize, Deserialize)]
+struct KeptTuning {
+    browser: String,
+    kept: BTreeMap<String, String>,
+}
+
+pub(crate) fn keep_tuning(key: String, text: String) {
+    let browser = window().navigator().user_agent().unwrap_or_default();
+    let mut tuning = KeptTuning { browser, kept: kept_tuning() };
+    tuning.kept.insert(key, text);
+    if let (Some(storage), Ok(json)) = (storage(), serde_json::to_string(&tuning)) {
+        // A browser that keeps nothing times the kernels again.
+        drop(storage.set_item(TUNING, &json));
+    }
+}
+
+pub(crate) fn kept_tuning() -> BTreeMap<String, String> {
+    let json = storage().and_then(|storage| storage.get_item(TUNING).ok()?).unwrap_or_default();
+    let tuning: KeptTuning = serde_json::from_str(&json).unwrap_or_default();
+    let is_this_browser = window().navigator().user_agent().is_ok_and(|browser| browser == tuning.browser);
+    if is_this_browser { tuning.kept } else { BTreeMap::new() }
+}
+
+const TUNING: &str = "gradmark.tuning";
 
 fn storage() -> Option<Storage> {
     window().local_storage().ok()?

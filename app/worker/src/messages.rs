@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use engine::Event;
 use results::{Client, Precision, RunRecord};
 use serde::{Deserialize, Serialize};
@@ -32,6 +34,11 @@ pub enum FromWorker {
         total_bytes: u64,
     },
     Event(Event),
+    /// Something to keep for the next visit.
+    Keep {
+        key: String,
+        text: String,
+    },
     /// The run came to its end, whatever its outcome.
     Finished(Box<RunRecord>),
     /// The run could not go on.
@@ -77,6 +84,8 @@ pub struct Order {
     pub started_unix_seconds: f64,
     pub client: Client,
     pub claimed_name: Option<String>,
+    /// What workers wanted to be kept at earlier visits, by its key.
+    pub kept: BTreeMap<String, String>,
 }
 
 /// How long to train, where the suite's own length is not wanted.

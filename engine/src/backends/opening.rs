@@ -1,8 +1,9 @@
 use std::num::NonZero;
+use std::sync::Arc;
 
 use results::Precision;
 
-use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE};
+use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, Keeper};
 use crate::error::EngineError;
 
 /// How to open a back end, whichever it is.
@@ -16,12 +17,14 @@ pub struct Opening {
     pub remote: Option<String>,
     /// What the processor of this machine calls itself. The engine cannot find out; [`BURN_FLEX`] tells it to the record.
     pub processor: Option<String>,
+    /// Where the kernels that were found to be fastest are kept for the next time.
+    pub keeper: Option<Arc<dyn Keeper>>,
 }
 
 impl Opening {
     /// On the adapter that fits, with nothing else asked for.
     pub fn new(precision: Precision, adapter: &AdapterChoice) -> Self {
-        Self { precision, adapter: adapter.clone(), threads: None, remote: None, processor: None }
+        Self { precision, adapter: adapter.clone(), threads: None, remote: None, processor: None, keeper: None }
     }
 
     /// What was asked for that only one back end has: what it is, and whose.

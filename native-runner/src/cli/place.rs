@@ -7,6 +7,7 @@ use engine::backends::Opening;
 use results::Precision;
 
 use super::positive_seconds;
+use crate::kept::KeptFile;
 use crate::processor;
 
 /// Where devices are served and looked for unless another port is named.
@@ -31,12 +32,20 @@ pub(crate) struct PlaceArgs {
         requires = "remote"
     )]
     pub(crate) remote_timeout: f64,
+    /// Time the kernels again, instead of taking those that were the fastest on this device before
+    #[arg(long, help_heading = "Device")]
+    retune: bool,
 }
 
 impl PlaceArgs {
     pub(crate) fn opening(&self, precision: Precision, adapter: &AdapterChoice) -> Opening {
-        let (threads, remote) = (self.threads, self.remote.clone());
-        Opening { threads, remote, processor: processor::name(), ..Opening::new(precision, adapter) }
+        Opening {
+            threads: self.threads,
+            remote: self.remote.clone(),
+            processor: processor::name(),
+            keeper: KeptFile::of_the_user(self.retune),
+            ..Opening::new(precision, adapter)
+        }
     }
 }
 

@@ -8,8 +8,11 @@ mod data;
 mod port;
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use engine::backends::{Keeper, Opening};
 use engine::{AdapterChoice, Edges, EngineError, Event, NoMeter, Observer, RunRequest};
 use results::{Provenance, RunRecord, Warning};
 use wasm_bindgen_futures::spawn_local;
@@ -47,8 +50,9 @@ pub fn start() {
 async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<FromWorker, EngineError> {
     let clock = Rc::new(WorkerClock::new());
     let resolution_seconds = clock.resolution_seconds();
-    let opened = engine::backends::open_in(order.precision, &order.backend, &AdapterChoice::Browser, clock.clone());
-    let backend = opened.await?;
+    let keeper: Arc<dyn Keeper> = Arc::new(PageKeeper { kept: order.kept.clone() });
+    let opening = Opening { keeper: Some(keeper), ..Opening::new(order.precision, &AdapterChoice::Browser) };
+    let backend = engine::backends::open_with(&order.backend, &opening, clock.clone()).await?;
     let request = request(order)?;
     let mut edges = Edges {
         data: &mut ServedData::default(),
@@ -108,6 +112,22 @@ fn request(order: &Order) -> Result<RunRequest, EngineError> {
         requested_backend: order.backend.clone(),
         claimed_name: order.claimed_name.clone(),
     })
+}
+
+/// The page's storage, which no worker reaches itself.
+#[derive(Debug)]
+struct PageKeeper {
+    kept: BTreeMap<String, String>,
+}
+
+impl Keeper for PageKeeper {
+    fn recall(&self, key: &str) -> Option<String> {
+        self.kept.get(key).cloned()
+    }
+
+    fn keep(&self, key: &str, text: &str) {
+        port::post(&FromWorker::Keep { key: key.to_owned(), text: text.to_owned() });
+    }
 }
 
 /// Posts what the engine announces to the page.

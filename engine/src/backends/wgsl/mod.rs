@@ -24,12 +24,14 @@ pub(in crate::backends) mod workload_tests;
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use results::{Adapter, Precision};
+use sha2::{Digest, Sha256};
 use shaders::Stored;
 
-use super::AdapterChoice;
+use super::{AdapterChoice, Keeper};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
@@ -48,6 +50,16 @@ pub struct WgslBackend {
     clock: Rc<dyn Clock>,
     /// The kernels that were found to be fastest on this device.
     choices: RefCell<Choices>,
+    keeper: Option<Arc<dyn Keeper>>,
+}
+
+/// What the choices of a device are kept as: the same device, driver and kernels find them again.
+fn kept_as(device: &Device) -> String {
+    let Adapter { name, vendor, api, driver, .. } = device.adapter();
+    let mut digest = Sha256::new();
+    shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.stored())));
+    let digest: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}", device.stored())
 }
 
 impl WgslBackend {
@@ -55,7 +67,12 @@ impl WgslBackend {
     ///
     /// # Errors
     /// No such adapter, one that does not compute in this precision, or a driver that refuses to open it.
-    pub async fn open(choice: &AdapterChoice, precision: Precision, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+    pub async fn open(
+        choice: &AdapterChoice,
+        precision: Precision,
+        clock: Rc<dyn Clock>,
+        keeper: Option<Arc<dyn Keeper>>,
+    ) -> Result<Self, EngineError> {
         let stored = match precision {
             Precision::F16 => Stored::F16,
             Precision::F32 => Stored::F32,
@@ -69,8 +86,9 @@ impl WgslBackend {
             }
         };
         let device = Device::open(choice, stored).await?;
-        let choices = RefCell::new(Choices::new(device.abilities()));
-        Ok(Self { device: Rc::new(device), clock, choices })
+        let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&kept_as(&device)));
+        let choices = Choices::recalled(device.abilities(), kept.as_deref().unwrap_or_default());
+        Ok(Self { device: Rc::new(device), clock, choices: RefCell::new(choices), keeper })
     }
 }
 
@@ -99,6 +117,9 @@ impl Backend for WgslBackend {
         // Nothing else builds meanwhile: one network is trained after the other.
         let mut choices = self.choices.take();
         let trainer = WgslTrainer::new(Rc::clone(&self.device), Rc::clone(&self.clock), &mut choices, job).await;
+        if let (Some(keeper), Some(_)) = (&self.keeper, trainer.as_ref().ok().and_then(WgslTrainer::tuning_seconds)) {
+            keeper.keep(&kept_as(&self.device), &choices.text());
+        }
         self.choices.replace(choices);
         Ok(Box::new(trainer?))
     }

@@ -114,6 +114,11 @@ impl WgslTrainer {
         Ok(Plan::new(job, device.largest_binding_bytes(), choices)?.bytes())
     }
 
+    /// How long it took to time kernels for this trainer, if that was necessary.
+    pub(super) fn tuning_seconds(&self) -> Option<f64> {
+        self.preparation.tuning_seconds
+    }
+
     /// Runs `steps` steps, at most as many as there are slots, and returns what they left behind.
     ///
     /// Two submissions are under way at a time, so that the device never waits for the host.

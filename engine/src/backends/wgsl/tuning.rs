@@ -1,7 +1,8 @@
 //! Which variant of a product's kernel a device runs fastest: by a rule, or by a short look at each of them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use shaders::Stored;
 
 use super::buffer::Buffers;
@@ -25,17 +26,17 @@ const CLEARLY_FASTER: f64 = 0.95;
 /// Products that need larger scratch buffers than this, together, are not timed.
 const SCRATCH_BYTES: u64 = 512 << 20;
 
-/// The choices that were made on a device, for as long as it is open.
+/// The choices that were made on a device.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     abilities: Abilities,
-    by_product: HashMap<String, Choice>,
+    by_product: BTreeMap<String, Choice>,
 }
 
 /// The outcome of one tuning run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Choice {
-    variant: &'static Variant,
+    kernel: String,
     /// Its time over the default's.
     ratio: f64,
 }
@@ -43,7 +44,17 @@ struct Choice {
 impl Choices {
     /// None yet.
     pub(super) fn new(abilities: Abilities) -> Self {
-        Self { abilities, by_product: HashMap::new() }
+        Self { abilities, by_product: BTreeMap::new() }
+    }
+
+    /// Those of an earlier time, as [`Choices::text`] wrote them; none where that cannot be read.
+    pub(super) fn recalled(abilities: Abilities, text: &str) -> Self {
+        Self { abilities, by_product: serde_json::from_str(text).unwrap_or_default() }
+    }
+
+    /// All choices, for [`Choices::recalled`].
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(&self.by_product).expect("words and finite numbers are always JSON")
     }
 
     /// What the kernels store.
@@ -79,9 +90,10 @@ impl Choices {
 
     /// The variant for `product`: the fastest if it was timed, otherwise the usual one.
     pub(super) fn pick(&self, product: &Product) -> &'static Variant {
-        self.by_product
-            .get(&key(product))
-            .map_or_else(|| product.usual_variant(self.abilities), |choice| choice.variant)
+        let timed = self.by_product.get(&key(product));
+        let chosen = timed
+            .and_then(|choice| product.variants_with(self.abilities).find(|variant| variant.kernel == choice.kernel));
+        chosen.unwrap_or_else(|| product.usual_variant(self.abilities))
     }
 
     /// The product and the kernel that it gets, for the record; where kernels were timed, with its time over the
@@ -122,11 +134,11 @@ async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Resul
 /// The default, which is the first, unless another is clearly faster.
 fn choose(seconds: &[(&'static Variant, f64)]) -> Choice {
     let (default, usual_seconds) = seconds[0];
-    let mut choice = Choice { variant: default, ratio: 1.0 };
+    let mut choice = Choice { kernel: default.kernel.to_owned(), ratio: 1.0 };
     for &(variant, variant_seconds) in &seconds[1..] {
         let ratio = variant_seconds / usual_seconds;
         if ratio < CLEARLY_FASTER && ratio < choice.ratio {
-            choice = Choice { variant, ratio };
+            choice = Choice { kernel: variant.kernel.to_owned(), ratio };
         }
     }
     choice
@@ -216,10 +228,10 @@ mod tests {
     #[test]
     fn another_variant_must_be_clearly_faster_than_the_default() {
         let [usual, other, ..] = product().variants() else { panic!("a product with one variant only") };
-        assert_eq!(choose(&[(usual, 1.0), (other, 0.96)]).variant, usual);
-        assert_eq!(choose(&[(usual, 1.0), (other, 0.94)]).variant, other);
+        assert_eq!(choose(&[(usual, 1.0), (other, 0.96)]).kernel, usual.kernel);
+        assert_eq!(choose(&[(usual, 1.0), (other, 0.94)]).kernel, other.kernel);
         let choice = choose(&[(usual, 2.0), (other, 1.0), (usual, 1.4)]);
-        assert_eq!((choice.variant, choice.ratio), (other, 0.5));
+        assert_eq!((choice.kernel.as_str(), choice.ratio), (other.kernel, 0.5));
     }
 
     #[test]
@@ -235,10 +247,26 @@ mod tests {
         // A first launch and the looks, each between two readings of the clock.
         let readings = 2 * (1 + LOOKS) * product.variants_with(device.abilities()).count();
         assert_eq!(clock.0.get(), readings as f64);
-        assert_eq!(choice.variant, &product.variants()[0]);
-        let by_product = HashMap::from([(key(&product), choice)]);
+        assert_eq!(choice.kernel, product.variants()[0].kernel);
+        let by_product = BTreeMap::from([(key(&product), choice)]);
         let chosen = Choices { by_product, ..Choices::new(device.abilities()) };
         assert_eq!(chosen.pick(&product), &product.variants()[0]);
         assert_eq!(chosen.describe(&product), "dense_forward 40 × 36 × 24: dense_forward (1.00)");
+    }
+
+    #[test]
+    fn choices_are_recalled_and_what_is_no_kernel_of_the_product_or_the_device_is_not() {
+        let product = product();
+        let abilities = Abilities { subgroup_lanes: 8, ..Abilities::default() };
+        let [usual, other, ..] = product.variants() else { panic!("a product with one variant only") };
+        let chosen = |kernel: &str, abilities| {
+            let choice = Choice { kernel: kernel.to_owned(), ratio: 0.5 };
+            let chosen = Choices { abilities, by_product: BTreeMap::from([(key(&product), choice)]) };
+            Choices::recalled(abilities, &chosen.text()).pick(&product)
+        };
+        assert_eq!(chosen(other.kernel, abilities), other);
+        assert_eq!(chosen("a kernel of another version", abilities), usual);
+        assert_eq!(chosen(other.kernel, Abilities::default()), usual, "it needs subgroups");
+        assert_eq!(Choices::recalled(abilities, "half of a fi").pick(&product), usual);
     }
 }
