@@ -113,7 +113,7 @@ fn read_from(
         })
     };
     let [train, test] = definition.file_names().map(read);
-    DataSet::from_files(definition, &train?, &test?).map_err(|error| in_folder(error, folder))
+    DataSet::from_files(definition, train?, test?).map_err(|error| in_folder(error, folder))
 }
 
 #[async_trait(?Send)]

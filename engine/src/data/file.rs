@@ -9,12 +9,13 @@ use super::{DataError, DataFile, Split};
 
 const HEADER_BYTES: usize = 32;
 
-pub(super) fn read(expected: &DataFile, bytes: &[u8]) -> Result<Split, DataError> {
+/// The bytes become the images: a data set is large, and is never there twice.
+pub(super) fn read(expected: &DataFile, bytes: Vec<u8>) -> Result<Split, DataError> {
     let file = || expected.file.clone();
     if bytes.len() as u64 != expected.bytes {
         return Err(DataError::WrongSize { file: file(), expected: expected.bytes, found: bytes.len() as u64 });
     }
-    let found: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     if found != expected.sha256 {
         return Err(DataError::Altered { file: file(), expected: expected.sha256.clone(), found });
     }
@@ -22,7 +23,7 @@ pub(super) fn read(expected: &DataFile, bytes: &[u8]) -> Result<Split, DataError
 }
 
 /// Reads header and body; the header must say what the definition says.
-fn parse(expected: &DataFile, bytes: &[u8]) -> Result<Split, String> {
+fn parse(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, String> {
     let (header, body) = bytes.split_at_checked(HEADER_BYTES).ok_or("it is shorter than its header")?;
     if &header[..4] != b"GMDS" {
         return Err("it does not begin with GMDS".to_owned());
@@ -42,7 +43,9 @@ fn parse(expected: &DataFile, bytes: &[u8]) -> Result<Split, String> {
     if let Some(label) = labels.iter().find(|&&label| u32::from(label) >= expected.classes) {
         return Err(format!("it holds the label {label}, but there are {} classes", expected.classes));
     }
-    Ok(Split { images: body[..pixels].to_vec(), labels })
+    bytes.truncate(HEADER_BYTES + pixels);
+    bytes.drain(..HEADER_BYTES);
+    Ok(Split { images: bytes, labels })
 }
 
 #[cfg(test)]
@@ -75,13 +78,13 @@ mod tests {
     #[test]
     fn a_good_file_is_split_into_images_and_labels() {
         let (definition, bytes) = small();
-        assert_eq!(read(&definition, &bytes), Ok(Split { images: vec![1, 2, 3, 4], labels: vec![7, 9] }));
+        assert_eq!(read(&definition, bytes), Ok(Split { images: vec![1, 2, 3, 4], labels: vec![7, 9] }));
     }
 
     #[test]
     fn a_truncated_file_is_named_with_both_sizes() {
         let (definition, bytes) = small();
-        let error = read(&definition, &bytes[..30]).unwrap_err();
+        let error = read(&definition, bytes[..30].to_vec()).unwrap_err();
         assert_eq!(error, DataError::WrongSize { file: "small-train.bin".to_owned(), expected: 38, found: 30 });
         assert!(error.to_string().contains("cargo xtask data"));
     }
@@ -90,7 +93,7 @@ mod tests {
     fn an_altered_file_is_named() {
         let (definition, mut bytes) = small();
         bytes[33] ^= 1;
-        assert!(matches!(read(&definition, &bytes), Err(DataError::Altered { file, .. }) if file == "small-train.bin"));
+        assert!(matches!(read(&definition, bytes), Err(DataError::Altered { file, .. }) if file == "small-train.bin"));
     }
 
     #[test]
@@ -98,7 +101,7 @@ mod tests {
         let (mut definition, mut bytes) = small();
         bytes[4] = 2;
         definition.sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        let error = read(&definition, &bytes).unwrap_err();
+        let error = read(&definition, bytes).unwrap_err();
         assert!(matches!(&error, DataError::NotADataFile { reason, .. } if reason.contains("header")), "{error}");
     }
 }

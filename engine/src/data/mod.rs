@@ -48,12 +48,16 @@ impl DataSet {
     ///
     /// # Errors
     /// A file that is truncated, altered or something else; the error names it, and the line where it has lines.
-    pub fn from_files(definition: &'static DataSetDefinition, train: &[u8], test: &[u8]) -> Result<Self, DataError> {
+    pub fn from_files(
+        definition: &'static DataSetDefinition,
+        train: Vec<u8>,
+        test: Vec<u8>,
+    ) -> Result<Self, DataError> {
         let [train, test] = match &definition.origin {
             Origin::Files { train: train_file, test: test_file } => {
                 [file::read(train_file, train)?, file::read(test_file, test)?]
             }
-            Origin::Stories(task) => stories::read(*task, train, test)?,
+            Origin::Stories(task) => stories::read(*task, &train, &test)?,
         };
         Ok(Self::new(definition, train, test, false))
     }

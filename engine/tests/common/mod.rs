@@ -37,7 +37,7 @@ pub(crate) fn data(set: &str) -> Arc<DataSet> {
             .unwrap_or_else(|error| panic!("{}: {error}; `cargo xtask data` fetches it", folder.join(name).display()))
     };
     let [train, test] = definition.file_names().map(read);
-    Arc::new(DataSet::from_files(definition, &train, &test).unwrap())
+    Arc::new(DataSet::from_files(definition, train, test).unwrap())
 }
 
 /// The `wgsl` back end on the best adapter, or on a software one. Without any, the test is skipped and says so,

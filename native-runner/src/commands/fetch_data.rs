@@ -44,7 +44,10 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
 
 fn is_good(definition: &'static DataSetDefinition, folder: &Path) -> bool {
     let [train, test] = definition.file_names().map(|name| fs::read(folder.join(name)));
-    matches!((train, test), (Ok(train), Ok(test)) if DataSet::from_files(definition, &train, &test).is_ok())
+    match (train, test) {
+        (Ok(train), Ok(test)) => DataSet::from_files(definition, train, test).is_ok(),
+        _ => false,
+    }
 }
 
 fn fetch(
@@ -57,7 +60,7 @@ fn fetch(
     Screen::Error.line(&format!("Fetching {} ({} MB).", definition.name, bytes / 1_000_000))?;
     let [train, test] = files.map(|file| leaderboard.data_file(&file.file, file.bytes));
     let (train, test) = (train?, test?);
-    DataSet::from_files(definition, &train, &test).map_err(engine::EngineError::from)?;
+    DataSet::from_files(definition, train.clone(), test.clone()).map_err(engine::EngineError::from)?;
     for (file, content) in files.iter().zip([train, test]) {
         let path = folder.join(&file.file);
         // Under another name until it is whole, so that nothing ever trains on half of it.

@@ -27,7 +27,7 @@ impl DataSource for ServedData {
                 let mut progress = Download { loaded: 0, total: train.bytes + test.bytes };
                 let train = fetch(train, &mut progress).await?;
                 let test = fetch(test, &mut progress).await?;
-                DataSet::from_files(definition, &train, &test)?
+                DataSet::from_files(definition, train, test)?
             }
             // A page has no folder of published stories.
             Origin::Stories(task) => DataSet::generated(*task),

@@ -187,7 +187,7 @@ fn the_published_files_are_what_the_network_is_made_for() {
         assert_eq!(halves.iter().flatten().map(|sample| sample.question.len()).max(), Some(question));
 
         let definition = data_set(&format!("babi-qa{}", task.number())).unwrap();
-        let set = DataSet::from_files(definition, &train, &test).unwrap();
+        let set = DataSet::from_files(definition, train, test).unwrap();
         assert!(!set.generated);
         assert_eq!((set.train.samples(), set.test.samples()), (1000, 1000));
         assert_eq!(set.train.images.len(), 1000 * 557);
