@@ -11,7 +11,11 @@ use super::data_sets::DataSets;
 use super::pipelines::Pipelines;
 use super::variants::Abilities;
 use crate::backends::AdapterChoice;
+use crate::clock::Clock;
 use crate::error::EngineError;
+
+/// Submissions of nothing that tell how late a device says that it has finished.
+const LATENCY_LOOKS: usize = 4;
 
 /// An opened device, its queue, and what went wrong with it.
 pub(super) struct Device {
@@ -24,6 +28,7 @@ pub(super) struct Device {
     counts: Cell<Counts>,
     pipelines: Pipelines,
     data: DataSets,
+    latency_seconds: Cell<Option<f64>>,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: waiter::Waiter,
 }
@@ -222,6 +227,7 @@ impl Device {
             stored,
             pipelines: Pipelines::new(&device),
             data: DataSets::default(),
+            latency_seconds: Cell::new(None),
             device,
             queue,
             fault,
@@ -305,6 +311,31 @@ impl Device {
                 (None, Err(_)) => Err(EngineError::DeviceLost { message: "the driver gave no answer".to_owned() }),
             }
         }
+    }
+
+    /// Seconds from the end of work until the host knows of it, measured once with submissions of nothing.
+    ///
+    /// # Errors
+    /// A device that refuses, is full or lost.
+    pub(super) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
+        if let Some(known) = self.latency_seconds.get() {
+            return Ok(known);
+        }
+        let mut seconds = [0.0; LATENCY_LOOKS];
+        let mut last = clock.now_seconds();
+        for seconds in &mut seconds {
+            let nothing = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            self.submit(nothing.finish()).await?;
+            let now = clock.now_seconds();
+            *seconds = now - last;
+            last = now;
+        }
+        // The first may begin anywhere between two looks of a platform that looks now and then.
+        let of_the_others = &mut seconds[1..];
+        of_the_others.sort_by(f64::total_cmp);
+        let median = of_the_others[of_the_others.len() / 2];
+        self.latency_seconds.set(Some(median));
+        Ok(median)
     }
 
     /// Makes callbacks of a submission happen: browsers do so themselves, elsewhere the waiter does.

@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use async_trait::async_trait;
@@ -57,6 +58,7 @@ impl WgslTrainer {
         job: &TrainingJob,
     ) -> Result<Self, EngineError> {
         let largest_binding = device.largest_binding_bytes();
+        let latency = device.latency_seconds(clock.as_ref()).await?;
         let mut plan = Plan::new(job, largest_binding, choices)?;
         let planned = clock.now_seconds();
         let timed = choices.tune(&device, clock.as_ref(), &plan.products).await?;
@@ -99,8 +101,8 @@ impl WgslTrainer {
             clock,
             job: job.clone(),
             preparation,
-            training_pace: Pace::new(SLOTS),
-            evaluation_pace: Pace::new(SLOTS),
+            training_pace: Pace::new(SLOTS, latency),
+            evaluation_pace: Pace::new(SLOTS, latency),
             epoch: None,
             step: 0,
         })
@@ -121,21 +123,20 @@ impl WgslTrainer {
 
     /// Runs `steps` steps, at most as many as there are slots, and returns what they left behind.
     ///
-    /// Two submissions are under way at a time, so that the device never waits for the host.
+    /// Several submissions are under way at a time, so that the device never waits for the host.
     async fn run(&mut self, work: Work, steps: &[Step]) -> Result<Vec<StepResult>, EngineError> {
         let mut done = 0;
-        let mut previous = None;
+        let mut under_way = VecDeque::new();
         let mut last = self.clock.now_seconds();
-        while done < steps.len() {
-            let end = steps.len().min(done + self.pace(work).steps() as usize);
-            let submitted = self.submit(work, steps, done, end);
-            if let Some((count, finished)) = previous.replace((end - done, submitted)) {
+        while done < steps.len() || !under_way.is_empty() {
+            while done < steps.len() && under_way.len() < self.pace(work).in_flight() {
+                let end = steps.len().min(done + self.pace(work).steps() as usize);
+                under_way.push_back((end - done, self.submit(work, steps, done, end)));
+                done = end;
+            }
+            if let Some((count, finished)) = under_way.pop_front() {
                 last = self.finish(work, count, finished, last).await?;
             }
-            done = end;
-        }
-        if let Some((count, finished)) = previous {
-            self.finish(work, count, finished, last).await?;
         }
         let bytes = (steps.len() * size_of::<StepResult>()) as u64;
         let results = self.buffers.read(&self.device, self.places.results, bytes).await?;

@@ -1,5 +1,6 @@
 //! Where things are timed.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::super::buffer::Buffers;
@@ -43,12 +44,13 @@ impl Lab {
     /// A device that refuses, is full or lost.
     pub(super) async fn set_up(&self, mut work: Work) -> Result<Setup, EngineError> {
         let (params, steps) = work.finish();
+        let latency = self.device.latency_seconds(self.clock()).await?;
         let buffers = Buffers::new(&self.device, &work.buffers, READ_BYTES).await?;
         let preparation = Executor::new(&self.device, &buffers, &work.preparation, params, steps).await?;
         let repeated = Executor::new(&self.device, &buffers, &work.repeated, params, steps).await?;
         self.device.submit(preparation.encode(&self.device, 0..1)).await?;
         let output = work.output.expect("every work leaves something behind");
-        Ok(Setup { lab: self.clone(), buffers, repeated, output, pace: Pace::new(SLOTS) })
+        Ok(Setup { lab: self.clone(), buffers, repeated, output, pace: Pace::new(SLOTS, latency) })
     }
 }
 
@@ -74,18 +76,20 @@ impl Setup {
 
     /// Repeats, and returns how long that took until a value had come back.
     ///
-    /// Two submissions are under way at a time, each of as many repetitions as the pace allows.
+    /// Several submissions are under way at a time, each of as many repetitions as the pace allows.
     pub(super) async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
         let Lab { device, clock } = &self.lab.clone();
         let start = clock.now_seconds();
         let mut last = start;
         let mut left = repetitions;
-        let mut previous = None;
-        while left > 0 || previous.is_some() {
-            let count = left.min(self.pace.steps());
-            let submitted = (count > 0).then(|| (count, device.submit(self.repeated.encode(device, 0..count))));
-            left -= count;
-            if let Some((count, finished)) = std::mem::replace(&mut previous, submitted) {
+        let mut under_way = VecDeque::new();
+        while left > 0 || !under_way.is_empty() {
+            while left > 0 && under_way.len() < self.pace.in_flight() {
+                let count = left.min(self.pace.steps());
+                under_way.push_back((count, device.submit(self.repeated.encode(device, 0..count))));
+                left -= count;
+            }
+            if let Some((count, finished)) = under_way.pop_front() {
                 finished.await?;
                 let now = clock.now_seconds();
                 self.pace.note(count, now - last);
