@@ -44,6 +44,12 @@ pub enum EngineError {
     DoesNotFit { what: String, needed_bytes: u64, allowed_bytes: u64 },
     #[error("the device was lost: {message}; the driver may have reset it, so try again or use a smaller batch size")]
     DeviceLost { message: String },
+    /// Nothing that such a device measures counts.
+    #[error(
+        "the device says that its work is done, but {missing}: its driver drops work, or does it more than once; a newer \
+         driver or browser may help"
+    )]
+    WorkDropped { missing: String },
     #[error(
         "the link to the remote device broke: `native-runner serve-device` has ended there, or says what went wrong, or \
          the network is down"

@@ -86,6 +86,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         EngineError::Data(_)
         | EngineError::Model(_)
         | EngineError::DeviceRefused { .. }
+        | EngineError::WorkDropped { .. }
         | EngineError::Panicked { .. } => 1,
     }
 }

@@ -4,7 +4,8 @@
 // anywhere in a step, which makes gradients and then weights infinite, is seen at once.
 //
 // One invocation for each four weights. elements is a multiple of 4.
-// params: RoundWeights. weights: (elements) f32. stored: (elements) Stored. results: (slots) of loss and count.
+// params: RoundWeights. weights: (elements) f32. stored: (elements) Stored. results: (slots) of loss, count and
+// mark.
 struct Params {
     elements: u32,
     largest: f32,
@@ -35,6 +36,6 @@ fn main(
     // Compared as whole numbers, which order sizes as well: compilers may take it that all floats are finite.
     let sizes = bitcast<vec4<u32>>(weight) & vec4<u32>(~SIGN);
     if any(sizes > vec4<u32>(bitcast<u32>(params.largest))) {
-        atomicStore(&results[2u * step.slot], NOT_A_NUMBER);
+        atomicStore(&results[3u * step.slot], NOT_A_NUMBER);
     }
 }

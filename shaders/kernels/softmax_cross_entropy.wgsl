@@ -4,7 +4,7 @@
 // The first of equal logits is the answer.
 //
 // params: Softmax. logits, gradient: (B, stride) Stored, of which `classes` are real. labels: (B) u32.
-// results: (slots) of loss and count. Rows from step.count on and padding get gradient zero.
+// results: (slots) of loss, count and mark. Rows from step.count on and padding get gradient zero.
 struct Params {
     rows: u32,
     classes: u32,
@@ -19,6 +19,7 @@ struct Params {
 struct StepResult {
     loss: f32,
     correct: u32,
+    mark: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -87,6 +88,6 @@ fn main(@builtin(local_invocation_index) local: u32) {
         workgroupBarrier();
     }
     if local == 0u {
-        results[step.slot] = StepResult(losses[0], corrects[0]);
+        results[step.slot] = StepResult(losses[0], corrects[0], step.mark);
     }
 }

@@ -77,7 +77,10 @@ block! {
         pub average: u32,
         /// How much of the average is kept.
         pub average_keep: f32,
-        pub reserved: [u32; 5],
+        /// What the step writes beside its results: a number that none before it had, so that nobody takes older results
+        /// for its own.
+        pub mark: u32,
+        pub reserved: [u32; 4],
     }
 }
 
@@ -282,6 +285,8 @@ block! {
         pub loss: f32,
         /// Samples classified rightly.
         pub correct: u32,
+        /// [`Step::mark`] of the step.
+        pub mark: u32,
     }
 }
 

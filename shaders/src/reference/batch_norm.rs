@@ -210,7 +210,8 @@ mod tests {
         epoch: 0,
         average: 0,
         average_keep: 0.0,
-        reserved: [0; 5],
+        mark: 0,
+        reserved: [0; 4],
     };
 
     fn saved(params: &BatchNorm, x: &[f64]) -> Vec<f64> {

@@ -4,7 +4,7 @@ use crate::params::{Softmax, Step, StepResult};
 /// Twin of `softmax_cross_entropy.wgsl`: mean loss, count of right answers, and the logits' gradient.
 ///
 /// `logits`, `gradient`: (B, stride); `labels`: (B). Rows from `step.count` on and padding get gradient zero.
-/// Returns the loss in this precision and the count; the kernel stores them as a [`StepResult`].
+/// Returns the loss in this precision, and what the kernel stores.
 pub fn softmax_cross_entropy<T: Real>(
     params: &Softmax,
     step: &Step,
@@ -38,6 +38,6 @@ pub fn softmax_cross_entropy<T: Real>(
         }
     }
     #[expect(clippy::cast_possible_truncation, reason = "the record keeps losses in float32")]
-    let stored = StepResult { loss: loss.to_f64() as f32, correct };
+    let stored = StepResult { loss: loss.to_f64() as f32, correct, mark: step.mark };
     (loss, stored)
 }

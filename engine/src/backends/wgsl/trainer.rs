@@ -40,6 +40,8 @@ pub(super) struct WgslTrainer {
     /// Epoch whose order is on the device.
     epoch: Option<u32>,
     step: u64,
+    /// That of the step that was submitted last.
+    mark: u32,
 }
 
 /// Which recording a submission runs.
@@ -105,6 +107,7 @@ impl WgslTrainer {
             evaluation_pace: Pace::new(SLOTS, latency),
             epoch: None,
             step: 0,
+            mark: 0,
         })
     }
 
@@ -124,7 +127,12 @@ impl WgslTrainer {
     /// Runs `steps` steps, at most as many as there are slots, and returns what they left behind.
     ///
     /// Several submissions are under way at a time, so that the device never waits for the host.
-    async fn run(&mut self, work: Work, steps: &[Step]) -> Result<Vec<StepResult>, EngineError> {
+    async fn run(&mut self, work: Work, steps: &mut [Step]) -> Result<Vec<StepResult>, EngineError> {
+        for step in &mut *steps {
+            // What was never written is 0.
+            self.mark = self.mark.checked_add(1).unwrap_or(1);
+            step.mark = self.mark;
+        }
         let mut done = 0;
         let mut under_way = VecDeque::new();
         let mut last = self.clock.now_seconds();
@@ -140,7 +148,11 @@ impl WgslTrainer {
         }
         let bytes = (steps.len() * size_of::<StepResult>()) as u64;
         let results = self.buffers.read(&self.device, self.places.results, bytes).await?;
-        Ok(bytemuck::pod_collect_to_vec(&results))
+        let results: Vec<StepResult> = bytemuck::pod_collect_to_vec(&results);
+        match results.iter().zip(&*steps).position(|(result, step)| result.mark != step.mark) {
+            None => Ok(results),
+            Some(place) => Err(EngineError::WorkDropped { missing: missing(work, &steps[place]) }),
+        }
     }
 
     fn pace(&mut self, work: Work) -> &mut Pace {
@@ -222,8 +234,9 @@ impl Trainer for WgslTrainer {
         let mut report = StepReport::default();
         let mut left = steps;
         while left > 0 {
-            let steps = self.next_steps(left);
-            for (step, result) in steps.iter().zip(self.run(Work::Training, &steps).await?) {
+            let mut steps = self.next_steps(left);
+            let results = self.run(Work::Training, &mut steps).await?;
+            for (step, result) in steps.iter().zip(results) {
                 report.losses.push(f64::from(result.loss));
                 report.correct += u64::from(result.correct);
                 report.samples += u64::from(step.count);
@@ -240,14 +253,15 @@ impl Trainer for WgslTrainer {
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         let mut offset = 0;
         while offset < samples {
-            let steps: Vec<Step> = (0..SLOTS)
+            let mut steps: Vec<Step> = (0..SLOTS)
                 .map_while(|slot| {
                     let offset = offset + slot.checked_mul(batch)?;
                     let count = batch.min(samples.checked_sub(offset)?);
                     (count > 0).then(|| Step { offset, count, slot, seed: self.job.seed, ..Step::default() })
                 })
                 .collect();
-            for (step, result) in steps.iter().zip(self.run(Work::Evaluation(set), &steps).await?) {
+            let results = self.run(Work::Evaluation(set), &mut steps).await?;
+            for (step, result) in steps.iter().zip(results) {
                 report.loss += f64::from(result.loss) * f64::from(step.count) / f64::from(samples);
                 report.correct += u64::from(result.correct);
                 offset += step.count;
@@ -286,6 +300,14 @@ impl Trainer for WgslTrainer {
 
     fn variants(&self) -> Vec<String> {
         self.variants.clone()
+    }
+}
+
+/// What a device did not leave behind.
+fn missing(work: Work, step: &Step) -> String {
+    match work {
+        Work::Training => format!("the loss of step {} was not written", step.step),
+        Work::Evaluation(_) => format!("the results of samples {} and on were not written", step.offset),
     }
 }
 

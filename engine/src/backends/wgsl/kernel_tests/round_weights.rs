@@ -6,7 +6,7 @@ use shaders::reference as twin;
 use super::super::device::Device;
 use super::{STORED, bytes, double, floats, launch, runner, step, uniform, with_device};
 
-const RESULTS: [StepResult; 3] = [StepResult { loss: 1.5, correct: 3 }; 3];
+const RESULTS: [StepResult; 3] = [StepResult { loss: 1.5, correct: 3, mark: 7 }; 3];
 
 fn params(device: &Device, elements: u32) -> RoundWeights {
     RoundWeights { elements, largest: device.stored().largest(), reserved: [0; 2] }
@@ -55,7 +55,10 @@ fn a_weight_that_cannot_be_stored_makes_the_loss_of_its_step_no_number() {
             weights[6] = weight;
             let (found, results) = rounded(device, &weights);
             assert!(!found[6].is_finite(), "{weight} became {}", found[6]);
-            assert!(results[1].loss.is_nan() && results[1].correct == 3, "{weight}: {results:?}");
+            assert!(
+                results[1].loss.is_nan() && (results[1].correct, results[1].mark) == (3, 7),
+                "{weight}: {results:?}"
+            );
             assert_eq!([results[0], results[2]], [RESULTS[0]; 2]);
         }
         let (found, results) = rounded(device, &[-largest; 4]);

@@ -19,7 +19,7 @@ fn softmax_cross_entropy_equals_its_twin_in_full_and_in_short_batches() {
                 reserved: 0,
             };
             let count = rows.saturating_sub(missing).max(1);
-            let step = Step { count, slot: 2, ..step(rows) };
+            let step = Step { count, slot: 2, mark: 77, ..step(rows) };
             // Steep logits and a tie in every row.
             let mut logits = storable(numbers(rows * params.stride, 1).iter().map(|v| v * 20.0).collect());
             for row in logits.chunks_exact_mut(params.stride as usize) {
@@ -35,7 +35,7 @@ fn softmax_cross_entropy_equals_its_twin_in_full_and_in_short_batches() {
             assert_close(&format!("{params:?}"), &floats(&found[2]), &expected, 1e-6);
             let found: Vec<StepResult> = bytemuck::pod_collect_to_vec(&found[3]);
             assert_close(&format!("{params:?}: loss"), &[found[2].loss], &[loss], 1e-5);
-            prop_assert_eq!(found[2].correct, result.correct);
+            prop_assert_eq!((found[2].correct, found[2].mark), (result.correct, 77));
             prop_assert_eq!([found[0], found[1], found[3]], [StepResult::default(); 3]);
             Ok(())
         };
