@@ -97,10 +97,10 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         id: "step_seconds_p95",
-        title: "Step time, 95th percentile",
+        title: "Step time, 95th percentile of windows",
         unit: Unit::Seconds,
         better: Better::Lower,
-        description: "Seconds per training step that 95 % of the counted windows stay under.",
+        description: "Seconds per training step, as a mean over a window, that 95 % of the counted windows stay under.",
         value: |s| s.step_seconds_p95,
     },
     Metric {

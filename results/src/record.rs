@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Correctness, Device, Precision, Provenance, Summary, Warning};
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions it does not know.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// One run of a suite on one device with one back end: what is saved, shown and uploaded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -167,8 +167,6 @@ pub struct Window {
     pub steps: u32,
     pub samples: u64,
     pub seconds: f64,
-    /// Whether the window counts for the figures: long enough, and after the warm-up.
-    pub measured: bool,
 }
 
 /// The accuracy to reach, and when it was first seen.

@@ -3,10 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::WorkloadRecord;
+use crate::record::{Window, WorkloadRecord};
 use crate::statistics::{median, median_interval, quantile};
 
-/// A window shorter than this never counts for a figure.
+/// Timed training before the first window that counts: caches fill and clocks rise.
+pub const WARM_UP_SECONDS: f64 = 1.0;
+/// How long the steps of a window must take, at the speed of the window before it, for it to count for a figure.
 pub const MINIMUM_WINDOW_SECONDS: f64 = 1.0;
 /// Fewer counted windows than this are too few for a figure that ranks.
 pub const MINIMUM_WINDOWS: usize = 5;
@@ -23,7 +25,7 @@ pub struct Summary {
     pub samples_per_second: Option<f64>,
     pub samples_per_second_low: Option<f64>,
     pub samples_per_second_high: Option<f64>,
-    /// Seconds per step over the counted windows: median and 95th percentile.
+    /// Seconds per step, as a mean over each counted window: their median and 95th percentile.
     pub step_seconds_p50: Option<f64>,
     pub step_seconds_p95: Option<f64>,
     /// Arithmetic that the network needs, done per second.
@@ -56,13 +58,25 @@ impl Summary {
     }
 }
 
+/// The windows that count for figures: those after the warm-up that are long enough. Both follow from what was known
+/// before a window began, so that none counts, or does not, because of how fast it was itself.
+pub fn counted_windows(windows: &[Window]) -> impl Iterator<Item = &Window> {
+    let mut seconds_before = 0.0;
+    let mut step_seconds_before = None;
+    windows.iter().filter(move |window| {
+        let steps = f64::from(window.steps);
+        let expected_seconds = step_seconds_before.map_or(0.0, |seconds: f64| seconds * steps);
+        let has_figures = window.samples > 0 && window.seconds > 0.0;
+        let counts = has_figures && seconds_before >= WARM_UP_SECONDS && expected_seconds >= MINIMUM_WINDOW_SECONDS;
+        seconds_before += window.seconds;
+        step_seconds_before = (window.steps > 0).then(|| window.seconds / steps);
+        counts
+    })
+}
+
 /// Summarises the raw samples of `record`; its own `summary` field is not read.
 pub fn summarise(record: &WorkloadRecord) -> Summary {
-    let counted: Vec<_> = record
-        .windows
-        .iter()
-        .filter(|w| w.measured && w.seconds >= MINIMUM_WINDOW_SECONDS && w.steps > 0 && w.samples > 0)
-        .collect();
+    let counted: Vec<&Window> = counted_windows(&record.windows).collect();
     let rates: Vec<f64> = counted.iter().map(|w| w.samples as f64 / w.seconds).collect();
     let steps: Vec<f64> = counted.iter().map(|w| w.seconds / f64::from(w.steps)).collect();
     let epochs: Vec<f64> = record.epochs.iter().map(|e| e.seconds).collect();

@@ -45,11 +45,15 @@ impl fmt::Display for Warning {
             ),
             Self::NotStabilised { workload, half_width_percent } => write!(
                 f,
-                "{workload}: repeated windows still differed (±{half_width_percent:.1} %). Close other programs, let \
-                 the device cool and run again."
+                "{workload}: repeated windows still differed (±{half_width_percent:.1} %), so this result is not ranked. Close \
+                 other programs, let the device cool and run again."
             ),
             Self::TooFewWindows { workload, windows } => {
-                write!(f, "{workload}: windows long enough to count: {windows}, and five are wanted. Train for longer.")
+                write!(
+                    f,
+                    "{workload}: windows long enough to count: {windows}, and a result of fewer than five is not ranked. \
+                     Train for longer."
+                )
             }
             Self::StoppedByBudget { workload, budget_seconds } => write!(
                 f,

@@ -5,8 +5,8 @@ use proptest::option;
 use proptest::prelude::*;
 use results::{
     Adapter, Client, ClientKind, ColdStart, Correctness, CurvePoint, Device, DeviceKind, Epoch, Evaluation, Outcome,
-    Precision, Provenance, Resources, RunRecord, Settings, Suite, Target, Warning, WeightSample, WholeBatch, Window,
-    WorkloadRecord, summary,
+    Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning, WeightSample,
+    WholeBatch, Window, WorkloadRecord, summary,
 };
 
 /// Every finite number, the subnormal and the negative zero among them.
@@ -66,7 +66,7 @@ prop_compose! {
 prop_compose! {
     fn curves()(
         points in vec((any::<u64>(), number(), number(), number(), number()), 0..4),
-        windows in vec((any::<u32>(), 0..1u64 << 32, 0.0..1e6, any::<bool>()), 0..8),
+        windows in vec((any::<u32>(), 0..1u64 << 32, 0.0..1e6), 0..8),
         weights in vec((any::<u32>(), any::<u32>(), single()), 0..4),
     ) -> (Vec<CurvePoint>, Vec<Evaluation>, Vec<Epoch>, Vec<Window>, Vec<WeightSample>) {
         let curve = |&(step, training_seconds, loss, accuracy, _): &_| {
@@ -80,10 +80,7 @@ prop_compose! {
             points.iter().map(curve).collect(),
             points.iter().map(evaluation).collect(),
             (1..).zip(&points).map(epoch).collect(),
-            windows
-                .into_iter()
-                .map(|(steps, samples, seconds, measured)| Window { steps, samples, seconds, measured })
-                .collect(),
+            windows.into_iter().map(|(steps, samples, seconds)| Window { steps, samples, seconds }).collect(),
             weights.into_iter().map(|(tensor, index, value)| WeightSample { tensor, index, value }).collect(),
         )
     }
@@ -152,7 +149,7 @@ prop_compose! {
     ) -> RunRecord {
         let word = |i: usize| texts[i].clone();
         RunRecord {
-            schema_version: 1, run_id: ids.clone().map(|i| i.0), nonce: ids.map(|i| i.1), seed,
+            schema_version: SCHEMA_VERSION, run_id: ids.clone().map(|i| i.0), nonce: ids.map(|i| i.1), seed,
             suite: Suite { name: word(0), version: 1 }, non_standard,
             provenance: Provenance {
                 engine_version: word(1), commit: word(2), started_unix_seconds: times.0, wall_seconds: times.1,

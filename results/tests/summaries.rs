@@ -1,6 +1,6 @@
 //! Figures are made from raw samples, and only from those that count.
 
-use results::summary::summarise;
+use results::summary::{counted_windows, summarise};
 use results::{
     ColdStart, Epoch, Evaluation, Outcome, Precision, Resources, Settings, Summary, Target, Window, WorkloadRecord,
 };
@@ -35,21 +35,21 @@ fn workload(windows: Vec<Window>) -> WorkloadRecord {
 }
 
 /// A window at `rate` samples a second.
-fn window(rate: u32, seconds: f64, measured: bool) -> Window {
+fn window(rate: u32, seconds: f64) -> Window {
     let samples = f64::from(rate) * seconds;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small whole numbers")]
     let (steps, samples) = ((samples / 100.0) as u32, samples as u64);
-    Window { steps, samples, seconds, measured }
+    Window { steps, samples, seconds }
 }
 
 #[test]
 fn throughput_is_the_median_of_the_windows_that_count() {
     let summary = summarise(&workload(vec![
-        window(100, 2.0, false),   // warm-up
-        window(90_000, 0.5, true), // too short
-        window(1000, 2.0, true),
-        window(1100, 2.0, true),
-        window(1300, 2.0, true),
+        window(1000, 2.0), // warm-up
+        window(1000, 0.5), // too short
+        window(1000, 2.0),
+        window(1300, 2.0),
+        window(1100, 2.0),
     ]));
     assert_eq!(summary.samples_per_second, Some(1100.0));
     assert_eq!(summary.flops_per_second, Some(1_100_000.0));
@@ -57,17 +57,33 @@ fn throughput_is_the_median_of_the_windows_that_count() {
     assert_eq!(summary.sustained_ratio, Some(1000.0 / 1300.0));
     assert_eq!(summary.step_seconds_p50, Some(2.0 / 22.0));
     // Everything that was trained counts as trained.
-    assert_eq!((summary.training_seconds, summary.samples, summary.steps), (8.5, 52_000, 520));
+    assert_eq!((summary.training_seconds, summary.samples, summary.steps), (8.5, 9300, 93));
+}
+
+#[test]
+fn whether_a_window_counts_does_not_depend_on_its_own_speed() {
+    let usual = Window { steps: 11, samples: 1100, seconds: 1.1 };
+    for seconds in [0.1, 0.9, 1.1, 5.0] {
+        let odd = Window { seconds, ..usual };
+        let windows = [usual, usual, odd, usual];
+        // The one after it was planned for a slower device, or for a faster one, and is taken as that.
+        let counted = if seconds < 1.0 { 2 } else { 3 };
+        assert_eq!(counted_windows(&windows).count(), counted, "{seconds} s");
+        assert!(counted_windows(&windows).any(|window| window.seconds == seconds), "{seconds} s");
+    }
+    let too_few = Window { steps: 9, ..usual };
+    assert_eq!(counted_windows(&[usual, too_few]).count(), 0, "nine steps take 0.9 seconds, as was known before");
 }
 
 #[test]
 fn a_run_is_stable_with_five_windows_that_agree_and_not_with_fewer_or_others() {
-    let equal = |count| summarise(&workload(vec![window(1000, 1.0, true); count]));
-    assert!(!equal(4).stable);
-    assert!(equal(5).stable);
-    let mut windows = vec![window(1000, 1.0, true); 3];
-    windows.extend([window(1300, 1.0, true), window(1300, 1.0, true)]);
-    assert!(!summarise(&workload(windows)).stable);
+    let equal = |count| summarise(&workload(vec![window(1000, 1.1); count]));
+    assert!(!equal(5).stable, "the first is the warm-up");
+    assert!(equal(6).stable);
+    let mut windows = vec![window(1000, 1.1); 4];
+    windows.extend([window(1300, 1.1), window(1300, 1.1)]);
+    let uneven = summarise(&workload(windows));
+    assert_eq!((uneven.measured_windows, uneven.stable), (5, false));
 }
 
 #[test]
@@ -78,7 +94,7 @@ fn what_did_not_happen_is_absent() {
 
 #[test]
 fn accuracy_and_test_time_are_those_of_the_last_evaluation() {
-    let mut record = workload(vec![window(1000, 1.0, true)]);
+    let mut record = workload(vec![window(1000, 1.0)]);
     let evaluation = Evaluation { step: 5, training_seconds: 0.5, seconds: 0.2, loss: 0.9, accuracy: 0.5 };
     record.evaluations =
         vec![evaluation, Evaluation { step: 10, training_seconds: 1.0, seconds: 0.3, loss: 0.4, accuracy: 0.8 }];
@@ -95,7 +111,7 @@ fn accuracy_and_test_time_are_those_of_the_last_evaluation() {
 
 #[test]
 fn a_summary_does_not_depend_on_the_one_that_is_already_there() {
-    let mut record = workload(vec![window(1000, 1.0, true); 5]);
+    let mut record = workload(vec![window(1000, 1.0); 6]);
     let first = summarise(&record);
     record.summary.samples_per_second = Some(1e12);
     assert_eq!(summarise(&record), first);
@@ -103,7 +119,7 @@ fn a_summary_does_not_depend_on_the_one_that_is_already_there() {
 
 #[test]
 fn thousands_of_windows_have_an_interval_too() {
-    let windows = (0..3000).map(|i| window(1000 + i % 100, 1.0, true)).collect();
+    let windows = (0..3000).map(|i| window(1000 + i % 100, 1.0)).collect();
     let summary = summarise(&workload(windows));
     let (low, high) = (summary.samples_per_second_low.unwrap(), summary.samples_per_second_high.unwrap());
     assert!(low <= 1049.5 && 1049.5 <= high && high - low < 10.0, "{low} to {high}");

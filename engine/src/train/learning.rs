@@ -7,9 +7,7 @@ use crate::observer::{Event, Phase};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
 
-/// Windows before this much training are not counted: caches fill and clocks rise.
-const WARM_UP_SECONDS: f64 = 1.0;
-/// Windows aim a little over the minimum, so that a small error of the estimate does not waste one.
+/// Windows aim a little over the minimum: the last one of an epoch may then be a few steps shorter and still count.
 const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
 /// The record keeps the loss of each of the first steps.
 const FIRST_LOSSES: usize = 20;
@@ -126,9 +124,7 @@ impl<'a> Learning<'a> {
         let seconds = edges.clock.now_seconds() - start;
         edges.meter.sample();
 
-        let warm = self.training_seconds >= WARM_UP_SECONDS;
-        let measured = warm && seconds >= summary::MINIMUM_WINDOW_SECONDS;
-        self.record.windows.push(Window { steps, samples: report.samples, seconds, measured });
+        self.record.windows.push(Window { steps, samples: report.samples, seconds });
         self.record.cold_start.first_step_seconds.get_or_insert(seconds);
         self.step += u64::from(steps);
         self.training_seconds += seconds;

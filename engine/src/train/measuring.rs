@@ -33,7 +33,7 @@ impl Learning<'_> {
     }
 
     fn measured_windows(&self) -> usize {
-        self.record.windows.iter().filter(|w| w.measured).count()
+        summary::counted_windows(&self.record.windows).count()
     }
 
     fn settled(&self) -> bool {

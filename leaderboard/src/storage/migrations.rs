@@ -2,21 +2,28 @@ use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
 /// The files of `migrations/`, in order. A file that was released is never edited: add another.
-const FILES: [(i64, &str, &str); 2] = [
+const FILES: [(i64, &str, &str); 3] = [
     (1, "runs", include_str!("../../migrations/0001_runs.sql")),
     (2, "precision", include_str!("../../migrations/0002_precision.sql")),
+    (3, "windows", include_str!("../../migrations/0003_windows.sql")),
 ];
 
 /// Listed by hand rather than by sqlx's macro, which would compile SQLite twice.
 pub(super) fn migrator() -> Migrator {
-    let migrations = FILES.map(|(version, name, sql)| {
+    of(&FILES)
+}
+
+fn of(files: &[(i64, &'static str, &'static str)]) -> Migrator {
+    let migrations = files.iter().map(|&(version, name, sql)| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
     });
-    Migrator::with_migrations(migrations.into())
+    Migrator::with_migrations(migrations.collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use sqlx::sqlite::SqlitePoolOptions;
+
     use super::*;
 
     #[test]
@@ -26,5 +33,40 @@ mod tests {
             std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         found.sort();
         assert_eq!(found, FILES.map(|(version, name, _)| format!("{version:04}_{name}.sql")));
+    }
+
+    #[tokio::test]
+    async fn records_of_the_first_layout_become_those_of_the_second_and_a_name_stays_as_it_was_typed() {
+        let pool = SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await.unwrap();
+        of(&FILES[..2]).run(&pool).await.unwrap();
+        let name = r#"my \"measured\":true, GPU"#;
+        let record = |version: u32, counted: &str, not_counted: &str| {
+            format!(r#"{{"schema_version":{version},"device":{{"claimed_name":"{name}"}},"#)
+                + &format!(
+                    r#""windows":[{{"steps":1,"seconds":1.5{not_counted}}},{{"steps":2,"seconds":2.5{counted}}}]}}"#
+                )
+        };
+        let before = record(1, r#","measured":true"#, r#","measured":false"#);
+        sqlx::query(
+            "INSERT INTO runs VALUES ('r', 'checked', '[]', 0, 'f', TRUE, FALSE, 'wgsl', '{}', '{}', NULL, $1)",
+        )
+        .bind(before)
+        .execute(&pool)
+        .await
+        .unwrap();
+        for (workload, summary) in [("steady", r#"{"stable":true}"#), ("unsteady", r#"{"stable":false}"#)] {
+            sqlx::query("INSERT INTO results VALUES ('r', $1, 1, 1, $2, 'f32')")
+                .bind(workload)
+                .bind(summary)
+                .execute(&pool)
+                .await
+                .unwrap();
+        }
+        migrator().run(&pool).await.unwrap();
+        let (after,): (String,) = sqlx::query_as("SELECT record FROM runs").fetch_one(&pool).await.unwrap();
+        assert_eq!(after, record(2, "", ""));
+        let stable: Vec<(bool,)> =
+            sqlx::query_as("SELECT stable FROM results ORDER BY workload").fetch_all(&pool).await.unwrap();
+        assert_eq!(stable, [(true,), (false,)]);
     }
 }

@@ -198,8 +198,8 @@ async fn insert_run(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -
 async fn insert_results(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
     for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
         sqlx::query(
-            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision) \
-             VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, stable) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(run.run_id)
         .bind(&workload.workload)
@@ -207,6 +207,7 @@ async fn insert_results(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_
         .bind(workload.summary.samples_per_second)
         .bind(serde_json::to_string(&workload.summary)?)
         .bind(workload.settings.precision.name())
+        .bind(workload.summary.stable)
         .execute(&mut *connection)
         .await?;
     }

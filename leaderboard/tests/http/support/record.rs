@@ -69,7 +69,7 @@ pub(crate) fn unregistered(seed: u32) -> RunRecord {
 
 /// Six windows (the first for warm-up), one epoch, two evaluations; 8.1 seconds of work.
 fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> WorkloadRecord {
-    let window = |seconds, measured| Window { steps: 1000, samples: 1000 * u64::from(batch_size), seconds, measured };
+    let window = |seconds| Window { steps: 1000, samples: 1000 * u64::from(batch_size), seconds };
     WorkloadRecord {
         workload: name.to_owned(),
         settings: Settings {
@@ -110,14 +110,7 @@ fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> Work
             Evaluation { step: 6000, training_seconds: 6.5, seconds: 0.3, loss: 0.1, accuracy: 0.97 },
         ],
         epochs: vec![Epoch { epoch: 1, seconds: 1.0, loss: 0.4, accuracy: 0.9 }],
-        windows: vec![
-            window(1.0, false),
-            window(1.1, true),
-            window(1.1, true),
-            window(1.1, true),
-            window(1.1, true),
-            window(1.1, true),
-        ],
+        windows: vec![window(1.0), window(1.1), window(1.1), window(1.1), window(1.1), window(1.1)],
         target: Some(Target { accuracy: 0.95, reached_seconds: Some(6.5), reached_step: Some(6000) }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
         resources: Resources {
