@@ -93,7 +93,9 @@ fn workload_headline(record: &WorkloadRecord) -> String {
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Completed => "completed.".to_owned(),
-        Outcome::Diverged { step } => format!("the loss became infinite at step {step}; there is no figure."),
+        Outcome::Diverged { step } => {
+            format!("the loss became infinite, or a thousand times the first one, at step {step}; there is no figure.")
+        }
         Outcome::Incorrect => {
             "this device computed something else than the reference, so nothing was timed. A newer browser or graphics \
              driver may help."

@@ -246,6 +246,7 @@ fn empty_record(workload: &str, job: &TrainingJob) -> Result<WorkloadRecord, Eng
             precision: Precision::F32,
             training_samples: job.batches.samples,
             test_samples: job.data.test.samples(),
+            chance_accuracy: Some(job.data.test.chance_accuracy()),
             parameters: job.model.parameters()?,
             training_flops_per_sample: job.model.operations()?.training_flops(),
             device_memory_bytes: 0,
@@ -289,6 +290,11 @@ fn add_warnings(record: &WorkloadRecord, limits: &Limits, warnings: &mut Vec<War
     let summary = &record.summary;
     if limits.seconds_are_budget && record.evaluations.last().is_some_and(|e| e.step < limits.steps) {
         warn(warnings, edges, Warning::StoppedByBudget { workload: workload(), budget_seconds: limits.seconds });
+    }
+    if let Some((last, chance)) = record.evaluations.last().zip(record.settings.chance_accuracy)
+        && !summary::has_learned(record)
+    {
+        warn(warnings, edges, Warning::NotLearned { workload: workload(), accuracy: last.accuracy, chance });
     }
     let few = u32::try_from(summary::MINIMUM_WINDOWS).unwrap_or(u32::MAX);
     if summary.measured_windows < few {

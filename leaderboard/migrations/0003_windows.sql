@@ -2,6 +2,7 @@
 UPDATE runs SET record = REPLACE(REPLACE(REPLACE(record,
     ',"measured":true', ''), ',"measured":false', ''), '{"schema_version":1,', '{"schema_version":2,');
 
--- A result of too few windows, or of windows that disagree, is shown and never ranked.
-ALTER TABLE results ADD COLUMN stable BOOLEAN NOT NULL DEFAULT FALSE;
-UPDATE results SET stable = TRUE WHERE summary LIKE '%"stable":true%';
+-- Whether the figures themselves may be ranked: enough windows that agree, of a network that learned. Of results of the
+-- first layout only the windows are known.
+ALTER TABLE results ADD COLUMN rankable BOOLEAN NOT NULL DEFAULT FALSE;
+UPDATE results SET rankable = TRUE WHERE summary LIKE '%"stable":true%';

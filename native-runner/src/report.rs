@@ -52,7 +52,7 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
     match &record.outcome {
         Outcome::Completed | Outcome::Cancelled => None,
         Outcome::Diverged { step } => Some(format!(
-            "{workload} diverged: the loss was not a finite number at step {step}; try a smaller --learning-rate than {:?}",
+            "{workload} diverged: the loss at step {step} was no finite number, or a thousand times the first one; try a smaller --learning-rate than {:?}",
             record.settings.learning_rate
         )),
         Outcome::Incorrect => {
@@ -167,6 +167,7 @@ mod tests {
                 precision: Precision::F32,
                 training_samples: 60_000,
                 test_samples: 10_000,
+                chance_accuracy: Some(0.1135),
                 parameters: 431_080,
                 training_flops_per_sample: 1,
                 device_memory_bytes: 1,

@@ -99,7 +99,7 @@ pub struct ListRuns {
     pub workload: Option<String>,
     /// Only this back end.
     pub backend: Option<String>,
-    /// Only results that may be ranked: standard, hardware, of windows that agree, `replayed` or `checked`.
+    /// Only results that may be ranked: standard, hardware, of windows that agree and a network that learned, `replayed` or `checked`.
     pub ranked: bool,
     /// At most this many rows, 1 to 500; 100 when absent.
     pub limit: Option<u32>,

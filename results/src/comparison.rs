@@ -74,7 +74,7 @@ pub enum RowOutcome {
     Refused {
         reason: String,
     },
-    /// The loss became infinite or not a number; the figures are those of the other seeds.
+    /// The loss was no finite number, or a thousand times the first one; the figures are those of the other seeds.
     Diverged {
         seed: u32,
         step: u64,

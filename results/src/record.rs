@@ -79,6 +79,9 @@ pub struct Settings {
     pub training_samples: u32,
     /// Samples of the test set.
     pub test_samples: u32,
+    /// Share of the test set that belongs to its most frequent class: the accuracy of always answering that. Absent in
+    /// records of layout 1.
+    pub chance_accuracy: Option<f64>,
     /// Trainable parameters.
     pub parameters: u64,
     /// Floating-point operations that one training sample needs (forward and backward), from shapes.
@@ -94,7 +97,7 @@ pub struct Settings {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Outcome {
     Completed,
-    /// The loss became infinite or not a number at this step.
+    /// At this step the loss was no finite number, or a thousand times that of the first step.
     Diverged {
         step: u64,
     },

@@ -74,6 +74,15 @@ pub fn counted_windows(windows: &[Window]) -> impl Iterator<Item = &Window> {
     })
 }
 
+/// Whether the last test shows that the network learned: that its accuracy is higher than that of always answering the
+/// most frequent class, by more than three standard deviations of such an accuracy on as many samples.
+pub fn has_learned(record: &WorkloadRecord) -> bool {
+    let settings = &record.settings;
+    let (Some(last), Some(chance)) = (record.evaluations.last(), settings.chance_accuracy) else { return false };
+    let deviation = (chance * (1.0 - chance) / f64::from(settings.test_samples.max(1))).sqrt();
+    last.accuracy > chance + 3.0 * deviation
+}
+
 /// Summarises the raw samples of `record`; its own `summary` field is not read.
 pub fn summarise(record: &WorkloadRecord) -> Summary {
     let counted: Vec<&Window> = counted_windows(&record.windows).collect();

@@ -13,6 +13,8 @@ pub enum Warning {
     NotStabilised { workload: String, half_width_percent: f64 },
     /// Fewer windows than five were long enough to count.
     TooFewWindows { workload: String, windows: u32 },
+    /// The last test is no better than always answering the most frequent class.
+    NotLearned { workload: String, accuracy: f64, chance: f64 },
     /// The time budget ended training before the suite's number of epochs.
     StoppedByBudget { workload: String, budget_seconds: f64 },
     /// The page was in the background for a part of the run.
@@ -55,6 +57,14 @@ impl fmt::Display for Warning {
                      Train for longer."
                 )
             }
+            Self::NotLearned { workload, accuracy, chance } => write!(
+                f,
+                "{workload}: {:.2} % of the test set were classified rightly, which is no better than always answering \
+                 the most frequent class ({:.2} %), so this result is not ranked. Train for longer or with a smaller \
+                 learning rate.",
+                accuracy * 100.0,
+                chance * 100.0
+            ),
             Self::StoppedByBudget { workload, budget_seconds } => write!(
                 f,
                 "{workload}: the time budget of {budget_seconds:.0} s ended training early, so the accuracy is that of a \

@@ -27,6 +27,7 @@ fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -> RunRecord
             precision: Precision::F32,
             training_samples: 1000,
             test_samples: 10_000,
+            chance_accuracy: Some(0.1135),
             parameters: 10,
             training_flops_per_sample: 1000,
             device_memory_bytes: 1 << 20,

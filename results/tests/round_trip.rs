@@ -25,11 +25,11 @@ fn text() -> impl Strategy<Value = String> {
 prop_compose! {
     fn settings()(
         batch_size in any::<u32>(), learning_rate in number(), double in any::<bool>(), samples in any::<[u32; 2]>(),
-        sizes in any::<[u64; 3]>(), variants in vec(text(), 0..3),
+        sizes in any::<[u64; 3]>(), variants in vec(text(), 0..3), chance_accuracy in option::of(number()),
     ) -> Settings {
         Settings {
             batch_size, learning_rate, precision: if double { Precision::F64 } else { Precision::F32 },
-            training_samples: samples[0], test_samples: samples[1], parameters: sizes[0],
+            training_samples: samples[0], test_samples: samples[1], chance_accuracy, parameters: sizes[0],
             training_flops_per_sample: sizes[1], device_memory_bytes: sizes[2], variants,
         }
     }
@@ -121,6 +121,11 @@ fn warning() -> impl Strategy<Value = Warning> {
         (text(), number())
             .prop_map(|(workload, half_width_percent)| Warning::NotStabilised { workload, half_width_percent }),
         (text(), any::<u32>()).prop_map(|(workload, windows)| Warning::TooFewWindows { workload, windows }),
+        (text(), number(), number()).prop_map(|(workload, accuracy, chance)| Warning::NotLearned {
+            workload,
+            accuracy,
+            chance
+        }),
         (text(), number()).prop_map(|(workload, budget_seconds)| Warning::StoppedByBudget { workload, budget_seconds }),
         number().prop_map(|seconds| Warning::TabHidden { seconds }),
         number().prop_map(|resolution_seconds| Warning::CoarseTimer { resolution_seconds }),

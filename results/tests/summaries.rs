@@ -1,6 +1,6 @@
 //! Figures are made from raw samples, and only from those that count.
 
-use results::summary::{counted_windows, summarise};
+use results::summary::{counted_windows, has_learned, summarise};
 use results::{
     ColdStart, Epoch, Evaluation, Outcome, Precision, Resources, Settings, Summary, Target, Window, WorkloadRecord,
 };
@@ -14,6 +14,7 @@ fn workload(windows: Vec<Window>) -> WorkloadRecord {
             precision: Precision::F32,
             training_samples: 1000,
             test_samples: 100,
+            chance_accuracy: Some(0.1135),
             parameters: 10,
             training_flops_per_sample: 1000,
             device_memory_bytes: 0,
@@ -107,6 +108,19 @@ fn accuracy_and_test_time_are_those_of_the_last_evaluation() {
     let summary = summarise(&record);
     assert_eq!((summary.accuracy, summary.test_loss, summary.testing_seconds), (Some(0.8), Some(0.4), Some(0.3)));
     assert_eq!((summary.seconds_per_epoch, summary.seconds_to_target), (Some(2.0), Some(1.0)));
+}
+
+#[test]
+fn a_network_has_learned_when_it_is_clearly_better_than_always_answering_the_same() {
+    let mut record = workload(Vec::new());
+    record.settings.test_samples = 10_000;
+    assert!(!has_learned(&record), "it was never tested");
+    for (accuracy, expected) in [(0.10, false), (0.1135, false), (0.12, false), (0.125, true), (0.9, true)] {
+        record.evaluations = vec![Evaluation { step: 5, training_seconds: 0.5, seconds: 0.2, loss: 0.9, accuracy }];
+        assert_eq!(has_learned(&record), expected, "{accuracy}");
+    }
+    record.settings.chance_accuracy = None;
+    assert!(!has_learned(&record), "nobody knows what chance would give");
 }
 
 #[test]

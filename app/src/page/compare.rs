@@ -336,7 +336,9 @@ fn remark(outcome: &RowOutcome) -> Option<String> {
         RowOutcome::Completed => None,
         RowOutcome::Cancelled => Some("Cancelled.".to_owned()),
         RowOutcome::Refused { reason } => Some(reason.clone()),
-        RowOutcome::Diverged { step, .. } => Some(format!("The loss became infinite at step {step}.")),
+        RowOutcome::Diverged { step, .. } => {
+            Some(format!("The loss became infinite, or a thousand times the first one, at step {step}."))
+        }
         RowOutcome::Incorrect { disagreement, .. } => {
             let what = disagreement.map_or_else(String::new, |found| format!(" ({found})"));
             Some(format!("Computed something else than the reference{what}, so nothing was timed."))

@@ -26,6 +26,14 @@ impl Split {
     pub fn samples(&self) -> u32 {
         u32::try_from(self.labels.len()).unwrap_or(u32::MAX)
     }
+
+    /// Share of the samples that belong to the most frequent class.
+    pub fn chance_accuracy(&self) -> f64 {
+        let mut counts = [0_u32; 256];
+        self.labels.iter().for_each(|&label| counts[usize::from(label)] += 1);
+        let most = counts.into_iter().max().unwrap_or_default();
+        f64::from(most) / f64::from(self.samples().max(1))
+    }
 }
 
 /// A data set whose files were read and verified.

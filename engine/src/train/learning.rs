@@ -9,6 +9,8 @@ use crate::training::Patience;
 
 /// Windows aim a little over the minimum: the last one of an epoch may then be a few steps shorter and still count.
 const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
+/// A loss so many times that of the first step has diverged: no recipe recovers from it.
+const DIVERGED_RATIO: f64 = 1000.0;
 /// The record keeps the loss of each of the first steps.
 const FIRST_LOSSES: usize = 20;
 /// Share of a workload's progress bar that is training; the rest is measuring.
@@ -152,12 +154,14 @@ impl<'a> Learning<'a> {
     fn note_losses(&mut self, report: &StepReport, seconds: f64, workload_fraction: f64, edges: &mut Edges<'_>) {
         let missing = FIRST_LOSSES.saturating_sub(self.record.first_losses.len());
         let first_step = self.step - report.losses.len() as u64;
-        let infinite = report.losses.iter().position(|loss| !loss.is_finite());
-        if let Some(position) = infinite {
+        let first_loss = self.record.first_losses.first().map(|&loss| f64::from(loss));
+        let most = first_loss.or(report.losses.first().copied()).unwrap_or(f64::INFINITY) * DIVERGED_RATIO;
+        let diverged = report.losses.iter().position(|&loss| !loss.is_finite() || loss > most);
+        if let Some(position) = diverged {
             self.record.outcome = Outcome::Diverged { step: first_step + position as u64 };
         }
-        // JSON has no infinity: losses are kept up to the last finite one.
-        let finite = &report.losses[..infinite.unwrap_or(report.losses.len())];
+        // JSON has no infinity: losses are kept up to the last one before.
+        let finite = &report.losses[..diverged.unwrap_or(report.losses.len())];
         if first_step == self.record.first_losses.len() as u64 {
             #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every back end that is timed")]
             self.record.first_losses.extend(finite.iter().take(missing).map(|&loss| loss as f32));

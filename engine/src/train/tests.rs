@@ -26,7 +26,8 @@ struct FakeTrainer {
     now: Rc<Cell<f64>>,
     step_seconds: f64,
     evaluation_seconds: f64,
-    diverges_at: Option<u64>,
+    /// A step, and what its loss is.
+    odd_loss: Option<(u64, f64)>,
     accuracies: Vec<f64>,
     step: u64,
 }
@@ -36,7 +37,10 @@ impl Trainer for FakeTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         self.now.set(self.now.get() + f64::from(steps) * self.step_seconds);
         let losses = (self.step..self.step + u64::from(steps))
-            .map(|step| if self.diverges_at == Some(step) { f64::NAN } else { 1.0 / (step + 1) as f64 })
+            .map(|step| match self.odd_loss {
+                Some((odd, loss)) if odd == step => loss,
+                _ => 1.0 / (step + 1) as f64,
+            })
             .collect();
         self.step += u64::from(steps);
         Ok(StepReport { losses, correct: u64::from(steps), samples: 10 * u64::from(steps) })
@@ -109,7 +113,8 @@ struct TrainingTest {
     step_seconds: f64,
     limits: Limits,
     measure: bool,
-    diverges_at: Option<u64>,
+    /// A step, and what its loss is.
+    odd_loss: Option<(u64, f64)>,
     accuracies: Vec<f64>,
     cancel_after: Option<usize>,
 }
@@ -120,7 +125,7 @@ impl TrainingTest {
             step_seconds,
             limits: Limits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false },
             measure: false,
-            diverges_at: None,
+            odd_loss: None,
             accuracies: Vec::new(),
             cancel_after: None,
         }
@@ -148,7 +153,7 @@ impl TrainingTest {
             now: Rc::clone(&now),
             step_seconds: self.step_seconds,
             evaluation_seconds: 100.0,
-            diverges_at: self.diverges_at,
+            odd_loss: self.odd_loss,
             accuracies: self.accuracies,
             step: 0,
         };
@@ -211,12 +216,15 @@ fn the_losses_of_the_first_steps_are_kept_one_by_one() {
 }
 
 #[test]
-fn a_loss_that_is_not_a_number_ends_the_run_with_its_step() {
-    let test = TrainingTest { diverges_at: Some(7), measure: true, ..TrainingTest::new(0.1) };
-    let (record, _) = test.run();
-    assert_eq!(record.outcome, Outcome::Diverged { step: 7 });
-    assert_eq!(record.first_losses.len(), 7);
-    assert!(record.evaluations.is_empty());
+fn a_loss_that_is_no_number_or_a_thousand_times_the_first_one_ends_the_run_with_its_step() {
+    let run = |loss| TrainingTest { odd_loss: Some((7, loss)), measure: true, ..TrainingTest::new(0.1) }.run().0;
+    for loss in [f64::NAN, f64::INFINITY, 1001.0] {
+        let record = run(loss);
+        assert_eq!(record.outcome, Outcome::Diverged { step: 7 }, "{loss}");
+        assert_eq!(record.first_losses.len(), 7);
+        assert!(record.evaluations.is_empty());
+    }
+    assert_eq!(run(999.0).outcome, Outcome::Completed, "the first one is 1");
 }
 
 #[test]
@@ -347,6 +355,17 @@ fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
     assert_eq!((cold.compiling_seconds, cold.tuning_seconds), (Some(3.0), Some(1.5)));
     let cold = super::cold_start(0.25, 5.0, Preparation::default());
     assert_eq!((cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds), (Some(5.0), None, None));
+}
+
+#[test]
+fn a_network_that_learned_nothing_is_warned_of() {
+    // Two steps of two samples teach nothing about ten classes.
+    let record = run(&request(&["keras-mnist-mlp"]), &BreaksDown { reference: ReferenceBackend::new(), name: "" });
+    let warnings = record.unwrap().warnings;
+    let found = warnings.iter().find(|warning| matches!(warning, Warning::NotLearned { .. }));
+    let Some(Warning::NotLearned { workload, accuracy, chance }) = found else { panic!("{warnings:?}") };
+    assert_eq!((workload.as_str(), *chance), ("keras-mnist-mlp", 0.1));
+    assert!(*accuracy <= 0.19, "{accuracy}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ const DEFAULT_ROWS: u32 = 100;
 /// Whether a result may be ranked. One text for the filter and for the column, so that they agree.
 macro_rules! ranked {
     () => {
-        "(runs.standard AND results.precision = 'f32' AND results.stable AND NOT runs.software \
+        "(runs.standard AND results.precision = 'f32' AND results.rankable AND NOT runs.software \
          AND runs.tier IN ('replayed', 'checked'))"
     };
 }

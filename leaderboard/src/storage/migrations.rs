@@ -65,8 +65,8 @@ mod tests {
         migrator().run(&pool).await.unwrap();
         let (after,): (String,) = sqlx::query_as("SELECT record FROM runs").fetch_one(&pool).await.unwrap();
         assert_eq!(after, record(2, "", ""));
-        let stable: Vec<(bool,)> =
-            sqlx::query_as("SELECT stable FROM results ORDER BY workload").fetch_all(&pool).await.unwrap();
-        assert_eq!(stable, [(true,), (false,)]);
+        let rankable: Vec<(bool,)> =
+            sqlx::query_as("SELECT rankable FROM results ORDER BY workload").fetch_all(&pool).await.unwrap();
+        assert_eq!(rankable, [(true,), (false,)]);
     }
 }

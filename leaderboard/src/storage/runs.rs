@@ -1,4 +1,5 @@
 use results::api::{StoredRun, Tier};
+use results::summary::has_learned;
 use results::{Outcome, RunRecord};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -198,7 +199,7 @@ async fn insert_run(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -
 async fn insert_results(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
     for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
         sqlx::query(
-            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, stable) \
+            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable) \
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(run.run_id)
@@ -207,7 +208,7 @@ async fn insert_results(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_
         .bind(workload.summary.samples_per_second)
         .bind(serde_json::to_string(&workload.summary)?)
         .bind(workload.settings.precision.name())
-        .bind(workload.summary.stable)
+        .bind(workload.summary.stable && has_learned(workload))
         .execute(&mut *connection)
         .await?;
     }

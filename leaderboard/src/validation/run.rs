@@ -144,6 +144,11 @@ fn check_warning(place: &Place<'_>, warning: &Warning) -> Checked {
             place.field("half_width_percent").number(*half_width_percent, 0.0..=1e6)
         }
         Warning::TooFewWindows { workload, windows: _ } => place.field("workload").name(workload),
+        Warning::NotLearned { workload, accuracy, chance } => {
+            place.field("workload").name(workload)?;
+            place.field("accuracy").share(*accuracy)?;
+            place.field("chance").share(*chance)
+        }
         Warning::StoppedByBudget { workload, budget_seconds } => {
             place.field("workload").name(workload)?;
             place.field("budget_seconds").number(*budget_seconds, seconds)

@@ -41,6 +41,7 @@ fn check_settings(place: &Place<'_>, settings: &Settings) -> Checked {
         settings.batch_size <= settings.training_samples,
         "The batch is larger than the training set that it is taken from.",
     )?;
+    settings.chance_accuracy.map_or(Ok(()), |chance| place.field("chance_accuracy").share(chance))?;
     place.field("learning_rate").number(settings.learning_rate, f64::MIN_POSITIVE..=LARGEST_LEARNING_RATE)?;
     place.field("parameters").whole(settings.parameters, 1..=MOST_PARAMETERS)?;
     place.field("training_flops_per_sample").whole(settings.training_flops_per_sample, 1..=MOST_FLOPS_PER_SAMPLE)?;

@@ -174,9 +174,9 @@ fn reason(row: &Row) -> Option<String> {
         RowOutcome::Completed => None,
         RowOutcome::Cancelled => Some("cancelled before the last seed was done".to_owned()),
         RowOutcome::Refused { reason } => Some(reason.clone()),
-        RowOutcome::Diverged { seed, step } => {
-            Some(format!("from seed {seed} the loss was not a finite number at step {step}"))
-        }
+        RowOutcome::Diverged { seed, step } => Some(format!(
+            "from seed {seed} the loss at step {step} was no finite number, or a thousand times the first one"
+        )),
         RowOutcome::Incorrect { seed, disagreement } => {
             let what =
                 disagreement.map_or_else(|| "it disagrees with the reference".to_owned(), |found| found.to_string());

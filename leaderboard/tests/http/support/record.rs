@@ -78,6 +78,7 @@ fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> Work
             precision: Precision::F32,
             training_samples: 60_000,
             test_samples: 10_000,
+            chance_accuracy: Some(0.1135),
             parameters: 669_706,
             training_flops_per_sample,
             device_memory_bytes: 70_000_000,
