@@ -11,6 +11,9 @@ use crate::training::Patience;
 const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
 /// A loss so many times that of the first step has diverged: no recipe recovers from it.
 const DIVERGED_RATIO: f64 = 1000.0;
+/// So many batches in a row do not have the same loss: their samples differ. Only 0 may come so often, from a network
+/// that knows its samples by heart.
+const MOST_EQUAL_LOSSES: u32 = 50;
 /// The record keeps the loss of each of the first steps.
 const FIRST_LOSSES: usize = 20;
 /// Share of a workload's progress bar that is training; the rest is measuring.
@@ -27,7 +30,15 @@ pub(super) struct Learning<'a> {
     /// Latest estimate; absent before the first step.
     step_seconds: Option<f64>,
     epoch: EpochSoFar,
+    repetition: Repetition,
     stopped_early: bool,
+}
+
+/// The latest loss, and how many times in a row it came.
+#[derive(Default)]
+struct Repetition {
+    loss: f64,
+    times: u32,
 }
 
 #[derive(Default)]
@@ -37,6 +48,22 @@ struct EpochSoFar {
     loss: f64,
     correct: u64,
     samples: u64,
+}
+
+impl Repetition {
+    /// # Errors
+    /// A loss that came too often: then the device no longer computes.
+    fn note(&mut self, losses: &[f64]) -> Result<(), EngineError> {
+        for &loss in losses {
+            self.times = if loss.to_bits() == self.loss.to_bits() { self.times + 1 } else { 1 };
+            self.loss = loss;
+            if self.times > MOST_EQUAL_LOSSES && loss != 0.0 && loss.is_finite() {
+                let missing = format!("every one of {MOST_EQUAL_LOSSES} steps in a row has the loss {loss}");
+                return Err(EngineError::WorkDropped { missing });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl<'a> Learning<'a> {
@@ -55,6 +82,7 @@ impl<'a> Learning<'a> {
             training_seconds: 0.0,
             step_seconds: None,
             epoch: EpochSoFar::default(),
+            repetition: Repetition::default(),
             stopped_early: false,
         }
     }
@@ -125,6 +153,7 @@ impl<'a> Learning<'a> {
         let report = self.trainer.train_steps(steps).await?;
         let seconds = edges.clock.now_seconds() - start;
         edges.meter.sample();
+        self.repetition.note(&report.losses)?;
 
         self.record.windows.push(Window { steps, samples: report.samples, seconds });
         self.record.cold_start.first_step_seconds.get_or_insert(seconds);

@@ -28,6 +28,7 @@ struct FakeTrainer {
     evaluation_seconds: f64,
     /// A step, and what its loss is.
     odd_loss: Option<(u64, f64)>,
+    constant_loss: Option<f64>,
     accuracies: Vec<f64>,
     step: u64,
 }
@@ -39,7 +40,7 @@ impl Trainer for FakeTrainer {
         let losses = (self.step..self.step + u64::from(steps))
             .map(|step| match self.odd_loss {
                 Some((odd, loss)) if odd == step => loss,
-                _ => 1.0 / (step + 1) as f64,
+                _ => self.constant_loss.unwrap_or(1.0 / (step + 1) as f64),
             })
             .collect();
         self.step += u64::from(steps);
@@ -115,6 +116,7 @@ struct TrainingTest {
     measure: bool,
     /// A step, and what its loss is.
     odd_loss: Option<(u64, f64)>,
+    constant_loss: Option<f64>,
     accuracies: Vec<f64>,
     cancel_after: Option<usize>,
 }
@@ -126,12 +128,18 @@ impl TrainingTest {
             limits: Limits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false },
             measure: false,
             odd_loss: None,
+            constant_loss: None,
             accuracies: Vec::new(),
             cancel_after: None,
         }
     }
 
     fn run(self) -> (WorkloadRecord, Recorder) {
+        let (record, observer) = self.try_run();
+        (record.unwrap(), observer)
+    }
+
+    fn try_run(self) -> (Result<WorkloadRecord, EngineError>, Recorder) {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
         let split = |samples| Split { images: Vec::new(), labels: vec![0; samples] };
         let job = workload.job(Training {
@@ -154,6 +162,7 @@ impl TrainingTest {
             step_seconds: self.step_seconds,
             evaluation_seconds: 100.0,
             odd_loss: self.odd_loss,
+            constant_loss: self.constant_loss,
             accuracies: self.accuracies,
             step: 0,
         };
@@ -162,16 +171,14 @@ impl TrainingTest {
         let mut observer = Recorder { cancel_after: self.cancel_after, ..Recorder::default() };
         let mut edges =
             Edges { data: &mut NoData, observer: &mut observer, clock: &FakeClock(now), meter: &mut NoMeter };
-        pollster::block_on(async {
+        let trained = pollster::block_on(async {
             let progress = Progress::new(workload.name, 0, 1);
             let mut learning = Learning::new(&mut record, &job, &mut trainer, progress);
-            learning.train(&self.limits, 2, &mut edges).await.unwrap();
-            if self.measure {
-                learning.measure(&mut edges).await.unwrap();
-            }
+            learning.train(&self.limits, 2, &mut edges).await?;
+            if self.measure { learning.measure(&mut edges).await } else { Ok(()) }
         });
         record.summary = results::summary::summarise(&record);
-        (record, observer)
+        (trained.map(|()| record), observer)
     }
 }
 
@@ -225,6 +232,14 @@ fn a_loss_that_is_no_number_or_a_thousand_times_the_first_one_ends_the_run_with_
         assert!(record.evaluations.is_empty());
     }
     assert_eq!(run(999.0).outcome, Outcome::Completed, "the first one is 1");
+}
+
+#[test]
+fn a_loss_that_repeats_is_none_unless_it_is_zero() {
+    let run = |constant_loss| TrainingTest { constant_loss, ..TrainingTest::new(0.1) }.try_run().0;
+    let error = run(Some(2.3)).unwrap_err().to_string();
+    assert!(error.contains("every one of 50 steps in a row has the loss 2.3"), "{error}");
+    assert!(run(Some(0.0)).is_ok(), "the network knows its samples by heart");
 }
 
 #[test]
