@@ -296,6 +296,7 @@ async fn order(kind: Kind, wishes: Wishes) -> Ordered {
     let mut order = Order {
         backend: wishes.backend.name().to_owned(),
         precision: wishes.precision.unwrap_or(Precision::F32),
+        without: wishes.without.clone(),
         suite: suite.name.to_owned(),
         workloads: wishes.trained(),
         seed: platform::random_seed(),

@@ -2,6 +2,7 @@
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
 
 use engine::SuiteDefinition;
+use engine::backends::Feature;
 use results::Precision;
 use training_worker::Limit;
 
@@ -19,6 +20,8 @@ pub struct Wishes {
     pub batch_size: Option<u32>,
     pub limit: Option<Limit>,
     pub precision: Option<Precision>,
+    /// What our kernels do without although the device has it.
+    pub without: Vec<Feature>,
     pub backend: PageBackend,
     /// What is compared; none for all.
     pub compared: Vec<PageBackend>,
@@ -31,8 +34,19 @@ const MOST_SEEDS: u32 = 10;
 
 impl Wishes {
     /// Names that mean something in the address.
-    pub const NAMES: [&str; 10] =
-        ["suite", "workload", "batch", "epochs", "steps", "seconds", "precision", "backend", "compare", "seeds"];
+    pub const NAMES: [&str; 11] = [
+        "suite",
+        "workload",
+        "batch",
+        "epochs",
+        "steps",
+        "seconds",
+        "precision",
+        "without",
+        "backend",
+        "compare",
+        "seeds",
+    ];
 
     /// Reads decoded pairs of name and value. Names that mean nothing here are left alone.
     ///
@@ -49,6 +63,7 @@ impl Wishes {
                 "steps" => wishes.limit_once(Limit::Steps(u64::from(positive(name, value)?)))?,
                 "seconds" => wishes.limit_once(Limit::Seconds(seconds(value)?))?,
                 "precision" => wishes.precision = Some(precision(value)?),
+                "without" => wishes.without = features(value)?,
                 "backend" => wishes.backend = backend(value)?,
                 "compare" => wishes.compared = compared(value)?,
                 "seeds" => wishes.seeds = Some(seeds(value)?),
@@ -149,7 +164,10 @@ impl Wishes {
 
     /// Whether a run with these wishes departs from the suite, so that it is shown and never ranked.
     pub fn non_standard(&self) -> bool {
-        self.batch_size.is_some() || self.limit.is_some() || self.precision.is_some_and(|p| p != Precision::F32)
+        self.batch_size.is_some()
+            || self.limit.is_some()
+            || self.precision.is_some_and(|p| p != Precision::F32)
+            || !self.without.is_empty()
     }
 
     fn limit_once(&mut self, limit: Limit) -> Result<(), String> {
@@ -180,6 +198,15 @@ fn precision(value: &str) -> Result<Precision, String> {
     let known = [Precision::F16, Precision::F32];
     let precision = Precision::named(value).filter(|precision| known.contains(precision));
     precision.ok_or_else(|| format!("In the address, precision must be f16 or f32, but is “{value}”."))
+}
+
+fn features(value: &str) -> Result<Vec<Feature>, String> {
+    let known = || Feature::ALL.map(Feature::name).join(", ");
+    let feature = |name: &str| {
+        Feature::named(name.trim())
+            .ok_or_else(|| format!("In the address, without must name features of {}, but is “{value}”.", known()))
+    };
+    value.split(',').map(feature).collect()
 }
 
 fn backend(value: &str) -> Result<PageBackend, String> {
@@ -233,6 +260,11 @@ mod tests {
         assert_eq!(half, Wishes { precision: Some(Precision::F16), ..Wishes::default() });
         assert!(half.non_standard());
         assert!(!Wishes::from_pairs([("precision", "f32")]).unwrap().non_standard());
+        let less = Wishes::from_pairs([("without", "subgroups, f16")]).unwrap();
+        assert_eq!(less, Wishes { without: vec![Feature::Subgroups, Feature::F16], ..Wishes::default() });
+        assert!(less.non_standard());
+        let sentence = Wishes::from_pairs([("without", "subgroups,wings")]).unwrap_err();
+        assert!(sentence.contains("features of subgroups, f16"), "{sentence}");
     }
 
     #[test]

@@ -101,6 +101,10 @@ pub trait Backend {
     fn warnings(&self) -> Vec<Warning> {
         Vec::new()
     }
+    /// How the way in which it was opened departs from the standard, for the record of every run.
+    fn non_standard(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Bytes that [`Backend::build`] will allocate on the device, where the back end can tell; nothing is allocated yet.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use engine::Event;
+use engine::backends::Feature;
 use results::{Client, Precision, RunRecord};
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +72,8 @@ pub struct Order {
     /// Name of a back end in [`engine::BACKENDS`].
     pub backend: String,
     pub precision: Precision,
+    /// What our kernels do without although the device has it; other back ends are not asked to.
+    pub without: Vec<Feature>,
     /// Name of a suite in [`engine::SUITES`].
     pub suite: String,
     /// Names of workloads; empty for all of the suite.

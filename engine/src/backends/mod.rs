@@ -3,6 +3,7 @@
 mod adapter;
 #[cfg(feature = "burn")]
 mod burn;
+mod feature;
 mod keeper;
 mod list;
 mod opening;
@@ -22,6 +23,7 @@ use std::rc::Rc;
 use results::{Adapter, Precision};
 
 pub use adapter::AdapterChoice;
+pub use feature::Feature;
 pub use keeper::Keeper;
 pub use list::{BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, states};
 pub use opening::Opening;
@@ -63,11 +65,11 @@ pub async fn open_in(
 /// Those of [`open_in`], what the back end would have to ignore, and for a device elsewhere that it cannot be reached.
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
-    let Opening { precision, adapter: choice, keeper, .. } = opening;
+    let Opening { precision, adapter: choice, .. } = opening;
     let precision = *precision;
     match name {
         #[cfg(feature = "wgsl")]
-        list::WGSL => Ok(Box::new(wgsl::WgslBackend::open(choice, precision, clock, keeper.clone()).await?)),
+        list::WGSL => Ok(Box::new(wgsl::WgslBackend::open(opening, clock).await?)),
         REFERENCE => {
             // Plain loops submit nothing that would have to be paced.
             drop(clock);

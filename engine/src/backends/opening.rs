@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use results::Precision;
 
-use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, Keeper};
+use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, Feature, Keeper, list};
 use crate::error::EngineError;
 
 /// How to open a back end, whichever it is.
@@ -15,6 +15,8 @@ pub struct Opening {
     pub threads: Option<NonZero<usize>>,
     /// Host and port where the device of [`BURN_REMOTE`] is served.
     pub remote: Option<String>,
+    /// What [`WGSL`](super::list::WGSL) does without although the device has it, to see what it brings.
+    pub without: Vec<Feature>,
     /// What the processor of this machine calls itself. The engine cannot find out; [`BURN_FLEX`] tells it to the record.
     pub processor: Option<String>,
     /// Where the kernels that were found to be fastest are kept for the next time.
@@ -24,14 +26,23 @@ pub struct Opening {
 impl Opening {
     /// On the adapter that fits, with nothing else asked for.
     pub fn new(precision: Precision, adapter: &AdapterChoice) -> Self {
-        Self { precision, adapter: adapter.clone(), threads: None, remote: None, processor: None, keeper: None }
+        Self {
+            precision,
+            adapter: adapter.clone(),
+            threads: None,
+            remote: None,
+            without: Vec::new(),
+            processor: None,
+            keeper: None,
+        }
     }
 
     /// What was asked for that only one back end has: what it is, and whose.
     fn particulars(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let threads = self.threads.map(|_| ("a number of threads", BURN_FLEX));
         let remote = self.remote.as_ref().map(|_| ("a remote device", BURN_REMOTE));
-        threads.into_iter().chain(remote)
+        let without = (!self.without.is_empty()).then_some(("a feature to do without", list::WGSL));
+        threads.into_iter().chain(remote).chain(without)
     }
 
     /// Whether each thing that was asked for means something to one of the back ends with these names.
@@ -53,6 +64,7 @@ impl Opening {
         let mut suited = self.clone();
         suited.threads = suited.threads.filter(|_| name == BURN_FLEX);
         suited.remote = suited.remote.filter(|_| name == BURN_REMOTE);
+        suited.without.retain(|_| name == list::WGSL);
         suited
     }
 }

@@ -125,5 +125,6 @@ pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend) -> Vec<S
     if backend.name() == crate::backends::REFERENCE {
         reasons.push("the reference back end judges and does not compete".to_owned());
     }
+    reasons.extend(backend.non_standard());
     reasons
 }

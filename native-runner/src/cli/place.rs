@@ -3,7 +3,7 @@ use std::num::NonZero;
 use clap::Args;
 use clap::builder::TypedValueParser as _;
 use engine::AdapterChoice;
-use engine::backends::Opening;
+use engine::backends::{Feature, Opening};
 use results::Precision;
 
 use super::positive_seconds;
@@ -32,6 +32,10 @@ pub(crate) struct PlaceArgs {
         requires = "remote"
     )]
     pub(crate) remote_timeout: f64,
+    /// Features of the device that `wgsl` does without, separated by commas: `subgroups`, `f16`. Such a run shows what they
+    /// bring, and is never ranked
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Device", value_parser = feature)]
+    without: Vec<Feature>,
     /// Time the kernels again, instead of taking those that were the fastest on this device before
     #[arg(long, help_heading = "Device")]
     retune: bool,
@@ -42,6 +46,7 @@ impl PlaceArgs {
         Opening {
             threads: self.threads,
             remote: self.remote.clone(),
+            without: self.without.clone(),
             processor: processor::name(),
             keeper: KeptFile::of_the_user(self.retune),
             ..Opening::new(precision, adapter)
@@ -52,6 +57,13 @@ impl PlaceArgs {
 /// More threads than this are a slip of the finger on any machine.
 pub(super) fn threads() -> impl clap::builder::TypedValueParser<Value = NonZero<usize>> {
     clap::value_parser!(u16).range(1..=1024).try_map(|count| NonZero::try_from(usize::from(count)))
+}
+
+fn feature(text: &str) -> Result<Feature, String> {
+    Feature::named(text.trim()).ok_or_else(|| {
+        let known: Vec<&str> = Feature::ALL.into_iter().map(Feature::name).collect();
+        format!("it must be one of {}", known.join(", "))
+    })
 }
 
 /// `HOST`, `HOST:PORT`, or an address of version 6 in brackets.

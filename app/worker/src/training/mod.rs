@@ -51,7 +51,12 @@ async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<FromWorker, E
     let clock = Rc::new(WorkerClock::new());
     let resolution_seconds = clock.resolution_seconds();
     let keeper: Arc<dyn Keeper> = Arc::new(PageKeeper { kept: order.kept.clone() });
-    let opening = Opening { keeper: Some(keeper), ..Opening::new(order.precision, &AdapterChoice::Browser) };
+    let opening = Opening {
+        without: order.without.clone(),
+        keeper: Some(keeper),
+        ..Opening::new(order.precision, &AdapterChoice::Browser)
+    };
+    let opening = opening.suited_to(&order.backend);
     let backend = engine::backends::open_with(&order.backend, &opening, clock.clone()).await?;
     let request = request(order)?;
     let mut edges = Edges {

@@ -10,7 +10,7 @@ use shaders::Stored;
 use super::data_sets::DataSets;
 use super::pipelines::Pipelines;
 use super::variants::Abilities;
-use crate::backends::AdapterChoice;
+use crate::backends::{AdapterChoice, Feature};
 use crate::clock::Clock;
 use crate::error::EngineError;
 
@@ -101,6 +101,14 @@ impl Features {
             subgroup_lanes: if subgroups { adapter.get_info().subgroup_min_size } else { 0 },
         }
     }
+
+    /// What is left without these.
+    fn without(self, features: &[Feature]) -> Self {
+        Self {
+            f16: self.f16 && !features.contains(&Feature::F16),
+            subgroup_lanes: if features.contains(&Feature::Subgroups) { 0 } else { self.subgroup_lanes },
+        }
+    }
 }
 
 async fn enumerate() -> Vec<wgpu::Adapter> {
@@ -172,19 +180,32 @@ fn vendor_name(number: u32) -> String {
 impl Device {
     /// Opens the adapter that fits `choice`, for kernels that store what `stored` says.
     pub(super) async fn open(choice: &AdapterChoice, stored: Stored) -> Result<Self, EngineError> {
+        Self::open_without(choice, stored, &[]).await
+    }
+
+    /// As [`Device::open`], and as if the adapter lacked these features.
+    pub(super) async fn open_without(
+        choice: &AdapterChoice,
+        stored: Stored,
+        without: &[Feature],
+    ) -> Result<Self, EngineError> {
         let mut adapters = enumerate().await;
         let described: Vec<Adapter> = adapters.iter().map(|a| describe(&a.get_info())).collect();
         let index = choice.choose(&described)?;
         let adapter = adapters.swap_remove(index);
         let offered = adapter.limits();
+        let Features { f16, subgroup_lanes } = Features::of(&adapter).without(without);
         // Where they are offered, some kernels have variants that use them.
-        let subgroups = adapter.features() & wgpu::Features::SUBGROUP;
-        let Features { f16, subgroup_lanes } = Features::of(&adapter);
+        let subgroups = if subgroup_lanes > 0 { wgpu::Features::SUBGROUP } else { wgpu::Features::empty() };
         if stored == Stored::F16 && !f16 {
             return Err(EngineError::NoPrecision {
                 whose: format!("`{}`", described[index].name),
                 precision: Precision::F16.name(),
-                reason: "this device or its driver lacks WebGPU's feature `shader-f16`",
+                reason: if without.contains(&Feature::F16) {
+                    "it was to do without that feature"
+                } else {
+                    "this device or its driver lacks WebGPU's feature `shader-f16`"
+                },
                 instead: "f32",
             });
         }

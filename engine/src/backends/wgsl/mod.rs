@@ -31,7 +31,7 @@ use results::{Adapter, Precision};
 use sha2::{Digest, Sha256};
 use shaders::Stored;
 
-use super::{AdapterChoice, Keeper};
+use super::{Feature, Keeper, Opening};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
@@ -51,6 +51,8 @@ pub struct WgslBackend {
     /// The kernels that were found to be fastest on this device.
     choices: RefCell<Choices>,
     keeper: Option<Arc<dyn Keeper>>,
+    /// What the device may have and is not used.
+    without: Vec<Feature>,
 }
 
 /// What the choices of a device are kept as: the same device, driver and kernels find them again.
@@ -59,20 +61,17 @@ fn kept_as(device: &Device) -> String {
     let mut digest = Sha256::new();
     shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.stored())));
     let digest: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}", device.stored())
+    let lanes = device.abilities().subgroup_lanes;
+    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}, {lanes} lanes", device.stored())
 }
 
 impl WgslBackend {
-    /// Opens the adapter that fits `choice`, to compute in `precision`.
+    /// Opens the adapter that fits.
     ///
     /// # Errors
     /// No such adapter, one that does not compute in this precision, or a driver that refuses to open it.
-    pub async fn open(
-        choice: &AdapterChoice,
-        precision: Precision,
-        clock: Rc<dyn Clock>,
-        keeper: Option<Arc<dyn Keeper>>,
-    ) -> Result<Self, EngineError> {
+    pub async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+        let Opening { precision, adapter, keeper, without, .. } = opening.clone();
         let stored = match precision {
             Precision::F16 => Stored::F16,
             Precision::F32 => Stored::F32,
@@ -85,10 +84,10 @@ impl WgslBackend {
                 });
             }
         };
-        let device = Device::open(choice, stored).await?;
+        let device = Device::open_without(&adapter, stored, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&kept_as(&device)));
         let choices = Choices::recalled(device.abilities(), kept.as_deref().unwrap_or_default());
-        Ok(Self { device: Rc::new(device), clock, choices: RefCell::new(choices), keeper })
+        Ok(Self { device: Rc::new(device), clock, choices: RefCell::new(choices), keeper, without })
     }
 }
 
@@ -107,6 +106,10 @@ impl Backend for WgslBackend {
             Stored::F16 => Precision::F16,
             Stored::F32 => Precision::F32,
         }
+    }
+
+    fn non_standard(&self) -> Vec<String> {
+        self.without.iter().map(|feature| format!("without {}", feature.name())).collect()
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
