@@ -15,6 +15,7 @@ pub mod backends;
 mod clock;
 mod data;
 mod error;
+pub mod measure;
 mod model;
 mod observer;
 mod preprocessing;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use engine::measure;
 use leptos::html;
 use leptos::prelude::*;
 use results::comparison::{self, Comparison, Contender, Figures, Refused, Row, RowOutcome, Timing};
@@ -33,17 +34,10 @@ struct Task {
 }
 
 impl Task {
-    /// Every back end trains from a seed before any of them trains from the next one, so that those which are there
-    /// when somebody has seen enough belong together. They take turns in going first, so that none always finds the
-    /// device cool.
     fn turns(&self) -> Vec<Turn> {
-        let mut contenders = self.wishes.contenders();
-        let mut turns = Vec::new();
-        for &seed in &self.seeds {
-            turns.extend(contenders.iter().map(|&backend| Turn { backend, seed }));
-            contenders.rotate_left(1);
-        }
-        turns
+        let contenders = self.wishes.contenders();
+        let turn = |turn: measure::Turn| Turn { backend: contenders[turn.contender], seed: self.seeds[turn.seed] };
+        measure::turns(self.seeds.len(), contenders.len()).map(turn).collect()
     }
 }
 

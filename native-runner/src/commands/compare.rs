@@ -3,6 +3,7 @@ use std::rc::Rc;
 
 use console::Style;
 use engine::backends::Devices;
+use engine::measure::turns;
 use engine::{
     BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Limit, RunRequest, Stopped, SuiteDefinition, Workload,
 };
@@ -120,25 +121,6 @@ struct Contest<'a> {
     seeds: &'a [u32],
 }
 
-/// Place of a run's workload, seed and back end in their lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Turn {
-    workload: usize,
-    seed: usize,
-    backend: usize,
-}
-
-/// All turns, in order. The back ends take turns in going first, so that none always finds the device cool.
-fn schedule(workloads: usize, seeds: usize, backends: usize) -> Vec<Turn> {
-    let mut turns = Vec::with_capacity(workloads * seeds * backends);
-    for workload in 0..workloads {
-        for seed in 0..seeds {
-            turns.extend((0..backends).map(|place| Turn { workload, seed, backend: (seed + place) % backends }));
-        }
-    }
-    turns
-}
-
 impl Contest<'_> {
     /// Says what takes part, and how much there is to do.
     fn introduce(&self) -> Result<(), Failure> {
@@ -177,19 +159,24 @@ impl Contest<'_> {
         interrupt.listen(progress.stop_notice());
         let mut data = DataFolder::with_data_of(&self.arguments.data, self.workloads)?;
         let mut findings = Findings::default();
-        let turns = schedule(self.workloads.len(), self.seeds.len(), self.backends.len());
-        for (number, turn) in turns.iter().enumerate() {
+        let (seeds, backends) = (self.seeds.len(), self.backends.len());
+        let turns = (0..self.workloads.len()).flat_map(|place| turns(seeds, backends).map(move |turn| (place, turn)));
+        for (number, (place, turn)) in turns.enumerate() {
             if interrupt.asked() {
                 findings.cancelled = true;
                 break;
             }
-            let backend = self.backends[turn.backend].as_ref();
-            let (workload, seed) = (&self.workloads[turn.workload], self.seeds[turn.seed]);
+            let backend = self.backends[turn.contender].as_ref();
+            let (workload, seed) = (&self.workloads[place], self.seeds[turn.seed]);
             let contender = contender(backend);
             if findings.refused(workload.name, &contender).is_some() || findings.is_wrong(workload.name, &contender) {
                 continue;
             }
-            progress.begin_part(number, turns.len(), format!("on {contender}, seed {seed}"));
+            progress.begin_part(
+                number,
+                self.workloads.len() * seeds * backends,
+                format!("on {contender}, seed {seed}"),
+            );
             let mut meter = ProcessMeter::default();
             let mut edges = Edges { data: &mut data, observer: &mut progress, clock, meter: &mut meter };
             match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
@@ -199,7 +186,7 @@ impl Contest<'_> {
                 }
                 Err(Stopped { error, .. }) => {
                     let lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
-                    let without = &self.workloads[turn.workload..];
+                    let without = &self.workloads[place..];
                     let without = without.iter().take(if lost { without.len() } else { 1 });
                     findings.give_up(without.map(|workload| workload.name), &contender, error);
                 }
@@ -274,22 +261,6 @@ mod tests {
     use results::Precision;
 
     use super::*;
-
-    #[test]
-    fn every_back_end_trains_from_every_seed_and_each_goes_first_in_turn() {
-        let turns = schedule(2, 3, 2);
-        assert_eq!(turns.len(), 12);
-        let first: Vec<usize> = turns.iter().step_by(2).map(|turn| turn.backend).collect();
-        assert_eq!(first, [0, 1, 0, 0, 1, 0]);
-        for workload in 0..2 {
-            for seed in 0..3 {
-                for backend in 0..2 {
-                    let turn = Turn { workload, seed, backend };
-                    assert_eq!(turns.iter().filter(|other| **other == turn).count(), 1, "{turn:?}");
-                }
-            }
-        }
-    }
 
     #[test]
     fn a_file_is_named_after_what_tells_its_record_from_others() {
