@@ -180,6 +180,7 @@ mod tests {
                 reference_losses: vec![2.3],
                 tolerance: 1e-3,
                 largest_difference: 0.087,
+                differences: Vec::new(),
                 whole_batch: None,
                 passed: false,
             }),

@@ -17,11 +17,14 @@ pub struct Correctness {
     /// Largest allowed relative difference of any loss.
     pub tolerance: f64,
     pub largest_difference: f64,
+    /// What else was compared with the reference; nothing in records of layout 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Disagreement>,
     /// Where `batch_size` is smaller than the batch that was timed; absent for models with batch normalisation, whose
     /// batches cannot be divided, where the device has no room for a second network, and where the losses disagree already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_batch: Option<WholeBatch>,
-    /// The losses agree, and so does the whole batch.
+    /// The losses agree, and so does all else that was compared.
     pub passed: bool,
 }
 
@@ -70,7 +73,9 @@ impl Correctness {
                 (Compared::WholeBatchGradient, whole.gradient_difference, whole.gradient_tolerance),
             ]
         });
-        let mut compared = [(Compared::Losses, self.largest_difference, self.tolerance)].into_iter().chain(whole);
+        let others = self.differences.iter().map(|found| (found.compared, found.largest_difference, found.tolerance));
+        let losses = [(Compared::Losses, self.largest_difference, self.tolerance)];
+        let mut compared = losses.into_iter().chain(others).chain(whole);
         let (compared, largest_difference, tolerance) = compared
             .find(|(_, difference, tolerance)| difference.partial_cmp(tolerance).is_none_or(Ordering::is_gt))?;
         Some(Disagreement { compared, largest_difference, tolerance })
@@ -94,7 +99,8 @@ impl WholeBatch {
     }
 }
 
-/// What of a back end is not as it should be, so that it has no figures.
+/// How far something of a back end is from what it should be, which is a disagreement where it is more than allowed: then
+/// it has no figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Disagreement {
@@ -110,6 +116,14 @@ pub struct Disagreement {
 pub enum Compared {
     /// The first losses, with those of the reference.
     Losses,
+    /// The loss of a test before the first step, with the reference's.
+    UntrainedTest,
+    /// The gradient of each tensor in the first step, with the reference's.
+    Gradient,
+    /// What the first steps change of each tensor, with what they change on the reference.
+    Update,
+    /// The loss of a test after the first steps, with the reference's.
+    TrainedTest,
     /// The loss of a batch of the timed size, with that of the same samples in smaller batches.
     WholeBatchLoss,
     /// The gradient of such a batch, likewise.
@@ -128,6 +142,12 @@ impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.compared {
             Compared::Losses => "its first losses differ from the reference's",
+            Compared::UntrainedTest => "its test loss before training differs from the reference's",
+            Compared::Gradient => "the gradients of its first step differ from the reference's",
+            Compared::Update => {
+                "what its first steps change of the weights differs from what they change on the reference"
+            }
+            Compared::TrainedTest => "its test loss after the first steps differs from the reference's",
             Compared::WholeBatchLoss => "the loss of its batches differs from that of the same samples in smaller ones",
             Compared::WholeBatchGradient => {
                 "the gradient of its batches differs from that of the same samples in smaller ones"
@@ -183,6 +203,7 @@ mod tests {
             reference_losses: vec![2.3],
             tolerance: 1e-3,
             largest_difference: 0.0,
+            differences: Vec::new(),
             whole_batch: None,
             passed: true,
         };
@@ -197,6 +218,14 @@ mod tests {
             told(
                 Compared::Losses,
                 "its first losses differ from the reference's by up to 2.00e-3 where 1e-3 is allowed"
+            )
+        );
+        let gradient = Disagreement { compared: Compared::Gradient, largest_difference: 0.06, tolerance: 0.05 };
+        assert_eq!(
+            wrong(Correctness { differences: vec![gradient], ..with(whole.clone()) }),
+            told(
+                Compared::Gradient,
+                "the gradients of its first step differ from the reference's by up to 6.00e-2 where 5e-2 is allowed"
             )
         );
         let nothing = WholeBatch { loss: f64::MAX, loss_of_parts: f64::MAX, ..whole.clone() };

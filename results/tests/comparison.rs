@@ -244,6 +244,7 @@ fn a_back_end_that_computes_wrongly_has_no_figures_even_where_another_seed_passe
         reference_losses: vec![2.3],
         tolerance: 1e-3,
         largest_difference: 0.087,
+        differences: Vec::new(),
         whole_batch: None,
         passed: false,
     });

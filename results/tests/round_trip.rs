@@ -4,9 +4,9 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use results::{
-    Adapter, Client, ClientKind, ColdStart, Correctness, CurvePoint, Device, DeviceKind, Epoch, Evaluation, Outcome,
-    Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning, WeightSample,
-    WholeBatch, Window, WorkloadRecord, summary,
+    Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
+    Evaluation, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning,
+    WeightSample, WholeBatch, Window, WorkloadRecord, summary,
 };
 
 /// Every finite number, the subnormal and the negative zero among them.
@@ -54,12 +54,21 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn difference()(which in 0..4usize, largest_difference in number(), tolerance in number()) -> Disagreement {
+        let compared = [Compared::UntrainedTest, Compared::Gradient, Compared::Update, Compared::TrainedTest][which];
+        Disagreement { compared, largest_difference, tolerance }
+    }
+}
+
+prop_compose! {
     fn correctness()(
         losses in vec(number(), 0..4), tolerance in number(), largest_difference in number(), passed in any::<bool>(),
-        whole_batch in option::of(whole_batch()),
+        differences in vec(difference(), 0..5), whole_batch in option::of(whole_batch()),
     ) -> Correctness {
         let reference_losses = losses.clone();
-        Correctness { batch_size: 16, reference_losses, losses, tolerance, largest_difference, whole_batch, passed }
+        Correctness {
+            batch_size: 16, reference_losses, losses, tolerance, largest_difference, differences, whole_batch, passed,
+        }
     }
 }
 

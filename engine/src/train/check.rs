@@ -2,8 +2,11 @@
 
 use results::{Correctness, Precision};
 
-use super::whole_batch::{against_parts, writable};
+mod first_steps;
 
+use first_steps::FirstSteps;
+
+use super::whole_batch::against_parts;
 use crate::backends::reference::ReferenceBackend;
 use crate::error::EngineError;
 use crate::trainer::{Backend, TrainingJob};
@@ -21,8 +24,10 @@ const ROUNDINGS_OF_A_STAGE: f64 = 3.0;
 /// What a leaderboard accepts as a tolerance; more would compare nothing.
 const WIDEST_TOLERANCE: f64 = 0.1;
 
-/// Trains a few steps on `backend` and on the reference and compares the losses: on the batches that will be timed, where
-/// the reference can do them in a short time, and otherwise on smaller ones, to which the larger are then compared.
+/// Trains a few steps on `backend` and on the reference and compares what they do: the losses, the gradient of each tensor
+/// in the first step, what the steps change of each, and a test before and after them. That is on the batches that will be
+/// timed, where the reference can do them in a short time, and otherwise on smaller ones, to which the larger are then
+/// compared.
 ///
 /// The workload's own learning rate is used even when another was asked for: a rate that diverges
 /// magnifies rounding, and the question here is whether the arithmetic is right.
@@ -39,9 +44,11 @@ pub(crate) async fn against_reference(
         batches: BatchPlan { batch_size: batch_size(job)?, ..job.batches },
         ..job.clone()
     };
-    let losses = first_losses(backend, &small).await?;
-    let reference_losses = first_losses(&ReferenceBackend::<f64>::new(), &small).await?;
+    let found = FirstSteps::of(backend, &small).await?;
+    let reference = FirstSteps::of(&ReferenceBackend::<f64>::new(), &small).await?;
     let tolerance = tolerance(workload, &small, backend.precision())?;
+    let differences = found.differences(&reference, tolerance, tolerance - workload.loss_tolerance);
+    let (losses, reference_losses) = (found.losses, reference.losses);
     let largest_difference = Correctness::largest_difference_of(&losses, &reference_losses);
     let mut correctness = Correctness {
         batch_size: small.batches.batch_size,
@@ -50,6 +57,7 @@ pub(crate) async fn against_reference(
         largest_difference,
         losses,
         reference_losses,
+        differences,
         whole_batch: None,
     };
     if correctness.should_pass() {
@@ -79,11 +87,6 @@ fn batch_size(job: &TrainingJob) -> Result<u32, EngineError> {
     let flops = u64::from(STEPS) * job.model.operations()?.training_flops();
     let affordable = u32::try_from(MOST_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
     Ok(affordable.max(SMALLEST_BATCH).min(job.batches.batch_size))
-}
-
-async fn first_losses(backend: &dyn Backend, job: &TrainingJob) -> Result<Vec<f64>, EngineError> {
-    let report = backend.build(job).await?.train_steps(STEPS).await?;
-    Ok(report.losses.into_iter().map(writable).collect())
 }
 
 #[cfg(test)]

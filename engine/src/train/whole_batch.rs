@@ -128,7 +128,7 @@ impl Sum {
 
 /// Largest distance of a tensor's gradients from each other, relative to their length; infinite where they cannot be
 /// compared.
-fn largest_difference(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
+pub(super) fn largest_difference(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
     let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
     let whole = length(&mut expected.iter().flatten().copied());
     let differences = found.iter().zip(expected).map(|(found, expected)| {

@@ -1,14 +1,18 @@
 //! The comparison with the reference must follow from its own numbers.
 
-use results::{Correctness, Outcome, Precision, Settings, WholeBatch, WorkloadRecord};
+use results::{Compared, Correctness, Disagreement, Outcome, Precision, Settings, WholeBatch, WorkloadRecord};
 
 use super::bounds::{Checked, Place};
 
 const LOSSES: usize = 1000;
+/// One of each kind at most.
+const DIFFERENCES: usize = 8;
 /// What every workload allows in f32 and f64; back ends that are right are off by 1e-6 at most.
 const WIDEST_TOLERANCE: f64 = 1e-3;
 /// What f16 may come to in a deep network, and is never ranked; a wider tolerance would compare nothing.
 const WIDEST_TOLERANCE_OF_F16: f64 = 0.1;
+/// Of gradients in f16, whose every stage rounds.
+const WIDEST_TOLERANCE_OF_F16_GRADIENT: f64 = 0.15;
 /// Of a gradient: what a few values on the other side of a ReLU's edge change, in any precision.
 const WIDEST_TOLERANCE_OF_GRADIENT: f64 = 0.05;
 /// Client and server compute the same few operations in double precision.
@@ -53,6 +57,11 @@ fn check_numbers(place: &Place<'_>, correctness: &Correctness, settings: &Settin
         (largest - correctness.largest_difference).abs() <= ROUNDING * largest.max(1e-6),
         "The largest difference does not follow from the losses.",
     )?;
+    let differences = place.field("differences");
+    differences.list(correctness.differences.len(), DIFFERENCES)?;
+    for (i, difference) in correctness.differences.iter().enumerate() {
+        check_difference(&differences.item(i), difference, settings.precision, widest)?;
+    }
     if let Some(whole) = &correctness.whole_batch {
         check_whole_batch(&place.field("whole_batch"), whole, correctness.tolerance, settings)?;
     }
@@ -60,6 +69,17 @@ fn check_numbers(place: &Place<'_>, correctness: &Correctness, settings: &Settin
         correctness.passed == correctness.disagreement().is_none(),
         "Whether the comparison passed does not follow from its differences and its tolerances.",
     )
+}
+
+/// `widest` is the widest tolerance of a loss.
+fn check_difference(place: &Place<'_>, found: &Disagreement, precision: Precision, widest: f64) -> Checked {
+    let widest = match (found.compared, precision) {
+        (Compared::Gradient | Compared::Update, Precision::F16) => WIDEST_TOLERANCE_OF_F16_GRADIENT,
+        (Compared::Gradient | Compared::Update, _) => WIDEST_TOLERANCE_OF_GRADIENT,
+        _ => widest,
+    };
+    place.field("largest_difference").number(found.largest_difference, 0.0..=f64::MAX)?;
+    place.field("tolerance").number(found.tolerance, 0.0..=widest)
 }
 
 /// `tolerance` is that of a loss.

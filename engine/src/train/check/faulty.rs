@@ -18,6 +18,10 @@ pub(crate) enum Fault {
     LossMissing,
     /// The first tensor has no gradient, as if a kernel had not run.
     GradientMissing,
+    /// The weights stay what they are, as if the optimiser had not run.
+    NoUpdate,
+    /// Tests give the loss of a network that knows nothing.
+    TestOfNothing,
 }
 
 pub(crate) struct Faulty {
@@ -48,12 +52,14 @@ impl Backend for Faulty {
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         let fault = if job.batches.batch_size >= self.from_batch_size { self.fault } else { Fault::None };
-        Ok(Box::new(FaultyTrainer { trainer: self.reference.build(job).await?, fault }))
+        let initial_weights = job.initial_weights()?;
+        Ok(Box::new(FaultyTrainer { trainer: self.reference.build(job).await?, initial_weights, fault }))
     }
 }
 
 struct FaultyTrainer {
     trainer: Box<dyn Trainer>,
+    initial_weights: Vec<Vec<f32>>,
     fault: Fault,
 }
 
@@ -65,17 +71,19 @@ impl Trainer for FaultyTrainer {
             Fault::LossTooLarge => report.losses.iter_mut().for_each(|loss| *loss *= 1.01),
             Fault::LossNotANumber => report.losses.fill(f64::NAN),
             Fault::LossMissing => report.losses.clear(),
-            Fault::None | Fault::GradientMissing => {}
+            Fault::None | Fault::GradientMissing | Fault::NoUpdate | Fault::TestOfNothing => {}
         }
         Ok(report)
     }
 
-    async fn evaluate(&mut self, _: EvaluationSet, _: u32) -> Result<TestReport, EngineError> {
-        panic!("what is wrong is never tested");
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+        let report = self.trainer.evaluate(set, samples).await?;
+        let loss = if self.fault == Fault::TestOfNothing { 10_f64.ln() } else { report.loss };
+        Ok(TestReport { loss, ..report })
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        self.trainer.weights().await
+        if self.fault == Fault::NoUpdate { Ok(self.initial_weights.clone()) } else { self.trainer.weights().await }
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {

@@ -65,6 +65,21 @@ fn whatever_is_wrong_with_first_losses_is_found() {
 }
 
 #[test]
+fn whatever_is_wrong_with_first_steps_is_found_although_their_losses_are_right() {
+    for (fault, expected) in [
+        (Fault::GradientMissing, Compared::Gradient),
+        (Fault::NoUpdate, Compared::Update),
+        (Fault::TestOfNothing, Compared::UntrainedTest),
+    ] {
+        let found = checked(SMALL, &Faulty::new(fault, 0));
+        assert_eq!(compared(&found), Some(expected), "{fault:?}");
+        assert!(found.largest_difference < found.tolerance, "{fault:?}");
+    }
+    let right = checked(SMALL, &Faulty::new(Fault::None, 0));
+    assert_eq!(right.differences.len(), 4);
+}
+
+#[test]
 fn a_large_batch_that_is_right_agrees_with_its_parts() {
     let found = checked(LARGE, &Faulty::new(Fault::None, 0));
     let whole = found.whole_batch.as_ref().expect("the batch is larger than the one that was compared");

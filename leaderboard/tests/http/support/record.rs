@@ -91,6 +91,7 @@ fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> Work
             reference_losses: vec![2.5, 2.25],
             tolerance: 1e-3,
             largest_difference: 0.0,
+            differences: Vec::new(),
             whole_batch: None,
             passed: true,
         }),

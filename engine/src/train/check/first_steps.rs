@@ -1,0 +1,97 @@
+//! What a network does before its first steps, in them, and after them.
+
+use results::{Compared, Disagreement};
+
+use super::super::whole_batch::{largest_difference, writable};
+use super::STEPS;
+use crate::error::EngineError;
+use crate::trainer::{Backend, EvaluationSet, TrainingJob};
+
+/// The plain loops test as many samples as take about half a second.
+const MOST_FLOPS_OF_A_TEST: u64 = 500_000_000;
+const MOST_SAMPLES_OF_A_TEST: u32 = 256;
+/// Of a gradient, and of what steps change, in f32: `GRADIENT_TOLERANCE` of the whole batch says why.
+const GRADIENT_TOLERANCE: f64 = 0.05;
+/// Of the loss of a network that was not trained yet: no step has magnified any rounding.
+const UNTRAINED_TOLERANCE: f64 = 1e-5;
+/// A tensor whose gradient is so much smaller than the largest, as a root mean square, has none but rounding, and some
+/// optimisers make whole updates of that.
+const ONLY_ROUNDING: f64 = 1e-5;
+
+/// Everything that can be read of the first steps.
+pub(super) struct FirstSteps {
+    untrained_loss: f64,
+    pub(super) losses: Vec<f64>,
+    /// Of the first step.
+    gradients: Vec<Vec<f64>>,
+    /// What all steps together changed of the weights.
+    updates: Vec<Vec<f64>>,
+    trained_loss: f64,
+}
+
+impl FirstSteps {
+    pub(super) async fn of(backend: &dyn Backend, job: &TrainingJob) -> Result<Self, EngineError> {
+        let tested = tested_samples(job)?;
+        let mut trainer = backend.build(job).await?;
+        let untrained = trainer.evaluate(EvaluationSet::Test, tested).await?;
+        let mut losses = trainer.train_steps(1).await?.losses;
+        let gradients = double(trainer.gradients().await?);
+        losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
+        let mut updates = double(trainer.weights().await?);
+        for (update, initial) in updates.iter_mut().zip(job.initial_weights()?) {
+            update.iter_mut().zip(initial).for_each(|(value, initial)| *value -= f64::from(initial));
+        }
+        let trained = trainer.evaluate(EvaluationSet::Test, tested).await?;
+        let losses = losses.into_iter().map(writable).collect();
+        Ok(Self { untrained_loss: untrained.loss, losses, gradients, updates, trained_loss: trained.loss })
+    }
+
+    /// How far these are from the reference's; `rounding` is what a narrower precision adds to the losses.
+    pub(super) fn differences(&self, reference: &Self, loss_tolerance: f64, rounding: f64) -> Vec<Disagreement> {
+        let loss = |found: f64, expected: f64| writable(((found - expected) / expected).abs());
+        let tensors = |found: &[Vec<f64>], expected: &[Vec<f64>]| writable(largest_difference(found, expected));
+        let gradient_tolerance = GRADIENT_TOLERANCE + rounding;
+        let (updates, expected_updates) = reference.with_gradients(&self.updates, ONLY_ROUNDING.max(rounding));
+        [
+            (
+                Compared::UntrainedTest,
+                loss(self.untrained_loss, reference.untrained_loss),
+                UNTRAINED_TOLERANCE + rounding,
+            ),
+            (Compared::Gradient, tensors(&self.gradients, &reference.gradients), gradient_tolerance),
+            (Compared::Update, tensors(&updates, &expected_updates), gradient_tolerance),
+            (Compared::TrainedTest, loss(self.trained_loss, reference.trained_loss), loss_tolerance),
+        ]
+        .map(|(compared, largest_difference, tolerance)| Disagreement { compared, largest_difference, tolerance })
+        .into()
+    }
+
+    /// Of `updates`, and of those of this reference, the tensors whose gradients here are more than rounding, as a share of
+    /// the largest; the others are empty in both. A tensor that is missing or of another size stays what it is.
+    fn with_gradients(&self, updates: &[Vec<f64>], only_rounding: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+        let size = |gradient: &Vec<f64>| {
+            let squares: f64 = gradient.iter().map(|value| value * value).sum();
+            (squares / gradient.len().max(1) as f64).sqrt()
+        };
+        let largest = self.gradients.iter().map(size).fold(0.0, f64::max);
+        let kept: Vec<bool> = self.gradients.iter().map(|of| size(of) > only_rounding * largest).collect();
+        let filtered = |updates: &[Vec<f64>]| {
+            let tensor = |(place, update): (usize, &Vec<f64>)| {
+                if kept.get(place).copied().unwrap_or(true) { update.clone() } else { Vec::new() }
+            };
+            updates.iter().enumerate().map(tensor).collect()
+        };
+        (filtered(updates), filtered(&self.updates))
+    }
+}
+
+fn double(tensors: Vec<Vec<f32>>) -> Vec<Vec<f64>> {
+    tensors.into_iter().map(|tensor| tensor.into_iter().map(f64::from).collect()).collect()
+}
+
+/// As many test samples as the plain loops do in a short time.
+fn tested_samples(job: &TrainingJob) -> Result<u32, EngineError> {
+    let affordable = MOST_FLOPS_OF_A_TEST / job.model.operations()?.forward_flops.max(1);
+    let affordable = u32::try_from(affordable).unwrap_or(u32::MAX).clamp(1, MOST_SAMPLES_OF_A_TEST);
+    Ok(affordable.min(job.data.test.samples()))
+}
