@@ -44,6 +44,11 @@ pub enum EngineError {
     DoesNotFit { what: String, needed_bytes: u64, allowed_bytes: u64 },
     #[error("the device was lost: {message}; the driver may have reset it, so try again or use a smaller batch size")]
     DeviceLost { message: String },
+    #[error(
+        "the device has not answered for {seconds} seconds since {when}: its driver, or the browser's part that talks to it, \
+         hangs; close the browser, start it again, and try a smaller batch size"
+    )]
+    NoAnswer { when: &'static str, seconds: u32 },
     /// Nothing that such a device measures counts.
     #[error(
         "the device says that its work is done, but {missing}: its driver drops work, or does it more than once; a newer \

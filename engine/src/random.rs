@@ -1,6 +1,8 @@
 //! All randomness of a run, as one function of (index, stream, step, seed).
 
+use shaders::params::{Shuffle, Step};
 use shaders::reference::pcg4d::{pcg4d, uniform};
+use shaders::reference::shuffle;
 
 /// Numbers of the independent streams; `reference/golden/README.md` fixes the first two.
 pub mod stream {
@@ -8,7 +10,7 @@ pub mod stream {
     pub const WEIGHTS: u32 = 0;
     /// Dropout place `d` uses stream `1000 + d`.
     pub const DROPOUT: u32 = 1000;
-    /// Order of the training samples; the step is the epoch.
+    /// Order of the training samples; the step is the epoch. Uses this and the next seven.
     pub const SHUFFLE: u32 = 2000;
     /// Choice of the final weights that go into the record.
     pub const EVIDENCE: u32 = 3000;
@@ -16,7 +18,7 @@ pub mod stream {
     pub const AUGMENTATION: u32 = 5000;
     /// Brightness and contrast of training images.
     pub const LIGHT: u32 = 5002;
-    /// Order of the workloads of a run.
+    /// Order of the workloads of a run. Uses this and the next seven.
     pub const SUITE_ORDER: u32 = 4000;
     /// Generated stories of task `t` use stream `6000 + 2t`, those for tests the next one; the step is the story.
     pub const STORIES: u32 = 6000;
@@ -42,12 +44,11 @@ impl Generator {
         ((u64::from(x) * u64::from(bound)) >> 32) as u32
     }
 
-    /// A random order of `0..length`: Fisher and Yates' shuffle from the end.
+    /// A random order of `0..length`, from eight streams: this and the next ones.
     pub fn permutation(self, length: u32) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..length).collect();
-        for last in (1..length).rev() {
-            order.swap(last as usize, self.below(last, last + 1) as usize);
-        }
+        let mut order = vec![0; length as usize];
+        let params = Shuffle { samples: length, first: 0, stream: self.stream, seed: self.seed };
+        shuffle(&params, &Step { epoch: self.step, ..Step::default() }, &mut order);
         order
     }
 }

@@ -82,6 +82,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         EngineError::OutOfMemory { .. }
         | EngineError::DoesNotFit { .. }
         | EngineError::DeviceLost { .. }
+        | EngineError::NoAnswer { .. }
         | EngineError::LinkLost => 4,
         EngineError::Data(_)
         | EngineError::Model(_)

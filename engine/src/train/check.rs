@@ -4,7 +4,7 @@ use results::{Correctness, Precision};
 
 mod first_steps;
 
-use first_steps::FirstSteps;
+pub(crate) use first_steps::FirstSteps;
 
 use super::whole_batch::against_parts;
 use crate::backends::reference::ReferenceBackend;
@@ -46,24 +46,35 @@ pub(crate) async fn against_reference(
     };
     let found = FirstSteps::of(backend, &small).await?;
     let reference = FirstSteps::of(&ReferenceBackend::<f64>::new(), &small).await?;
-    let tolerance = tolerance(workload, &small, backend.precision())?;
-    let differences = found.differences(&reference, tolerance, tolerance - workload.loss_tolerance);
-    let (losses, reference_losses) = (found.losses, reference.losses);
-    let largest_difference = Correctness::largest_difference_of(&losses, &reference_losses);
-    let mut correctness = Correctness {
-        batch_size: small.batches.batch_size,
-        passed: false,
-        tolerance,
-        largest_difference,
-        losses,
-        reference_losses,
-        differences,
-        whole_batch: None,
-    };
-    if correctness.should_pass() {
+    let mut correctness = judge(workload, &small, backend.precision(), &found, &reference)?;
+    if correctness.passed {
         correctness.whole_batch = against_parts(workload, job, backend, &correctness).await?;
         correctness.passed = correctness.should_pass();
     }
+    Ok(correctness)
+}
+
+/// Whether the first steps of `job` are those of the reference.
+pub(crate) fn judge(
+    workload: &Workload,
+    job: &TrainingJob,
+    precision: Precision,
+    found: &FirstSteps,
+    reference: &FirstSteps,
+) -> Result<Correctness, EngineError> {
+    let tolerance = tolerance(workload, job, precision)?;
+    let (losses, reference_losses) = (found.losses.clone(), reference.losses.clone());
+    let mut correctness = Correctness {
+        batch_size: job.batches.batch_size,
+        passed: false,
+        tolerance,
+        largest_difference: Correctness::largest_difference_of(&losses, &reference_losses),
+        losses,
+        reference_losses,
+        differences: found.differences(reference, tolerance, tolerance - workload.loss_tolerance),
+        whole_batch: None,
+    };
+    correctness.passed = correctness.should_pass();
     Ok(correctness)
 }
 

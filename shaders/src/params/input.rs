@@ -68,6 +68,20 @@ block! {
     }
 }
 
+block! {
+    /// `shuffle`: the order of the samples in an epoch, which is that of the step.
+    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+    pub struct Shuffle {
+        /// How many are trained on, at least one.
+        pub samples: u32,
+        /// Number of the first of them.
+        pub first: u32,
+        /// First of eight streams of the generator.
+        pub stream: u32,
+        pub seed: u32,
+    }
+}
+
 /// What `gather_augmented` sees outside of an image.
 pub mod edge {
     /// Black, which is normalised like any pixel; where there is a mean image, it is black there as well.

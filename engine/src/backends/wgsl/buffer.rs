@@ -1,5 +1,6 @@
 use futures_channel::oneshot;
 
+use super::answer::answer;
 use super::device::Device;
 use super::plan::Contents;
 use super::recording::{BufferContents, BufferPlan};
@@ -147,7 +148,7 @@ async fn read_through(
         let _ = sender.send(result);
     });
     device.progress(submission);
-    match receiver.await {
+    match answer("results were read back", receiver).await? {
         Ok(Ok(())) => {}
         Ok(Err(error)) => return Err(EngineError::DeviceLost { message: error.to_string() }),
         Err(_) => return Err(EngineError::DeviceLost { message: "the driver gave no answer".to_owned() }),

@@ -3,13 +3,19 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use futures_channel::oneshot;
-use results::{Adapter, DeviceKind, Precision};
-use serde::Serialize;
+use results::{Adapter, Precision};
 use shaders::Stored;
 
+use super::adapters::{Features, describe, enumerate};
+use super::answer::answer;
 use super::data_sets::DataSets;
+use super::fault::Fault;
 use super::pipelines::Pipelines;
+#[cfg(test)]
+use super::plan::Omission;
 use super::variants::Abilities;
+#[cfg(not(target_arch = "wasm32"))]
+use super::waiter::Waiter;
 use crate::backends::{AdapterChoice, Feature};
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -30,7 +36,9 @@ pub(super) struct Device {
     data: DataSets,
     latency_seconds: Cell<Option<f64>>,
     #[cfg(not(target_arch = "wasm32"))]
-    waiter: waiter::Waiter,
+    waiter: Waiter,
+    #[cfg(test)]
+    omission: Cell<Option<Omission>>,
 }
 
 /// What was asked of the driver so far; tests hold timed windows to it.
@@ -48,135 +56,6 @@ pub(super) struct Counts {
     pub(super) submissions: u64,
 }
 
-/// The first thing that a driver complained about.
-#[derive(Clone, Debug)]
-enum Fault {
-    OutOfMemory(String),
-    Lost(String),
-    Refused(String),
-}
-
-impl Fault {
-    fn of(error: &wgpu::Error) -> Self {
-        match error {
-            wgpu::Error::OutOfMemory { .. } => Self::OutOfMemory(error.to_string()),
-            _ => Self::Refused(error.to_string()),
-        }
-    }
-
-    fn into_error(self) -> EngineError {
-        match self {
-            Self::OutOfMemory(message) => EngineError::OutOfMemory { message },
-            Self::Lost(message) => EngineError::DeviceLost { message },
-            Self::Refused(message) => EngineError::DeviceRefused { message },
-        }
-    }
-}
-
-/// The adapters of this machine, in the order of their indices.
-pub async fn adapters() -> Vec<Adapter> {
-    enumerate().await.iter().map(|adapter| describe(&adapter.get_info())).collect()
-}
-
-/// What an adapter has beyond what every WebGPU device has, as far as the kernels use it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Features {
-    /// Whether it computes in f16.
-    pub f16: bool,
-    /// Lanes that every subgroup has at least; 0 without subgroups.
-    pub subgroup_lanes: u32,
-}
-
-/// Those of the adapters of this machine, in the order of their indices.
-pub async fn features() -> Vec<Features> {
-    enumerate().await.iter().map(Features::of).collect()
-}
-
-impl Features {
-    fn of(adapter: &wgpu::Adapter) -> Self {
-        let features = adapter.features();
-        let subgroups = features.contains(wgpu::Features::SUBGROUP);
-        Self {
-            f16: features.contains(wgpu::Features::SHADER_F16),
-            subgroup_lanes: if subgroups { adapter.get_info().subgroup_min_size } else { 0 },
-        }
-    }
-
-    /// What is left without these.
-    fn without(self, features: &[Feature]) -> Self {
-        Self {
-            f16: self.f16 && !features.contains(&Feature::F16),
-            subgroup_lanes: if features.contains(&Feature::Subgroups) { 0 } else { self.subgroup_lanes },
-        }
-    }
-}
-
-async fn enumerate() -> Vec<wgpu::Adapter> {
-    // OpenGL shows the same devices again, with fewer abilities.
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::PRIMARY,
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
-    #[cfg(target_arch = "wasm32")]
-    {
-        // A browser offers one adapter: of two GPUs, the fast one.
-        let options = wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::HighPerformance,
-            ..wgpu::RequestAdapterOptions::default()
-        };
-        instance.request_adapter(&options).await.into_iter().collect()
-    }
-    #[cfg(not(target_arch = "wasm32"))]
-    instance.enumerate_adapters(wgpu::Backends::PRIMARY).await
-}
-
-fn describe(info: &wgpu::AdapterInfo) -> Adapter {
-    let kind = match info.device_type {
-        wgpu::DeviceType::DiscreteGpu => DeviceKind::Discrete,
-        wgpu::DeviceType::IntegratedGpu => DeviceKind::Integrated,
-        wgpu::DeviceType::VirtualGpu => DeviceKind::Virtual,
-        wgpu::DeviceType::Cpu => DeviceKind::Cpu,
-        wgpu::DeviceType::Other => DeviceKind::Unknown,
-    };
-    let driver = [info.driver.as_str(), info.driver_info.as_str()];
-    Adapter {
-        software: kind == DeviceKind::Cpu || is_software_name(&info.name),
-        name: if info.name.is_empty() { "unnamed adapter".to_owned() } else { info.name.clone() },
-        vendor: vendor_name(info.vendor),
-        architecture: String::new(),
-        kind,
-        api: match info.backend {
-            wgpu::Backend::BrowserWebGpu => "WebGPU".to_owned(),
-            wgpu::Backend::Dx12 => "DX12".to_owned(),
-            other => format!("{other:?}"),
-        },
-        driver: driver.join(" ").trim().to_owned(),
-    }
-}
-
-/// Programs that pretend to be a GPU, some of which do not say so in their type.
-fn is_software_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    ["llvmpipe", "lavapipe", "swiftshader", "softpipe", "basic render"].iter().any(|software| name.contains(software))
-}
-
-/// Name of a PCI vendor number; empty where the platform gives none.
-fn vendor_name(number: u32) -> String {
-    match number {
-        0 => String::new(),
-        0x1002 => "AMD".to_owned(),
-        0x10de => "NVIDIA".to_owned(),
-        0x8086 => "Intel".to_owned(),
-        0x106b => "Apple".to_owned(),
-        0x13b5 => "ARM".to_owned(),
-        0x5143 => "Qualcomm".to_owned(),
-        0x1414 => "Microsoft".to_owned(),
-        0x10005 => "Mesa".to_owned(),
-        0x1ae0 => "Google".to_owned(),
-        other => format!("{other:#06x}"),
-    }
-}
-
 impl Device {
     /// Opens the adapter that fits `choice`, for kernels that store what `stored` says.
     pub(super) async fn open(choice: &AdapterChoice, stored: Stored) -> Result<Self, EngineError> {
@@ -189,7 +68,7 @@ impl Device {
         stored: Stored,
         without: &[Feature],
     ) -> Result<Self, EngineError> {
-        let mut adapters = enumerate().await;
+        let mut adapters = enumerate().await?;
         let described: Vec<Adapter> = adapters.iter().map(|a| describe(&a.get_info())).collect();
         let index = choice.choose(&described)?;
         let adapter = adapters.swap_remove(index);
@@ -221,7 +100,7 @@ impl Device {
             },
             ..wgpu::DeviceDescriptor::default()
         };
-        let opened = adapter.request_device(&descriptor).await;
+        let opened = answer("it was to be opened", adapter.request_device(&descriptor)).await?;
         let (device, queue) = opened.map_err(|e| EngineError::DeviceRefused { message: e.to_string() })?;
         let fault = Arc::new(Mutex::new(None));
         let note = |fault: &Arc<Mutex<Option<Fault>>>| {
@@ -242,7 +121,9 @@ impl Device {
         });
         Ok(Self {
             #[cfg(not(target_arch = "wasm32"))]
-            waiter: waiter::Waiter::new(device.clone()),
+            waiter: Waiter::new(device.clone()),
+            #[cfg(test)]
+            omission: Cell::default(),
             adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
             subgroup_lanes,
             stored,
@@ -266,6 +147,17 @@ impl Device {
     #[cfg(test)]
     pub(super) fn counts(&self) -> Counts {
         self.counts.get()
+    }
+
+    /// What trainers that are built from now on leave out, as if the driver dropped it.
+    #[cfg(test)]
+    pub(super) fn omit(&self, omission: Option<Omission>) {
+        self.omission.set(omission);
+    }
+
+    #[cfg(test)]
+    pub(super) fn omission(&self) -> Option<Omission> {
+        self.omission.get()
     }
 
     /// Bytes that the driver's memory has reserved for buffers, where it tells.
@@ -324,7 +216,7 @@ impl Device {
         self.progress(index);
         let fault = Arc::clone(&self.fault);
         async move {
-            let finished = receiver.await;
+            let finished = answer("it was given work", receiver).await?;
             let found = fault.lock().ok().and_then(|fault| fault.clone());
             match (found, finished) {
                 (Some(fault), _) => Err(fault.into_error()),
@@ -372,41 +264,13 @@ impl Device {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let result = work();
-        let complaints = [validation.pop().await, memory.pop().await];
+        let complaints = answer("it was asked for buffers and kernels", async {
+            [validation.pop().await, memory.pop().await]
+        })
+        .await?;
         match complaints.into_iter().flatten().next() {
             Some(error) => Err(Fault::of(&error).into_error()),
             None => Ok(result),
-        }
-    }
-}
-
-/// A thread that polls the device, so that futures wake up and the engine itself never blocks.
-#[cfg(not(target_arch = "wasm32"))]
-mod waiter {
-    use std::sync::mpsc::{Sender, channel};
-
-    pub(super) struct Waiter {
-        submissions: Sender<wgpu::SubmissionIndex>,
-    }
-
-    impl Waiter {
-        pub(super) fn new(device: wgpu::Device) -> Self {
-            let (submissions, receiver) = channel();
-            std::thread::spawn(move || {
-                // The loop ends when the device's owner, and with it the sender, is gone.
-                while let Ok(submission) = receiver.recv() {
-                    let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: None };
-                    if device.poll(wait).is_err() {
-                        break;
-                    }
-                }
-            });
-            Self { submissions }
-        }
-
-        pub(super) fn wait_for(&self, submission: wgpu::SubmissionIndex) {
-            // The thread is gone only after the device failed, which its callbacks have told.
-            let _ = self.submissions.send(submission);
         }
     }
 }

@@ -9,14 +9,15 @@ use crate::error::EngineError;
 
 /// A recording with its pipelines and bind groups, ready to be submitted again and again.
 pub(super) struct Executor {
-    dispatches: Vec<Ready>,
+    launches: Vec<Launch>,
     step: wgpu::BindGroup,
 }
 
-struct Ready {
+struct Launch {
     pipeline: wgpu::ComputePipeline,
     bindings: wgpu::BindGroup,
     workgroups: [u32; 2],
+    operations: u64,
 }
 
 impl Executor {
@@ -32,10 +33,10 @@ impl Executor {
         device.pipelines().compile(device, recording).await?;
         device
             .watched(|| Self {
-                dispatches: recording
+                launches: recording
                     .dispatches
                     .iter()
-                    .map(|dispatch| ready(device, buffers, dispatch, params))
+                    .map(|dispatch| launch(device, buffers, dispatch, params))
                     .collect(),
                 step: create_bind_group(
                     device,
@@ -56,24 +57,66 @@ impl Executor {
             .await
     }
 
-    /// Commands that run the recording once for each slot of the step table.
-    pub(super) fn encode(&self, device: &Device, slots: Range<u32>) -> wgpu::CommandBuffer {
-        let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        for slot in slots {
-            pass.set_bind_group(1, &self.step, &[slot * STEP_STRIDE_BYTES]);
-            for dispatch in &self.dispatches {
-                pass.set_pipeline(&dispatch.pipeline);
-                pass.set_bind_group(0, &dispatch.bindings, &[]);
-                pass.dispatch_workgroups(dispatch.workgroups[0], dispatch.workgroups[1], 1);
-            }
+    /// How many launches the recording has.
+    pub(super) fn launches(&self) -> usize {
+        self.launches.len()
+    }
+
+    /// The launches from `first` on that come to no more than `most` operations, and what they come to. The first of them
+    /// may come to more where it is `alone` in its submission.
+    pub(super) fn within(&self, first: usize, most: u64, alone: bool) -> (Range<usize>, u64) {
+        let mut end = first;
+        let mut operations = 0;
+        while let Some(launch) = self.launches.get(end)
+            && (operations + launch.operations <= most || (alone && end == first))
+        {
+            operations += launch.operations;
+            end += 1;
         }
-        drop(pass);
-        encoder.finish()
+        (first..end, operations)
+    }
+
+    /// Commands that run the recording once for each of these rows of the step table.
+    pub(super) fn encode(&self, device: &Device, rows: Range<u32>) -> wgpu::CommandBuffer {
+        let mut commands = Commands::new(device);
+        for row in rows {
+            commands.add(self, row, 0..self.launches());
+        }
+        commands.finish()
     }
 }
 
-fn ready(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize) -> Ready {
+/// Launches in the making that are submitted together.
+pub(super) struct Commands {
+    encoder: wgpu::CommandEncoder,
+    pass: wgpu::ComputePass<'static>,
+}
+
+impl Commands {
+    pub(super) fn new(device: &Device) -> Self {
+        let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
+        Self { encoder, pass }
+    }
+
+    /// Adds launches of a recording, with the step in this row of the step table.
+    pub(super) fn add(&mut self, executor: &Executor, row: u32, launches: Range<usize>) {
+        self.pass.set_bind_group(1, &executor.step, &[row * STEP_STRIDE_BYTES]);
+        for launch in &executor.launches[launches] {
+            self.pass.set_pipeline(&launch.pipeline);
+            self.pass.set_bind_group(0, &launch.bindings, &[]);
+            self.pass.dispatch_workgroups(launch.workgroups[0], launch.workgroups[1], 1);
+        }
+    }
+
+    pub(super) fn finish(self) -> wgpu::CommandBuffer {
+        // A pass ends when it is dropped, and its encoder cannot be finished before.
+        drop(self.pass);
+        self.encoder.finish()
+    }
+}
+
+fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize) -> Launch {
     let Pipeline { pipeline, layout } = device.pipelines().get(dispatch);
     let entry = |binding, index, offset, size| wgpu::BindGroupEntry {
         binding,
@@ -87,13 +130,14 @@ fn ready(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize)
     let storage = (1..).zip(&dispatch.bindings);
     let storage = storage.map(|(binding, range)| entry(binding, range.buffer, range.offset_bytes, range.bytes));
     let entries: Vec<_> = std::iter::once(params).chain(storage).collect();
-    Ready {
+    Launch {
         pipeline,
         bindings: create_bind_group(
             device,
             &wgpu::BindGroupDescriptor { label: Some(dispatch.kernel.name), layout: &layout, entries: &entries },
         ),
         workgroups: dispatch.workgroups,
+        operations: dispatch.operations,
     }
 }
 

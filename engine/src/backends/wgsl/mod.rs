@@ -3,10 +3,15 @@
 //! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into
 //! commands; many steps go into one submission and nothing is read back between them.
 
+mod adapters;
+mod answer;
 mod buffer;
 mod data_sets;
 mod device;
 mod executor;
+mod fault;
+#[cfg(test)]
+mod broken_tests;
 #[cfg(test)]
 mod kernel_tests;
 mod layout;
@@ -19,6 +24,8 @@ mod recording;
 mod trainer;
 mod tuning;
 mod variants;
+#[cfg(not(target_arch = "wasm32"))]
+mod waiter;
 #[cfg(test)]
 pub(in crate::backends) mod workload_tests;
 
@@ -42,7 +49,7 @@ use tuning::Choices;
 /// The word that chooses this back end.
 pub const NAME: &str = super::list::WGSL;
 
-pub use device::{Features, adapters, features};
+pub use adapters::{Features, adapters, features};
 
 /// A device with our kernels.
 pub struct WgslBackend {

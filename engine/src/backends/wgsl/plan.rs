@@ -31,14 +31,18 @@ use builder::Builder;
 pub(super) use contents::Contents;
 use input::Input;
 
-/// Steps of which the results fit on the device before they are read.
-pub(super) const SLOTS: u32 = 1024;
+/// Steps of which the results fit on the device before they are read: those of a window, of any but the fastest.
+pub(super) const RESULT_SLOTS: u32 = 65_536;
+/// Steps that the step table holds. It is written over and over, after what was submitted before has read it.
+pub(super) const STEP_ROWS: u32 = 1024;
 /// Tests classify at least so many samples at once, because the batches of some recipes are tiny.
 const TEST_ROWS: u32 = 100;
 
 /// Everything that a device must hold and do for one job.
 pub(super) struct Plan {
     pub(super) buffers: Vec<BufferPlan>,
+    /// What precedes the first training step of each epoch, for jobs that shuffle.
+    pub(super) shuffle: Option<Recording>,
     pub(super) training: Recording,
     pub(super) evaluation: Recording,
     /// The same with held-out samples, for jobs with early stopping.
@@ -60,7 +64,6 @@ pub(super) struct Plan {
 pub(super) struct Places {
     pub(super) params: usize,
     pub(super) steps: usize,
-    pub(super) train_order: usize,
     pub(super) weights: usize,
     pub(super) gradients: usize,
     pub(super) logits: usize,
@@ -75,6 +78,7 @@ impl Plan {
     pub(super) fn new(job: &TrainingJob, largest_binding: u64, choices: &Choices) -> Result<Self, EngineError> {
         let mut planner = Planner::new(job, largest_binding, choices)?;
         planner.rows = job.batches.batch_size;
+        let shuffle = planner.shuffle();
         planner.gather_training();
         planner.forward(true);
         planner.softmax(planner.logits());
@@ -86,7 +90,7 @@ impl Plan {
         planner.arenas.use_tested_weights(job, &mut planner.builder);
         let evaluation = planner.evaluation(EvaluationSet::Test);
         let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut));
-        let plan = planner.finish(training, evaluation, held_out);
+        let plan = planner.finish(Recordings { shuffle, training, evaluation, held_out });
         plan.check_bindings(job.batches.batch_size, largest_binding)?;
         Ok(plan)
     }
@@ -95,8 +99,16 @@ impl Plan {
 impl Plan {
     /// What will be launched.
     pub(super) fn recordings(&self) -> impl Iterator<Item = &Recording> {
-        [&self.training, &self.evaluation].into_iter().chain(&self.held_out)
+        [&self.training, &self.evaluation].into_iter().chain(&self.held_out).chain(&self.shuffle)
     }
+}
+
+/// What a plan launches, until it is whole.
+struct Recordings {
+    shuffle: Option<Recording>,
+    training: Recording,
+    evaluation: Recording,
+    held_out: Option<Recording>,
 }
 
 /// A plan in the making.
@@ -142,8 +154,8 @@ impl<'a> Planner<'a> {
         let batch = job.batches.batch_size;
         let most = u32::try_from(largest_binding / most_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
         let test_rows = batch.max(TEST_ROWS.min(job.data.test.samples()).min(most));
-        let steps = builder.uniform("steps", u64::from(SLOTS * STEP_STRIDE_BYTES));
-        let results = builder.zeros("results", u64::from(SLOTS) * size_of::<StepResult>() as u64).buffer;
+        let steps = builder.uniform("steps", u64::from(STEP_ROWS * STEP_STRIDE_BYTES));
+        let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64).buffer;
         let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
         let labels = builder.floats("batch labels", u64::from(test_rows));
         let input = Input::new(job, &stages, largest_binding, &mut builder)?;
@@ -451,13 +463,15 @@ impl<'a> Planner<'a> {
         self.arenas.round_weights(self.results, &mut self.builder);
     }
 
-    fn finish(self, training: Recording, evaluation: Recording, held_out: Option<Recording>) -> Plan {
+    fn finish(self, recordings: Recordings) -> Plan {
+        let Recordings { shuffle, training, evaluation, held_out } = recordings;
         let logits = self.values.last().map_or(0, |value| value.values);
         let logits_stride = self.stages.logits().stored_features(CHANNEL_ALIGNMENT);
         let products = self.builder.products().to_vec();
         let (buffers, params) = self.builder.finish();
         Plan {
             buffers,
+            shuffle,
             training,
             evaluation,
             held_out,
@@ -467,7 +481,6 @@ impl<'a> Planner<'a> {
             places: Places {
                 params,
                 steps: self.steps,
-                train_order: self.input.training.order.buffer,
                 weights: self.arenas.weights.buffer,
                 gradients: self.arenas.gradients.buffer,
                 logits,
@@ -518,5 +531,9 @@ pub(super) fn tiles(rows: u32, columns: u32) -> u64 {
     u64::from(rows.div_ceil(8)) * u64::from(columns.div_ceil(8))
 }
 
+#[cfg(test)]
+mod omission;
+#[cfg(test)]
+pub(super) use omission::Omission;
 #[cfg(test)]
 mod tests;

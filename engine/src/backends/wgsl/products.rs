@@ -70,6 +70,12 @@ impl Product {
         }
     }
 
+    /// Multiplications and additions.
+    pub(super) fn flops(&self) -> u64 {
+        let Extents { rows, columns, depth, parts } = self.extents();
+        2 * volume(&[rows, columns, depth, parts])
+    }
+
     /// Values of the kernels' constants.
     pub(super) fn constants(&self) -> Vec<(&'static str, f64)> {
         match self.params {

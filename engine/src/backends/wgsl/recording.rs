@@ -42,6 +42,8 @@ pub(super) enum JobPart {
     MeanImage,
     /// The order in which samples are evaluated.
     Order(EvaluationSet),
+    /// The order in which they are trained on, where that is the same in every epoch.
+    FixedOrder,
     /// Pictures or stories of half a data set, each sample filled up to whole words. All jobs share them.
     Images(Half),
     /// All jobs share them.
@@ -75,6 +77,8 @@ pub(super) struct Dispatch {
     /// Storage buffers in binding order.
     pub(super) bindings: Vec<BufferRange>,
     pub(super) workgroups: [u32; 2],
+    /// Roughly how much it computes, by which submissions are divided.
+    pub(super) operations: u64,
 }
 
 impl Dispatch {
@@ -89,6 +93,14 @@ impl Dispatch {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recording {
     pub(super) dispatches: Vec<Dispatch>,
+}
+
+/// Operations of an invocation of a kernel that is no product: it takes a few values, and does little with them.
+const OPERATIONS_OF_AN_INVOCATION: u64 = 64;
+
+/// About how much the invocations of a kernel that is no product compute.
+pub(super) fn operations_of(invocations: u64) -> u64 {
+    OPERATIONS_OF_AN_INVOCATION * invocations
 }
 
 /// Workgroups, in x and y, that hold `invocations` invocations of a kernel.

@@ -1,29 +1,27 @@
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use async_trait::async_trait;
 use half::f16;
 use shaders::Stored;
-use shaders::params::{Step, StepResult};
+use shaders::params::Step;
 
 use super::buffer::Buffers;
 use super::device::Device;
 use super::executor::Executor;
 use super::layout::{TensorLayout, arena_elements};
 use super::pace::Pace;
-use super::plan::{Contents, Places, Plan, SLOTS};
-use super::recording::STEP_STRIDE_BYTES;
+use super::plan::{Contents, Places, Plan, RESULT_SLOTS};
 use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
-use crate::training::SampleOrder;
 
 pub(super) struct WgslTrainer {
     device: Rc<Device>,
     clock: Rc<dyn Clock>,
-    job: TrainingJob,
+    job: Rc<TrainingJob>,
     buffers: Buffers,
+    shuffle: Option<Executor>,
     training: Executor,
     evaluation: Executor,
     held_out: Option<Executor>,
@@ -37,12 +35,13 @@ pub(super) struct WgslTrainer {
     preparation: Preparation,
     training_pace: Pace,
     evaluation_pace: Pace,
-    /// Epoch whose order is on the device.
-    epoch: Option<u32>,
     step: u64,
     /// That of the step that was submitted last.
     mark: u32,
 }
+
+/// Operations of the first submission, of which nothing is known yet: any device does them in a moment.
+const FIRST_OPERATIONS: u64 = 1 << 24;
 
 /// Which recording a submission runs.
 #[derive(Clone, Copy)]
@@ -68,6 +67,10 @@ impl WgslTrainer {
         if timed > 0 {
             plan = Plan::new(job, largest_binding, choices)?;
         }
+        #[cfg(test)]
+        if let Some(omission) = device.omission() {
+            plan.omit(omission);
+        }
         for recording in plan.recordings() {
             device.pipelines().compile(&device, recording).await?;
         }
@@ -82,12 +85,17 @@ impl WgslTrainer {
         let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
         let buffers = Buffers::of_job(&device, &plan.buffers, plan.staging_bytes(), &contents).await?;
         let Places { params, steps, .. } = plan.places;
-        let held_out = match &plan.held_out {
-            Some(recording) => Some(Executor::new(&device, &buffers, recording, params, steps).await?),
+        let executor = |recording| Executor::new(&device, &buffers, recording, params, steps);
+        let shuffle = match &plan.shuffle {
+            Some(recording) => Some(executor(recording).await?),
             None => None,
         };
-        let executor = |recording| Executor::new(&device, &buffers, recording, params, steps);
+        let held_out = match &plan.held_out {
+            Some(recording) => Some(executor(recording).await?),
+            None => None,
+        };
         Ok(Self {
+            shuffle,
             training: executor(&plan.training).await?,
             evaluation: executor(&plan.evaluation).await?,
             held_out,
@@ -101,11 +109,10 @@ impl WgslTrainer {
             buffers,
             device,
             clock,
-            job: job.clone(),
+            job: Rc::new(job.clone()),
             preparation,
-            training_pace: Pace::new(SLOTS, latency),
-            evaluation_pace: Pace::new(SLOTS, latency),
-            epoch: None,
+            training_pace: Pace::new(FIRST_OPERATIONS, u64::MAX, latency),
+            evaluation_pace: Pace::new(FIRST_OPERATIONS, u64::MAX, latency),
             step: 0,
             mark: 0,
         })
@@ -124,102 +131,6 @@ impl WgslTrainer {
         self.preparation.tuning_seconds
     }
 
-    /// Runs `steps` steps, at most as many as there are slots, and returns what they left behind.
-    ///
-    /// Several submissions are under way at a time, so that the device never waits for the host.
-    async fn run(&mut self, work: Work, steps: &mut [Step]) -> Result<Vec<StepResult>, EngineError> {
-        for step in &mut *steps {
-            // What was never written is 0.
-            self.mark = self.mark.checked_add(1).unwrap_or(1);
-            step.mark = self.mark;
-        }
-        let mut done = 0;
-        let mut under_way = VecDeque::new();
-        let mut last = self.clock.now_seconds();
-        while done < steps.len() || !under_way.is_empty() {
-            while done < steps.len() && under_way.len() < self.pace(work).in_flight() {
-                let end = steps.len().min(done + self.pace(work).steps() as usize);
-                under_way.push_back((end - done, self.submit(work, steps, done, end)));
-                done = end;
-            }
-            if let Some((count, finished)) = under_way.pop_front() {
-                last = self.finish(work, count, finished, last).await?;
-            }
-        }
-        let bytes = (steps.len() * size_of::<StepResult>()) as u64;
-        let results = self.buffers.read(&self.device, self.places.results, bytes).await?;
-        let results: Vec<StepResult> = bytemuck::pod_collect_to_vec(&results);
-        match results.iter().zip(&*steps).position(|(result, step)| result.mark != step.mark) {
-            None => Ok(results),
-            Some(place) => Err(EngineError::WorkDropped { missing: missing(work, &steps[place]) }),
-        }
-    }
-
-    fn pace(&mut self, work: Work) -> &mut Pace {
-        match work {
-            Work::Training => &mut self.training_pace,
-            Work::Evaluation(_) => &mut self.evaluation_pace,
-        }
-    }
-
-    /// Waits for a submission and learns from its time; returns the time.
-    async fn finish(
-        &mut self,
-        work: Work,
-        steps: usize,
-        finished: impl Future<Output = Result<(), EngineError>>,
-        last: f64,
-    ) -> Result<f64, EngineError> {
-        finished.await?;
-        let now = self.clock.now_seconds();
-        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
-        self.pace(work).note(steps, now - last);
-        Ok(now)
-    }
-
-    /// Submits steps `from..to` of the list, whose slots are their places in it.
-    fn submit(
-        &self,
-        work: Work,
-        steps: &[Step],
-        from: usize,
-        to: usize,
-    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
-        let stride = STEP_STRIDE_BYTES as usize;
-        let mut table = vec![0; (to - from) * stride];
-        for (row, step) in table.chunks_exact_mut(stride).zip(&steps[from..to]) {
-            row[..size_of::<Step>()].copy_from_slice(bytemuck::bytes_of(step));
-        }
-        self.buffers.write(&self.device, self.places.steps, (from * stride) as u64, &table);
-        let slot = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
-        let executor = match work {
-            Work::Training => &self.training,
-            Work::Evaluation(EvaluationSet::Test) => &self.evaluation,
-            Work::Evaluation(EvaluationSet::HeldOut) => {
-                self.held_out.as_ref().expect("held-out samples are evaluated for jobs with early stopping")
-            }
-        };
-        self.device.submit(executor.encode(&self.device, slot(from)..slot(to)))
-    }
-
-    /// The next training steps, at most `most`, that lie in one epoch; its order goes to the device.
-    fn next_steps(&mut self, most: u32) -> Vec<Step> {
-        let epoch = self.job.batches.step(self.step).epoch;
-        let fixed = self.job.batches.order == SampleOrder::File;
-        if self.epoch != Some(epoch) && !(fixed && self.epoch.is_some()) {
-            let order = self.job.batches.order(epoch);
-            self.buffers.write(&self.device, self.places.train_order, 0, bytemuck::cast_slice(&order));
-        }
-        self.epoch = Some(epoch);
-        (0..most.min(SLOTS))
-            .map_while(|slot| {
-                let number = self.step + u64::from(slot);
-                let plan = self.job.batches.step(number);
-                (fixed || plan.epoch == epoch).then(|| self.job.step(number, slot))
-            })
-            .collect()
-    }
-
     async fn read_tensors(&self, arena: usize) -> Result<Vec<Vec<f32>>, EngineError> {
         let elements = arena_elements(&self.tensors);
         let bytes = self.buffers.read(&self.device, arena, 4 * u64::from(elements)).await?;
@@ -234,38 +145,36 @@ impl Trainer for WgslTrainer {
         let mut report = StepReport::default();
         let mut left = steps;
         while left > 0 {
-            let mut steps = self.next_steps(left);
-            let results = self.run(Work::Training, &mut steps).await?;
-            for (step, result) in steps.iter().zip(results) {
+            let first = self.step;
+            let job = Rc::clone(&self.job);
+            let step = |slot| job.step(first + u64::from(slot), slot);
+            let count = left.min(RESULT_SLOTS);
+            for (slot, result) in (0..).zip(self.run(Work::Training, count, &step).await?) {
                 report.losses.push(f64::from(result.loss));
                 report.correct += u64::from(result.correct);
-                report.samples += u64::from(step.count);
+                report.samples += u64::from(step(slot).count);
             }
-            let done = u32::try_from(steps.len()).unwrap_or(u32::MAX);
-            self.step += u64::from(done);
-            left -= done;
+            self.step += u64::from(count);
+            left -= count;
         }
         Ok(report)
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
-        let batch = self.evaluation_rows;
+        let (rows, seed) = (self.evaluation_rows, self.job.seed);
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
-        let mut offset = 0;
-        while offset < samples {
-            let mut steps: Vec<Step> = (0..SLOTS)
-                .map_while(|slot| {
-                    let offset = offset + slot.checked_mul(batch)?;
-                    let count = batch.min(samples.checked_sub(offset)?);
-                    (count > 0).then(|| Step { offset, count, slot, seed: self.job.seed, ..Step::default() })
-                })
-                .collect();
-            let results = self.run(Work::Evaluation(set), &mut steps).await?;
-            for (step, result) in steps.iter().zip(results) {
-                report.loss += f64::from(result.loss) * f64::from(step.count) / f64::from(samples);
+        let mut first = 0;
+        while first < samples {
+            let step = |slot| {
+                let offset = first + slot * rows;
+                Step { offset, count: rows.min(samples - offset), slot, seed, ..Step::default() }
+            };
+            let count = (samples - first).div_ceil(rows).min(RESULT_SLOTS);
+            for (slot, result) in (0..).zip(self.run(Work::Evaluation(set), count, &step).await?) {
+                report.loss += f64::from(result.loss) * f64::from(step(slot).count) / f64::from(samples);
                 report.correct += u64::from(result.correct);
-                offset += step.count;
             }
+            first = samples.min(first + count * rows);
         }
         Ok(report)
     }
@@ -303,14 +212,6 @@ impl Trainer for WgslTrainer {
     }
 }
 
-/// What a device did not leave behind.
-fn missing(work: Work, step: &Step) -> String {
-    match work {
-        Work::Training => format!("the loss of step {} was not written", step.step),
-        Work::Evaluation(_) => format!("the results of samples {} and on were not written", step.offset),
-    }
-}
-
 /// The numbers that were stored as these bytes.
 pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     match stored {
@@ -319,5 +220,6 @@ pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     }
 }
 
+mod submissions;
 #[cfg(test)]
 mod tests;

@@ -163,6 +163,7 @@ async fn time(
                 params_offset_bytes: 0,
                 bindings: (2..plans.len()).map(bind).collect(),
                 workgroups: workgroups(variant.invocations(product), kernel.workgroup_size),
+                operations: product.flops(),
             })
             .collect(),
     };

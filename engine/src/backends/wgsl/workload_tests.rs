@@ -94,7 +94,7 @@ fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
 }
 
 /// A job whose rate is low: random images at the full rate are chaos, which magnifies rounding.
-fn calm_job(workload: &Workload) -> TrainingJob {
+pub(super) fn calm_job(workload: &Workload) -> TrainingJob {
     let mut job = job(workload);
     job.optimizer.learning_rate *= 0.05;
     job

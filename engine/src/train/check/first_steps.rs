@@ -5,7 +5,7 @@ use results::{Compared, Disagreement};
 use super::super::whole_batch::{largest_difference, writable};
 use super::STEPS;
 use crate::error::EngineError;
-use crate::trainer::{Backend, EvaluationSet, TrainingJob};
+use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 
 /// The plain loops test as many samples as take about half a second.
 const MOST_FLOPS_OF_A_TEST: u64 = 500_000_000;
@@ -19,21 +19,21 @@ const UNTRAINED_TOLERANCE: f64 = 1e-5;
 const ONLY_ROUNDING: f64 = 1e-5;
 
 /// Everything that can be read of the first steps.
-pub(super) struct FirstSteps {
-    untrained_loss: f64,
+pub(crate) struct FirstSteps {
+    /// Of each set of samples that are not trained on.
+    untrained_losses: Vec<f64>,
     pub(super) losses: Vec<f64>,
     /// Of the first step.
     gradients: Vec<Vec<f64>>,
     /// What all steps together changed of the weights.
     updates: Vec<Vec<f64>>,
-    trained_loss: f64,
+    trained_losses: Vec<f64>,
 }
 
 impl FirstSteps {
-    pub(super) async fn of(backend: &dyn Backend, job: &TrainingJob) -> Result<Self, EngineError> {
-        let tested = tested_samples(job)?;
+    pub(crate) async fn of(backend: &dyn Backend, job: &TrainingJob) -> Result<Self, EngineError> {
         let mut trainer = backend.build(job).await?;
-        let untrained = trainer.evaluate(EvaluationSet::Test, tested).await?;
+        let untrained_losses = test_losses(trainer.as_mut(), job).await?;
         let mut losses = trainer.train_steps(1).await?.losses;
         let gradients = double(trainer.gradients().await?);
         losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
@@ -41,26 +41,29 @@ impl FirstSteps {
         for (update, initial) in updates.iter_mut().zip(job.initial_weights()?) {
             update.iter_mut().zip(initial).for_each(|(value, initial)| *value -= f64::from(initial));
         }
-        let trained = trainer.evaluate(EvaluationSet::Test, tested).await?;
+        let trained_losses = test_losses(trainer.as_mut(), job).await?;
         let losses = losses.into_iter().map(writable).collect();
-        Ok(Self { untrained_loss: untrained.loss, losses, gradients, updates, trained_loss: trained.loss })
+        Ok(Self { untrained_losses, losses, gradients, updates, trained_losses })
     }
 
     /// How far these are from the reference's; `rounding` is what a narrower precision adds to the losses.
     pub(super) fn differences(&self, reference: &Self, loss_tolerance: f64, rounding: f64) -> Vec<Disagreement> {
-        let loss = |found: f64, expected: f64| writable(((found - expected) / expected).abs());
+        let loss = |found: &[f64], expected: &[f64]| {
+            let each = found.iter().zip(expected).map(|(found, expected)| ((found - expected) / expected).abs());
+            writable(each.fold(0.0, |largest, of| if of.is_nan() { f64::INFINITY } else { of.max(largest) }))
+        };
         let tensors = |found: &[Vec<f64>], expected: &[Vec<f64>]| writable(largest_difference(found, expected));
         let gradient_tolerance = GRADIENT_TOLERANCE + rounding;
         let (updates, expected_updates) = reference.with_gradients(&self.updates, ONLY_ROUNDING.max(rounding));
         [
             (
                 Compared::UntrainedTest,
-                loss(self.untrained_loss, reference.untrained_loss),
+                loss(&self.untrained_losses, &reference.untrained_losses),
                 UNTRAINED_TOLERANCE + rounding,
             ),
             (Compared::Gradient, tensors(&self.gradients, &reference.gradients), gradient_tolerance),
             (Compared::Update, tensors(&updates, &expected_updates), gradient_tolerance),
-            (Compared::TrainedTest, loss(self.trained_loss, reference.trained_loss), loss_tolerance),
+            (Compared::TrainedTest, loss(&self.trained_losses, &reference.trained_losses), loss_tolerance),
         ]
         .map(|(compared, largest_difference, tolerance)| Disagreement { compared, largest_difference, tolerance })
         .into()
@@ -89,9 +92,15 @@ fn double(tensors: Vec<Vec<f32>>) -> Vec<Vec<f64>> {
     tensors.into_iter().map(|tensor| tensor.into_iter().map(f64::from).collect()).collect()
 }
 
-/// As many test samples as the plain loops do in a short time.
-fn tested_samples(job: &TrainingJob) -> Result<u32, EngineError> {
+/// The losses of as many samples of each set as the plain loops test in a short time.
+async fn test_losses(trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<Vec<f64>, EngineError> {
     let affordable = MOST_FLOPS_OF_A_TEST / job.model.operations()?.forward_flops.max(1);
     let affordable = u32::try_from(affordable).unwrap_or(u32::MAX).clamp(1, MOST_SAMPLES_OF_A_TEST);
-    Ok(affordable.min(job.data.test.samples()))
+    let mut losses = Vec::new();
+    let held_out = job.early_stopping.map(|_| EvaluationSet::HeldOut);
+    for set in [EvaluationSet::Test].into_iter().chain(held_out) {
+        let samples = affordable.min(job.evaluated_samples(set));
+        losses.push(trainer.evaluate(set, samples).await?.loss);
+    }
+    Ok(losses)
 }

@@ -12,6 +12,7 @@ mod optimizers;
 mod peak;
 mod pool;
 mod recurrent;
+mod shuffle;
 mod softmax;
 
 mod attention;
@@ -198,6 +199,7 @@ fn launch_with<P: Pod>(
                 .map(|(buffer, bytes)| BufferRange { buffer, offset_bytes: 0, bytes: bytes.len() as u64 })
                 .collect(),
             workgroups: workgroups(invocations, kernel.workgroup_size),
+            operations: 0,
         }],
     };
     pollster::block_on(async {

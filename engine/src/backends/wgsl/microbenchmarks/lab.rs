@@ -50,7 +50,7 @@ impl Lab {
         let repeated = Executor::new(&self.device, &buffers, &work.repeated, params, steps).await?;
         self.device.submit(preparation.encode(&self.device, 0..1)).await?;
         let output = work.output.expect("every work leaves something behind");
-        Ok(Setup { lab: self.clone(), buffers, repeated, output, pace: Pace::new(SLOTS, latency) })
+        Ok(Setup { lab: self.clone(), buffers, repeated, output, pace: Pace::new(1, u64::from(SLOTS), latency) })
     }
 }
 
@@ -85,14 +85,14 @@ impl Setup {
         let mut under_way = VecDeque::new();
         while left > 0 || !under_way.is_empty() {
             while left > 0 && under_way.len() < self.pace.in_flight() {
-                let count = left.min(self.pace.steps());
+                let count = u32::try_from(self.pace.work()).unwrap_or(u32::MAX).min(left);
                 under_way.push_back((count, device.submit(self.repeated.encode(device, 0..count))));
                 left -= count;
             }
             if let Some((count, finished)) = under_way.pop_front() {
                 finished.await?;
                 let now = clock.now_seconds();
-                self.pace.note(count, now - last);
+                self.pace.note(u64::from(count), now - last);
                 last = now;
             }
         }

@@ -7,7 +7,7 @@ use shaders::params::Step;
 use super::super::buffer::Buffers;
 use super::super::device::Device;
 use super::super::executor::Executor;
-use super::super::plan::{Contents, Plan};
+use super::super::plan::{Contents, Places, Plan};
 use super::super::products::Product;
 use super::super::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
 use super::super::tuning::Choices;
@@ -80,9 +80,12 @@ pub async fn profile(
     let plan = Plan::new(job, largest_binding, &choices)?;
     let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
     let buffers = Buffers::of_job(&device, &plan.buffers, STAGING_BYTES, &contents).await?;
-    buffers.write(&device, plan.places.train_order, 0, bytemuck::cast_slice(&job.batches.order(0)));
     buffers.write(&device, plan.places.steps, 0, &step_table(job));
     let bench = Bench { device: &device, clock, processor, buffers: &buffers, plan: &plan };
+    if let Some(shuffle) = &plan.shuffle {
+        // Once an epoch only, and so no part of a step.
+        bench.run(shuffle).await?;
+    }
     // The launches then find what the ones before them leave behind.
     let step = bench.cost(&plan.training, 4.0 * launch_seconds).await?;
     let mut launches = Vec::with_capacity(plan.training.dispatches.len());
@@ -125,8 +128,7 @@ fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Prod
         let extents = product.extents();
         let size = format!("{} × {} × {}", extents.rows, extents.columns, extents.depth);
         launch.size = if extents.parts > 1 { format!("{size} in {} parts", extents.parts) } else { size };
-        let all = [extents.rows, extents.columns, extents.depth, extents.parts];
-        launch.flops = 2 * all.iter().map(|&extent| u64::from(extent)).product::<u64>();
+        launch.flops = product.flops();
     }
     launch
 }
@@ -143,8 +145,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// What one repetition of `recording` costs. The first window warms up.
     async fn cost(&self, recording: &Recording, seconds: f64) -> Result<Cost, EngineError> {
-        let places = &self.plan.places;
-        let (params, steps) = (places.params, places.steps);
+        let Places { params, steps, .. } = self.plan.places;
         let executor = Executor::new(self.device, self.buffers, recording, params, steps).await?;
         let window_seconds = seconds / f64::from(WINDOWS + 1);
         let mut repetitions = 1;
@@ -158,6 +159,12 @@ impl Bench<'_> {
             best = best.least(self.window(&executor, repetitions).await?);
         }
         Ok(best)
+    }
+
+    async fn run(&self, recording: &Recording) -> Result<(), EngineError> {
+        let Places { params, steps, .. } = self.plan.places;
+        let executor = Executor::new(self.device, self.buffers, recording, params, steps).await?;
+        self.device.submit(executor.encode(self.device, 0..1)).await
     }
 
     async fn window(&self, executor: &Executor, repetitions: u32) -> Result<Cost, EngineError> {
@@ -226,6 +233,7 @@ mod tests {
             params_offset_bytes: 0,
             bindings: Vec::new(),
             workgroups: [3, 2],
+            operations: 0,
         };
         let mut rest = products.iter();
         let mut next = |name| launch(&dispatch(name), &mut rest, cost);

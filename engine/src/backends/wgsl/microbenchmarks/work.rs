@@ -5,7 +5,8 @@ use shaders::params::{Step, SumParts};
 
 use super::super::products::Product;
 use super::super::recording::{
-    BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES, workgroups,
+    BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES, operations_of,
+    workgroups,
 };
 use super::super::variants::Variant;
 
@@ -114,6 +115,7 @@ impl Work {
             params_offset_bytes,
             bindings: bindings.to_vec(),
             workgroups: workgroups(invocations, kernel.workgroup_size),
+            operations: operations_of(invocations),
         }
     }
 

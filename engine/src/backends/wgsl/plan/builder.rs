@@ -2,7 +2,7 @@ use bytemuck::Pod;
 
 use super::super::products::Product;
 use super::super::recording::{
-    BufferContents, BufferPlan, BufferRange, Dispatch, JobPart, PARAMS_STRIDE_BYTES, Recording, workgroups,
+    BufferContents, BufferPlan, BufferRange, Dispatch, JobPart, PARAMS_STRIDE_BYTES, Recording, operations_of, workgroups,
 };
 use super::super::tuning::Choices;
 
@@ -56,7 +56,8 @@ impl Builder {
     pub(super) fn product(&mut self, choices: &Choices, product: Product, bindings: &[BufferRange]) {
         let variant = choices.pick(&product);
         let (constants, invocations) = (product.constants(), variant.invocations(&product));
-        self.launch(variant.kernel, &constants, product.params.bytes(), bindings, invocations);
+        let params = product.params.bytes();
+        self.launch(variant.kernel, &constants, params, bindings, invocations, product.flops());
         self.products.push(product);
     }
 
@@ -74,7 +75,8 @@ impl Builder {
         bindings: &[BufferRange],
         invocations: u64,
     ) {
-        self.launch(kernel, constants, bytemuck::bytes_of(params), bindings, invocations);
+        let operations = operations_of(invocations);
+        self.launch(kernel, constants, bytemuck::bytes_of(params), bindings, invocations, operations);
     }
 
     fn launch(
@@ -84,6 +86,7 @@ impl Builder {
         params: &[u8],
         bindings: &[BufferRange],
         invocations: u64,
+        operations: u64,
     ) {
         let kernel = shaders::kernel(kernel).expect("the name of a registered kernel");
         debug_assert_eq!(kernel.params_bytes, params.len(), "{}", kernel.name);
@@ -98,6 +101,7 @@ impl Builder {
             params_offset_bytes,
             bindings: bindings.to_vec(),
             workgroups: workgroups(invocations, kernel.workgroup_size),
+            operations,
         });
     }
 

@@ -40,6 +40,7 @@ impl<'a> Contents<'a> {
             JobPart::BlockMultipliers => Cow::Owned(bytemuck::cast_slice(&self.block_multipliers()?).to_vec()),
             JobPart::MeanImage => Cow::Borrowed(bytemuck::cast_slice(self.job.data.mean_image())),
             JobPart::Order(set) => Cow::Owned(bytemuck::cast_slice(&self.job.evaluated(set).0).to_vec()),
+            JobPart::FixedOrder => Cow::Owned(bytemuck::cast_slice(&self.job.batches.order(0)).to_vec()),
             JobPart::Images(half) => in_whole_words(self.half(half)),
             JobPart::Labels(half) => padded(&self.half(half).labels),
         })

@@ -1,14 +1,15 @@
-use shaders::params::{LocalContrast, Standardize};
+use shaders::params::{LocalContrast, Shuffle, Standardize};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::recording::{BufferRange, Half, JobPart};
+use super::super::recording::{BufferRange, Half, JobPart, Recording};
 use super::builder::Builder;
 use super::{Planner, contents};
 use crate::error::EngineError;
 use crate::model::Stages;
 use crate::preprocessing::{GatherKind, Preprocessing};
+use crate::random::stream;
 use crate::trainer::{EvaluationSet, TrainingJob};
-use crate::training::{Normalization, TestView};
+use crate::training::{BatchPlan, Normalization, SampleOrder, TestView};
 
 /// Offsets of bindings are multiples of this.
 const OFFSET_ALIGNMENT: u64 = 256;
@@ -17,7 +18,7 @@ const OFFSET_ALIGNMENT: u64 = 256;
 pub(super) struct Input {
     preprocessing: Preprocessing,
     mean_image: BufferRange,
-    pub(super) training: SplitBuffers,
+    training: SplitBuffers,
     test: SplitBuffers,
     held_out: Option<SplitBuffers>,
 }
@@ -30,7 +31,7 @@ pub(super) struct SplitBuffers {
     samples_in_first: u32,
     labels: BufferRange,
     /// Order of the samples, and how many there are in it.
-    pub(super) order: BufferRange,
+    order: BufferRange,
     samples: u32,
 }
 
@@ -69,6 +70,15 @@ fn order(samples: u32, set: EvaluationSet, builder: &mut Builder) -> BufferRange
     builder.part("order", 4 * u64::from(samples), JobPart::Order(set))
 }
 
+/// The order of the samples that are trained on: one that stays, or what `shuffle` writes for each epoch.
+fn training_order(job: &TrainingJob, builder: &mut Builder) -> BufferRange {
+    let bytes = 4 * u64::from(job.batches.samples);
+    match job.batches.order {
+        SampleOrder::File => builder.part("order", bytes, JobPart::FixedOrder),
+        SampleOrder::Shuffled => builder.zeros("order", bytes),
+    }
+}
+
 impl SplitBuffers {
     fn new(job: &TrainingJob, half: Half, largest_binding: u64, builder: &mut Builder) -> Self {
         let (name, split) = match half {
@@ -90,8 +100,7 @@ impl SplitBuffers {
         }
         let labels = builder.part("labels", u64::from(samples), JobPart::Labels(half));
         let (order, samples) = match half {
-            // The trainer writes it anew for each epoch.
-            Half::Training => (builder.floats("order", u64::from(job.batches.samples)), job.batches.samples),
+            Half::Training => (training_order(job, builder), job.batches.samples),
             Half::Test => (order(samples, EvaluationSet::Test, builder), samples),
         };
         Self { images, samples_in_first, labels, order, samples }
@@ -99,6 +108,17 @@ impl SplitBuffers {
 }
 
 impl Planner<'_> {
+    /// Puts the samples of an epoch into its order, if epochs have orders of their own.
+    pub(super) fn shuffle(&mut self) -> Option<Recording> {
+        let SplitBuffers { order, samples, .. } = self.input.training;
+        let BatchPlan { first, seed, .. } = self.job.batches;
+        (self.job.batches.order == SampleOrder::Shuffled).then(|| {
+            let params = Shuffle { samples, first, stream: stream::SHUFFLE, seed };
+            self.builder.dispatch("shuffle", &params, &[order], u64::from(samples));
+            self.builder.take_recording()
+        })
+    }
+
     pub(super) fn gather_training(&mut self) {
         self.gather(self.input.training, self.input.preprocessing.gather);
     }

@@ -115,6 +115,21 @@ fn steps_of_the_keras_networks_stay_within_their_launches() {
     }
 }
 
+/// A submission is no shorter than a launch. The slowest device that a suite admits does this in a quarter of a second.
+const LARGEST_LAUNCH: u64 = 60_000_000_000;
+
+#[test]
+fn no_launch_is_so_long_that_a_driver_would_end_it() {
+    for workload in crate::WORKLOADS.iter().map(|make| make()) {
+        let plan = plan(workload.name, workload.batch_size);
+        let largest = plan.recordings().flat_map(|recording| &recording.dispatches).max_by_key(|launch| launch.operations);
+        let largest = largest.unwrap();
+        let what = format!("{}: {} of {:e}", workload.name, largest.kernel.name, largest.operations as f64);
+        eprintln!("{what}");
+        assert!(largest.operations <= LARGEST_LAUNCH, "{what}");
+    }
+}
+
 #[test]
 fn a_batch_that_one_binding_cannot_hold_is_refused_with_both_numbers() {
     let refused = Plan::new(&job("keras-mnist-mlp", 4096), 1 << 20, &Choices::default()).err();

@@ -1,11 +1,15 @@
 //! What a trainer asks of the driver, counted.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::super::kernel_tests::with_device;
+use super::super::plan::STEP_ROWS;
 use super::*;
+use crate::backends::reference::ReferenceBackend;
 use crate::data::{DataSet, Split, data_set};
 use crate::testing::{has_everything, skipped};
+use crate::trainer::Backend;
 use crate::training::BatchPlan;
 use crate::workload::Training;
 
@@ -108,7 +112,8 @@ fn a_batch_that_does_not_fit_is_refused_with_both_numbers_before_anything_is_all
 fn a_timed_window_reads_back_once_at_its_end_and_creates_nothing() {
     with_device(|device| {
         for name in ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn"] {
-            let mut trainer = build(device, &job(name, BATCH));
+            // Two batches are an epoch, so that there is a new order to train in.
+            let mut trainer = build(device, &job(name, TRAINED / 2));
             pollster::block_on(trainer.train_steps(1)).unwrap();
             let before = device.counts();
             let report = pollster::block_on(trainer.train_steps(3)).unwrap();
@@ -121,6 +126,69 @@ fn a_timed_window_reads_back_once_at_its_end_and_creates_nothing() {
             assert_eq!(created(&after), created(&before), "{name}");
             let submissions = after.submissions - before.submissions;
             assert!((1..=3).contains(&submissions), "{name}: {submissions} submissions");
+        }
+    });
+}
+
+/// Each reading is a second later than the one before.
+#[derive(Default)]
+struct SlowTime(Cell<f64>);
+
+impl Clock for SlowTime {
+    fn now_seconds(&self) -> f64 {
+        self.0.set(self.0.get() + 1.0);
+        self.0.get()
+    }
+}
+
+#[test]
+fn on_a_slow_device_each_launch_is_a_submission_of_its_own_and_the_losses_are_the_same() {
+    with_device(|device| {
+        let job = job("keras-mnist-cnn", BATCH);
+        let new = |clock: Rc<dyn Clock>| {
+            pollster::block_on(WgslTrainer::new(Rc::clone(device), clock, &mut untuned(device), &job)).unwrap()
+        };
+        let mut slow = new(Rc::new(SlowTime::default()));
+        let mut losses = pollster::block_on(slow.train_steps(2)).unwrap().losses;
+        let before = device.counts().submissions;
+        losses.extend(pollster::block_on(slow.train_steps(1)).unwrap().losses);
+        assert_eq!(device.counts().submissions - before, slow.training.launches() as u64);
+        let mut fast = new(Rc::new(NoTime));
+        assert_eq!(pollster::block_on(fast.train_steps(3)).unwrap().losses, losses);
+        let slow_test = pollster::block_on(slow.evaluate(EvaluationSet::Test, 8)).unwrap();
+        assert_eq!(pollster::block_on(fast.evaluate(EvaluationSet::Test, 8)).unwrap(), slow_test);
+    });
+}
+
+#[test]
+fn many_epochs_in_one_go_are_those_of_the_reference() {
+    with_device(|device| {
+        let mut job = job("keras-mnist-mlp", 2);
+        (job.batches.samples, job.optimizer.learning_rate) = (5, 1e-5);
+        let losses = |trainer: &mut dyn Trainer| pollster::block_on(trainer.train_steps(10)).unwrap().losses;
+        let found = losses(&mut build(device, &job));
+        let expected = losses(pollster::block_on(ReferenceBackend::<f64>::new().build(&job)).unwrap().as_mut());
+        let tolerance = if device.stored() == Stored::F16 { 1e-2 } else { 1e-5 };
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found - expected).abs() < tolerance * expected, "{found} instead of {expected}");
+        }
+    });
+}
+
+#[test]
+fn more_steps_than_the_step_table_holds_go_round_in_it() {
+    with_device(|device| {
+        let mut job = job("keras-mnist-mlp", 1);
+        (job.batches.samples, job.optimizer.learning_rate) = (3, 0.0);
+        job.dropout = false;
+        let losses = pollster::block_on(build(device, &job).train_steps(STEP_ROWS + 8)).unwrap().losses;
+        // Without a rate, and without dropout, each epoch has the same three losses, in its own order.
+        let mut first = losses[..3].to_vec();
+        first.sort_by(f64::total_cmp);
+        for epoch in losses.chunks_exact(3) {
+            let mut epoch = epoch.to_vec();
+            epoch.sort_by(f64::total_cmp);
+            assert_eq!(epoch, first);
         }
     });
 }

@@ -1,0 +1,114 @@
+//! Which devices there are, before any of them is opened.
+
+use results::{Adapter, DeviceKind};
+use serde::Serialize;
+
+#[cfg(target_arch = "wasm32")]
+use super::answer::answer;
+use crate::backends::Feature;
+use crate::error::EngineError;
+
+/// The adapters of this machine, in the order of their indices.
+pub async fn adapters() -> Vec<Adapter> {
+    enumerate().await.unwrap_or_default().iter().map(|adapter| describe(&adapter.get_info())).collect()
+}
+
+/// What an adapter has beyond what every WebGPU device has, as far as the kernels use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Features {
+    /// Whether it computes in f16.
+    pub f16: bool,
+    /// Lanes that every subgroup has at least; 0 without subgroups.
+    pub subgroup_lanes: u32,
+}
+
+/// Those of the adapters of this machine, in the order of their indices.
+pub async fn features() -> Vec<Features> {
+    enumerate().await.unwrap_or_default().iter().map(Features::of).collect()
+}
+
+impl Features {
+    pub(super) fn of(adapter: &wgpu::Adapter) -> Self {
+        let features = adapter.features();
+        let subgroups = features.contains(wgpu::Features::SUBGROUP);
+        Self {
+            f16: features.contains(wgpu::Features::SHADER_F16),
+            subgroup_lanes: if subgroups { adapter.get_info().subgroup_min_size } else { 0 },
+        }
+    }
+
+    /// What is left without these.
+    pub(super) fn without(self, features: &[Feature]) -> Self {
+        Self {
+            f16: self.f16 && !features.contains(&Feature::F16),
+            subgroup_lanes: if features.contains(&Feature::Subgroups) { 0 } else { self.subgroup_lanes },
+        }
+    }
+}
+
+pub(super) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
+    // OpenGL shows the same devices again, with fewer abilities.
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::PRIMARY,
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    #[cfg(target_arch = "wasm32")]
+    {
+        // A browser offers one adapter: of two GPUs, the fast one.
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..wgpu::RequestAdapterOptions::default()
+        };
+        let adapter = answer("it was asked for an adapter", instance.request_adapter(&options)).await?;
+        Ok(adapter.into_iter().collect())
+    }
+    #[cfg(not(target_arch = "wasm32"))]
+    Ok(instance.enumerate_adapters(wgpu::Backends::PRIMARY).await)
+}
+
+pub(super) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
+    let kind = match info.device_type {
+        wgpu::DeviceType::DiscreteGpu => DeviceKind::Discrete,
+        wgpu::DeviceType::IntegratedGpu => DeviceKind::Integrated,
+        wgpu::DeviceType::VirtualGpu => DeviceKind::Virtual,
+        wgpu::DeviceType::Cpu => DeviceKind::Cpu,
+        wgpu::DeviceType::Other => DeviceKind::Unknown,
+    };
+    let driver = [info.driver.as_str(), info.driver_info.as_str()];
+    Adapter {
+        software: kind == DeviceKind::Cpu || is_software_name(&info.name),
+        name: if info.name.is_empty() { "unnamed adapter".to_owned() } else { info.name.clone() },
+        vendor: vendor_name(info.vendor),
+        architecture: String::new(),
+        kind,
+        api: match info.backend {
+            wgpu::Backend::BrowserWebGpu => "WebGPU".to_owned(),
+            wgpu::Backend::Dx12 => "DX12".to_owned(),
+            other => format!("{other:?}"),
+        },
+        driver: driver.join(" ").trim().to_owned(),
+    }
+}
+
+/// Programs that pretend to be a GPU, some of which do not say so in their type.
+fn is_software_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["llvmpipe", "lavapipe", "swiftshader", "softpipe", "basic render"].iter().any(|software| name.contains(software))
+}
+
+/// Name of a PCI vendor number; empty where the platform gives none.
+fn vendor_name(number: u32) -> String {
+    match number {
+        0 => String::new(),
+        0x1002 => "AMD".to_owned(),
+        0x10de => "NVIDIA".to_owned(),
+        0x8086 => "Intel".to_owned(),
+        0x106b => "Apple".to_owned(),
+        0x13b5 => "ARM".to_owned(),
+        0x5143 => "Qualcomm".to_owned(),
+        0x1414 => "Microsoft".to_owned(),
+        0x10005 => "Mesa".to_owned(),
+        0x1ae0 => "Google".to_owned(),
+        other => format!("{other:#06x}"),
+    }
+}

@@ -1,0 +1,123 @@
+//! Devices that leave something out: the check before the timed steps must catch every one of them.
+
+use std::mem::replace;
+use std::rc::Rc;
+
+use results::Precision;
+
+use super::WgslBackend;
+use super::plan::{Omission, Plan};
+use super::tuning::Choices;
+use super::workload_tests::{Standstill, calm_job};
+use crate::backends::reference::ReferenceBackend;
+use crate::backends::{AdapterChoice, Opening};
+use crate::error::EngineError;
+use crate::testing::{has_everything, skipped};
+use crate::train::check::{FirstSteps, judge};
+use crate::trainer::{Backend, TrainingJob};
+use crate::training::Augmentation;
+use crate::workload::Workload;
+
+/// A workload's network, what the reference makes of its first steps, and the device that is to be judged.
+struct Judged {
+    workload: Workload,
+    job: TrainingJob,
+    reference: FirstSteps,
+}
+
+impl Judged {
+    fn new(workload: Workload) -> Self {
+        let job = calm_job(&workload);
+        let reference = pollster::block_on(FirstSteps::of(&ReferenceBackend::<f64>::new(), &job)).unwrap();
+        Self { workload, job, reference }
+    }
+
+    /// Why what `backend` makes of `job` gets no figure; nothing where it does.
+    fn objection(&self, backend: &dyn Backend, job: &TrainingJob) -> Option<String> {
+        match pollster::block_on(FirstSteps::of(backend, job)) {
+            Ok(found) => {
+                let judged = judge(&self.workload, job, backend.precision(), &found, &self.reference).unwrap();
+                judged.disagreement().map(|disagreement| disagreement.to_string())
+            }
+            Err(error @ EngineError::WorkDropped { .. }) => Some(error.to_string()),
+            Err(error) => panic!("{}: {error}", self.workload.name),
+        }
+    }
+}
+
+fn open(precision: Precision) -> Option<WgslBackend> {
+    let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(|adapter| {
+        pollster::block_on(WgslBackend::open(&Opening::new(precision, &adapter), Rc::new(Standstill)))
+    });
+    let backend = opened.into_iter().find_map(Result::ok);
+    if backend.is_none() {
+        skipped(precision == Precision::F32, format!("there is no adapter that computes in {}", precision.name()));
+    }
+    backend
+}
+
+/// Leaves out each launch of each workload in turn, and tells how many of them were caught.
+fn every_launch_that_is_left_out_is_caught(precision: Precision) {
+    let Some(backend) = open(precision) else { return };
+    let mut missed = Vec::new();
+    for workload in crate::WORKLOADS.iter().map(|make| make()) {
+        let judged = Judged::new(workload);
+        let name = judged.workload.name;
+        assert_eq!(judged.objection(&backend, &judged.job), None, "{name} in {}", precision.name());
+        let choices = Choices::new(backend.device.abilities());
+        let plan = Plan::new(&judged.job, backend.device.largest_binding_bytes(), &choices).unwrap();
+        let launches = plan.launches();
+        let mut caught = 0;
+        for (place, launch) in launches.iter().enumerate() {
+            backend.device.omit(Some(Omission(place)));
+            match judged.objection(&backend, &judged.job) {
+                Some(_) => caught += 1,
+                None => missed.push(format!("{name} in {}: {launch} (launch {place})", precision.name())),
+            }
+        }
+        backend.device.omit(None);
+        eprintln!("{name} in {}: {} launches left out, {caught} caught", precision.name(), launches.len());
+    }
+    assert!(missed.is_empty(), "{} were not caught:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn in_f32_every_launch_that_a_device_leaves_out_is_caught() {
+    every_launch_that_is_left_out_is_caught(Precision::F32);
+}
+
+#[test]
+fn in_f16_every_launch_that_a_device_leaves_out_is_caught() {
+    every_launch_that_is_left_out_is_caught(Precision::F16);
+}
+
+/// What a device computes that leaves out a part of the recipe.
+type Alteration = fn(&mut TrainingJob) -> bool;
+
+/// Without dropout and without augmentation; each says whether the recipe had it.
+const ALTERATIONS: [(&str, Alteration); 2] = [
+    ("dropout", |job| {
+        let dropped = job.model.stages(true).unwrap() != job.model.stages(false).unwrap();
+        job.dropout = false;
+        dropped
+    }),
+    ("augmentation", |job| replace(&mut job.input.augmentation, Augmentation::NONE) != Augmentation::NONE),
+];
+
+#[test]
+fn dropout_and_augmentation_that_do_nothing_are_caught() {
+    let Some(backend) = open(Precision::F32) else { return };
+    let mut altered = Vec::new();
+    for workload in crate::WORKLOADS.iter().map(|make| make()) {
+        let judged = Judged::new(workload);
+        for (what, alter) in ALTERATIONS {
+            let mut job = judged.job.clone();
+            if alter(&mut job) {
+                let objection = judged.objection(&backend, &job);
+                assert!(objection.is_some(), "{} without {what}", judged.workload.name);
+                altered.push(format!("{} without {what}", judged.workload.name));
+            }
+        }
+    }
+    assert!(altered.len() >= 4, "{altered:?}");
+}

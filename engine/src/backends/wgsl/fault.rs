@@ -1,0 +1,26 @@
+use crate::error::EngineError;
+
+/// The first thing that a driver complained about.
+#[derive(Clone, Debug)]
+pub(super) enum Fault {
+    OutOfMemory(String),
+    Lost(String),
+    Refused(String),
+}
+
+impl Fault {
+    pub(super) fn of(error: &wgpu::Error) -> Self {
+        match error {
+            wgpu::Error::OutOfMemory { .. } => Self::OutOfMemory(error.to_string()),
+            _ => Self::Refused(error.to_string()),
+        }
+    }
+
+    pub(super) fn into_error(self) -> EngineError {
+        match self {
+            Self::OutOfMemory(message) => EngineError::OutOfMemory { message },
+            Self::Lost(message) => EngineError::DeviceLost { message },
+            Self::Refused(message) => EngineError::DeviceRefused { message },
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// shuffle: the order in which an epoch goes through its samples. Each place is computed by itself, so that nothing has to
+// be drawn one after the other on the host. A Feistel network (Luby and Rackoff, "How to construct pseudorandom
+// permutations from pseudorandom functions", 1988) permutes 0..2^bits; what falls outside of 0..samples goes through it
+// again (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
+//
+// params: Shuffle. order: (samples) sample numbers, from `first` on.
+struct Params {
+    samples: u32,
+    first: u32,
+    stream: u32,
+    seed: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> order: array<u32>;
+
+const ROUNDS: u32 = 8u;
+
+// Sixteen bits, the halves of a number have no more.
+fn round_hash(half: u32, round: u32) -> u32 {
+    return pcg4d(vec4<u32>(half, params.stream + round, step.epoch, params.seed)).x >> 16u;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let place = invocation_number(workgroup, workgroups, local);
+    if place >= params.samples {
+        return;
+    }
+    // Each half has a bit at least.
+    let bits = max(32u - countLeadingZeros(params.samples - 1u), 2u);
+    let low_bits = bits / 2u;
+    let low_mask = (1u << low_bits) - 1u;
+    let high_mask = (1u << (bits - low_bits)) - 1u;
+    var number = place;
+    // It ends: the numbers that follow on each other are a circle, in which `place` is.
+    loop {
+        var high = number >> low_bits;
+        var low = number & low_mask;
+        for (var round = 0u; round < ROUNDS; round += 2u) {
+            high ^= round_hash(low, round) & high_mask;
+            low ^= round_hash(high, round + 1u) & low_mask;
+        }
+        number = (high << low_bits) | low;
+        if number < params.samples {
+            break;
+        }
+    }
+    order[place] = params.first + number;
+}
