@@ -9,11 +9,10 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-use async_trait::async_trait;
-
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
+use crate::measure::Gauge;
 use crate::train::check;
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::BatchPlan;
@@ -57,16 +56,6 @@ impl Contender {
             (name, _) => name,
         }
     }
-}
-
-/// Measures what a device can do at best.
-#[async_trait(?Send)]
-pub trait Gauge {
-    /// Operations per second just now. It takes about a tenth of a second.
-    ///
-    /// # Errors
-    /// A device that is lost.
-    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError>;
 }
 
 /// Follows the measurements as they are made.

@@ -18,6 +18,7 @@ use results::{
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
+use crate::measure::Peaks;
 use crate::observer::{Event, Observer, Phase, ResourceMeter};
 use crate::random::{Generator, stream};
 use crate::trainer::{Backend, Preparation, TrainingJob};
@@ -105,10 +106,11 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         warn(&mut warnings, edges, warning);
     }
     let mut records = Vec::new();
+    let mut peaks = Peaks::new(backend);
     let mut stopped = None;
     for (index, workload) in workloads.iter().enumerate() {
         let progress = Progress::new(workload.name, index, workloads.len());
-        let record = match run_workload(request, workload, backend, edges, progress, &mut warnings).await {
+        let record = match run_workload(request, workload, &mut peaks, backend, edges, progress, &mut warnings).await {
             Ok(record) => record,
             Err(error) => {
                 stopped = Some(error);
@@ -152,6 +154,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
 async fn run_workload(
     request: &RunRequest,
     workload: &Workload,
+    peaks: &mut Peaks<'_>,
     backend: &dyn Backend,
     edges: &mut Edges<'_>,
     progress: Progress,
@@ -207,7 +210,7 @@ async fn run_workload(
         let mut learning = Learning::new(&mut record, &job, trainer.as_mut(), progress);
         learning.train(&job_settings.limits, workload.evaluations_per_epoch, edges).await?;
         if job_settings.measure_further {
-            learning.measure(edges).await?;
+            learning.measure(peaks, edges).await?;
         }
         learning.keep_evidence(request.seed).await?;
         let stopped_early = learning.stopped_early();
@@ -260,6 +263,7 @@ fn empty_record(workload: &str, job: &TrainingJob) -> Result<WorkloadRecord, Eng
         evaluations: Vec::new(),
         epochs: Vec::new(),
         windows: Vec::new(),
+        peaks: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
         resources: Resources::default(),

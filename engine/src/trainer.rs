@@ -8,6 +8,7 @@ use shaders::params::Step;
 
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
+use crate::measure::Gauge;
 use crate::model::{Model, ModelError, Multipliers};
 use crate::training::{BatchPlan, EarlyStopping, InputRecipe, Loss, Optimizer, WeightAverage};
 
@@ -110,6 +111,13 @@ pub trait Backend {
     /// # Errors
     /// Layers that the back end lacks, and a job that does not fit, with both numbers.
     fn predicted_bytes(&self, _job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+        Ok(None)
+    }
+    /// What measures the peak of its device, where it can.
+    ///
+    /// # Errors
+    /// A device that refuses, is full or lost.
+    async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
         Ok(None)
     }
     /// Compiles, allocates and uploads; afterwards a step allocates nothing.

@@ -190,6 +190,7 @@ mod tests {
             evaluations: Vec::new(),
             epochs: Vec::new(),
             windows: Vec::new(),
+            peaks: Vec::new(),
             target: Some(Target { accuracy: 0.98, reached_seconds: Some(12.5), reached_step: Some(938) }),
             weight_samples: Vec::new(),
             resources: Resources::default(),

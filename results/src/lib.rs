@@ -27,7 +27,7 @@ pub use device::{Adapter, Device, DeviceKind, Precision};
 pub use metric::{Better, METRICS, Metric, Unit, metric};
 pub use provenance::{Client, ClientKind, Provenance};
 pub use record::{
-    ColdStart, CurvePoint, Epoch, Evaluation, Outcome, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target,
+    ColdStart, CurvePoint, Epoch, Evaluation, Outcome, PeakSample, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target,
     WeightSample, Window, WorkloadRecord,
 };
 pub use summary::Summary;

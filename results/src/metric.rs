@@ -128,6 +128,15 @@ pub const METRICS: &[Metric] = &[
         value: |s| s.flops_per_second,
     },
     Metric {
+        id: "share_of_peak",
+        title: "Of the device's peak",
+        unit: Unit::Share,
+        better: Better::Higher,
+        description: "That arithmetic as a share of what the device does at best, measured just after with multiplications \
+                      and additions alone.",
+        value: |s| s.share_of_peak,
+    },
+    Metric {
         id: "sustained_ratio",
         title: "Sustained",
         unit: Unit::Share,

@@ -60,6 +60,9 @@ pub struct WorkloadRecord {
     pub epochs: Vec<Epoch>,
     /// Every stretch of training that was timed, in order.
     pub windows: Vec<Window>,
+    /// What the device could do at best, measured in turns with windows; nothing where the back end cannot tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peaks: Vec<PeakSample>,
     pub target: Option<Target>,
     /// A few of the final weights, chosen by the seed: evidence.
     pub weight_samples: Vec<WeightSample>,
@@ -170,6 +173,18 @@ pub struct Window {
     pub steps: u32,
     pub samples: u64,
     pub seconds: f64,
+}
+
+/// The peak of a device just after a window: what can be had at best of a device whose clock wanders.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PeakSample {
+    /// Place of the window in the list of windows, from 0.
+    pub window: u32,
+    /// Of independent chains of fused multiply-adds in f32, each counted as two operations.
+    pub flops_per_second: f64,
+    /// Bytes that copying a large array reads and writes; absent where there is no room for one.
+    pub copied_bytes_per_second: Option<f64>,
 }
 
 /// The accuracy to reach, and when it was first seen.

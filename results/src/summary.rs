@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Window, WorkloadRecord};
+use crate::record::{PeakSample, Window, WorkloadRecord};
 use crate::statistics::{median, median_interval, quantile};
 
 /// Timed training before the first window that counts: caches fill and clocks rise.
@@ -30,6 +30,8 @@ pub struct Summary {
     pub step_seconds_p95: Option<f64>,
     /// Arithmetic that the network needs, done per second.
     pub flops_per_second: Option<f64>,
+    /// That over the device's peak, for each window after which the peak was measured: their median.
+    pub share_of_peak: Option<f64>,
     /// Median over the finished epochs.
     pub seconds_per_epoch: Option<f64>,
     /// All timed training, evaluation excluded.
@@ -83,6 +85,16 @@ pub fn has_learned(record: &WorkloadRecord) -> bool {
     last.accuracy > chance + 3.0 * deviation
 }
 
+/// The arithmetic of windows over the peaks that were measured after them.
+fn shares_of_peak(record: &WorkloadRecord) -> Vec<f64> {
+    let share = |peak: &PeakSample| {
+        let window = record.windows.get(peak.window as usize).filter(|window| window.seconds > 0.0)?;
+        let flops = window.samples as f64 * record.settings.training_flops_per_sample as f64;
+        (peak.flops_per_second > 0.0).then(|| flops / window.seconds / peak.flops_per_second)
+    };
+    record.peaks.iter().filter_map(share).collect()
+}
+
 /// Summarises the raw samples of `record`; its own `summary` field is not read.
 pub fn summarise(record: &WorkloadRecord) -> Summary {
     let counted: Vec<&Window> = counted_windows(&record.windows).collect();
@@ -99,6 +111,7 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
         step_seconds_p50: median(&steps),
         step_seconds_p95: quantile(&steps, 0.95),
         flops_per_second: samples_per_second.map(|rate| rate * record.settings.training_flops_per_sample as f64),
+        share_of_peak: median(&shares_of_peak(record)),
         seconds_per_epoch: median(&epochs),
         // A sum of nothing is -0.
         training_seconds: record.windows.iter().map(|w| w.seconds).sum::<f64>() + 0.0,

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use results::{
     Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
-    Evaluation, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning,
+    Evaluation, Outcome, PeakSample, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning,
     WeightSample, WholeBatch, Window, WorkloadRecord, summary,
 };
 
@@ -76,8 +76,9 @@ prop_compose! {
     fn curves()(
         points in vec((any::<u64>(), number(), number(), number(), number()), 0..4),
         windows in vec((any::<u32>(), 0..1u64 << 32, 0.0..1e6), 0..8),
+        peaks in vec((0..8u32, 1.0..1e15, option::of(number())), 0..4),
         weights in vec((any::<u32>(), any::<u32>(), single()), 0..4),
-    ) -> (Vec<CurvePoint>, Vec<Evaluation>, Vec<Epoch>, Vec<Window>, Vec<WeightSample>) {
+    ) -> (Vec<CurvePoint>, Vec<Evaluation>, Vec<Epoch>, Vec<Window>, Vec<PeakSample>, Vec<WeightSample>) {
         let curve = |&(step, training_seconds, loss, accuracy, _): &_| {
             CurvePoint { step, training_seconds, loss, accuracy }
         };
@@ -85,11 +86,15 @@ prop_compose! {
             Evaluation { step, training_seconds, seconds, loss, accuracy }
         };
         let epoch = |(i, &(_, seconds, loss, accuracy, _)): (u32, &_)| Epoch { epoch: i, seconds, loss, accuracy };
+        let peak = |(window, flops_per_second, copied_bytes_per_second)| {
+            PeakSample { window, flops_per_second, copied_bytes_per_second }
+        };
         (
             points.iter().map(curve).collect(),
             points.iter().map(evaluation).collect(),
             (1..).zip(&points).map(epoch).collect(),
             windows.into_iter().map(|(steps, samples, seconds)| Window { steps, samples, seconds }).collect(),
+            peaks.into_iter().map(peak).collect(),
             weights.into_iter().map(|(tensor, index, value)| WeightSample { tensor, index, value }).collect(),
         )
     }
@@ -99,13 +104,13 @@ prop_compose! {
     fn workload()(
         workload in text(), settings in settings(), outcome in outcome(), correctness in option::of(correctness()),
         cold in option::of(number()), first_losses in vec(single(), 0..5),
-        (curve, evaluations, epochs, windows, weight_samples) in curves(),
+        (curve, evaluations, epochs, windows, peaks, weight_samples) in curves(),
         target in option::of((number(), option::of(number()), option::of(any::<u64>()))),
         memory in option::of(any::<u64>()),
     ) -> WorkloadRecord {
         let mut record = WorkloadRecord {
-            workload, settings, outcome, correctness, first_losses, curve, evaluations, epochs, windows, weight_samples,
-            cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
+            workload, settings, outcome, correctness, first_losses, curve, evaluations, epochs, windows, peaks,
+            weight_samples, cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
             target: target.map(|(accuracy, reached_seconds, reached_step)| {
                 Target { accuracy, reached_seconds, reached_step }
             }),

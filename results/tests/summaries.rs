@@ -28,6 +28,7 @@ fn workload(windows: Vec<Window>) -> WorkloadRecord {
         evaluations: Vec::new(),
         epochs: Vec::new(),
         windows,
+        peaks: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
         resources: Resources::default(),
@@ -85,6 +86,17 @@ fn a_run_is_stable_with_five_windows_that_agree_and_not_with_fewer_or_others() {
     windows.extend([window(1300, 1.1), window(1300, 1.1)]);
     let uneven = summarise(&workload(windows));
     assert_eq!((uneven.measured_windows, uneven.stable), (5, false));
+}
+
+#[test]
+fn the_share_of_the_peak_is_that_of_the_windows_after_which_it_was_measured() {
+    let mut record = workload(vec![window(1000, 1.0), window(1000, 2.0), window(2000, 2.0)]);
+    let peak = |window, flops_per_second| PeakSample { window, flops_per_second, copied_bytes_per_second: None };
+    // A sample takes a thousand operations.
+    record.peaks = vec![peak(1, 2e6), peak(2, 10e6), peak(2, 5e6)];
+    assert_eq!(summarise(&record).share_of_peak, Some(0.4));
+    record.peaks = vec![peak(3, 2e6), peak(0, 0.0)];
+    assert_eq!(summarise(&record).share_of_peak, None, "no such window, and no peak");
 }
 
 #[test]

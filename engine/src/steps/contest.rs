@@ -1,9 +1,10 @@
 //! Several back ends that train the same network in turns.
 
 use super::report::{Entry, Facts, Measured, Outcome, Size, Timed};
-use super::{Contender, Event, Gauge, Observer, Request};
+use super::{Contender, Event, Observer, Request};
 use crate::clock::Clock;
 use crate::error::EngineError;
+use crate::measure::Gauge;
 use crate::trainer::{Preparation, Trainer, TrainingJob};
 
 /// The budget is enough for so many windows of each back end; its warm-up takes the time of one more.

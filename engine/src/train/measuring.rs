@@ -3,6 +3,7 @@ use results::summary::{self, MINIMUM_WINDOWS};
 use super::Edges;
 use super::learning::{Learning, TRAINING_SHARE};
 use crate::error::EngineError;
+use crate::measure::Peaks;
 use crate::observer::Phase;
 
 /// At most four times the minimum number of windows …
@@ -11,13 +12,16 @@ const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
 const BUDGET_SECONDS: f64 = 30.0;
 
 impl Learning<'_> {
-    /// Trains on, without looking at the test set, until the throughput has settled.
+    /// Trains on, without looking at the test set, until the throughput has settled, and measures the peak of the device
+    /// in turns with that.
     ///
     /// A fast device finishes its epochs before it has filled five windows of a second.
-    pub(super) async fn measure(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
-        if self.going() && !self.settled() {
-            self.progress.phase(edges, Phase::Measuring);
+    pub(super) async fn measure(&mut self, peaks: &mut Peaks<'_>, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        if !self.going() {
+            return Ok(());
         }
+        self.progress.phase(edges, Phase::Measuring);
+        peaks.open().await;
         let start = edges.clock.now_seconds();
         while self.going() && !self.settled() {
             let elapsed = edges.clock.now_seconds() - start;
@@ -28,8 +32,20 @@ impl Learning<'_> {
             let done = windows.min(1.0).max(elapsed / BUDGET_SECONDS);
             // An epoch's end only brings a new order of the samples: it need not end a window.
             self.window(u64::MAX, f64::INFINITY, TRAINING_SHARE + (1.0 - TRAINING_SHARE) * done, edges).await?;
+            self.measure_peak(peaks).await;
+        }
+        // A slow device had all its windows before.
+        if self.going() && self.record.peaks.is_empty() {
+            self.measure_peak(peaks).await;
         }
         Ok(())
+    }
+
+    /// The peak just after the last window.
+    async fn measure_peak(&mut self, peaks: &mut Peaks<'_>) {
+        if let Some(last) = self.record.windows.len().checked_sub(1) {
+            self.record.peaks.extend(peaks.measure(last).await);
+        }
     }
 
     fn measured_windows(&self) -> usize {

@@ -42,7 +42,7 @@ fn agree(a: Option<f64>, b: Option<f64>) -> bool {
 }
 
 /// Every figure by its name; the pattern has no rest, so that a new field cannot be forgotten.
-fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 13] {
+fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 14] {
     let &Summary {
         samples_per_second,
         samples_per_second_low,
@@ -50,6 +50,7 @@ fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 13] {
         step_seconds_p50,
         step_seconds_p95,
         flops_per_second,
+        share_of_peak,
         seconds_per_epoch,
         training_seconds,
         testing_seconds,
@@ -69,6 +70,7 @@ fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 13] {
         ("step_seconds_p50", step_seconds_p50),
         ("step_seconds_p95", step_seconds_p95),
         ("flops_per_second", flops_per_second),
+        ("share_of_peak", share_of_peak),
         ("seconds_per_epoch", seconds_per_epoch),
         ("training_seconds", Some(training_seconds)),
         ("testing_seconds", testing_seconds),

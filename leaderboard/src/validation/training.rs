@@ -9,6 +9,8 @@ use super::run::LONGEST_SECONDS;
 const POINTS: usize = 50_000;
 const EPOCHS: usize = 10_000;
 pub(super) const MOST_STEPS: u64 = 1 << 40;
+/// More operations or bytes than any machine has.
+const MOST_PER_SECOND: f64 = 1e18;
 /// A loss may be rounded to just below zero, and no further.
 const SMALLEST_LOSS: f64 = -1e-3;
 /// Sums of the same seconds in another order differ in their last digits.
@@ -24,6 +26,7 @@ struct Totals {
 /// `place` is the workload's.
 pub(super) fn check(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
     let totals = check_windows(&place.field("windows"), record)?;
+    check_peaks(&place.field("peaks"), record)?;
     check_curve(&place.field("curve"), record, &totals)?;
     check_evaluations(&place.field("evaluations"), record, &totals)?;
     check_epochs(&place.field("epochs"), record, &totals)?;
@@ -51,6 +54,19 @@ fn check_windows(place: &Place<'_>, record: &WorkloadRecord) -> Result<Totals, s
         "A completed workload has trained for at least one step and for some time.",
     )?;
     Ok(totals)
+}
+
+fn check_peaks(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
+    place.list(record.peaks.len(), record.windows.len())?;
+    for (i, peak) in record.peaks.iter().enumerate() {
+        let item = place.item(i);
+        item.field("window").holds((peak.window as usize) < record.windows.len(), "There is no such window.")?;
+        item.field("flops_per_second").number(peak.flops_per_second, 1.0..=MOST_PER_SECOND)?;
+        if let Some(copied) = peak.copied_bytes_per_second {
+            item.field("copied_bytes_per_second").number(copied, 1.0..=MOST_PER_SECOND)?;
+        }
+    }
+    Ok(())
 }
 
 fn check_curve(place: &Place<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {

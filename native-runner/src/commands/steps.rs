@@ -1,7 +1,8 @@
 use std::rc::Rc;
 
 use engine::backends::REFERENCE;
-use engine::steps::{self, Contender, Gauge, Outcome, Request, StepsReport};
+use engine::measure::Gauge;
+use engine::steps::{self, Contender, Outcome, Request, StepsReport};
 use engine::{Backend, WORKLOADS};
 use results::Provenance;
 use serde::Serialize;

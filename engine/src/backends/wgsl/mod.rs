@@ -41,6 +41,7 @@ use shaders::Stored;
 use super::{Feature, Keeper, Opening};
 use crate::clock::Clock;
 use crate::error::EngineError;
+use crate::measure::Gauge;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use device::Device;
 use trainer::WgslTrainer;
@@ -121,6 +122,11 @@ impl Backend for WgslBackend {
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
         WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job).map(Some)
+    }
+
+    async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
+        let gauge = microbenchmarks::Gauge::on(Rc::clone(&self.device), Rc::clone(&self.clock)).await?;
+        Ok(Some(Box::new(gauge)))
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {

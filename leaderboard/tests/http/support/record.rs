@@ -113,6 +113,7 @@ fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> Work
         ],
         epochs: vec![Epoch { epoch: 1, seconds: 1.0, loss: 0.4, accuracy: 0.9 }],
         windows: vec![window(1.0), window(1.1), window(1.1), window(1.1), window(1.1), window(1.1)],
+        peaks: Vec::new(),
         target: Some(Target { accuracy: 0.95, reached_seconds: Some(6.5), reached_step: Some(6000) }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
         resources: Resources {

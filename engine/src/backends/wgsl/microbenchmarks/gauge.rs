@@ -1,5 +1,4 @@
-//! The peak of arithmetic again and again, beside what is given as a share of it: a device's clock wanders with heat
-//! and with its other work, and a peak from another minute is another device's.
+//! The peaks of arithmetic and of copying, again and again.
 
 use std::rc::Rc;
 
@@ -11,7 +10,7 @@ use super::peaks;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::steps;
+use crate::measure;
 
 /// The best of the kernels of fused multiply-adds, ready to be timed at any moment.
 pub struct Gauge {
@@ -20,11 +19,30 @@ pub struct Gauge {
     flops: f64,
     /// Repetitions of a window.
     repetitions: u32,
+    copying: Option<Copying>,
+}
+
+/// An array that is copied.
+struct Copying {
+    setup: Setup,
+    /// That a repetition reads and writes.
+    bytes: f64,
 }
 
 impl Gauge {
     pub(super) fn new(setup: Setup, flops: f64, repetitions: u32) -> Self {
-        Self { setup, flops, repetitions }
+        Self { setup, flops, repetitions, copying: None }
+    }
+
+    /// Finds the kernel that is best on an open device, and makes room for what is copied if there is room.
+    ///
+    /// # Errors
+    /// A device that refuses or is lost.
+    pub async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+        let lab = Lab::new(device, clock);
+        let (_, gauge) = peaks::arithmetic(&lab).await?;
+        let copying = peaks::copying(&lab).await?.map(|(setup, bytes)| Copying { setup, bytes });
+        Ok(Self { copying, ..gauge })
     }
 
     /// Opens the adapter once more and finds the kernel that is best on it.
@@ -39,9 +57,15 @@ impl Gauge {
 }
 
 #[async_trait(?Send)]
-impl steps::Gauge for Gauge {
+impl measure::Gauge for Gauge {
     async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
         let window = self.setup.window(self.repetitions).await?;
         Ok(self.flops * f64::from(window.repetitions) / window.seconds)
+    }
+
+    async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>, EngineError> {
+        let Some(Copying { setup, bytes }) = &mut self.copying else { return Ok(None) };
+        let window = setup.look().await?;
+        Ok(Some(*bytes * f64::from(window.repetitions) / window.seconds))
     }
 }

@@ -12,7 +12,7 @@ use super::report::{Timing, Window};
 use super::work::{SLOTS, Work};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::steps::Gauge;
+use crate::measure::Gauge;
 
 /// A window is at least so long, so that reading the clock and the last wait cost little.
 const WINDOW_SECONDS: f64 = 0.1;

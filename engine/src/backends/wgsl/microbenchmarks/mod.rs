@@ -26,7 +26,7 @@ use super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::steps;
+use crate::measure;
 pub use gauge::Gauge;
 use lab::Lab;
 use peaks::PeakKind;
@@ -91,7 +91,7 @@ pub async fn measure(
     let mut choices = Choices::new(device.abilities());
     let mut run = Run { observer, started: 0, count: peaks_wanted.len() + products.len() };
     let mut report = KernelReport::new(device.adapter().clone());
-    let mut gauge: Option<Box<dyn steps::Gauge>> = None;
+    let mut gauge: Option<Box<dyn measure::Gauge>> = None;
     for kind in peaks_wanted {
         if !run.start(kind.title()) {
             report.cancelled = true;

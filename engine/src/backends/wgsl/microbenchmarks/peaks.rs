@@ -21,6 +21,10 @@ const STREAM_INVOCATIONS: [u32; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
 /// An array this large fits into no cache of a GPU that is sold, or of a processor.
 const ARRAY_BYTES: u64 = 512 << 20;
 const ARRAY_BYTES_ON_SOFTWARE: u64 = 128 << 20;
+/// What is copied in a run, beside a network that needs room as well: larger than the caches of nearly all GPUs, and bound
+/// whole on every WebGPU device.
+const GAUGED_ARRAY_BYTES: u64 = 128 << 20;
+const GAUGED_INVOCATIONS: u32 = 1 << 18;
 /// A device that cannot hold two arrays of this size is not measured.
 const SMALLEST_ARRAY_BYTES: u64 = 16 << 20;
 
@@ -188,6 +192,16 @@ pub(super) async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge), EngineError> 
     let timing = setup.timing(f64::INFINITY).await?;
     let gauge = Gauge::new(setup, work, timing.windows[0].repetitions);
     Ok((PeakKind::Arithmetic.peak(Unit::FlopsPerSecond, work, variant, timing, tried), gauge))
+}
+
+/// An array that a gauge copies, and the bytes of a repetition; `None` where the device has no room for it.
+pub(super) async fn copying(lab: &Lab) -> Result<Option<(Setup, f64)>, EngineError> {
+    let bytes = GAUGED_ARRAY_BYTES;
+    match lab.set_up(PeakKind::Copy.stream_work(bytes, GAUGED_INVOCATIONS)).await {
+        Ok(setup) => Ok(Some((setup, PeakKind::Copy.stream_bytes(bytes)))),
+        Err(EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The fastest of some variants.

@@ -14,7 +14,7 @@ use super::report::{Entry, Outcome, Pass, Skipped, Suite, Window};
 use super::work::Work;
 use crate::error::EngineError;
 use crate::random::Generator;
-use crate::steps::Gauge;
+use crate::measure::Gauge;
 
 /// Results that are compared with plain sums.
 const CHECKED: u32 = 16;

@@ -23,7 +23,7 @@ impl Clock for RealClock {
 struct GigaflopGauge;
 
 #[async_trait(?Send)]
-impl steps::Gauge for GigaflopGauge {
+impl measure::Gauge for GigaflopGauge {
     async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
         Ok(1e9)
     }
