@@ -16,6 +16,7 @@ use crate::backends::reference::ReferenceBackend;
 use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
 use crate::error::EngineError;
+use crate::measure::Peaks;
 use crate::observer::{Event, NoMeter, Observer};
 use crate::trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Batching, SampleOrder};
@@ -175,7 +176,7 @@ impl TrainingTest {
             let progress = Progress::new(workload.name, 0, 1);
             let mut learning = Learning::new(&mut record, &job, &mut trainer, progress);
             learning.train(&self.limits, 2, &mut edges).await?;
-            if self.measure { learning.measure(&mut edges).await } else { Ok(()) }
+            if self.measure { learning.measure(&mut Peaks::new(&ReferenceBackend::<f64>::new()), &mut edges).await } else { Ok(()) }
         });
         record.summary = results::summary::summarise(&record);
         (trained.map(|()| record), observer)

@@ -38,7 +38,7 @@ impl Gauge {
     ///
     /// # Errors
     /// A device that refuses or is lost.
-    pub async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+    pub(in super::super) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let lab = Lab::new(device, clock);
         let (_, gauge) = peaks::arithmetic(&lab).await?;
         let copying = peaks::copying(&lab).await?.map(|(setup, bytes)| Copying { setup, bytes });
