@@ -82,6 +82,13 @@ impl Correctness {
     }
 }
 
+impl Correctness {
+    /// Whether everything was compared that a comparison looks at; records of layout 1 have losses only.
+    pub fn is_complete(&self) -> bool {
+        Compared::OF_FIRST_STEPS.iter().all(|wanted| self.differences.iter().any(|found| found.compared == *wanted))
+    }
+}
+
 impl WholeBatch {
     /// `|loss - loss_of_parts| / |loss_of_parts|`.
     pub fn loss_difference(&self) -> f64 {
@@ -160,6 +167,11 @@ impl fmt::Display for Disagreement {
 fn relative_difference(loss: f64, reference: f64) -> f64 {
     let difference = (loss - reference).abs() / reference.abs();
     if difference.is_finite() { difference } else { f64::MAX }
+}
+
+impl Compared {
+    /// What every comparison of first steps looks at, beside their losses.
+    pub const OF_FIRST_STEPS: [Self; 4] = [Self::UntrainedTest, Self::Gradient, Self::Update, Self::TrainedTest];
 }
 
 #[cfg(test)]

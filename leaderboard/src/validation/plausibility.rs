@@ -29,8 +29,12 @@ fn doubt_workload(record: &WorkloadRecord, doubts: &mut Vec<String>) {
     if fastest > CEILING_FLOPS_PER_SECOND {
         doubts.push(format!("{name}: {fastest:.1e} FLOP/s is more than any known device does."));
     }
-    if record.correctness.is_none() {
-        doubts.push(format!("{name}: the back end was not compared with the reference."));
+    match &record.correctness {
+        None => doubts.push(format!("{name}: the back end was not compared with the reference.")),
+        Some(correctness) if !correctness.is_complete() => {
+            doubts.push(format!("{name}: the back end was compared with the reference in part only."));
+        }
+        Some(_) => {}
     }
     if record.evaluations.is_empty() {
         doubts.push(format!("{name}: the network was never tested, so nothing shows that it learned."));

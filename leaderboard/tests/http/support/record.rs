@@ -2,9 +2,9 @@
 
 use results::api::StartedRun;
 use results::{
-    Adapter, Client, ClientKind, ColdStart, Correctness, CurvePoint, Device, DeviceKind, Epoch, Evaluation, Outcome,
-    Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target, Warning,
-    WeightSample, Window, WorkloadRecord, summary,
+    Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
+    Evaluation, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target,
+    Warning, WeightSample, Window, WorkloadRecord, summary,
 };
 
 pub(crate) const ENGINE_VERSION: &str = "0.1.0";
@@ -21,6 +21,11 @@ pub(crate) fn for_run(started: &StartedRun) -> RunRecord {
         seed: started.seed,
         ..unregistered(started.seed)
     }
+}
+
+/// A comparison that found no difference.
+fn right(compared: Compared) -> Disagreement {
+    Disagreement { compared, largest_difference: 0.0, tolerance: 1e-3 }
 }
 
 /// The same of a run that no leaderboard knows.
@@ -91,7 +96,7 @@ fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> Work
             reference_losses: vec![2.5, 2.25],
             tolerance: 1e-3,
             largest_difference: 0.0,
-            differences: Vec::new(),
+            differences: Compared::OF_FIRST_STEPS.map(right).into(),
             whole_batch: None,
             passed: true,
         }),
