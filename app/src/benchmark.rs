@@ -10,7 +10,7 @@ use training_worker::{FromWorker, Limit, Order, Registration};
 
 use crate::bundle::{Arrival, Bundle};
 use crate::live::Live;
-use crate::platform::{self, HiddenTimer, TrainingWorker, WakeLock};
+use crate::platform::{self, HiddenTimer, PressureWatch, TrainingWorker, WakeLock};
 use crate::supplies::Supplies;
 use crate::wishes::Wishes;
 
@@ -82,6 +82,8 @@ struct Session {
     kind: Kind,
     hidden: HiddenTimer,
     wake_lock: Option<WakeLock>,
+    pressure: Option<PressureWatch>,
+    on_battery: bool,
     /// Why the leaderboard does not know this run.
     unregistered: Option<String>,
     _drawing: Ticker,
@@ -154,6 +156,7 @@ impl Benchmark {
 
     async fn open(self, attempt: u32, kind: Kind, order: Ordered, bundle: Option<Bundle>) -> Result<(), String> {
         let wake_lock = WakeLock::request().await;
+        let on_battery = platform::on_battery().await.unwrap_or(false);
         if !self.goes_on(attempt) {
             return Ok(());
         }
@@ -172,6 +175,8 @@ impl Benchmark {
             kind,
             hidden: HiddenTimer::start(),
             wake_lock,
+            pressure: PressureWatch::start(),
+            on_battery,
             unregistered: order.unregistered,
             _drawing: Ticker(drawing),
         }));
@@ -250,7 +255,7 @@ impl Benchmark {
     fn keep(self, mut record: RunRecord) {
         let kind = self.session.with_value(|session| {
             session.as_ref().map(|session| {
-                record.warnings.extend(session.warnings());
+                record.warnings.extend(session.warnings(record.device.adapter.software));
                 session.kind
             })
         });
@@ -272,15 +277,22 @@ impl Benchmark {
     }
 }
 
+/// Pressure for a moment is no matter; for so much of the run it is.
+const PRESSED_SHARE: f64 = 0.2;
+
 impl Session {
-    /// What only the page can know about a run.
-    fn warnings(&self) -> Vec<Warning> {
+    /// What only the page can know about a run. A software adapter presses the processor itself.
+    fn warnings(&self, software: bool) -> Vec<Warning> {
         let seconds = self.hidden.seconds();
         let hidden = (seconds >= HIDDEN_SECONDS).then_some(Warning::TabHidden { seconds });
         let isolated = (!platform::is_isolated()).then_some(Warning::NotIsolated);
         let dimmed = self.wake_lock.is_none().then_some(Warning::NoWakeLock);
         let unregistered = self.unregistered.clone().map(|reason| Warning::Unregistered { reason });
-        [hidden, isolated, dimmed, unregistered].into_iter().flatten().collect()
+        let battery = self.on_battery.then_some(Warning::OnBattery);
+        let share = self.pressure.as_ref().and_then(PressureWatch::pressed_share);
+        let pressed = share.filter(|&share| !software && share >= PRESSED_SHARE);
+        let pressed = pressed.map(|share| Warning::ProcessorPressed { share });
+        [hidden, isolated, dimmed, battery, pressed, unregistered].into_iter().flatten().collect()
     }
 }
 

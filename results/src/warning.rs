@@ -27,6 +27,10 @@ pub enum Warning {
     TuningNotSettled { workload: String, steps: u32 },
     /// The screen could dim, because the browser gave no wake lock.
     NoWakeLock,
+    /// The device ran on its battery when the run began.
+    OnBattery,
+    /// The platform said that the processor was under serious pressure, in this share of the run.
+    ProcessorPressed { share: f64 },
     /// The page is not cross-origin isolated, so the browser's clock is coarser than it could be.
     NotIsolated,
     /// The leaderboard did not give a seed, so the result cannot be ranked.
@@ -96,6 +100,15 @@ impl fmt::Display for Warning {
                     "The browser did not keep the screen on. Touch the screen now and then, or plug the device in."
                 )
             }
+            Self::OnBattery => f.write_str(
+                "This device ran on its battery, on which many are slower. Plug it in and run again.",
+            ),
+            Self::ProcessorPressed { share } => write!(
+                f,
+                "The processor was hard-pressed or hot for {:.0} % of the run, by other programs or tabs perhaps. Close \
+                 them, let the device cool and run again.",
+                share * 100.0
+            ),
             Self::NotIsolated => write!(
                 f,
                 "The page is not cross-origin isolated, so the clock is coarse. Open it from a server that sends the \

@@ -146,6 +146,8 @@ fn warning() -> impl Strategy<Value = Warning> {
         text().prop_map(|backend| Warning::Untuned { backend }),
         (text(), any::<u32>()).prop_map(|(workload, steps)| Warning::TuningNotSettled { workload, steps }),
         Just(Warning::NoWakeLock),
+        Just(Warning::OnBattery),
+        number().prop_map(|share| Warning::ProcessorPressed { share }),
         Just(Warning::NotIsolated),
         text().prop_map(|reason| Warning::Unregistered { reason }),
         text().prop_map(|workload| Warning::GeneratedData { workload }),

@@ -159,7 +159,8 @@ fn check_warning(place: &Place<'_>, warning: &Warning) -> Checked {
         }
         Warning::Untuned { backend } => place.field("backend").name(backend),
         Warning::TuningNotSettled { workload, steps: _ } => place.field("workload").name(workload),
-        Warning::NoWakeLock | Warning::NotIsolated => Ok(()),
+        Warning::NoWakeLock | Warning::NotIsolated | Warning::OnBattery => Ok(()),
+        Warning::ProcessorPressed { share } => place.field("share").share(*share),
         Warning::Unregistered { reason } => place.field("reason").text(reason, SENTENCE),
         Warning::GeneratedData { workload } | Warning::StoppedEarly { workload } => {
             place.field("workload").name(workload)
