@@ -8,16 +8,19 @@ pub enum Feature {
     Subgroups,
     /// Numbers of 16 bits.
     F16,
+    /// The device tells the time at which it begins and ends what it computes.
+    Timestamps,
 }
 
 impl Feature {
-    pub const ALL: [Self; 2] = [Self::Subgroups, Self::F16];
+    pub const ALL: [Self; 3] = [Self::Subgroups, Self::F16, Self::Timestamps];
 
     /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
             Self::Subgroups => "subgroups",
             Self::F16 => "f16",
+            Self::Timestamps => "timestamps",
         }
     }
 

@@ -20,6 +20,8 @@ pub struct Features {
     pub f16: bool,
     /// Lanes that every subgroup has at least; 0 without subgroups.
     pub subgroup_lanes: u32,
+    /// Whether it tells when it begins and ends what it computes.
+    pub timestamps: bool,
 }
 
 /// Those of the adapters of this machine, in the order of their indices.
@@ -34,6 +36,7 @@ impl Features {
         Self {
             f16: features.contains(wgpu::Features::SHADER_F16),
             subgroup_lanes: if subgroups { adapter.get_info().subgroup_min_size } else { 0 },
+            timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
         }
     }
 
@@ -42,6 +45,7 @@ impl Features {
         Self {
             f16: self.f16 && !features.contains(&Feature::F16),
             subgroup_lanes: if features.contains(&Feature::Subgroups) { 0 } else { self.subgroup_lanes },
+            timestamps: self.timestamps && !features.contains(&Feature::Timestamps),
         }
     }
 }

@@ -140,7 +140,20 @@ async fn read_through(
 ) -> Result<Vec<u8>, EngineError> {
     let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.copy_buffer_to_buffer(buffer, offset_bytes, staging, 0, bytes);
-    let submission = device.queue.submit([encoder.finish()]);
+    read_mapped(device, encoder.finish(), staging, bytes).await
+}
+
+/// Submits commands that fill `staging`, and reads it.
+///
+/// # Errors
+/// A device that is lost or does not answer.
+pub(super) async fn read_mapped(
+    device: &Device,
+    commands: wgpu::CommandBuffer,
+    staging: &wgpu::Buffer,
+    bytes: u64,
+) -> Result<Vec<u8>, EngineError> {
+    let submission = device.queue.submit([commands]);
     device.count(|counts| counts.read_backs += 1);
     let (sender, receiver) = oneshot::channel();
     staging.map_async(wgpu::MapMode::Read, 0..bytes, move |result| {

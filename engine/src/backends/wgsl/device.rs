@@ -29,6 +29,7 @@ pub(super) struct Device {
     pub(super) queue: wgpu::Queue,
     adapter: Adapter,
     subgroup_lanes: u32,
+    timestamps: bool,
     stored: Stored,
     fault: Arc<Mutex<Option<Fault>>>,
     counts: Cell<Counts>,
@@ -73,7 +74,7 @@ impl Device {
         let index = choice.choose(&described)?;
         let adapter = adapters.swap_remove(index);
         let offered = adapter.limits();
-        let Features { f16, subgroup_lanes } = Features::of(&adapter).without(without);
+        let Features { f16, subgroup_lanes, timestamps } = Features::of(&adapter).without(without);
         // Where they are offered, some kernels have variants that use them.
         let subgroups = if subgroup_lanes > 0 { wgpu::Features::SUBGROUP } else { wgpu::Features::empty() };
         if stored == Stored::F16 && !f16 {
@@ -89,9 +90,10 @@ impl Device {
             });
         }
         let half = if stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
+        let timing = if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() };
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
-            required_features: subgroups | half,
+            required_features: subgroups | half | timing,
             // Only the sizes of buffers go beyond what every WebGPU device grants: data sets are large.
             required_limits: wgpu::Limits {
                 max_buffer_size: offered.max_buffer_size,
@@ -126,6 +128,7 @@ impl Device {
             omission: Cell::default(),
             adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
             subgroup_lanes,
+            timestamps,
             stored,
             pipelines: Pipelines::new(&device),
             data: DataSets::default(),
@@ -183,6 +186,11 @@ impl Device {
     /// What decides between variants of kernels.
     pub(super) fn abilities(&self) -> Abilities {
         Abilities { software: self.adapter.software, subgroup_lanes: self.subgroup_lanes, stored: self.stored }
+    }
+
+    /// Whether it tells when it begins and ends what it computes.
+    pub(super) fn has_timestamps(&self) -> bool {
+        self.timestamps
     }
 
     /// What kernels on this device store.

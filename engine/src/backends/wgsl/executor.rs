@@ -94,8 +94,23 @@ pub(super) struct Commands {
 
 impl Commands {
     pub(super) fn new(device: &Device) -> Self {
+        Self::begin(device, None)
+    }
+
+    /// Writes the times at which they begin and end.
+    pub(super) fn timed(device: &Device, queries: &wgpu::QuerySet) -> Self {
+        let writes = wgpu::ComputePassTimestampWrites {
+            query_set: queries,
+            beginning_of_pass_write_index: Some(0),
+            end_of_pass_write_index: Some(1),
+        };
+        Self::begin(device, Some(writes))
+    }
+
+    fn begin(device: &Device, timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>) -> Self {
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
+        let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
+        let pass = encoder.begin_compute_pass(&descriptor).forget_lifetime();
         Self { encoder, pass }
     }
 
@@ -110,9 +125,14 @@ impl Commands {
     }
 
     pub(super) fn finish(self) -> wgpu::CommandBuffer {
-        // A pass ends when it is dropped, and its encoder cannot be finished before.
+        self.end().finish()
+    }
+
+    /// For what follows them in the same submission.
+    pub(super) fn end(self) -> wgpu::CommandEncoder {
+        // A pass ends when it is dropped, and until then its encoder does nothing else.
         drop(self.pass);
-        self.encoder.finish()
+        self.encoder
     }
 }
 

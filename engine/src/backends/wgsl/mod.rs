@@ -21,6 +21,7 @@ mod pipelines;
 mod plan;
 mod products;
 mod recording;
+mod timestamps;
 mod trainer;
 mod tuning;
 mod variants;

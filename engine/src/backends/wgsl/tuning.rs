@@ -10,6 +10,7 @@ use super::device::Device;
 use super::executor::Executor;
 use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, STEP_STRIDE_BYTES, workgroups};
+use super::timestamps::Timestamps;
 use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -20,6 +21,8 @@ const LOOK_SECONDS: f64 = 0.004;
 const LOOKS: usize = 3;
 /// At most so many repetitions in a submission.
 const MOST_REPETITIONS: u32 = 256;
+/// A device that tells so late what it has finished can be timed by its own clock only.
+const LATE_SECONDS: f64 = 0.02;
 /// Another variant than the default is chosen when it takes less than this share of the default's time, so that chance
 /// does not choose.
 const CLEARLY_FASTER: f64 = 0.95;
@@ -63,7 +66,8 @@ impl Choices {
     }
 
     /// Times the variants of all `products` that were not timed before. On an emulated GPU nothing is timed: there the
-    /// rule is as good, and timing slow. Returns how many products were timed.
+    /// rule is as good, and timing slow. Nor is anything on a device that tells late what it has finished, unless it has a
+    /// clock of its own: all variants would seem to take as long. Returns how many products were timed.
     ///
     /// # Errors
     /// A device that refuses a kernel, is full or lost.
@@ -73,7 +77,9 @@ impl Choices {
         clock: &dyn Clock,
         products: &[Product],
     ) -> Result<usize, EngineError> {
-        if self.abilities.software {
+        if self.abilities.software
+            || (!device.has_timestamps() && device.latency_seconds(clock).await? > LATE_SECONDS)
+        {
             return Ok(0);
         }
         let known = self.by_product.len();
@@ -144,7 +150,7 @@ fn choose(seconds: &[(&'static Variant, f64)]) -> Choice {
     choice
 }
 
-/// Seconds of one launch: the best of a few looks.
+/// Seconds of one launch: the best of a few looks, by the device's own clock where it has one.
 async fn time(
     device: &Device,
     clock: &dyn Clock,
@@ -167,6 +173,7 @@ async fn time(
             })
             .collect(),
     };
+    let timestamps = Timestamps::new(device).await?;
     let mut launches = 1;
     let mut best = f64::INFINITY;
     let mut looks = 0;
@@ -174,8 +181,14 @@ async fn time(
     while looks < LOOKS {
         let executor = Executor::new(device, buffers, &recording(launches), 0, 1).await?;
         let start = clock.now_seconds();
-        device.submit(executor.encode(device, 0..1)).await?;
-        let seconds = clock.now_seconds() - start;
+        let own_seconds = match &timestamps {
+            Some(timestamps) => timestamps.seconds(device, &executor).await?,
+            None => {
+                device.submit(executor.encode(device, 0..1)).await?;
+                None
+            }
+        };
+        let seconds = own_seconds.unwrap_or(clock.now_seconds() - start);
         if !warm {
             warm = true;
         } else if seconds < LOOK_SECONDS && launches < MOST_REPETITIONS {
@@ -196,23 +209,24 @@ mod tests {
 
     use super::super::products::Pass;
     use super::*;
-    use crate::backends::AdapterChoice;
+    use crate::backends::{AdapterChoice, Feature};
+
+    fn product_params() -> Dense {
+        Dense {
+            rows: 40,
+            inputs: 24,
+            outputs: 36,
+            units: 36,
+            rows_per_part: 0,
+            part_stride: 0,
+            bias_offset: 0,
+            reserved: 0,
+            epilogue: Epilogue::default(),
+        }
+    }
 
     fn product() -> Product {
-        Product::new(
-            Pass::Forward,
-            Dense {
-                rows: 40,
-                inputs: 24,
-                outputs: 36,
-                units: 36,
-                rows_per_part: 0,
-                part_stride: 0,
-                bias_offset: 0,
-                reserved: 0,
-                epilogue: Epilogue::default(),
-            },
-        )
+        Product::new(Pass::Forward, product_params())
     }
 
     /// Each reading is a second later than the one before.
@@ -226,6 +240,39 @@ mod tests {
         }
     }
 
+    fn opened(without: &[Feature]) -> Option<Device> {
+        let choices = [AdapterChoice::Any, AdapterChoice::Cpu];
+        let open = |choice| pollster::block_on(Device::open_without(&choice, Stored::F32, without)).ok();
+        let device = choices.into_iter().find_map(open);
+        if device.is_none() {
+            crate::testing::skipped(true, "there is no adapter");
+        }
+        device
+    }
+
+    /// On llvmpipe lanes of a subgroup take a third of the time of the default.
+    #[test]
+    fn a_device_with_a_clock_of_its_own_is_timed_by_it_whatever_the_hosts_clock_says() {
+        let Some(device) = opened(&[]) else { return };
+        let expected = crate::testing::has_everything(device.adapter());
+        if !device.has_timestamps() || device.abilities().subgroup_lanes < 8 || !device.adapter().software {
+            return crate::testing::skipped(expected, "this adapter has no clock, no subgroups of eight lanes, or is a GPU");
+        }
+        let params = Dense { rows: 128, inputs: 784, outputs: 512, units: 512, ..product_params() };
+        let choice =
+            pollster::block_on(fastest(&device, &CountingClock::default(), &Product::new(Pass::Forward, params))).unwrap();
+        assert_eq!(choice.kernel, "dense_forward_subgroup", "{choice:?}");
+    }
+
+    #[test]
+    fn a_late_device_without_a_clock_of_its_own_is_not_timed() {
+        let Some(device) = opened(&[Feature::Timestamps]) else { return };
+        // Each reading is a second later, so that the device seems to tell a second late what it has finished.
+        let mut choices = Choices::new(Abilities { software: false, ..device.abilities() });
+        let timed = pollster::block_on(choices.tune(&device, &CountingClock::default(), &[product()])).unwrap();
+        assert_eq!(timed, 0);
+    }
+
     #[test]
     fn another_variant_must_be_clearly_faster_than_the_default() {
         let [usual, other, ..] = product().variants() else { panic!("a product with one variant only") };
@@ -237,11 +284,7 @@ mod tests {
 
     #[test]
     fn every_variant_is_timed_and_the_default_wins_a_draw() {
-        let choices = [AdapterChoice::Any, AdapterChoice::Cpu];
-        let device = choices.into_iter().find_map(|choice| pollster::block_on(Device::open(&choice, Stored::F32)).ok());
-        let Some(device) = device else {
-            return crate::testing::skipped(true, "there is no adapter");
-        };
+        let Some(device) = opened(&[Feature::Timestamps]) else { return };
         let clock = CountingClock::default();
         let product = product();
         let choice = pollster::block_on(fastest(&device, &clock, &product)).unwrap();
