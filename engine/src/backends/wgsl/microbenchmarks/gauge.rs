@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::super::device::Device;
 use super::lab::{Lab, Setup};
-use super::peaks;
+use super::peaks::{self, Arithmetic};
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -30,7 +30,7 @@ struct Copying {
 }
 
 impl Gauge {
-    pub(super) fn new(setup: Setup, flops: f64, repetitions: u32) -> Self {
+    pub(super) fn of(Arithmetic { setup, flops, repetitions, .. }: Arithmetic) -> Self {
         Self { setup, flops, repetitions, copying: None }
     }
 
@@ -40,7 +40,7 @@ impl Gauge {
     /// A device that refuses or is lost.
     pub(in super::super) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let lab = Lab::new(device, clock);
-        let (_, gauge) = peaks::arithmetic(&lab).await?;
+        let gauge = Self::of(peaks::arithmetic(&lab).await?);
         let copying = peaks::copying(&lab).await?.map(|(setup, bytes)| Copying { setup, bytes });
         Ok(Self { copying, ..gauge })
     }
@@ -51,8 +51,7 @@ impl Gauge {
     /// No such adapter, and a device that refuses or is lost.
     pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let device = Device::open(choice, shaders::Stored::F32).await?;
-        let (_, gauge) = peaks::arithmetic(&Lab::new(Rc::new(device), clock)).await?;
-        Ok(gauge)
+        Ok(Self::of(peaks::arithmetic(&Lab::new(Rc::new(device), clock)).await?))
     }
 }
 

@@ -98,8 +98,9 @@ pub async fn measure(
             return Ok(report);
         }
         let peak = if kind == PeakKind::Arithmetic {
-            let (peak, found) = peaks::arithmetic(&lab).await?;
-            gauge = Some(Box::new(found));
+            let found = peaks::arithmetic(&lab).await?;
+            let peak = found.peak.clone();
+            gauge = Some(Box::new(Gauge::of(found)));
             peak
         } else {
             kind.measure(&lab).await?

@@ -2,7 +2,6 @@
 
 use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
-use super::gauge::Gauge;
 use super::lab::{Lab, Setup};
 use super::report::{Peak, Peaks, Suite, Timing, Tried, Unit, Window};
 use super::work::Work;
@@ -82,7 +81,7 @@ impl PeakKind {
 
     pub(super) async fn measure(self, lab: &Lab) -> Result<Peak, EngineError> {
         match self {
-            Self::Arithmetic => Ok(arithmetic(lab).await?.0),
+            Self::Arithmetic => Ok(arithmetic(lab).await?.peak),
             Self::Copy | Self::Read => self.stream(lab).await,
             Self::Launches => {
                 let mut setup = lab.set_up(launches(LAUNCHES)).await?;
@@ -167,8 +166,17 @@ fn launches(count: u32) -> Work {
     work
 }
 
-/// The peak, and what it was measured with.
-pub(super) async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge), EngineError> {
+/// The peak of arithmetic, and the kernel that it was measured with.
+pub(super) struct Arithmetic {
+    pub(super) peak: Peak,
+    pub(super) setup: Setup,
+    /// Operations of a repetition.
+    pub(super) flops: f64,
+    /// Repetitions of a window.
+    pub(super) repetitions: u32,
+}
+
+pub(super) async fn arithmetic(lab: &Lab) -> Result<Arithmetic, EngineError> {
     let mut best: Option<Best> = None;
     let mut tried = Vec::new();
     for (chains, kernel) in CHAINS {
@@ -190,8 +198,9 @@ pub(super) async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge), EngineError> 
     }
     let Best { mut setup, work, variant, .. } = best.expect("there are candidates");
     let timing = setup.timing(f64::INFINITY).await?;
-    let gauge = Gauge::new(setup, work, timing.windows[0].repetitions);
-    Ok((PeakKind::Arithmetic.peak(Unit::FlopsPerSecond, work, variant, timing, tried), gauge))
+    let repetitions = timing.windows[0].repetitions;
+    let peak = PeakKind::Arithmetic.peak(Unit::FlopsPerSecond, work, variant, timing, tried);
+    Ok(Arithmetic { peak, setup, flops: work, repetitions })
 }
 
 /// An array that a gauge copies, and the bytes of a repetition; `None` where the device has no room for it.
