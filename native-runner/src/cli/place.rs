@@ -32,8 +32,8 @@ pub(crate) struct PlaceArgs {
         requires = "remote"
     )]
     pub(crate) remote_timeout: f64,
-    /// Features of the device that `wgsl` does without, separated by commas: `subgroups`, `f16`, `timestamps`. Such a run shows what they
-    /// bring, and is never ranked
+    /// Features of the device that `wgsl` does without, separated by commas: `subgroups`, `f16`, `timestamps`. Such a run
+    /// shows what they bring, and is never ranked
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Device", value_parser = feature)]
     without: Vec<Feature>,
     /// Time the kernels again, instead of taking those that were the fastest on this device before
