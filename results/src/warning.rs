@@ -100,9 +100,9 @@ impl fmt::Display for Warning {
                     "The browser did not keep the screen on. Touch the screen now and then, or plug the device in."
                 )
             }
-            Self::OnBattery => f.write_str(
-                "This device ran on its battery, on which many are slower. Plug it in and run again.",
-            ),
+            Self::OnBattery => {
+                f.write_str("This device ran on its battery, on which many are slower. Plug it in and run again.")
+            }
             Self::ProcessorPressed { share } => write!(
                 f,
                 "The processor was hard-pressed or hot for {:.0} % of the run, by other programs or tabs perhaps. Close \

@@ -2,7 +2,8 @@
 
 use results::summary::{counted_windows, has_learned, summarise};
 use results::{
-    ColdStart, Epoch, Evaluation, Outcome, Precision, Resources, Settings, Summary, Target, Window, WorkloadRecord,
+    ColdStart, Epoch, Evaluation, Outcome, PeakSample, Precision, Resources, Settings, Summary, Target, Window,
+    WorkloadRecord,
 };
 
 fn workload(windows: Vec<Window>) -> WorkloadRecord {

@@ -45,7 +45,8 @@ mod sequences;
 pub use attention::{Attention, LARGEST_HEAD};
 pub use elementwise::{Add, Blend, Elementwise, Position};
 pub use input::{
-    Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, Shuffle, Standardize, edge, flip, normalization, shift,
+    Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, Shuffle, Standardize, edge, flip, normalization,
+    shift,
 };
 pub use normalizers::{BatchNorm, LayerNorm, LocalResponse};
 pub use peak::{PEAK_FMAS, PeakFma, PeakStream};

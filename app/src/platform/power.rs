@@ -53,7 +53,8 @@ impl PressureWatch {
         Reflect::set(&options, &JsValue::from_str("sampleInterval"), &every).ok()?;
         let observe: Function = property(&observer, "observe").dyn_into().ok()?;
         // Its promise is refused where the platform has no such sensor; then there are no looks.
-        let promise: js_sys::Promise = observe.call2(&observer, &JsValue::from_str("cpu"), &options).ok()?.dyn_into().ok()?;
+        let promise: js_sys::Promise =
+            observe.call2(&observer, &JsValue::from_str("cpu"), &options).ok()?.dyn_into().ok()?;
         wasm_bindgen_futures::spawn_local(async move { drop(JsFuture::from(promise).await) });
         Some(Self { observer, looks, _listener: listener })
     }

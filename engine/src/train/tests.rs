@@ -176,7 +176,11 @@ impl TrainingTest {
             let progress = Progress::new(workload.name, 0, 1);
             let mut learning = Learning::new(&mut record, &job, &mut trainer, progress);
             learning.train(&self.limits, 2, &mut edges).await?;
-            if self.measure { learning.measure(&mut Peaks::new(&ReferenceBackend::<f64>::new()), &mut edges).await } else { Ok(()) }
+            if self.measure {
+                learning.measure(&mut Peaks::new(&ReferenceBackend::<f64>::new()), &mut edges).await
+            } else {
+                Ok(())
+            }
         });
         record.summary = results::summary::summarise(&record);
         (trained.map(|()| record), observer)

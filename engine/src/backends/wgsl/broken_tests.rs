@@ -12,7 +12,7 @@ use super::workload_tests::{Standstill, calm_job};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening};
 use crate::error::EngineError;
-use crate::testing::{has_everything, skipped};
+use crate::testing::skipped;
 use crate::train::check::{FirstSteps, judge};
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::Augmentation;
@@ -46,9 +46,8 @@ impl Judged {
 }
 
 fn open(precision: Precision) -> Option<WgslBackend> {
-    let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(|adapter| {
-        pollster::block_on(WgslBackend::open(&Opening::new(precision, &adapter), Rc::new(Standstill)))
-    });
+    let opened = [AdapterChoice::Any, AdapterChoice::Cpu]
+        .map(|adapter| pollster::block_on(WgslBackend::open(&Opening::new(precision, &adapter), Rc::new(Standstill))));
     let backend = opened.into_iter().find_map(Result::ok);
     if backend.is_none() {
         skipped(precision == Precision::F32, format!("there is no adapter that computes in {}", precision.name()));

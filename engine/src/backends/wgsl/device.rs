@@ -272,10 +272,9 @@ impl Device {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let result = work();
-        let complaints = answer("it was asked for buffers and kernels", async {
-            [validation.pop().await, memory.pop().await]
-        })
-        .await?;
+        let complaints =
+            answer("it was asked for buffers and kernels", async { [validation.pop().await, memory.pop().await] })
+                .await?;
         match complaints.into_iter().flatten().next() {
             Some(error) => Err(Fault::of(&error).into_error()),
             None => Ok(result),

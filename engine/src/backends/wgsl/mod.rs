@@ -5,13 +5,13 @@
 
 mod adapters;
 mod answer;
+#[cfg(test)]
+mod broken_tests;
 mod buffer;
 mod data_sets;
 mod device;
 mod executor;
 mod fault;
-#[cfg(test)]
-mod broken_tests;
 #[cfg(test)]
 mod kernel_tests;
 mod layout;

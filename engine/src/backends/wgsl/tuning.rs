@@ -77,8 +77,7 @@ impl Choices {
         clock: &dyn Clock,
         products: &[Product],
     ) -> Result<usize, EngineError> {
-        if self.abilities.software
-            || (!device.has_timestamps() && device.latency_seconds(clock).await? > LATE_SECONDS)
+        if self.abilities.software || (!device.has_timestamps() && device.latency_seconds(clock).await? > LATE_SECONDS)
         {
             return Ok(0);
         }
@@ -256,11 +255,15 @@ mod tests {
         let Some(device) = opened(&[]) else { return };
         let expected = crate::testing::has_everything(device.adapter());
         if !device.has_timestamps() || device.abilities().subgroup_lanes < 8 || !device.adapter().software {
-            return crate::testing::skipped(expected, "this adapter has no clock, no subgroups of eight lanes, or is a GPU");
+            return crate::testing::skipped(
+                expected,
+                "this adapter has no clock, no subgroups of eight lanes, or is a GPU",
+            );
         }
         let params = Dense { rows: 128, inputs: 784, outputs: 512, units: 512, ..product_params() };
         let choice =
-            pollster::block_on(fastest(&device, &CountingClock::default(), &Product::new(Pass::Forward, params))).unwrap();
+            pollster::block_on(fastest(&device, &CountingClock::default(), &Product::new(Pass::Forward, params)))
+                .unwrap();
         assert_eq!(choice.kernel, "dense_forward_subgroup", "{choice:?}");
     }
 

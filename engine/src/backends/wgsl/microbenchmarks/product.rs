@@ -13,8 +13,8 @@ use super::operands::PlainSum;
 use super::report::{Entry, Outcome, Pass, Skipped, Suite, Window};
 use super::work::Work;
 use crate::error::EngineError;
-use crate::random::Generator;
 use crate::measure::Gauge;
+use crate::random::Generator;
 
 /// Results that are compared with plain sums.
 const CHECKED: u32 = 16;

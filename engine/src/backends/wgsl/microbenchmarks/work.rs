@@ -5,8 +5,8 @@ use shaders::params::{Step, SumParts};
 
 use super::super::products::Product;
 use super::super::recording::{
-    BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES, operations_of,
-    workgroups,
+    BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES,
+    operations_of, workgroups,
 };
 use super::super::variants::Variant;
 

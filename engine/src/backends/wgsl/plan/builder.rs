@@ -2,7 +2,8 @@ use bytemuck::Pod;
 
 use super::super::products::Product;
 use super::super::recording::{
-    BufferContents, BufferPlan, BufferRange, Dispatch, JobPart, PARAMS_STRIDE_BYTES, Recording, operations_of, workgroups,
+    BufferContents, BufferPlan, BufferRange, Dispatch, JobPart, PARAMS_STRIDE_BYTES, Recording, operations_of,
+    workgroups,
 };
 use super::super::tuning::Choices;
 

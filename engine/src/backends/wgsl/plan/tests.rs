@@ -122,7 +122,8 @@ const LARGEST_LAUNCH: u64 = 60_000_000_000;
 fn no_launch_is_so_long_that_a_driver_would_end_it() {
     for workload in crate::WORKLOADS.iter().map(|make| make()) {
         let plan = plan(workload.name, workload.batch_size);
-        let largest = plan.recordings().flat_map(|recording| &recording.dispatches).max_by_key(|launch| launch.operations);
+        let largest =
+            plan.recordings().flat_map(|recording| &recording.dispatches).max_by_key(|launch| launch.operations);
         let largest = largest.unwrap();
         let what = format!("{}: {} of {:e}", workload.name, largest.kernel.name, largest.operations as f64);
         eprintln!("{what}");
