@@ -71,7 +71,7 @@ pub(crate) fn judge(
         largest_difference: Correctness::largest_difference_of(&losses, &reference_losses),
         losses,
         reference_losses,
-        differences: found.differences(reference, tolerance, tolerance - workload.loss_tolerance),
+        differences: found.differences(reference, precision, tolerance, tolerance - workload.loss_tolerance),
         whole_batch: None,
     };
     correctness.passed = correctness.should_pass();

@@ -12,6 +12,7 @@ use super::workload_tests::{Standstill, calm_job};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening};
 use crate::error::EngineError;
+use crate::model::{Layer, Model};
 use crate::testing::skipped;
 use crate::train::check::{FirstSteps, judge};
 use crate::trainer::{Backend, TrainingJob};
@@ -25,9 +26,27 @@ struct Judged {
     reference: FirstSteps,
 }
 
+/// The same layers with fewer channels, so that many devices can be judged. The logits, and a kernel that is made from the
+/// data, stay what they are.
+fn narrowed(mut model: Model) -> Model {
+    let last = model.nodes.len() - 1;
+    for (place, node) in model.nodes.iter_mut().enumerate() {
+        match &mut node.layer {
+            layer if place == last || layer.has_fixed_kernel() => {}
+            Layer::Conv2d { filters: width, .. }
+            | Layer::Dense { units: width, .. }
+            | Layer::Lstm { units: width, .. }
+            | Layer::Embedding { units: width, .. } => *width = (*width / 8).max(4),
+            _ => {}
+        }
+    }
+    model
+}
+
 impl Judged {
     fn new(workload: Workload) -> Self {
-        let job = calm_job(&workload);
+        let mut job = calm_job(&workload);
+        job.model = narrowed(job.model);
         let reference = pollster::block_on(FirstSteps::of(&ReferenceBackend::<f64>::new(), &job)).unwrap();
         Self { workload, job, reference }
     }
@@ -59,7 +78,12 @@ fn open(precision: Precision) -> Option<WgslBackend> {
 fn every_launch_that_is_left_out_is_caught(precision: Precision) {
     let Some(backend) = open(precision) else { return };
     let mut missed = Vec::new();
+    let only = std::env::var("ONLY").ok();
     for workload in crate::WORKLOADS.iter().map(|make| make()) {
+        if only.as_ref().is_some_and(|only| !only.split(',').any(|o| o == workload.name)) {
+            continue;
+        }
+        let started = std::time::Instant::now();
         let judged = Judged::new(workload);
         let name = judged.workload.name;
         assert_eq!(judged.objection(&backend, &judged.job), None, "{name} in {}", precision.name());
@@ -75,7 +99,12 @@ fn every_launch_that_is_left_out_is_caught(precision: Precision) {
             }
         }
         backend.device.omit(None);
-        eprintln!("{name} in {}: {} launches left out, {caught} caught", precision.name(), launches.len());
+        eprintln!(
+            "{name} in {}: {} launches left out, {caught} caught {:.1} s",
+            precision.name(),
+            launches.len(),
+            started.elapsed().as_secs_f64()
+        );
     }
     assert!(missed.is_empty(), "{} were not caught:\n{}", missed.len(), missed.join("\n"));
 }
@@ -119,4 +148,30 @@ fn dropout_and_augmentation_that_do_nothing_are_caught() {
         }
     }
     assert!(altered.len() >= 4, "{altered:?}");
+}
+
+#[test]
+fn zz_print() {
+    for precision in [Precision::F32, Precision::F16] {
+        let Some(backend) = open(precision) else { return };
+        for workload in crate::WORKLOADS.iter().map(|make| make()) {
+            let judged = Judged::new(workload);
+            let started = std::time::Instant::now();
+            let found = pollster::block_on(FirstSteps::of(&backend, &judged.job)).unwrap();
+            let took = started.elapsed().as_secs_f64();
+            let j = judge(&judged.workload, &judged.job, precision, &found, &judged.reference).unwrap();
+            let d: Vec<String> = j
+                .differences
+                .iter()
+                .map(|d| format!("{:?} {:.1e}/{:.1e}", d.compared, d.largest_difference, d.tolerance))
+                .collect();
+            eprintln!(
+                "{:22} {precision:?} {:.1e}/{:.1e} {} {took:.2}s",
+                judged.workload.name,
+                j.largest_difference,
+                j.tolerance,
+                d.join(", ")
+            );
+        }
+    }
 }

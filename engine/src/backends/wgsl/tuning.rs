@@ -264,7 +264,7 @@ mod tests {
         let choice =
             pollster::block_on(fastest(&device, &CountingClock::default(), &Product::new(Pass::Forward, params)))
                 .unwrap();
-        assert_eq!(choice.kernel, "dense_forward_subgroup", "{choice:?}");
+        assert!(choice.kernel.starts_with("dense_forward_") && choice.ratio < 0.8, "{choice:?}");
     }
 
     #[test]

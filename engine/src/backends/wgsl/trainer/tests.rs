@@ -112,8 +112,10 @@ fn a_batch_that_does_not_fit_is_refused_with_both_numbers_before_anything_is_all
 fn a_timed_window_reads_back_once_at_its_end_and_creates_nothing() {
     with_device(|device| {
         for name in ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn"] {
-            // Two batches are an epoch, so that there is a new order to train in.
-            let mut trainer = build(device, &job(name, TRAINED / 2));
+            // Two batches are an epoch, so that the next one begins in the window.
+            let mut job = job(name, BATCH);
+            job.batches.samples = 2 * BATCH;
+            let mut trainer = build(device, &job);
             pollster::block_on(trainer.train_steps(1)).unwrap();
             let before = device.counts();
             let report = pollster::block_on(trainer.train_steps(3)).unwrap();
@@ -142,7 +144,7 @@ impl Clock for SlowTime {
 }
 
 #[test]
-fn on_a_slow_device_each_launch_is_a_submission_of_its_own_and_the_losses_are_the_same() {
+fn on_a_slow_device_few_launches_share_a_submission_and_the_losses_are_the_same() {
     with_device(|device| {
         let job = job("keras-mnist-cnn", BATCH);
         let new = |clock: Rc<dyn Clock>| {
@@ -152,7 +154,8 @@ fn on_a_slow_device_each_launch_is_a_submission_of_its_own_and_the_losses_are_th
         let mut losses = pollster::block_on(slow.train_steps(2)).unwrap().losses;
         let before = device.counts().submissions;
         losses.extend(pollster::block_on(slow.train_steps(1)).unwrap().losses);
-        assert_eq!(device.counts().submissions - before, slow.training.launches() as u64);
+        let (submissions, launches) = (device.counts().submissions - before, slow.training.launches() as u64);
+        assert!((launches / 2..=launches).contains(&submissions), "{submissions} submissions of {launches} launches");
         let mut fast = new(Rc::new(NoTime));
         assert_eq!(pollster::block_on(fast.train_steps(3)).unwrap().losses, losses);
         let slow_test = pollster::block_on(slow.evaluate(EvaluationSet::Test, 8)).unwrap();
