@@ -40,6 +40,16 @@ pub enum Initializer {
     },
 }
 
+impl Initializer {
+    /// Whether the size of what it draws is a number of the recipe, and follows from no shape.
+    pub(crate) fn has_a_size_of_its_own(self) -> bool {
+        matches!(
+            self,
+            Self::Uniform { .. } | Self::Normal { .. } | Self::TruncatedNormal { .. } | Self::Constant { .. }
+        )
+    }
+}
+
 /// How much faster a tensor learns and decays than the optimiser says.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Multipliers {

@@ -78,6 +78,20 @@ impl Model {
         self
     }
 
+    /// The same network with every weight matrix that starts with random numbers of some size of its own, or with zeros,
+    /// drawn within Glorot's limit.
+    #[must_use]
+    pub(crate) fn with_lively_weights(mut self) -> Self {
+        for node in &mut self.nodes {
+            if let Layer::Conv2d { weights, .. } | Layer::Dense { weights, .. } = &mut node.layer
+                && weights.kernel.has_a_size_of_its_own()
+            {
+                weights.kernel = Initializer::GlorotUniform;
+            }
+        }
+        self
+    }
+
     /// Number of classes: the features of the logits.
     pub fn classes(&self) -> Result<u32, ModelError> {
         Ok(self.shapes()?.last().copied().unwrap_or(self.input).features())

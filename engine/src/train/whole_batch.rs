@@ -14,9 +14,6 @@ const MOST_PARTS: u32 = 16;
 /// step of `tensorflow-cifar10` a single one changes the gradient of conv1 by 4e-3 of its length; a kernel that does not run, or
 /// leaves out a row of tiles, changes much more. Without such a value, kernels of ours differ by 1e-6, and by 5e-4 in f16.
 const GRADIENT_TOLERANCE: f64 = 0.05;
-/// Share of the length of the whole gradient that stands beside that of a tensor's own: some have none but rounding, such as
-/// the bias of attention's keys.
-const FLOOR: f64 = 0.01;
 
 /// Computes loss and gradients of the first samples as one batch of `job`, and in parts of at least `checked_batch`
 /// samples. The plain loops would take too long for large batches; but a back end that agrees with them on small batches,
@@ -44,7 +41,7 @@ pub(crate) async fn against_parts(
         whole => whole?,
     };
     let parts = Sum::of(&plain_job(workload, job, part_size), backend).await?;
-    let gradient_difference = largest_difference(&whole.gradients, &parts.gradients);
+    let gradient_difference = largest_difference(&whole.gradients, &parts.gradients, GRADIENT_FLOOR);
     let found = WholeBatch {
         batch_size,
         part_size,
@@ -126,14 +123,19 @@ impl Sum {
     }
 }
 
-/// Largest distance of a tensor's gradients from each other, relative to their length; infinite where they cannot be
-/// compared.
-pub(super) fn largest_difference(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
+/// Share of the length of all gradients that stands beside that of a tensor's own: some have none but rounding, such as
+/// the bias of attention's keys.
+pub(super) const GRADIENT_FLOOR: f64 = 0.01;
+
+/// Largest distance of two lists of tensors from each other, relative to a tensor's length and a share of that of all of
+/// them; infinite where they cannot be compared.
+pub(super) fn largest_difference(found: &[Vec<f64>], expected: &[Vec<f64>], floor: f64) -> f64 {
     let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
     let whole = length(&mut expected.iter().flatten().copied());
     let differences = found.iter().zip(expected).map(|(found, expected)| {
         let distance = length(&mut found.iter().zip(expected).map(|(found, expected)| found - expected));
-        let difference = distance / (length(&mut expected.iter().copied()) + FLOOR * whole);
+        let length = length(&mut expected.iter().copied()) + floor * whole;
+        let difference = if distance == 0.0 { 0.0 } else { distance / length };
         let comparable = found.len() == expected.len() && difference.is_finite();
         if comparable { difference } else { f64::INFINITY }
     });

@@ -8,13 +8,13 @@ use results::Precision;
 use super::WgslBackend;
 use super::plan::{Omission, Plan};
 use super::tuning::Choices;
-use super::workload_tests::{Standstill, calm_job};
+use super::workload_tests::{Standstill, job};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening};
 use crate::error::EngineError;
 use crate::model::{Layer, Model};
 use crate::testing::skipped;
-use crate::train::check::{FirstSteps, judge};
+use crate::train::check::{FirstSteps, judge, lively};
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::Augmentation;
 use crate::workload::Workload;
@@ -45,7 +45,7 @@ fn narrowed(mut model: Model) -> Model {
 
 impl Judged {
     fn new(workload: Workload) -> Self {
-        let mut job = calm_job(&workload);
+        let mut job = lively(job(&workload));
         job.model = narrowed(job.model);
         let reference = pollster::block_on(FirstSteps::of(&ReferenceBackend::<f64>::new(), &job)).unwrap();
         Self { workload, job, reference }
