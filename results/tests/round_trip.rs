@@ -54,8 +54,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn difference()(which in 0..4usize, largest_difference in number(), tolerance in number()) -> Disagreement {
-        let compared = [Compared::UntrainedTest, Compared::Gradient, Compared::Update, Compared::TrainedTest][which];
+    fn difference()(which in 0..5usize, largest_difference in number(), tolerance in number()) -> Disagreement {
+        let compared = Compared::OF_FIRST_STEPS[which];
         Disagreement { compared, largest_difference, tolerance }
     }
 }

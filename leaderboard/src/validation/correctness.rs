@@ -1,6 +1,6 @@
 //! The comparison with the reference must follow from its own numbers.
 
-use results::{Compared, Correctness, Disagreement, Outcome, Precision, Settings, WholeBatch, WorkloadRecord};
+use results::{Correctness, Disagreement, Outcome, Precision, Settings, WholeBatch, WorkloadRecord};
 
 use super::bounds::{Checked, Place};
 
@@ -11,11 +11,6 @@ const DIFFERENCES: usize = 8;
 const WIDEST_TOLERANCE: f64 = 1e-3;
 /// What f16 may come to in a deep network, and is never ranked; a wider tolerance would compare nothing.
 const WIDEST_TOLERANCE_OF_F16: f64 = 0.1;
-/// Of gradients in f16, whose every stage rounds.
-const WIDEST_TOLERANCE_OF_F16_GRADIENT: f64 = 0.3;
-/// Of what steps change: where there is no update it is 1.
-const WIDEST_TOLERANCE_OF_UPDATE: f64 = 0.1;
-const WIDEST_TOLERANCE_OF_F16_UPDATE: f64 = 0.8;
 /// Of a gradient: what a few values on the other side of a ReLU's edge change, in any precision.
 const WIDEST_TOLERANCE_OF_GRADIENT: f64 = 0.05;
 /// Client and server compute the same few operations in double precision.
@@ -63,7 +58,7 @@ fn check_numbers(place: &Place<'_>, correctness: &Correctness, settings: &Settin
     let differences = place.field("differences");
     differences.list(correctness.differences.len(), DIFFERENCES)?;
     for (i, difference) in correctness.differences.iter().enumerate() {
-        check_difference(&differences.item(i), difference, settings.precision, widest)?;
+        check_difference(&differences.item(i), difference, settings.precision)?;
     }
     if let Some(whole) = &correctness.whole_batch {
         check_whole_batch(&place.field("whole_batch"), whole, correctness.tolerance, settings)?;
@@ -74,17 +69,9 @@ fn check_numbers(place: &Place<'_>, correctness: &Correctness, settings: &Settin
     )
 }
 
-/// `widest` is the widest tolerance of a loss.
-fn check_difference(place: &Place<'_>, found: &Disagreement, precision: Precision, widest: f64) -> Checked {
-    let widest = match (found.compared, precision) {
-        (Compared::Gradient, Precision::F16) => WIDEST_TOLERANCE_OF_F16_GRADIENT,
-        (Compared::Gradient, _) => WIDEST_TOLERANCE_OF_GRADIENT,
-        (Compared::Update, Precision::F16) => WIDEST_TOLERANCE_OF_F16_UPDATE,
-        (Compared::Update, _) => WIDEST_TOLERANCE_OF_UPDATE,
-        _ => widest,
-    };
+fn check_difference(place: &Place<'_>, found: &Disagreement, precision: Precision) -> Checked {
     place.field("largest_difference").number(found.largest_difference, 0.0..=f64::MAX)?;
-    place.field("tolerance").number(found.tolerance, 0.0..=widest)
+    place.field("tolerance").number(found.tolerance, 0.0..=found.compared.widest_tolerance(precision))
 }
 
 /// `tolerance` is that of a loss.

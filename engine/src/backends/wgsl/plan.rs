@@ -80,7 +80,7 @@ impl Plan {
         planner.rows = job.batches.batch_size;
         let shuffle = planner.shuffle();
         planner.gather_training();
-        planner.forward(true);
+        planner.forward(Forward::Training);
         planner.softmax(planner.logits());
         planner.backward();
         planner.optimize();
@@ -132,6 +132,15 @@ struct Planner<'a> {
     rows: u32,
     test_rows: u32,
     gradient_scale: f32,
+}
+
+/// What a pass through the layers is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Forward {
+    Training,
+    Test,
+    /// Another view of samples that are tested.
+    AnotherView,
 }
 
 /// Buffers of one activation.
@@ -210,7 +219,7 @@ impl<'a> Planner<'a> {
         range.bytes / self.stored().bytes()
     }
 
-    /// How many times four of them.
+    /// How many groups of four numbers.
     fn quads(&self, range: BufferRange) -> u64 {
         self.elements(range) / 4
     }
@@ -241,7 +250,7 @@ impl<'a> Planner<'a> {
         Some((gradient, Epilogue { accumulate, ..epilogue }))
     }
 
-    /// A buffer that a stage keeps from forth to back, of so many values of four bytes for each sample.
+    /// A buffer that a stage keeps from the forward to the backward pass, of so many values of four bytes for each sample.
     fn keep(&mut self, index: usize, place: usize, name: &'static str, values_per_sample: u64) -> BufferRange {
         self.keep_for_samples(index, place, name, 4 * values_per_sample)
     }
@@ -296,7 +305,7 @@ impl<'a> Planner<'a> {
         let views = self.job.input.test_views;
         for (place, view) in views.iter().enumerate() {
             self.gather_evaluated(set, view);
-            self.forward(false);
+            self.forward(if place == 0 { Forward::Test } else { Forward::AnotherView });
             if views.len() > 1 {
                 self.blend(view.weight, place == 0);
             }
@@ -325,7 +334,7 @@ impl<'a> Planner<'a> {
         self.builder.dispatch("blend", &params, &[logits, sum], u64::from(elements / 4));
     }
 
-    fn forward(&mut self, training: bool) {
+    fn forward(&mut self, forward: Forward) {
         let rows = self.rows;
         for index in 0..self.stages.stages.len() {
             let stage = self.stages.stages[index].clone();
@@ -348,7 +357,7 @@ impl<'a> Planner<'a> {
                 StageKind::BatchNorm { epsilon, keep, activation } => {
                     let constants = (epsilon, keep);
                     let params = self.stages.batch_norm_params(&stage, constants, activation, rows, CHANNEL_ALIGNMENT);
-                    self.batch_norm_forward(index, &stage, params, training);
+                    self.batch_norm_forward(index, &stage, params, forward);
                 }
                 StageKind::LayerNorm { epsilon } => self.layer_norm_forward(index, &stage, epsilon),
                 StageKind::Lstm => self.lstm_forward(index, &stage),

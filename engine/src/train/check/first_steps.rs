@@ -6,41 +6,35 @@ use super::super::whole_batch::{GRADIENT_FLOOR, largest_difference, writable};
 use super::STEPS;
 use crate::error::EngineError;
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
+use crate::training::{Optimizer, Rule};
 
 /// The plain loops test as many samples as take about half a second.
 const MOST_FLOPS_OF_A_TEST: u64 = 500_000_000;
 const MOST_SAMPLES_OF_A_TEST: u32 = 256;
-/// Of a gradient in f32: `GRADIENT_TOLERANCE` of the whole batch says why. Back ends that are right are off by 3e-6.
-const GRADIENT_TOLERANCE: f64 = 0.05;
-/// In f16 each value is rounded to 5e-4 of itself, and many more of them fall on the other side of a ReLU's edge or of a
-/// maximum: of three random images with batch normalisation, 0.2.
-const GRADIENT_TOLERANCE_IN_F16: f64 = 0.3;
-/// Of what steps change. Where weights move by little, they are rounded to as much (`caffe-cifar10`: 0.03), and optimisers
-/// that divide by the size of a gradient make whole updates of what is little but rounding. Without any update it is 1.
-const UPDATE_TOLERANCE: f64 = 0.1;
-/// Likewise; back ends that are right are off by up to 0.6 (Adam, `transformer-cifar10`).
-const UPDATE_TOLERANCE_IN_F16: f64 = 0.8;
-/// Of the loss of a network that was not trained yet: no step has magnified any rounding.
-const UNTRAINED_TOLERANCE: f64 = 1e-5;
+/// So many samples are tested one by one as well: a mistake may vanish in a mean.
+const MOST_SINGLE_SAMPLES: u32 = 4;
 /// A tensor whose gradient is so much smaller than the largest, as a root mean square, has none but rounding, and some
 /// optimisers make whole updates of that.
 const ONLY_ROUNDING: f64 = 1e-5;
-
 /// Running averages and fixed weights that move by no more are left where they are: rounding moves them by as much.
 const UNMOVED: f64 = 1e-4;
-/// Of the loss of a network after its first steps. Back ends that are right are off by 4e-6.
-const TRAINED_TOLERANCE: f64 = 1e-4;
 
 /// Everything that can be read of the first steps.
 pub(crate) struct FirstSteps {
-    /// Of each set of samples that are not trained on.
+    /// Of samples that are not trained on, before training.
     untrained_losses: Vec<f64>,
     pub(super) losses: Vec<f64>,
+    /// Of the first step, of all samples.
+    logits: Vec<f64>,
     /// Of the first step.
     gradients: Vec<Vec<f64>>,
     /// What all steps together changed of the weights.
     updates: Vec<Vec<f64>>,
+    /// Of the same samples as before.
     trained_losses: Vec<f64>,
+    /// That of a network which knows nothing.
+    loss_of_nothing: f64,
+    optimizer: Optimizer,
 }
 
 impl FirstSteps {
@@ -49,43 +43,44 @@ impl FirstSteps {
         let untrained_losses = test_losses(trainer.as_mut(), job).await?;
         let mut losses = trainer.train_steps(1).await?.losses;
         let gradients = double(trainer.gradients().await?);
+        let logits = trainer.logits(job.batches.step(0).count).await?;
         losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
         let mut updates = double(trainer.weights().await?);
         for (update, initial) in updates.iter_mut().zip(job.initial_weights()?) {
             update.iter_mut().zip(initial).for_each(|(value, initial)| *value -= f64::from(initial));
         }
-        let trained_losses = test_losses(trainer.as_mut(), job).await?;
-        let losses = losses.into_iter().map(writable).collect();
-        Ok(Self { untrained_losses, losses, gradients, updates, trained_losses })
+        Ok(Self {
+            untrained_losses,
+            losses: losses.into_iter().map(writable).collect(),
+            logits: logits.into_iter().flatten().collect(),
+            gradients,
+            updates,
+            trained_losses: test_losses(trainer.as_mut(), job).await?,
+            loss_of_nothing: f64::from(job.model.classes()?).ln(),
+            optimizer: job.optimizer.clone(),
+        })
     }
 
-    /// How far these are from the reference's; `rounding` is what a narrower precision adds to the losses.
+    /// How far these are from the reference's. Each distance is relative to what would be left if nothing were computed, so
+    /// that small numbers hide nothing: 1 is as good as nothing.
     pub(super) fn differences(&self, reference: &Self, precision: Precision, rounding: f64) -> Vec<Disagreement> {
-        let loss = |found: &[f64], expected: &[f64]| {
-            let each = found.iter().zip(expected).map(|(found, expected)| ((found - expected) / expected).abs());
-            writable(each.fold(0.0, |largest, of| if of.is_nan() { f64::INFINITY } else { of.max(largest) }))
+        let known = |losses: &[f64]| losses.iter().map(|loss| loss - self.loss_of_nothing).collect();
+        let learned = |of: &Self| -> Vec<f64> {
+            of.trained_losses.iter().zip(&of.untrained_losses).map(|(after, before)| after - before).collect()
         };
-        let (gradient_tolerance, update_tolerance) = match precision {
-            Precision::F16 => (GRADIENT_TOLERANCE_IN_F16, UPDATE_TOLERANCE_IN_F16),
-            Precision::F32 | Precision::F64 => (GRADIENT_TOLERANCE, UPDATE_TOLERANCE),
-        };
-        let gradient = largest_difference(&self.gradients, &reference.gradients, GRADIENT_FLOOR);
-        let update = reference.update_difference(&self.updates, ONLY_ROUNDING.max(rounding));
+        let distance = |found: Vec<f64>, expected: Vec<f64>| largest_difference(&[found], &[expected], 0.0);
         [
-            (
-                Compared::UntrainedTest,
-                loss(&self.untrained_losses, &reference.untrained_losses),
-                UNTRAINED_TOLERANCE + rounding,
-            ),
-            (Compared::Gradient, writable(gradient), gradient_tolerance),
-            (Compared::Update, writable(update), update_tolerance),
-            (
-                Compared::TrainedTest,
-                loss(&self.trained_losses, &reference.trained_losses),
-                TRAINED_TOLERANCE + rounding,
-            ),
+            (Compared::UntrainedTest, distance(known(&self.untrained_losses), known(&reference.untrained_losses))),
+            (Compared::Logits, distance(self.logits.clone(), reference.logits.clone())),
+            (Compared::Gradient, largest_difference(&self.gradients, &reference.gradients, GRADIENT_FLOOR)),
+            (Compared::Update, reference.update_difference(&self.updates, ONLY_ROUNDING.max(rounding))),
+            (Compared::TrainedTest, distance(learned(self), learned(reference))),
         ]
-        .map(|(compared, largest_difference, tolerance)| Disagreement { compared, largest_difference, tolerance })
+        .map(|(compared, largest_difference)| Disagreement {
+            compared,
+            largest_difference: writable(largest_difference),
+            tolerance: tolerance(compared, precision, &self.optimizer),
+        })
         .into()
     }
 
@@ -114,6 +109,16 @@ impl FirstSteps {
     }
 }
 
+/// What is allowed: as much as may be, but of updates by rules that take gradients as they are no more than of those.
+fn tolerance(compared: Compared, precision: Precision, optimizer: &Optimizer) -> f64 {
+    let plain = matches!(optimizer.rule, Rule::Sgd { .. } | Rule::Nesterov { .. });
+    let widest = compared.widest_tolerance(precision);
+    if plain && compared == Compared::Update && precision == Precision::F16 {
+        return Compared::Gradient.widest_tolerance(precision).min(widest);
+    }
+    widest
+}
+
 fn root_mean_square(values: &[f64]) -> f64 {
     let squares: f64 = values.iter().map(|value| value * value).sum();
     (squares / values.len().max(1) as f64).sqrt()
@@ -123,15 +128,24 @@ fn double(tensors: Vec<Vec<f32>>) -> Vec<Vec<f64>> {
     tensors.into_iter().map(|tensor| tensor.into_iter().map(f64::from).collect()).collect()
 }
 
-/// The losses of as many samples of each set as the plain loops test in a short time.
+/// The losses of the first samples of each set, one by one, and of as many together as the plain loops test in a short time.
 async fn test_losses(trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<Vec<f64>, EngineError> {
-    let affordable = MOST_FLOPS_OF_A_TEST / job.model.operations()?.forward_flops.max(1);
+    let views = job.input.test_views.len() as u64;
+    let affordable = MOST_FLOPS_OF_A_TEST / (views * job.model.operations()?.forward_flops).max(1);
     let affordable = u32::try_from(affordable).unwrap_or(u32::MAX).clamp(1, MOST_SAMPLES_OF_A_TEST);
     let mut losses = Vec::new();
     let held_out = job.early_stopping.map(|_| EvaluationSet::HeldOut);
     for set in [EvaluationSet::Test].into_iter().chain(held_out) {
-        let samples = affordable.min(job.evaluated_samples(set));
-        losses.push(trainer.evaluate(set, samples).await?.loss);
+        let together = affordable.min(job.evaluated_samples(set));
+        let mut sum = 0.0;
+        for samples in 1..=together.min(MOST_SINGLE_SAMPLES) {
+            let next = trainer.evaluate(set, samples).await?.loss * f64::from(samples);
+            losses.push(next - sum);
+            sum = next;
+        }
+        if together > MOST_SINGLE_SAMPLES {
+            losses.push(trainer.evaluate(set, together).await?.loss);
+        }
     }
     Ok(losses)
 }

@@ -2,8 +2,8 @@ use shaders::params::{BatchNorm, LayerNorm, LocalResponse};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
-use super::Planner;
 use super::weight_gradient::rows_per_part;
+use super::{Forward, Planner};
 use crate::model::Stage;
 
 impl Planner<'_> {
@@ -27,18 +27,21 @@ impl Planner<'_> {
         BatchNorm { pixels_per_part, parts: pixels.div_ceil(pixels_per_part), ..params }
     }
 
-    pub(super) fn batch_norm_forward(&mut self, index: usize, stage: &Stage, params: BatchNorm, training: bool) {
+    pub(super) fn batch_norm_forward(&mut self, index: usize, stage: &Stage, params: BatchNorm, forward: Forward) {
         let params = Self::in_parts(params);
         let channels = u64::from(params.stored_channels);
         let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
         let parts = self.keep_values(index, 1, "batch statistics", u64::from(params.parts) * 2 * channels);
         let saved = self.keep_values(index, 0, "mean and deviation", 2 * channels);
-        if training {
+        if forward == Forward::Training {
             let invocations = u64::from(params.parts) * channels / 4;
             self.builder.dispatch("batch_norm_statistics", &params, &[x, parts], invocations);
         }
-        let running = self.running_statistics(stage);
-        self.builder.dispatch("batch_norm_finish", &params, &[parts, running, saved], 64 * channels / 4);
+        // What it makes of the running statistics is the same for all views of a sample.
+        if forward != Forward::AnotherView {
+            let running = self.running_statistics(stage);
+            self.builder.dispatch("batch_norm_finish", &params, &[parts, running, saved], 64 * channels / 4);
+        }
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
         self.builder.dispatch("batch_norm_forward", &params, &[x, saved, gamma, beta, y], self.quads(y));
     }
