@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::compare::CompareControls;
-use super::start::StartState;
+use super::state::StartState;
 use super::supplies::BurnOnItsWay;
 use crate::backend::PageBackend;
 use crate::text;

@@ -6,7 +6,7 @@ use results::RunRecord;
 
 use super::json::ExactJson;
 use super::report::{Overview, Particulars};
-use super::start::StartState;
+use super::state::StartState;
 use super::upload::Upload;
 use crate::benchmark::{Finished, Kind};
 

@@ -2,7 +2,9 @@
 #![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
 
 mod chart;
+mod claimed_name;
 mod compare;
+mod comparing;
 mod delete;
 mod engines;
 mod figures;
@@ -14,6 +16,7 @@ mod report;
 mod result;
 mod running;
 mod start;
+mod state;
 mod supplies;
 mod upload;
 

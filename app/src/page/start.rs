@@ -4,32 +4,21 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::compare::{Comparing, ComparisonTable};
+use super::claimed_name::ClaimedName;
+use super::compare::ComparisonTable;
+use super::comparing::Comparing;
 use super::engines::Engines;
 use super::finished::FinishedRun;
 use super::leaderboard::Leaderboard;
 use super::networks::Networks;
 use super::running::Running;
+use super::state::StartState;
 use super::supplies::{MISSING_DATA, MissingDataSets, Watch};
 use crate::advice::{Obstacle, advice};
 use crate::benchmark::{Benchmark, Kind, Stage};
 use crate::platform::{self, Gpu};
 use crate::text;
 use crate::wishes::Wishes;
-
-/// What the parts of the start page share.
-#[derive(Clone, Copy)]
-pub(super) struct StartState {
-    pub(super) benchmark: Benchmark,
-    pub(super) comparing: Comparing,
-    pub(super) gpu: RwSignal<Gpu>,
-    /// What the person says the GPU is.
-    pub(super) claimed: RwSignal<String>,
-    /// What is chosen, at first by the address, or what is wrong with it.
-    pub(super) wishes: RwSignal<Result<Wishes, String>>,
-    /// Set to the id of an uploaded run, so that the leaderboard loads again and shows it.
-    pub(super) uploaded: RwSignal<Option<String>>,
-}
 
 #[component]
 pub(super) fn Start() -> impl IntoView {
@@ -187,25 +176,6 @@ fn Device(state: StartState) -> impl IntoView {
                 <ClaimedName claimed=state.claimed />
             </Show>
         </div>
-    }
-}
-
-/// Browsers mask the GPU's name, so its owner may say it.
-#[component]
-pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
-    view! {
-        <label class="claim">
-            <span>"Your GPU, if you know it"</span>
-            <input
-                type="text"
-                maxlength="80"
-                autocomplete="off"
-                spellcheck="false"
-                placeholder="such as GeForce RTX 4070"
-                prop:value=move || claimed.get()
-                on:input=move |event| claimed.set(event_target_value(&event))
-            />
-        </label>
     }
 }
 

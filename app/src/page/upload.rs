@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::AcceptedRun;
 
-use super::start::{ClaimedName, StartState};
+use super::claimed_name::ClaimedName;
+use super::state::StartState;
 use crate::platform;
 use crate::text;
 
