@@ -1,6 +1,8 @@
 //! What a person wants to run: chosen on the page, or settings in its address, for engineers and tests:
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
 
+mod summary;
+
 use engine::SuiteDefinition;
 use engine::backends::Feature;
 use results::Precision;

@@ -13,7 +13,7 @@ use crate::wishes::Wishes;
 #[component]
 pub(super) fn Networks(wishes: RwSignal<Result<Wishes, String>>, supplies: RwSignal<Supplies>) -> impl IntoView {
     let known = Memo::new(move |_| wishes.get().ok());
-    let summary = move || known.get().map(|wishes| text::choice(&wishes));
+    let summary = move || known.get().map(|wishes| wishes.summary());
     view! {
         <Show when=move || known.with(Option::is_some)>
             <details class="networks">

@@ -107,7 +107,7 @@ fn StartControls(state: StartState) -> impl IntoView {
     };
     let cost = move || {
         let Ok(wishes) = state.wishes.get() else { return String::new() };
-        state.benchmark.supplies.with(|supplies| text::cost(&wishes, supplies.burn.bundle()))
+        state.benchmark.supplies.with(|supplies| wishes.cost(supplies.burn.bundle()))
     };
     let asked = platform::wishes().ok().filter(Wishes::non_standard);
     view! {
