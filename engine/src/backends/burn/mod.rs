@@ -6,6 +6,7 @@
 //! in the device that they open.
 
 mod arrangement;
+mod functions;
 #[cfg(any(feature = "burn-wgpu", feature = "burn-vulkan", feature = "burn-metal"))]
 mod graphics;
 mod guard;

@@ -6,8 +6,9 @@ use burn_tensor::{Device, Int, Tensor, TensorData, Transaction, activation};
 use shaders::params::Step;
 
 use super::arrangement::Arrangement;
+use super::functions::Functions;
 use super::leaves::Leaves;
-use super::network::{Functions, Network, Pass};
+use super::network::{Network, Pass};
 use super::updater::Updater;
 use crate::clock::Clock;
 use crate::data::Split;

@@ -26,7 +26,7 @@ const GELU_LOST: f64 = 1e-5;
 ///
 /// Both are tried on the device, so that whatever computes them right is left as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::backends::burn) struct Functions {
+pub(super) struct Functions {
     tanh_by_series: bool,
     gelu_by_erf: bool,
 }
@@ -36,7 +36,7 @@ impl Functions {
     ///
     /// # Errors
     /// The device does not answer.
-    pub(in crate::backends::burn) async fn of_model(model: &Model, device: &Device) -> Result<Self, ExecutionError> {
+    pub(super) async fn of_model(model: &Model, device: &Device) -> Result<Self, ExecutionError> {
         let has = |wanted| model.nodes.iter().any(|node| has(&node.layer, wanted));
         Ok(Self {
             tanh_by_series: has(Activation::Tanh) && !is_tanh_right(device).await?,
@@ -45,13 +45,13 @@ impl Functions {
     }
 
     /// For the record, what is not simply Burn's.
-    pub(in crate::backends::burn) fn settings(self) -> impl Iterator<Item = String> {
+    pub(super) fn settings(self) -> impl Iterator<Item = String> {
         let tanh = self.tanh_by_series.then_some("burn tanh: by its series where small, the device's is inexact");
         let gelu = self.gelu_by_erf.then_some("burn gelu: composed, its gradient is an approximation");
         tanh.into_iter().chain(gelu).map(str::to_owned)
     }
 
-    pub(in crate::backends::burn) fn activate<const D: usize>(self, x: Tensor<D>, function: Activation) -> Tensor<D> {
+    pub(super) fn activate<const D: usize>(self, x: Tensor<D>, function: Activation) -> Tensor<D> {
         match function {
             Activation::Identity => x,
             Activation::Relu => activation::relu(x),
