@@ -6,6 +6,8 @@
 //! in the device that they open.
 
 mod arrangement;
+mod failure;
+mod first_use;
 mod functions;
 #[cfg(any(feature = "burn-wgpu", feature = "burn-vulkan", feature = "burn-metal"))]
 mod graphics;
@@ -34,8 +36,9 @@ use super::{Opening, list};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
+use first_use::FirstUse;
 use guard::{Guarded, guarded};
-use trainer::{BurnTrainer, FirstUse};
+use trainer::BurnTrainer;
 
 /// Version of Burn that this engine is built with.
 const VERSION: &str = "0.22.1";

@@ -24,7 +24,8 @@ use burn_tensor::server::{AuthorizationRequest, CustomOpIr, RemoteServer};
 use results::{Adapter, DeviceKind};
 use serde::{Deserialize, Serialize};
 
-use super::trainer::FirstUse;
+use super::failure::is_broken_link;
+use super::first_use::FirstUse;
 use super::{BurnBackend, Opened, TUNED};
 use crate::backends::{AdapterChoice, BACKENDS, BURN_REMOTE, Opening, list};
 use crate::clock::Clock;
@@ -80,12 +81,6 @@ fn check_adapter(choice: &AdapterChoice, adapter: &Adapter) -> Result<(), Engine
         AdapterChoice::Cpu if adapter.kind == DeviceKind::Cpu => Ok(()),
         _ => choice.choose(std::slice::from_ref(adapter)).map(|_| ()),
     }
-}
-
-/// Whether Burn's message says that the server's answer will never come. It has no other sign for that; a test that
-/// ends a server in the middle of a training holds us to the words.
-pub(super) fn is_broken_link(message: &str) -> bool {
-    message.contains("RecvError") || message.contains("Remote response channel closed")
 }
 
 impl Description {

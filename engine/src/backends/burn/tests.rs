@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use results::{Adapter, Precision};
 
+use super::first_use::FirstUse;
 use super::guard::guarded;
-use super::trainer::FirstUse;
 use super::{TUNED, VERSION, is_untuned_gpu};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::wgsl::workload_tests::{Standstill, figures, job, tolerance_at_low_rates};

@@ -1,4 +1,3 @@
-mod failure;
 mod rehearsal;
 
 use async_trait::async_trait;
@@ -6,6 +5,8 @@ use burn_tensor::{Device, Int, Tensor, TensorData, Transaction, activation};
 use shaders::params::Step;
 
 use super::arrangement::Arrangement;
+use super::failure::refused;
+use super::first_use::FirstUse;
 use super::functions::Functions;
 use super::leaves::Leaves;
 use super::network::{Network, Pass};
@@ -16,8 +17,6 @@ use crate::error::EngineError;
 use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
-use failure::refused;
-pub(super) use rehearsal::FirstUse;
 
 /// The least test samples that are classified at once.
 const TEST_BATCH: u32 = 100;

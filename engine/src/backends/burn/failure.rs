@@ -22,7 +22,7 @@ const FULL: [&str; 7] = [
 pub(super) fn refused(error: ExecutionError) -> EngineError {
     let message = error.to_string();
     #[cfg(feature = "burn-remote")]
-    if crate::backends::burn::remote::is_broken_link(&message) {
+    if is_broken_link(&message) {
         return EngineError::LinkLost;
     }
     // A device that is gone may say that it has no memory.
@@ -34,6 +34,13 @@ pub(super) fn refused(error: ExecutionError) -> EngineError {
         return EngineError::OutOfMemory { message };
     }
     EngineError::DeviceRefused { message }
+}
+
+/// Whether Burn's message says that the server's answer will never come. It has no other sign for that; a test that
+/// ends a server in the middle of a training holds us to the words.
+#[cfg(feature = "burn-remote")]
+pub(super) fn is_broken_link(message: &str) -> bool {
+    message.contains("RecvError") || message.contains("Remote response channel closed")
 }
 
 #[cfg(test)]
