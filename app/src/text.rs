@@ -1,4 +1,4 @@
-//! Sentences and words made from numbers.
+//! Names, numbers and outcomes in words.
 
 use engine::SuiteDefinition;
 use results::{Adapter, Outcome, RunRecord, WorkloadRecord, api::Tier, metric};

@@ -13,18 +13,18 @@ use crate::text;
 /// The button that compares, beside the choice of the back end.
 #[component]
 pub(super) fn CompareControls(state: StartState) -> impl IntoView {
-    let obstacle = move || match (state.wishes.get(), state.gpu.get()) {
+    let obstacle = move || match (state.options.get(), state.gpu.get()) {
         (Err(_), _) => Some("The address asks for something that is not there.".to_owned()),
         (Ok(_), Gpu::Missing(_)) => {
             Some("Without WebGPU there is one back end only, and nothing to compare it with.".to_owned())
         }
-        (Ok(wishes), _) => {
-            let wishes = wishes.with_backend(PageBackend::BurnWgpu);
-            state.benchmark.supplies.with(|supplies| wishes.obstacle(supplies))
+        (Ok(options), _) => {
+            let options = options.with_backend(PageBackend::BurnWgpu);
+            state.benchmark.supplies.with(|supplies| options.obstacle(supplies))
         }
     };
     let usual = move || {
-        let seeds = state.wishes.with(|wishes| wishes.as_ref().ok().and_then(|wishes| wishes.seeds)).unwrap_or(1);
+        let seeds = state.options.with(|options| options.as_ref().ok().and_then(|options| options.seeds)).unwrap_or(1);
         let from = if seeds == 1 { String::new() } else { format!(" from {seeds} seeds") };
         format!(
             "Trains what is chosen on each of them in turn{from}, for one pass over the data unless the address says \
@@ -32,8 +32,8 @@ pub(super) fn CompareControls(state: StartState) -> impl IntoView {
         )
     };
     let compare = move |_| {
-        if let Ok(wishes) = state.wishes.get_untracked() {
-            state.comparing.start(wishes);
+        if let Ok(options) = state.options.get_untracked() {
+            state.comparing.start(options);
         }
     };
     view! {
@@ -60,12 +60,12 @@ pub(super) fn ComparisonTable(state: StartState) -> impl IntoView {
         }
     });
     move || {
-        let Task { wishes, seeds } = task.get()?;
+        let Task { options, seeds } = task.get()?;
         let (records, refused) = (records.get(), refused.get());
         if records.is_empty() && refused.is_empty() {
             return None;
         }
-        let networks = wishes.networks();
+        let networks = options.networks();
         let times = "Times are of training and testing alone; × is against the fastest.";
         let note = match seeds.as_slice() {
             [seed] => format!("Seed {seed} for all of them. {times}"),

@@ -11,8 +11,8 @@ use training_worker::Limit;
 
 use crate::backend::PageBackend;
 use crate::benchmark::{Benchmark, Kind, Stage};
+use crate::options::RunOptions;
 use crate::platform;
-use crate::wishes::Wishes;
 
 /// What every back end trains where nothing else is asked for: one pass over the data, the same work for all.
 const USUAL_LIMIT: Limit = Limit::Epochs(1);
@@ -27,13 +27,13 @@ struct Turn {
 /// What is trained, and by whom, from which seeds.
 #[derive(Clone)]
 pub(super) struct Task {
-    pub(super) wishes: Wishes,
+    pub(super) options: RunOptions,
     pub(super) seeds: Vec<u32>,
 }
 
 impl Task {
     fn turns(&self) -> Vec<Turn> {
-        let contenders = self.wishes.contenders();
+        let contenders = self.options.contenders();
         let turn = |turn: measure::Turn| Turn { backend: contenders[turn.contender], seed: self.seeds[turn.seed] };
         measure::turns(self.seeds.len(), contenders.len()).map(turn).collect()
     }
@@ -91,10 +91,11 @@ impl Comparing {
         self.refused.set(Vec::new());
     }
 
-    pub(super) fn start(self, wishes: Wishes) {
+    pub(super) fn start(self, options: RunOptions) {
         self.forget();
-        let limit = wishes.limit.or(Some(USUAL_LIMIT));
-        let task = Task { seeds: wishes.seeds_from(platform::random_seed()), wishes: Wishes { limit, ..wishes } };
+        let limit = options.limit.or(Some(USUAL_LIMIT));
+        let task =
+            Task { seeds: options.seeds_from(platform::random_seed()), options: RunOptions { limit, ..options } };
         self.queue.set(task.turns());
         self.task.set(Some(task));
         self.run_first();
@@ -107,14 +108,14 @@ impl Comparing {
         else {
             return;
         };
-        let wishes = task.wishes.with_backend(backend);
-        match self.benchmark.supplies.with_untracked(|supplies| wishes.obstacle(supplies)) {
+        let options = task.options.with_backend(backend);
+        match self.benchmark.supplies.with_untracked(|supplies| options.obstacle(supplies)) {
             Some(reason) => self.refuse(reason),
             // The worker of the run before is ended first.
             None => {
                 let begin = move || {
                     if self.queue.with_untracked(|queue| !queue.is_empty()) {
-                        self.benchmark.start(Kind::Comparison { seed }, wishes);
+                        self.benchmark.start(Kind::Comparison { seed }, options);
                     }
                 };
                 set_timeout(begin, Duration::ZERO);
@@ -125,7 +126,7 @@ impl Comparing {
     /// Notes why the present back end does not train. What stopped it with one seed would with the next.
     fn refuse(self, reason: String) {
         let Some(Turn { backend, .. }) = self.queue.get_untracked().first().copied() else { return };
-        let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.wishes.precision));
+        let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.options.precision));
         let contender =
             Contender { backend: backend.name().to_owned(), precision: precision.unwrap_or(Precision::F32) };
         self.refused.update(|refused| refused.push(Refused { contender, reason }));

@@ -16,9 +16,9 @@ use super::state::StartState;
 use super::supplies::{MISSING_DATA, MissingDataSets, Watch};
 use crate::advice::{Obstacle, advice};
 use crate::benchmark::{Benchmark, Kind, Stage};
+use crate::options::RunOptions;
 use crate::platform::{self, Gpu};
 use crate::text;
-use crate::wishes::Wishes;
 
 #[component]
 pub(super) fn Start() -> impl IntoView {
@@ -28,7 +28,7 @@ pub(super) fn Start() -> impl IntoView {
         comparing: Comparing::new(benchmark),
         gpu: RwSignal::new(Gpu::Asking),
         claimed: RwSignal::new(String::new()),
-        wishes: RwSignal::new(platform::wishes()),
+        options: RwSignal::new(platform::options_in_address()),
         uploaded: RwSignal::new(None),
     };
     spawn_local(async move { state.gpu.set(platform::probe().await) });
@@ -92,24 +92,24 @@ fn StartControls(state: StartState) -> impl IntoView {
             drop(button.focus());
         }
     });
-    let reason = move || match (state.wishes.get(), state.gpu.get()) {
+    let reason = move || match (state.options.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
-        (Ok(wishes), gpu) => state.benchmark.supplies.with(|supplies| wishes.obstacle(supplies)).or(match gpu {
-            Gpu::Missing(obstacle) if wishes.backend.uses_gpu() => Some(obstacle.sentence().to_owned()),
+        (Ok(options), gpu) => state.benchmark.supplies.with(|supplies| options.obstacle(supplies)).or(match gpu {
+            Gpu::Missing(obstacle) if options.backend.uses_gpu() => Some(obstacle.sentence().to_owned()),
             _ => None,
         }),
     };
     let start = move |_| {
-        if let Ok(wishes) = state.wishes.get_untracked() {
+        if let Ok(options) = state.options.get_untracked() {
             state.comparing.forget();
-            state.benchmark.start(Kind::Benchmark, wishes);
+            state.benchmark.start(Kind::Benchmark, options);
         }
     };
     let cost = move || {
-        let Ok(wishes) = state.wishes.get() else { return String::new() };
-        state.benchmark.supplies.with(|supplies| wishes.cost(supplies.burn.bundle()))
+        let Ok(options) = state.options.get() else { return String::new() };
+        state.benchmark.supplies.with(|supplies| options.cost(supplies.burn.bundle()))
     };
-    let asked = platform::wishes().ok().filter(Wishes::non_standard);
+    let asked = platform::options_in_address().ok().filter(RunOptions::non_standard);
     view! {
         <div class="go">
             <button
@@ -126,8 +126,8 @@ fn StartControls(state: StartState) -> impl IntoView {
                 {move || reason().unwrap_or_else(cost)}
             </p>
         </div>
-        {asked.map(|wishes| view! { <Asked wishes /> })}
-        <Networks wishes=state.wishes supplies=state.benchmark.supplies />
+        {asked.map(|options| view! { <Asked options /> })}
+        <Networks options=state.options supplies=state.benchmark.supplies />
         <MissingDataSets benchmark=state.benchmark />
         <Engines state />
     }
@@ -135,12 +135,12 @@ fn StartControls(state: StartState) -> impl IntoView {
 
 /// What the page's address asks for.
 #[component]
-fn Asked(wishes: Wishes) -> impl IntoView {
+fn Asked(options: RunOptions) -> impl IntoView {
     use training_worker::Limit;
     let mut parts = Vec::new();
-    parts.extend(wishes.batch_size.map(|size| format!("batch size {size}")));
-    parts.extend(wishes.precision.map(|precision| format!("precision {}", precision.name())));
-    parts.extend(wishes.limit.map(|limit| match limit {
+    parts.extend(options.batch_size.map(|size| format!("batch size {size}")));
+    parts.extend(options.precision.map(|precision| format!("precision {}", precision.name())));
+    parts.extend(options.limit.map(|limit| match limit {
         Limit::Epochs(epochs) => format!("{epochs} epochs"),
         Limit::Steps(steps) => format!("{steps} steps"),
         Limit::Seconds(seconds) => format!("{seconds} s of training"),
@@ -189,7 +189,7 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     });
     let demonstrate = move |_| {
         state.comparing.forget();
-        state.benchmark.start(Kind::Demonstration, Wishes::default());
+        state.benchmark.start(Kind::Demonstration, RunOptions::default());
     };
     view! {
         <section class="sheet" aria-labelledby="no-gpu">

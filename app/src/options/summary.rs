@@ -1,10 +1,10 @@
 //! What is chosen, in few words, and what it costs.
 
-use super::Wishes;
+use super::RunOptions;
 use crate::bundle::Bundle;
 use crate::text;
 
-impl Wishes {
+impl RunOptions {
     /// What is chosen, in few words.
     pub fn summary(&self) -> String {
         let networks = self.networks();
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn what_is_chosen_and_what_it_costs() {
-        let quick = Wishes::default();
+        let quick = RunOptions::default();
         assert_eq!(quick.summary(), "quick suite, 2 of them");
         assert_eq!(quick.cost(None), "About a minute; fetches 11 MB of handwritten digits the first time.");
         let complete = quick.clone().with_suite(engine::suite("complete").unwrap());
