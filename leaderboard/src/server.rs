@@ -68,13 +68,13 @@ impl Server {
         let refused = |cause| StartError::Listen { address: config.listen.clone(), cause };
         let listener = TcpListener::bind(&config.listen).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
-        let board = Leaderboard {
+        let leaderboard = Leaderboard {
             storage: storage.clone(),
             clock: config.clock,
             data,
             run_lifetime_seconds: config.run_lifetime_seconds,
         };
-        Ok(Self { listener, address, router: router(board, pages), storage })
+        Ok(Self { listener, address, router: router(leaderboard, pages), storage })
     }
 
     pub fn address(&self) -> SocketAddr {

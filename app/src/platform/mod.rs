@@ -1,15 +1,15 @@
 //! What the browser offers, wrapped so that the rest of the page reads like ordinary Rust.
 
-mod board;
 mod files;
 mod gpu;
+mod leaderboard;
 mod power;
 mod screen;
 mod worker;
 
-pub(crate) use board::{Refusal, burn, data_sets, delete, list, register, stored, upload};
 pub(crate) use files::{copy, download, forget_secret, keep_secret, keep_tuning, kept_secret, kept_tuning};
 pub(crate) use gpu::{Gpu, probe};
+pub(crate) use leaderboard::{Refusal, burn, data_sets, delete, list, register, stored, upload};
 pub(crate) use power::{PressureWatch, on_battery};
 pub(crate) use screen::{HiddenTimer, WakeLock};
 pub(crate) use worker::{TrainingWorker, worker_loader};

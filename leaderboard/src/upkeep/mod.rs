@@ -50,7 +50,7 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     }
 }
 
-/// What a tier means for those who look at the board.
+/// What a tier means for those who look at the leaderboard.
 fn shown(tier: Tier) -> &'static str {
     match tier {
         Tier::Replayed | Tier::Checked => "it is listed, and ranked where its settings allow that",
