@@ -23,7 +23,7 @@ const CONNECTIONS: usize = 1024;
 /// A connection that sends no complete request head for so long is closed, whether slow or idle.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 /// Requests in progress get so long to finish when the server stops.
-const FAREWELL: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -110,7 +110,7 @@ impl Server {
         }
         drop(self.listener);
         tracing::info!("stopping: no new connections, waiting for requests in progress");
-        if tokio::time::timeout(FAREWELL, connections.shutdown()).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.shutdown()).await.is_err() {
             tracing::warn!("some requests did not finish in time");
         }
         self.storage.close().await;
