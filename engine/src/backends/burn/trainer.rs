@@ -1,4 +1,4 @@
-mod rehearsal;
+mod warm_up;
 
 use async_trait::async_trait;
 use burn_tensor::{Device, Int, Tensor, TensorData, Transaction, activation};
@@ -108,7 +108,7 @@ impl BurnTrainer {
             device,
             job: job.clone(),
         };
-        trainer.rehearse(first_use, clock).await?;
+        trainer.warm_up(first_use, clock).await?;
         // Another trainer's pages may have had room for some of it.
         trainer.bytes = reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
         Ok(trainer)

@@ -1,4 +1,4 @@
-//! What a trainer does while it is built, so that no step of the training pays for it.
+//! The warm-up of a trainer while it is built: what Burn compiles and tunes on first use is not paid for in training.
 
 use super::BurnTrainer;
 use crate::backends::burn::first_use::FirstUse;
@@ -17,7 +17,7 @@ const MOST_SECONDS: f64 = 60.0;
 impl BurnTrainer {
     /// Uses everything for the first time, and forgets what was learned: one step and one test where Burn compiles;
     /// where it also tunes, batches of the other sizes as well, and then steps until they no longer get faster.
-    pub(super) async fn rehearse(&mut self, first_use: FirstUse, clock: &dyn Clock) -> Result<(), EngineError> {
+    pub(super) async fn warm_up(&mut self, first_use: FirstUse, clock: &dyn Clock) -> Result<(), EngineError> {
         if first_use == FirstUse::Ordinary {
             return Ok(());
         }
