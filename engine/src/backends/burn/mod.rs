@@ -6,14 +6,14 @@
 //! in the device that they open.
 
 mod arrangement;
+#[cfg(any(feature = "burn-cuda", feature = "burn-rocm"))]
+mod cuda_rocm;
 mod failure;
 mod first_use;
 mod functions;
 #[cfg(any(feature = "burn-wgpu", feature = "burn-vulkan", feature = "burn-metal"))]
 mod graphics;
 mod guard;
-#[cfg(any(feature = "burn-cuda", feature = "burn-rocm"))]
-mod indexed;
 mod leaves;
 mod network;
 #[cfg(feature = "burn-flex")]
@@ -102,9 +102,9 @@ async fn open_unguarded(
         #[cfg(feature = "burn-metal")]
         list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::Metal).await,
         #[cfg(feature = "burn-cuda")]
-        list::BURN_CUDA => indexed::open(&opening.adapter, indexed::Platform::Cuda),
+        list::BURN_CUDA => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Cuda),
         #[cfg(feature = "burn-rocm")]
-        list::BURN_ROCM => indexed::open(&opening.adapter, indexed::Platform::Rocm),
+        list::BURN_ROCM => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Rocm),
         #[cfg(feature = "burn-remote")]
         list::BURN_REMOTE => return remote::open(opening, clock).await,
         // Names that this build has no features for.
