@@ -16,9 +16,9 @@ use crate::supplies::Supplies;
 
 /// Charts that are drawn more often would compete with the training for the GPU.
 const DRAW_EVERY: Duration = Duration::from_millis(250);
-/// A worker that has not stopped by then is stopped by force.
+/// A worker that has not stopped by then is terminated.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(3);
-/// A worker from which nothing is heard for so long before it has started will not start.
+/// A worker that has not started, and has not been heard from for this long, will not start.
 const START_PATIENCE: Duration = Duration::from_secs(60);
 /// A page hidden for less than this was merely glanced away from.
 const HIDDEN_SECONDS: f64 = 0.5;
@@ -69,7 +69,7 @@ pub(crate) struct Benchmark {
     pub(crate) finished: RwSignal<Option<Finished>>,
     /// What the server has for a run.
     pub(crate) supplies: RwSignal<Supplies>,
-    /// The events' sum as of now.
+    /// The state that the events add up to so far.
     latest: StoredValue<Live>,
     session: StoredValue<Option<Session>, LocalStorage>,
     /// Counts runs, so that late answers of an earlier one are told apart.
@@ -184,7 +184,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// Gives up on a worker that has not started by and by; one whose bundle is still on its way is waited for.
+    /// Gives up on a worker that does not start in time, but waits for one whose bundle is still arriving.
     fn expect_a_sign(self, attempt: u32) {
         let known = self.latest.with_value(|live| live.bundle);
         let look = move || {

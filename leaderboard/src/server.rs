@@ -22,7 +22,7 @@ use crate::storage::{Storage, StorageError};
 const CONNECTIONS: usize = 1024;
 /// A connection that sends no complete request head for so long is closed, whether slow or idle.
 const HEAD_TIME: Duration = Duration::from_secs(30);
-/// Requests in progress get so long to finish when the server stops.
+/// How long requests in progress may take to finish when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a server could not start.

@@ -14,7 +14,7 @@ use crate::benchmark::{Benchmark, Kind, Stage};
 use crate::options::RunOptions;
 use crate::platform;
 
-/// What every back end trains where nothing else is asked for: one pass over the data, the same work for all.
+/// What every back end trains by default: one pass over the data, the same work for all.
 const USUAL_LIMIT: Limit = Limit::Epochs(1);
 
 /// One run of a comparison.
@@ -24,7 +24,7 @@ struct Turn {
     seed: u32,
 }
 
-/// What is trained, and by whom, from which seeds.
+/// What is compared, and from which seeds.
 #[derive(Clone)]
 pub(super) struct Task {
     pub(super) options: RunOptions,
@@ -39,13 +39,13 @@ impl Task {
     }
 }
 
-/// A comparison while it goes on, and what it came to.
+/// A comparison while it runs, and its results.
 #[derive(Clone, Copy)]
 pub(super) struct Comparing {
     benchmark: Benchmark,
-    /// Nothing before the first comparison.
+    /// `None` before the first comparison.
     pub(super) task: RwSignal<Option<Task>>,
-    /// The present turn and those to come; empty when nothing runs.
+    /// The current turn and those to come; empty when nothing runs.
     queue: RwSignal<Vec<Turn>>,
     pub(super) records: RwSignal<Vec<RunRecord>>,
     pub(super) refused: RwSignal<Vec<Refused>>,
@@ -64,7 +64,7 @@ impl Comparing {
         comparing
     }
 
-    /// The back end that is running, while a comparison goes on.
+    /// The back end that is running, during a comparison.
     pub(super) fn present(self) -> Option<PageBackend> {
         self.queue.with(|queue| queue.first().map(|turn| turn.backend))
     }
@@ -123,7 +123,7 @@ impl Comparing {
         }
     }
 
-    /// Notes why the present back end does not train. What stopped it with one seed would with the next.
+    /// Notes why the current back end does not train. What stopped it with one seed would with the next.
     fn refuse(self, reason: String) {
         let Some(Turn { backend, .. }) = self.queue.get_untracked().first().copied() else { return };
         let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.options.precision));
@@ -147,7 +147,7 @@ impl Comparing {
         self.run_first();
     }
 
-    /// Takes the end of a back end's run and begins the next one.
+    /// When a back end's run ends, takes its record and begins the next run.
     fn follow(self, stage: &Stage) {
         if self.queue.with_untracked(Vec::is_empty) {
             return;

@@ -179,7 +179,7 @@ fn Device(state: StartState) -> impl IntoView {
     }
 }
 
-/// What to do without WebGPU, and what can be seen all the same.
+/// What to do without WebGPU, and the demonstration that needs none.
 #[component]
 fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     let browser = platform::browser();

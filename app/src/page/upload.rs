@@ -1,4 +1,4 @@
-//! The way of a result to the leaderboard.
+//! Uploading a result to the leaderboard.
 
 use leptos::html;
 use leptos::prelude::*;

@@ -1,6 +1,6 @@
 //! What a host does beside serving: asking for signs of life, back-ups, and taking bad runs away.
 //!
-//! Every task returns the sentence that tells what was done.
+//! Every task returns a sentence that says what was done.
 
 mod copies;
 mod health;

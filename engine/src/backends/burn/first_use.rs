@@ -1,7 +1,7 @@
 /// What happens on a device when an operation is first used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FirstUse {
-    /// What happens later, too.
+    /// Nothing that would not happen later, too.
     Ordinary,
     /// It is compiled.
     Compiles,
@@ -10,7 +10,7 @@ pub(super) enum FirstUse {
 }
 
 impl FirstUse {
-    /// On a device that compiles kernels or not, in a program whose Burn tunes what it compiles or not.
+    /// `compiles`: whether the device compiles kernels. `tunes`: whether Burn in this program tunes what it compiles.
     pub(super) fn new(compiles: bool, tunes: bool) -> Self {
         match (compiles, tunes) {
             (false, _) => Self::Ordinary,

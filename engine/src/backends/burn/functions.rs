@@ -4,7 +4,7 @@ use crate::model::{Activation, Layer, Model};
 
 /// Up to this size the series is used where the device's own tanh loses digits.
 const SMALL: f32 = 0.1;
-/// The first terms of the series after x, Abramowitz and Stegun 4.5.64: up to [`SMALL`] right to 6e-8 of the result.
+/// The first terms of the series after x, Abramowitz and Stegun 4.5.64: up to [`SMALL`] within 6e-8 of the result.
 const SERIES: [f32; 2] = [-1.0 / 3.0, 2.0 / 15.0];
 /// Small values, for which a device's tanh may be off by …
 const TANH_PROBES: [f32; 5] = [1e-4, 1e-3, 1e-2, 3e-2, 9e-2];
@@ -19,8 +19,8 @@ const GELU_LOST: f64 = 1e-5;
 /// How functions are computed that Burn does not compute as we define them on every device.
 ///
 /// - Burn leaves tanh to the device. A graphics driver may have a quotient of differences of exponentials, which loses the
-///   digits of small values, and a recurrent network has many: on llvmpipe, gradients of `keras-mnist-hrnn` were off by
-///   2.7e-5 of themselves.
+///   digits of small values, and a recurrent network has many: on llvmpipe, gradients of `keras-mnist-hrnn` had
+///   relative errors of 2.7e-5.
 /// - Where a back end of Burn has no gradient of GELU of its own, Burn takes that of the approximation by tanh, while the
 ///   function itself is exact: slopes are off by up to a thousandth.
 ///

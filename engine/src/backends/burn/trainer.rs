@@ -18,7 +18,7 @@ use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
 
-/// The least test samples that are classified at once.
+/// At least this many test samples are classified at once.
 const TEST_BATCH: u32 = 100;
 /// Steps whose results stay on the device until they are read together.
 const STEPS_PER_READ_BACK: usize = 64;
@@ -186,7 +186,7 @@ impl BurnTrainer {
         ((activation::log_softmax(scaled, 1) * targets).sum().neg(), correct)
     }
 
-    /// The samples of a step, prepared on the host by the plain loops, as a loader of Burn's does it.
+    /// The samples of a step, prepared on the host by the plain loops, as Burn's own data loader does.
     fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> Batch {
         let (values, labels) = self.preprocessing.on_host(kind, split, order, step, self.features);
         let arrangement = self.network.arrangement_of_data(step.count as usize);
@@ -303,7 +303,7 @@ impl Trainer for BurnTrainer {
     }
 }
 
-/// Bytes that Burn's allocator holds on the device; none where it does not tell.
+/// Bytes that Burn's allocator holds on the device; 0 where it does not report them.
 fn reserved(device: &Device) -> u64 {
     device.memory_pool_usage().map_or(0, |usage| usage.bytes_reserved)
 }
