@@ -10,15 +10,15 @@ use training_worker::{FromWorker, Limit, Order, Registration};
 
 use crate::bundle::{Arrival, Bundle};
 use crate::live::Live;
+use crate::options::RunOptions;
 use crate::platform::{self, HiddenTimer, PressureWatch, TrainingWorker, WakeLock};
 use crate::supplies::Supplies;
-use crate::wishes::Wishes;
 
 /// Charts that are drawn more often would compete with the training for the GPU.
 const DRAW_EVERY: Duration = Duration::from_millis(250);
-/// A worker that has not stopped by then is stopped by force.
+/// A worker that has not stopped by then is terminated.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(3);
-/// A worker from which nothing is heard for so long before it has started will not start.
+/// A worker that has not started, and has not been heard from for this long, will not start.
 const START_PATIENCE: Duration = Duration::from_secs(60);
 /// A page hidden for less than this was merely glanced away from.
 const HIDDEN_SECONDS: f64 = 0.5;
@@ -69,7 +69,7 @@ pub(crate) struct Benchmark {
     pub(crate) finished: RwSignal<Option<Finished>>,
     /// What the server has for a run.
     pub(crate) supplies: RwSignal<Supplies>,
-    /// The events' sum as of now.
+    /// The state that the events add up to so far.
     latest: StoredValue<Live>,
     session: StoredValue<Option<Session>, LocalStorage>,
     /// Counts runs, so that late answers of an earlier one are told apart.
@@ -115,21 +115,21 @@ impl Benchmark {
     }
 
     /// Starts a run. Nothing happens while one is running.
-    pub(crate) fn start(self, kind: Kind, wishes: Wishes) {
+    pub(crate) fn start(self, kind: Kind, options: RunOptions) {
         if matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling) {
             return;
         }
         self.attempt.update_value(|attempt| *attempt += 1);
         let attempt = self.attempt.get_value();
         let bundle = self.supplies.with_untracked(|supplies| supplies.burn.bundle().cloned());
-        let bundle = bundle.filter(|_| kind != Kind::Demonstration && wishes.backend.is_burn());
+        let bundle = bundle.filter(|_| kind != Kind::Demonstration && options.backend.is_burn());
         let live = Live::new(bundle.as_ref().map(|bundle| bundle.bytes));
         self.latest.set_value(live.clone());
         self.live.set(live);
         self.finished.set(None);
         self.stage.set(Stage::Running);
         spawn_local(async move {
-            let order = order(kind, wishes).await;
+            let order = order(kind, options).await;
             if self.goes_on(attempt)
                 && let Err(reason) = self.open(attempt, kind, order, bundle).await
             {
@@ -184,7 +184,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// Gives up on a worker that has not started by and by; one whose bundle is still on its way is waited for.
+    /// Gives up on a worker that does not start in time, but waits for one whose bundle is still arriving.
     fn expect_a_sign(self, attempt: u32) {
         let known = self.latest.with_value(|live| live.bundle);
         let look = move || {
@@ -302,18 +302,18 @@ struct Ordered {
     unregistered: Option<String>,
 }
 
-async fn order(kind: Kind, wishes: Wishes) -> Ordered {
-    let suite = wishes.suite();
+async fn order(kind: Kind, options: RunOptions) -> Ordered {
+    let suite = options.suite();
     let started_unix_seconds = platform::unix_seconds();
     let mut order = Order {
-        backend: wishes.backend.name().to_owned(),
-        precision: wishes.precision.unwrap_or(Precision::F32),
-        without: wishes.without.clone(),
+        backend: options.backend.name().to_owned(),
+        precision: options.precision.unwrap_or(Precision::F32),
+        without: options.without.clone(),
         suite: suite.name.to_owned(),
-        workloads: wishes.trained(),
+        workloads: options.trained(),
         seed: platform::random_seed(),
-        batch_size: wishes.batch_size,
-        limit: wishes.limit,
+        batch_size: options.batch_size,
+        limit: options.limit,
         registration: None,
         started_unix_seconds,
         client: platform::browser().client(platform::logical_processors()),

@@ -12,10 +12,10 @@ pub const WORKER_META: &str = "gradmark-worker";
 /// The address of the plain worker's loader, from the content of [`WORKER_META`].
 ///
 /// # Errors
-/// A sentence part: the page was not assembled whole.
+/// A part of a sentence: the page was not put together completely.
 pub fn worker_loader(content: Option<&str>) -> Result<String, String> {
-    let told = content.map(str::trim).filter(|address| address.starts_with('/') && !address.starts_with("//"));
-    told.map(str::to_owned).ok_or_else(|| {
+    let address = content.map(str::trim).filter(|address| address.starts_with('/') && !address.starts_with("//"));
+    address.map(str::to_owned).ok_or_else(|| {
         format!(
             "the page does not say where its worker is (<meta name=\"{WORKER_META}\">), so it was not put together \
              completely; `cargo xtask run` builds it again"
@@ -43,7 +43,7 @@ pub enum BurnState {
 }
 
 impl BurnState {
-    /// Where the server says it.
+    /// The file's address.
     pub const FILE: &str = "/burn.json";
 
     /// Reads the file. One that cannot be read is as good as a bundle that is missing.
@@ -68,7 +68,7 @@ impl BurnState {
         }
     }
 
-    /// Why nothing can be trained with it, said of it: `is being built: …`.
+    /// Why nothing can be trained with it, to follow a subject: `is being built: …`.
     pub fn obstacle(&self) -> Option<String> {
         match self {
             Self::Asking => Some("is being looked for on this server".to_owned()),

@@ -1,11 +1,11 @@
 //! The Gradmark page.
 //!
-//! Whatever can be decided without a browser is in ordinary modules, tested on the host: what a
-//! user-agent string and a query string mean ([`browser`], [`wishes`]), what the page trains with
-//! ([`backend`]), what the server has for that ([`bundle`], [`supplies`]), what to do without WebGPU ([`advice`]), the state
-//! that a run's events add up to ([`live`]), the geometry of charts ([`geometry`]) and every sentence made from numbers ([`text`]). The rest touches the browser and is built
-//! for wasm only: `platform` wraps what the browser offers, `benchmark` drives a run, `page` is what
-//! one sees.
+//! Whatever can be decided without a browser is in ordinary modules, tested on the host: what a user-agent string means
+//! ([`browser`]), what to run, as the query string and the form say it ([`options`]), the back ends ([`backend`]), what
+//! the server has for them ([`bundle`], [`supplies`]), what to do without WebGPU ([`advice`]), the state that a run's
+//! events add up to ([`live`]), the geometry of charts ([`geometry`]), and names and numbers in words ([`text`]). The rest
+//! touches the browser and is built for wasm only: `platform` wraps what the browser offers, `benchmark` drives a run,
+//! `page` is what one sees.
 
 pub mod advice;
 pub mod backend;
@@ -15,6 +15,7 @@ pub mod browser;
 pub mod bundle;
 pub mod geometry;
 pub mod live;
+pub mod options;
 #[cfg(target_arch = "wasm32")]
 mod page;
 #[cfg(target_arch = "wasm32")]
@@ -22,7 +23,6 @@ mod platform;
 pub mod route;
 pub mod supplies;
 pub mod text;
-pub mod wishes;
 
 #[cfg(target_arch = "wasm32")]
 pub use page::mount;

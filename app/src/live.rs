@@ -1,4 +1,4 @@
-//! What a run's events add up to while it goes on.
+//! What a run's events add up to while it runs.
 
 use engine::{Event, Phase};
 use results::{Adapter, CurvePoint, Evaluation, Warning};

@@ -1,10 +1,7 @@
-//! Sentences and words made from numbers.
+//! Names, numbers and outcomes in words.
 
 use engine::SuiteDefinition;
 use results::{Adapter, Outcome, RunRecord, WorkloadRecord, api::Tier, metric};
-
-use crate::bundle::Bundle;
-use crate::wishes::Wishes;
 
 /// The title of a workload, or its name where this build does not know it.
 pub fn workload_title(name: &str) -> String {
@@ -29,40 +26,6 @@ pub fn data_set_title(name: &str) -> String {
         "mnist" => "MNIST".to_owned(),
         "cifar10" => "CIFAR-10".to_owned(),
         other => other.to_owned(),
-    }
-}
-
-/// What is chosen, in few words.
-pub fn choice(wishes: &Wishes) -> String {
-    let networks = wishes.networks();
-    match (wishes.workloads.is_empty(), networks.as_slice()) {
-        (true, _) => format!("{} suite, {} of them", wishes.suite().name, networks.len()),
-        (false, [one]) => workload_title(one),
-        (false, several) => format!("{} chosen", several.len()),
-    }
-}
-
-/// What a run costs: time at most, apart from checks and tests, and what is fetched before.
-pub fn cost(wishes: &Wishes, bundle: Option<&Bundle>) -> String {
-    let networks = wishes.networks();
-    let minutes = (networks.len() as f64 * wishes.suite().training_seconds / 60.0).ceil();
-    let time =
-        if minutes <= 1.0 { "About a minute".to_owned() } else { format!("{minutes} minutes or less of training") };
-    let uses = |prefix: &str| {
-        let sets = networks.iter().filter_map(|name| engine::workload(name)).map(|workload| workload.data_set);
-        sets.into_iter().any(|set| set.starts_with(prefix))
-    };
-    // As the server compresses them.
-    let mut fetched: Vec<String> = [("mnist", "11 MB of handwritten digits"), ("cifar10", "170 MB of photographs")]
-        .into_iter()
-        .filter(|(set, _)| uses(set))
-        .map(|(_, what)| what.to_owned())
-        .collect();
-    let burn = bundle.filter(|_| wishes.backend.is_burn());
-    fetched.extend(burn.map(|bundle| format!("{} of Burn", megabytes(bundle.compressed_bytes))));
-    match fetched.as_slice() {
-        [] => format!("{time}; makes up its stories itself."),
-        what => format!("{time}; fetches {} the first time.", what.join(" and ")),
     }
 }
 
@@ -214,8 +177,6 @@ pub fn day(unix_seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::PageBackend;
-    use crate::bundle::BurnState;
 
     #[test]
     fn days_are_those_of_the_calendar() {
@@ -242,25 +203,5 @@ mod tests {
     fn an_unfinished_workload_says_why_in_place_of_figures() {
         assert!(outcome(&Outcome::Diverged { step: 12 }).contains("step 12"));
         assert!(outcome(&Outcome::Incorrect).contains("nothing was timed"));
-    }
-
-    #[test]
-    fn what_is_chosen_and_what_it_costs() {
-        let quick = Wishes::default();
-        assert_eq!(choice(&quick), "quick suite, 2 of them");
-        assert_eq!(cost(&quick, None), "About a minute; fetches 11 MB of handwritten digits the first time.");
-        let complete = quick.clone().with_suite(engine::suite("complete").unwrap());
-        let cost_of_all = cost(&complete, None);
-        assert!(cost_of_all.starts_with("8 minutes") && cost_of_all.contains("and 170 MB"), "{cost_of_all}");
-        let stories = quick.with_network("keras-babi-rnn", true);
-        assert_eq!(choice(&stories), "3 chosen");
-        let stories = stories.with_network("keras-mnist-mlp", false).with_network("caffe-mnist", false);
-        assert_eq!(choice(&stories), workload_title("keras-babi-rnn"));
-        assert_eq!(cost(&stories, None), "About a minute; makes up its stories itself.");
-        let burn =
-            BurnState::parse(r#"{"state":"ready","folder":"burn-1","compressed_bytes":3440000,"bytes":12000000}"#);
-        assert_eq!(cost(&stories, burn.bundle()), "About a minute; makes up its stories itself.");
-        let by_burn = stories.with_backend(PageBackend::BurnFlex);
-        assert_eq!(cost(&by_burn, burn.bundle()), "About a minute; fetches 3.4 MB of Burn the first time.");
     }
 }

@@ -10,7 +10,7 @@ impl Clock {
         Self::from_fn(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()))
     }
 
-    /// A clock that tells what `unix_seconds` returns: seconds since 1970 UTC.
+    /// A clock that reads what `unix_seconds` returns: seconds since 1970 UTC.
     pub fn from_fn(unix_seconds: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(unix_seconds))
     }

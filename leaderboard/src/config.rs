@@ -7,7 +7,7 @@ use crate::Clock;
 
 /// Serves the Gradmark leaderboard: the API, and the page and the data sets where they are given.
 ///
-/// Without a subcommand it serves. The subcommands look after a board; docs/HOSTING.md describes them.
+/// Without a subcommand it serves. The subcommands look after a leaderboard; docs/HOSTING.md describes them.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "leaderboard",

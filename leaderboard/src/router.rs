@@ -18,13 +18,13 @@ use crate::pages::{self, Pages};
 const COMPRESSION: CompressionLevel = CompressionLevel::Precise(4);
 
 /// The whole server as one service. From outside in: headers, guard, panics, compression, routes.
-pub(crate) fn router(board: Leaderboard, pages: Pages) -> Router {
+pub(crate) fn router(leaderboard: Leaderboard, pages: Pages) -> Router {
     let compressed = Router::new()
         .route("/healthz", get(api::health))
         .nest("/api", api::routes())
         // A nested router does not see its own prefix with a slash.
         .route("/api/", any(async || ApiError::unknown_route()))
-        .with_state(board)
+        .with_state(leaderboard)
         .fallback_service(pages::page(pages.clone()))
         .layer(CompressionLayer::new().quality(COMPRESSION));
     Router::new()

@@ -22,8 +22,8 @@ use crate::storage::{Storage, StorageError};
 const CONNECTIONS: usize = 1024;
 /// A connection that sends no complete request head for so long is closed, whether slow or idle.
 const HEAD_TIME: Duration = Duration::from_secs(30);
-/// Requests in progress get so long to finish when the server stops.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// How long requests in progress may take to finish when the server stops.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -68,13 +68,13 @@ impl Server {
         let refused = |cause| StartError::Listen { address: config.listen.clone(), cause };
         let listener = TcpListener::bind(&config.listen).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
-        let board = Leaderboard {
+        let leaderboard = Leaderboard {
             storage: storage.clone(),
             clock: config.clock,
             data,
             run_lifetime_seconds: config.run_lifetime_seconds,
         };
-        Ok(Self { listener, address, router: router(board, pages), storage })
+        Ok(Self { listener, address, router: router(leaderboard, pages), storage })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -110,7 +110,7 @@ impl Server {
         }
         drop(self.listener);
         tracing::info!("stopping: no new connections, waiting for requests in progress");
-        if tokio::time::timeout(FAREWELL, connections.shutdown()).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.shutdown()).await.is_err() {
             tracing::warn!("some requests did not finish in time");
         }
         self.storage.close().await;

@@ -22,16 +22,16 @@ pub(crate) struct DataFolder {
     loaded: HashMap<String, Arc<DataSet>>,
 }
 
-/// Where a data set would come from.
+/// Where a data set would come from. In JSON the tag is `whence`, which scripts read.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "whence", rename_all = "snake_case")]
-pub(crate) enum Whence {
+pub(crate) enum Availability {
     Files { folder: PathBuf },
     Generated,
     Missing,
 }
 
-impl Whence {
+impl Availability {
     /// For people.
     pub(crate) fn text(&self) -> String {
         match self {
@@ -58,7 +58,8 @@ impl DataFolder {
         let folder = Self::new(chosen);
         let mut missing: Vec<&str> = workloads.iter().map(|workload| workload.data_set).collect();
         missing.dedup();
-        missing.retain(|name| engine::data_set(name).is_some_and(|set| folder.whence(set) == Whence::Missing));
+        missing
+            .retain(|name| engine::data_set(name).is_some_and(|set| folder.availability(set) == Availability::Missing));
         if chosen.folder.is_none() && !missing.is_empty() {
             published_data::make(&missing, &place_to_fetch_to(), false)?;
         }
@@ -66,13 +67,13 @@ impl DataFolder {
     }
 
     /// Where this set would be loaded from. Its files are not opened.
-    pub(crate) fn whence(&self, definition: &DataSetDefinition) -> Whence {
+    pub(crate) fn availability(&self, definition: &DataSetDefinition) -> Availability {
         match (&definition.origin, &self.stories) {
-            (Origin::Files { .. }, _) => {
-                self.folder_of(definition).map_or(Whence::Missing, |folder| Whence::Files { folder: folder.clone() })
-            }
-            (Origin::Stories(_), Some(folder)) => Whence::Files { folder: folder.clone() },
-            (Origin::Stories(_), None) => Whence::Generated,
+            (Origin::Files { .. }, _) => self
+                .folder_of(definition)
+                .map_or(Availability::Missing, |folder| Availability::Files { folder: folder.clone() }),
+            (Origin::Stories(_), Some(folder)) => Availability::Files { folder: folder.clone() },
+            (Origin::Stories(_), None) => Availability::Generated,
         }
     }
 
@@ -199,7 +200,7 @@ mod tests {
     fn stories_are_generated_only_where_no_folder_was_named() {
         let folder = tempfile::tempdir().unwrap();
         let stories = engine::data_set("babi-qa2").unwrap();
-        assert_eq!(data(folder.path(), None).whence(stories), Whence::Generated);
+        assert_eq!(data(folder.path(), None).availability(stories), Availability::Generated);
         assert!(data(folder.path(), None).read(stories).unwrap().generated);
 
         let published = data(folder.path(), Some(folder.path()));

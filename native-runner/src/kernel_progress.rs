@@ -10,7 +10,7 @@ use crate::screen::Screen;
 
 /// Drawing must not compete with what is measured.
 const DRAWS_PER_SECOND: u8 = 4;
-/// Away from a terminal progress is told so often.
+/// How often progress is printed where standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 const TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n  {wide_msg}";
 

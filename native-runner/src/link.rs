@@ -1,10 +1,10 @@
 //! The link to a device that is served elsewhere.
 //!
 //! When a server ends, its connections are closed and burn-remote's next read fails, though under load not at once. A
-//! server that hangs and a network that swallows everything close nothing: inside calls of Burn's, which cannot be given
+//! server that hangs and a network that swallows everything close nothing: inside Burn's calls, which cannot be given
 //! up, a program waits for them for ever. So a thread of its own makes these calls, the server is asked for signs of
-//! life meanwhile, and when it has given none for too long the thread is left behind and whoever waited is told. A lost
-//! server costs what was trained on it, and nothing else.
+//! life meanwhile, and when it has given none for too long the thread is left behind and the caller gets an error. A
+//! lost server costs what was trained on it, and nothing else.
 
 mod caller;
 mod watch;
@@ -45,7 +45,7 @@ struct Held {
     trainers: Vec<Option<Box<dyn Trainer>>>,
 }
 
-/// A back end that computes through a link, with what it told when it was opened.
+/// A back end that computes through a link, with what it reported when it was opened.
 struct Linked {
     caller: Rc<Caller<Held>>,
     name: &'static str,

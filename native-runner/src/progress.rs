@@ -13,7 +13,7 @@ use crate::screen::Screen;
 
 /// Drawing must not compete with the training for the machine.
 const DRAWS_PER_SECOND: u8 = 4;
-/// Away from a terminal progress is told so often.
+/// How often progress is printed where standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 /// Parts that the bar is divided into.
 const BAR_PARTS: u64 = 1000;

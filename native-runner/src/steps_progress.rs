@@ -11,7 +11,7 @@ use crate::screen::Screen;
 
 /// Drawing must not compete with what is measured.
 const DRAWS_PER_SECOND: u8 = 4;
-/// Away from a terminal progress is told so often.
+/// How often progress is printed where standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 const TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n  {prefix} {wide_msg}";
 
@@ -73,7 +73,7 @@ impl StepsProgress {
         }
     }
 
-    /// The first figure of each part is told as soon as there is one.
+    /// The first figure of each part is printed as soon as there is one.
     fn begin(&mut self, part: String) {
         if let Some(bar) = &self.bar {
             bar.set_prefix(part.clone());

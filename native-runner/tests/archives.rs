@@ -104,21 +104,21 @@ fn the_archives_work_where_nothing_else_is() {
         (unpacked(&archives, "gradmark-server", place.path()), unpacked(&archives, "native-runner", place.path()));
     expect_files(&server, &runner);
 
-    let board = Server::start(&server, &server_folder);
-    expect_page(&board);
+    let leaderboard = Server::start(&server, &server_folder);
+    expect_page(&leaderboard);
     let runner = |arguments: &str| {
         let mut command = command(&runner.join("native-runner"), &runner_folder);
         command.args(arguments.split_whitespace());
         command
     };
-    done(runner("fetch-data mnist --data data --from").arg(&board.url));
+    done(runner("fetch-data mnist --data data --from").arg(&leaderboard.url));
     let backend = backend(&done(&mut runner("backends --json")));
     let line = "--workload keras-mnist-mlp --steps 3 --batch-size 16 --json kept.json --yes --backend";
-    let said = done(runner(line).args([backend, "--upload", &board.url]));
+    let said = done(runner(line).args([backend, "--upload", &leaderboard.url]));
     let run_id = said.lines().find_map(|line| line.trim().strip_prefix("Permalink")).unwrap();
-    let run_id = run_id.trim().strip_prefix(&format!("{}/runs/", board.url)).unwrap();
+    let run_id = run_id.trim().strip_prefix(&format!("{}/runs/", leaderboard.url)).unwrap();
 
-    let text = board.get(&format!("/api/v1/runs/{run_id}")).body_mut().read_to_string().unwrap();
+    let text = leaderboard.get(&format!("/api/v1/runs/{run_id}")).body_mut().read_to_string().unwrap();
     let stored: StoredRun = serde_json::from_str(&text).unwrap();
     assert_eq!((stored.tier, stored.record.device.backend.as_str()), (Tier::Checked, backend));
     let kept = fs::read_to_string(runner_folder.join("kept.json")).unwrap();
@@ -127,7 +127,7 @@ fn the_archives_work_where_nothing_else_is() {
 
     // The host's side, with the same program, while the server runs.
     let host = |arguments: &[&str]| done(command(&server.join("leaderboard"), &server_folder).args(arguments));
-    assert!(host(&["health", &board.url]).contains("is well"));
+    assert!(host(&["health", &leaderboard.url]).contains("is well"));
     assert!(host(&["backup", "copy.sqlite"]).contains("(1 runs)"));
     assert!(host(&["remove", run_id]).contains(run_id));
 }
@@ -147,13 +147,13 @@ fn expect_files(server: &Path, runner: &Path) {
 }
 
 /// The page is there with the headers that give it a fine clock, and so is what it loads first.
-fn expect_page(board: &Server) {
-    let mut answer = board.get("/");
+fn expect_page(leaderboard: &Server) {
+    let mut answer = leaderboard.get("/");
     assert_eq!(answer.headers()["cross-origin-opener-policy"], "same-origin");
     assert_eq!(answer.headers()["cross-origin-embedder-policy"], "require-corp");
     let html = answer.body_mut().read_to_string().unwrap();
     let script = html.split(['"', '\'']).find(|part| part.ends_with(".wasm")).expect("the page names its module");
     let module = format!("/{}", script.trim_start_matches("./").trim_start_matches('/'));
-    let bytes = board.get(&module).body_mut().with_config().limit(1 << 30).read_to_vec().unwrap();
+    let bytes = leaderboard.get(&module).body_mut().with_config().limit(1 << 30).read_to_vec().unwrap();
     assert!(bytes.starts_with(b"\0asm"), "{module} is no WebAssembly");
 }

@@ -35,7 +35,7 @@ struct Drawing {
     curves: Vec<Curve>,
     /// A value to be reached.
     target: Option<f64>,
-    /// What a person who does not see the drawing is told.
+    /// The description for people who cannot see the drawing.
     description: String,
 }
 

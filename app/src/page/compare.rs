@@ -1,186 +1,30 @@
-//! The back ends of the page side by side: each trains the chosen networks, one after another, from the same seeds.
+//! The back ends of the page side by side: the button that compares them, and the table of what came of it.
 
-use std::time::Duration;
-
-use engine::measure;
 use leptos::html;
 use leptos::prelude::*;
-use results::comparison::{self, Comparison, Contender, Figures, Refused, Row, RowOutcome, Timing};
-use results::{Precision, RunRecord};
-use training_worker::Limit;
+use results::comparison::{self, Comparison, Figures, Row, RowOutcome, Timing};
 
-use super::start::StartState;
+use super::comparing::{Comparing, Task};
+use super::state::StartState;
 use crate::backend::PageBackend;
-use crate::benchmark::{Benchmark, Kind, Stage};
-use crate::platform::{self, Gpu};
+use crate::platform::Gpu;
 use crate::text;
-use crate::wishes::Wishes;
-
-/// What every back end trains where nothing else is asked for: one pass over the data, the same work for all.
-const USUAL_LIMIT: Limit = Limit::Epochs(1);
-
-/// One run of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Turn {
-    backend: PageBackend,
-    seed: u32,
-}
-
-/// What is trained, and by whom, from which seeds.
-#[derive(Clone)]
-struct Task {
-    wishes: Wishes,
-    seeds: Vec<u32>,
-}
-
-impl Task {
-    fn turns(&self) -> Vec<Turn> {
-        let contenders = self.wishes.contenders();
-        let turn = |turn: measure::Turn| Turn { backend: contenders[turn.contender], seed: self.seeds[turn.seed] };
-        measure::turns(self.seeds.len(), contenders.len()).map(turn).collect()
-    }
-}
-
-/// A comparison while it goes on, and what it came to.
-#[derive(Clone, Copy)]
-pub(super) struct Comparing {
-    benchmark: Benchmark,
-    /// Nothing before the first comparison.
-    task: RwSignal<Option<Task>>,
-    /// The present turn and those to come; empty when nothing runs.
-    queue: RwSignal<Vec<Turn>>,
-    records: RwSignal<Vec<RunRecord>>,
-    refused: RwSignal<Vec<Refused>>,
-}
-
-impl Comparing {
-    pub(super) fn new(benchmark: Benchmark) -> Self {
-        let comparing = Self {
-            benchmark,
-            task: RwSignal::new(None),
-            queue: RwSignal::new(Vec::new()),
-            records: RwSignal::new(Vec::new()),
-            refused: RwSignal::new(Vec::new()),
-        };
-        Effect::new(move |_| comparing.follow(&benchmark.stage.get()));
-        comparing
-    }
-
-    /// The back end that is running, while a comparison goes on.
-    pub(super) fn present(self) -> Option<PageBackend> {
-        self.queue.with(|queue| queue.first().map(|turn| turn.backend))
-    }
-
-    /// What the status region says about a comparison, if there is one.
-    pub(super) fn status(self, of_the_run: &str) -> Option<String> {
-        let of = self.task.with(|task| task.as_ref().map_or(0, |task| task.turns().len()));
-        if let Some(backend) = self.present() {
-            let place = of + 1 - self.queue.with(Vec::len);
-            return Some(format!("{} ({place} of {of}): {of_the_run}", backend.title()));
-        }
-        let done = self.records.with(|records| !records.is_empty()) || self.refused.with(|refused| !refused.is_empty());
-        done.then(|| match self.benchmark.stage.get() {
-            Stage::Cancelled => "Cancelled. What was finished is in the comparison below.".to_owned(),
-            _ => "The comparison is below.".to_owned(),
-        })
-    }
-
-    /// Forgets what was compared before, because another run begins.
-    pub(super) fn forget(self) {
-        self.task.set(None);
-        self.queue.set(Vec::new());
-        self.records.set(Vec::new());
-        self.refused.set(Vec::new());
-    }
-
-    fn start(self, wishes: Wishes) {
-        self.forget();
-        let limit = wishes.limit.or(Some(USUAL_LIMIT));
-        let task = Task { seeds: wishes.seeds_from(platform::random_seed()), wishes: Wishes { limit, ..wishes } };
-        self.queue.set(task.turns());
-        self.task.set(Some(task));
-        self.run_first();
-    }
-
-    /// Starts the first turn of the queue, or notes why its back end cannot train and goes on with the next one.
-    fn run_first(self) {
-        let (Some(Turn { backend, seed }), Some(task)) =
-            (self.queue.get_untracked().first().copied(), self.task.get_untracked())
-        else {
-            return;
-        };
-        let wishes = task.wishes.with_backend(backend);
-        match self.benchmark.supplies.with_untracked(|supplies| wishes.obstacle(supplies)) {
-            Some(reason) => self.refuse(reason),
-            // The worker of the run before is ended first.
-            None => {
-                let begin = move || {
-                    if self.queue.with_untracked(|queue| !queue.is_empty()) {
-                        self.benchmark.start(Kind::Comparison { seed }, wishes);
-                    }
-                };
-                set_timeout(begin, Duration::ZERO);
-            }
-        }
-    }
-
-    /// Notes why the present back end does not train. What stopped it with one seed would with the next.
-    fn refuse(self, reason: String) {
-        let Some(Turn { backend, .. }) = self.queue.get_untracked().first().copied() else { return };
-        let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.wishes.precision));
-        let contender =
-            Contender { backend: backend.name().to_owned(), precision: precision.unwrap_or(Precision::F32) };
-        self.refused.update(|refused| refused.push(Refused { contender, reason }));
-        self.queue.update(|queue| {
-            let mut place = 0;
-            queue.retain(|turn| {
-                place += 1;
-                place == 1 || turn.backend != backend
-            });
-        });
-        self.go_on();
-    }
-
-    fn go_on(self) {
-        self.queue.update(|queue| {
-            queue.remove(0);
-        });
-        self.run_first();
-    }
-
-    /// Takes the end of a back end's run and begins the next one.
-    fn follow(self, stage: &Stage) {
-        if self.queue.with_untracked(Vec::is_empty) {
-            return;
-        }
-        match stage {
-            Stage::Finished => {
-                let finished = self.benchmark.finished.get_untracked();
-                self.records.update(|records| records.extend(finished.map(|finished| finished.record)));
-                self.go_on();
-            }
-            Stage::Failed(sentence) => self.refuse(sentence.clone()),
-            Stage::Cancelled => self.queue.set(Vec::new()),
-            Stage::Ready | Stage::Running | Stage::Cancelling => {}
-        }
-    }
-}
 
 /// The button that compares, beside the choice of the back end.
 #[component]
 pub(super) fn CompareControls(state: StartState) -> impl IntoView {
-    let obstacle = move || match (state.wishes.get(), state.gpu.get()) {
+    let obstacle = move || match (state.options.get(), state.gpu.get()) {
         (Err(_), _) => Some("The address asks for something that is not there.".to_owned()),
         (Ok(_), Gpu::Missing(_)) => {
             Some("Without WebGPU there is one back end only, and nothing to compare it with.".to_owned())
         }
-        (Ok(wishes), _) => {
-            let wishes = wishes.with_backend(PageBackend::BurnWgpu);
-            state.benchmark.supplies.with(|supplies| wishes.obstacle(supplies))
+        (Ok(options), _) => {
+            let options = options.with_backend(PageBackend::BurnWgpu);
+            state.benchmark.supplies.with(|supplies| options.obstacle(supplies))
         }
     };
     let usual = move || {
-        let seeds = state.wishes.with(|wishes| wishes.as_ref().ok().and_then(|wishes| wishes.seeds)).unwrap_or(1);
+        let seeds = state.options.with(|options| options.as_ref().ok().and_then(|options| options.seeds)).unwrap_or(1);
         let from = if seeds == 1 { String::new() } else { format!(" from {seeds} seeds") };
         format!(
             "Trains what is chosen on each of them in turn{from}, for one pass over the data unless the address says \
@@ -188,8 +32,8 @@ pub(super) fn CompareControls(state: StartState) -> impl IntoView {
         )
     };
     let compare = move |_| {
-        if let Ok(wishes) = state.wishes.get_untracked() {
-            state.comparing.start(wishes);
+        if let Ok(options) = state.options.get_untracked() {
+            state.comparing.start(options);
         }
     };
     view! {
@@ -216,12 +60,12 @@ pub(super) fn ComparisonTable(state: StartState) -> impl IntoView {
         }
     });
     move || {
-        let Task { wishes, seeds } = task.get()?;
+        let Task { options, seeds } = task.get()?;
         let (records, refused) = (records.get(), refused.get());
         if records.is_empty() && refused.is_empty() {
             return None;
         }
-        let networks = wishes.networks();
+        let networks = options.networks();
         let times = "Times are of training and testing alone; × is against the fastest.";
         let note = match seeds.as_slice() {
             [seed] => format!("Seed {seed} for all of them. {times}"),

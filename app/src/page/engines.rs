@@ -3,18 +3,18 @@
 use leptos::prelude::*;
 
 use super::compare::CompareControls;
-use super::start::StartState;
+use super::state::StartState;
 use super::supplies::BurnOnItsWay;
 use crate::backend::PageBackend;
+use crate::options::RunOptions;
 use crate::text;
-use crate::wishes::Wishes;
 
 /// Closed at first, as the networks are.
 #[component]
 pub(super) fn Engines(state: StartState) -> impl IntoView {
-    let wishes = state.wishes;
-    let known = Memo::new(move |_| wishes.get().ok());
-    let summary = move || known.get().map(|wishes| wishes.backend.title());
+    let options = state.options;
+    let known = Memo::new(move |_| options.get().ok());
+    let summary = move || known.get().map(|options| options.backend.title());
     view! {
         <Show when=move || known.with(Option::is_some)>
             <details class="networks engines">
@@ -26,18 +26,18 @@ pub(super) fn Engines(state: StartState) -> impl IntoView {
                 <CompareControls state />
             </details>
             <BurnOnItsWay benchmark=state.benchmark />
-            {move || known.get().map(|wishes| view! { <LeftOut wishes /> })}
+            {move || known.get().map(|options| view! { <LeftOut options /> })}
         </Show>
     }
 }
 
 #[component]
 fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
-    let (wishes, supplies) = (state.wishes, state.benchmark.supplies);
-    let chosen = move || wishes.with(|wishes| wishes.as_ref().is_ok_and(|w| w.backend == backend));
+    let (options, supplies) = (state.options, state.benchmark.supplies);
+    let chosen = move || options.with(|options| options.as_ref().is_ok_and(|options| options.backend == backend));
     let choose = move |_| {
-        if let Ok(before) = wishes.get_untracked() {
-            wishes.set(Ok(before.with_backend(backend)));
+        if let Ok(before) = options.get_untracked() {
+            options.set(Ok(before.with_backend(backend)));
         }
     };
     let obstacle = Memo::new(move |_| supplies.with(|supplies| backend.is_burn().then(|| supplies.burn.obstacle())?));
@@ -67,8 +67,8 @@ fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
 
 /// Networks that are chosen and that this back end cannot train.
 #[component]
-fn LeftOut(wishes: Wishes) -> impl IntoView {
-    let left_out = wishes.left_out();
+fn LeftOut(options: RunOptions) -> impl IntoView {
+    let left_out = options.left_out();
     let lines = left_out.iter().map(|(name, reason)| {
         let title = text::workload_title(name);
         view! { <li>{format!("{title} is left out: {reason}.")}</li> }

@@ -1,4 +1,4 @@
-//! A run that came to its end: its report, its data, and its way to the leaderboard.
+//! A finished run: its report, its data, and its upload to the leaderboard.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -6,13 +6,13 @@ use results::RunRecord;
 
 use super::json::ExactJson;
 use super::report::{Overview, Particulars};
-use super::start::StartState;
+use super::state::StartState;
 use super::upload::Upload;
 use crate::benchmark::{Finished, Kind};
 
 #[component]
 pub(super) fn FinishedRun(state: StartState) -> impl IntoView {
-    // Of a comparison, the table is shown.
+    // A comparison is shown as a table instead.
     let shown = move || state.benchmark.finished.get().filter(|f| !matches!(f.kind, Kind::Comparison { .. }));
     move || shown().map(|finished| view! { <Finish state finished /> })
 }

@@ -172,7 +172,7 @@ fn Table(groups: Vec<Group>, own: Option<String>, ranked: bool, limit: RwSignal<
     };
     view! {
         <div class="scroll" role="region" aria-label="Leaderboard, scrollable" tabindex="0">
-            <table class="board" aria-label="Leaderboard">
+            <table class="leaderboard" aria-label="Leaderboard">
                 <thead>
                     <tr>
                         <th scope="col" class="number">"#"</th>

@@ -1,8 +1,10 @@
-//! What one sees.
+//! The views of the page.
 #![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
 
 mod chart;
+mod claimed_name;
 mod compare;
+mod comparing;
 mod delete;
 mod engines;
 mod figures;
@@ -14,6 +16,7 @@ mod report;
 mod result;
 mod running;
 mod start;
+mod state;
 mod supplies;
 mod upload;
 
@@ -23,7 +26,7 @@ use wasm_bindgen::JsCast;
 use crate::platform;
 use crate::route::{Route, route};
 
-/// Shows the page in place of the words that the plain document begins with.
+/// Shows the page in place of the text in index.html.
 pub fn mount() {
     console_error_panic_hook::set_once();
     let document = platform::window().document().expect("a window has a document");
@@ -62,7 +65,7 @@ fn Page() -> impl IntoView {
     }
 }
 
-/// The sign of the product: a loss that falls.
+/// The logo: a falling loss.
 #[component]
 fn Mark() -> impl IntoView {
     view! {

@@ -5,29 +5,29 @@ use leptos::prelude::*;
 use web_sys::{Event, HtmlInputElement};
 
 use super::supplies::MISSING_DATA;
+use crate::options::RunOptions;
 use crate::supplies::Supplies;
 use crate::text;
-use crate::wishes::Wishes;
 
 /// Closed at first: one click on the main button is enough for most people.
 #[component]
-pub(super) fn Networks(wishes: RwSignal<Result<Wishes, String>>, supplies: RwSignal<Supplies>) -> impl IntoView {
-    let known = Memo::new(move |_| wishes.get().ok());
-    let summary = move || known.get().map(|wishes| text::choice(&wishes));
+pub(super) fn Networks(options: RwSignal<Result<RunOptions, String>>, supplies: RwSignal<Supplies>) -> impl IntoView {
+    let known = Memo::new(move |_| options.get().ok());
+    let summary = move || known.get().map(|options| options.summary());
     view! {
         <Show when=move || known.with(Option::is_some)>
             <details class="networks">
                 <summary>"Networks: " {summary}</summary>
                 <fieldset>
                     <legend>"Suite"</legend>
-                    {SUITES.iter().map(|suite| view! { <SuiteChoice wishes supplies suite /> }).collect_view()}
+                    {SUITES.iter().map(|suite| view! { <SuiteChoice options supplies suite /> }).collect_view()}
                 </fieldset>
                 <fieldset class="columns">
                     <legend>"Or one by one"</legend>
                     {WORKLOADS
                         .iter()
                         .map(|make| make().name)
-                        .map(|name| view! { <NetworkChoice wishes supplies name /> })
+                        .map(|name| view! { <NetworkChoice options supplies name /> })
                         .collect_view()}
                 </fieldset>
             </details>
@@ -37,14 +37,16 @@ pub(super) fn Networks(wishes: RwSignal<Result<Wishes, String>>, supplies: RwSig
 
 #[component]
 fn SuiteChoice(
-    wishes: RwSignal<Result<Wishes, String>>,
+    options: RwSignal<Result<RunOptions, String>>,
     supplies: RwSignal<Supplies>,
     suite: &'static SuiteDefinition,
 ) -> impl IntoView {
     let chosen = move || {
-        wishes.with(|wishes| wishes.as_ref().is_ok_and(|w| w.workloads.is_empty() && w.suite().name == suite.name))
+        options.with(|options| {
+            options.as_ref().is_ok_and(|options| options.workloads.is_empty() && options.suite().name == suite.name)
+        })
     };
-    let choose = move |_| change(wishes, |wishes| wishes.with_suite(suite));
+    let choose = move |_| change(options, |options| options.with_suite(suite));
     let lacking = Memo::new(move |_| supplies.with(|supplies| supplies.lacking_for_suite(suite)));
     view! {
         <label>
@@ -63,17 +65,20 @@ fn SuiteChoice(
 
 #[component]
 fn NetworkChoice(
-    wishes: RwSignal<Result<Wishes, String>>,
+    options: RwSignal<Result<RunOptions, String>>,
     supplies: RwSignal<Supplies>,
     name: &'static str,
 ) -> impl IntoView {
-    let chosen =
-        move || wishes.with(|wishes| wishes.as_ref().is_ok_and(|w| w.networks().iter().any(|network| network == name)));
+    let chosen = move || {
+        options.with(|options| {
+            options.as_ref().is_ok_and(|options| options.networks().iter().any(|network| network == name))
+        })
+    };
     // One that is chosen, by the page's address, can still be taken away.
     let lacking = Memo::new(move |_| supplies.with(|supplies| supplies.missing_for(name).is_some()));
     let choose = move |event: Event| {
         let checked = event_target_checked(&event);
-        change(wishes, |wishes| wishes.with_network(name, checked));
+        change(options, |options| options.with_network(name, checked));
         // The last one stays, whatever the box shows by now.
         event_target::<HtmlInputElement>(&event).set_checked(chosen());
     };
@@ -95,8 +100,8 @@ fn NetworkChoice(
     }
 }
 
-fn change(wishes: RwSignal<Result<Wishes, String>>, choose: impl FnOnce(Wishes) -> Wishes) {
-    if let Ok(before) = wishes.get_untracked() {
-        wishes.set(Ok(choose(before)));
+fn change(options: RwSignal<Result<RunOptions, String>>, choose: impl FnOnce(RunOptions) -> RunOptions) {
+    if let Ok(before) = options.get_untracked() {
+        options.set(Ok(choose(before)));
     }
 }

@@ -1,4 +1,4 @@
-//! A run while it goes on.
+//! A run in progress.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -81,7 +81,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     }
 }
 
-/// One number that changes while the run goes on; `data-value` has it unrounded.
+/// One number that changes during the run; `data-value` has it unrounded.
 #[component]
 fn Figure(
     name: &'static str,

@@ -4,32 +4,21 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::compare::{Comparing, ComparisonTable};
+use super::claimed_name::ClaimedName;
+use super::compare::ComparisonTable;
+use super::comparing::Comparing;
 use super::engines::Engines;
 use super::finished::FinishedRun;
 use super::leaderboard::Leaderboard;
 use super::networks::Networks;
 use super::running::Running;
+use super::state::StartState;
 use super::supplies::{MISSING_DATA, MissingDataSets, Watch};
 use crate::advice::{Obstacle, advice};
 use crate::benchmark::{Benchmark, Kind, Stage};
+use crate::options::RunOptions;
 use crate::platform::{self, Gpu};
 use crate::text;
-use crate::wishes::Wishes;
-
-/// What the parts of the start page share.
-#[derive(Clone, Copy)]
-pub(super) struct StartState {
-    pub(super) benchmark: Benchmark,
-    pub(super) comparing: Comparing,
-    pub(super) gpu: RwSignal<Gpu>,
-    /// What the person says the GPU is.
-    pub(super) claimed: RwSignal<String>,
-    /// What is chosen, at first by the address, or what is wrong with it.
-    pub(super) wishes: RwSignal<Result<Wishes, String>>,
-    /// Set to the id of an uploaded run, so that the leaderboard loads again and shows it.
-    pub(super) uploaded: RwSignal<Option<String>>,
-}
 
 #[component]
 pub(super) fn Start() -> impl IntoView {
@@ -39,7 +28,7 @@ pub(super) fn Start() -> impl IntoView {
         comparing: Comparing::new(benchmark),
         gpu: RwSignal::new(Gpu::Asking),
         claimed: RwSignal::new(String::new()),
-        wishes: RwSignal::new(platform::wishes()),
+        options: RwSignal::new(platform::options_in_address()),
         uploaded: RwSignal::new(None),
     };
     spawn_local(async move { state.gpu.set(platform::probe().await) });
@@ -103,24 +92,24 @@ fn StartControls(state: StartState) -> impl IntoView {
             drop(button.focus());
         }
     });
-    let reason = move || match (state.wishes.get(), state.gpu.get()) {
+    let reason = move || match (state.options.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
-        (Ok(wishes), gpu) => state.benchmark.supplies.with(|supplies| wishes.obstacle(supplies)).or(match gpu {
-            Gpu::Missing(obstacle) if wishes.backend.uses_gpu() => Some(obstacle.sentence().to_owned()),
+        (Ok(options), gpu) => state.benchmark.supplies.with(|supplies| options.obstacle(supplies)).or(match gpu {
+            Gpu::Missing(obstacle) if options.backend.uses_gpu() => Some(obstacle.sentence().to_owned()),
             _ => None,
         }),
     };
     let start = move |_| {
-        if let Ok(wishes) = state.wishes.get_untracked() {
+        if let Ok(options) = state.options.get_untracked() {
             state.comparing.forget();
-            state.benchmark.start(Kind::Benchmark, wishes);
+            state.benchmark.start(Kind::Benchmark, options);
         }
     };
     let cost = move || {
-        let Ok(wishes) = state.wishes.get() else { return String::new() };
-        state.benchmark.supplies.with(|supplies| text::cost(&wishes, supplies.burn.bundle()))
+        let Ok(options) = state.options.get() else { return String::new() };
+        state.benchmark.supplies.with(|supplies| options.cost(supplies.burn.bundle()))
     };
-    let asked = platform::wishes().ok().filter(Wishes::non_standard);
+    let asked = platform::options_in_address().ok().filter(RunOptions::non_standard);
     view! {
         <div class="go">
             <button
@@ -137,8 +126,8 @@ fn StartControls(state: StartState) -> impl IntoView {
                 {move || reason().unwrap_or_else(cost)}
             </p>
         </div>
-        {asked.map(|wishes| view! { <Asked wishes /> })}
-        <Networks wishes=state.wishes supplies=state.benchmark.supplies />
+        {asked.map(|options| view! { <Asked options /> })}
+        <Networks options=state.options supplies=state.benchmark.supplies />
         <MissingDataSets benchmark=state.benchmark />
         <Engines state />
     }
@@ -146,12 +135,12 @@ fn StartControls(state: StartState) -> impl IntoView {
 
 /// What the page's address asks for.
 #[component]
-fn Asked(wishes: Wishes) -> impl IntoView {
+fn Asked(options: RunOptions) -> impl IntoView {
     use training_worker::Limit;
     let mut parts = Vec::new();
-    parts.extend(wishes.batch_size.map(|size| format!("batch size {size}")));
-    parts.extend(wishes.precision.map(|precision| format!("precision {}", precision.name())));
-    parts.extend(wishes.limit.map(|limit| match limit {
+    parts.extend(options.batch_size.map(|size| format!("batch size {size}")));
+    parts.extend(options.precision.map(|precision| format!("precision {}", precision.name())));
+    parts.extend(options.limit.map(|limit| match limit {
         Limit::Epochs(epochs) => format!("{epochs} epochs"),
         Limit::Steps(steps) => format!("{steps} steps"),
         Limit::Seconds(seconds) => format!("{seconds} s of training"),
@@ -190,26 +179,7 @@ fn Device(state: StartState) -> impl IntoView {
     }
 }
 
-/// Browsers mask the GPU's name, so its owner may say it.
-#[component]
-pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
-    view! {
-        <label class="claim">
-            <span>"Your GPU, if you know it"</span>
-            <input
-                type="text"
-                maxlength="80"
-                autocomplete="off"
-                spellcheck="false"
-                placeholder="such as GeForce RTX 4070"
-                prop:value=move || claimed.get()
-                on:input=move |event| claimed.set(event_target_value(&event))
-            />
-        </label>
-    }
-}
-
-/// What to do without WebGPU, and what can be seen all the same.
+/// What to do without WebGPU, and the demonstration that needs none.
 #[component]
 fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     let browser = platform::browser();
@@ -219,7 +189,7 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     });
     let demonstrate = move |_| {
         state.comparing.forget();
-        state.benchmark.start(Kind::Demonstration, Wishes::default());
+        state.benchmark.start(Kind::Demonstration, RunOptions::default());
     };
     view! {
         <section class="sheet" aria-labelledby="no-gpu">

@@ -1,11 +1,12 @@
-//! The way of a result to the leaderboard.
+//! Uploading a result to the leaderboard.
 
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::AcceptedRun;
 
-use super::start::{ClaimedName, StartState};
+use super::claimed_name::ClaimedName;
+use super::state::StartState;
 use crate::platform;
 use crate::text;
 

@@ -1,15 +1,15 @@
 //! What the browser offers, wrapped so that the rest of the page reads like ordinary Rust.
 
-mod board;
 mod files;
 mod gpu;
+mod leaderboard;
 mod power;
 mod screen;
 mod worker;
 
-pub(crate) use board::{Refusal, burn, data_sets, delete, list, register, stored, upload};
 pub(crate) use files::{copy, download, forget_secret, keep_secret, keep_tuning, kept_secret, kept_tuning};
 pub(crate) use gpu::{Gpu, probe};
+pub(crate) use leaderboard::{Refusal, burn, data_sets, delete, list, register, stored, upload};
 pub(crate) use power::{PressureWatch, on_battery};
 pub(crate) use screen::{HiddenTimer, WakeLock};
 pub(crate) use worker::{TrainingWorker, worker_loader};
@@ -19,7 +19,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{UrlSearchParams, Window};
 
 use crate::browser::Browser;
-use crate::wishes::Wishes;
+use crate::options::RunOptions;
 
 pub(crate) fn window() -> Window {
     web_sys::window().expect("the page runs in a window")
@@ -58,13 +58,13 @@ pub(crate) fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
 
-/// Settings in the page's address.
-pub(crate) fn wishes() -> Result<Wishes, String> {
+/// The options that the page's address sets.
+pub(crate) fn options_in_address() -> Result<RunOptions, String> {
     let query = window().location().search().unwrap_or_default();
-    let Ok(parameters) = UrlSearchParams::new_with_str(&query) else { return Ok(Wishes::default()) };
+    let Ok(parameters) = UrlSearchParams::new_with_str(&query) else { return Ok(RunOptions::default()) };
     let pairs: Vec<(&str, String)> =
-        Wishes::NAMES.into_iter().filter_map(|name| Some((name, parameters.get(name)?))).collect();
-    Wishes::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
+        RunOptions::NAMES.into_iter().filter_map(|name| Some((name, parameters.get(name)?))).collect();
+    RunOptions::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
 }
 
 pub(crate) fn browser() -> Browser {

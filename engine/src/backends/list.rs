@@ -103,13 +103,13 @@ pub struct BackendState {
     pub built: bool,
     /// Whether this machine can run it, which only a build that has it can find out.
     pub runs: bool,
-    /// What has to be said on the command line before it can be told whether it runs.
+    /// The option without which nobody can find out whether it runs.
     pub needs: Option<&'static str>,
     /// Why it cannot be used, or what must be said to use it.
     pub remark: Option<String>,
 }
 
-/// What has become of every known back end in this build and on this machine. Those that are built are opened.
+/// The state of every known back end in this build and on this machine. Those that are built are opened.
 pub async fn states(clock: std::rc::Rc<dyn Clock>) -> Vec<BackendState> {
     let only_software = adapters().await.iter().all(|adapter| adapter.software);
     let mut states = Vec::new();

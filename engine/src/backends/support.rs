@@ -9,7 +9,7 @@ pub fn unsupported(backend: &str, model: &Model) -> Option<ModelError> {
 
 /// The first layer that Burn's operations do not make as we define it.
 pub(super) fn by_burn(model: &Model) -> Option<ModelError> {
-    // A list that is no network is told by whoever builds it.
+    // A list that is no network is reported by whoever builds it.
     let shapes = model.shapes().ok()?;
     let made_by = |source: Source| match source {
         Source::Data => model.input,

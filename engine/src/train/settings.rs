@@ -8,7 +8,7 @@ use crate::trainer::Backend;
 use crate::training::{BatchPlan, Optimizer};
 use crate::workload::{TrainingRange, Workload};
 
-/// What to train with and for how long, after the request's own wishes.
+/// What to train with and for how long: the workload's own, but for what the request sets.
 pub(super) struct JobSettings {
     pub(super) optimizer: Optimizer,
     pub(super) batches: BatchPlan,

@@ -37,7 +37,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
 }
 
 /// `ok` when the data base answers a query.
-pub(crate) async fn health(State(board): State<Leaderboard>) -> Result<&'static str, ApiError> {
-    board.storage.answers().await?;
+pub(crate) async fn health(State(leaderboard): State<Leaderboard>) -> Result<&'static str, ApiError> {
+    leaderboard.storage.answers().await?;
     Ok("ok")
 }

@@ -19,7 +19,7 @@ const MOST_ROWS: u64 = 500;
 const LARGEST_OFFSET: u64 = 1_000_000;
 
 pub(crate) async fn list(
-    State(board): State<Leaderboard>,
+    State(leaderboard): State<Leaderboard>,
     query: Result<Query<ListRuns>, QueryRejection>,
 ) -> Result<Json<RunList>, ApiError> {
     let Query(query) = query.map_err(|rejection| {
@@ -27,7 +27,7 @@ pub(crate) async fn list(
         bad_query(format!("The query cannot be read: {cause}."))
     })?;
     check(&query).map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
-    Ok(Json(board.storage.list(&query).await?))
+    Ok(Json(leaderboard.storage.list(&query).await?))
 }
 
 fn check(query: &ListRuns) -> validation::Checked {
@@ -46,12 +46,15 @@ fn bad_query(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
 }
 
-pub(crate) async fn show(State(board): State<Leaderboard>, RunId(id): RunId) -> Result<Json<StoredRun>, ApiError> {
-    board.storage.visible_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
+pub(crate) async fn show(
+    State(leaderboard): State<Leaderboard>,
+    RunId(id): RunId,
+) -> Result<Json<StoredRun>, ApiError> {
+    leaderboard.storage.visible_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
 }
 
 pub(crate) async fn delete(
-    State(board): State<Leaderboard>,
+    State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
@@ -63,7 +66,7 @@ pub(crate) async fn delete(
              had it.",
         )
     })?;
-    let hashes = board.storage.deletion_secrets(&id).await?;
+    let hashes = leaderboard.storage.deletion_secrets(&id).await?;
     if hashes.is_empty() {
         return Err(ApiError::unknown_run());
     }
@@ -76,7 +79,7 @@ pub(crate) async fn delete(
             "This is not the deletion secret of this run. Use the deletion link that the upload gave.",
         ));
     }
-    if board.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
+    if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

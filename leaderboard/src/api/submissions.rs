@@ -21,10 +21,10 @@ const LOST_ANSWER_SECONDS: f64 = 600.0;
 const MOST_SECRETS: u32 = 5;
 
 /// `POST /api/v1/runs`: gives a run its id, its nonce and its seed.
-pub(crate) async fn start(State(board): State<Leaderboard>, body: JsonBytes) -> Result<Response, ApiError> {
+pub(crate) async fn start(State(leaderboard): State<Leaderboard>, body: JsonBytes) -> Result<Response, ApiError> {
     let request: StartRun = body.parse()?;
     validation::check_start(&request)?;
-    let now = board.clock.unix_seconds();
+    let now = leaderboard.clock.unix_seconds();
     let started = Started {
         run_id: random_word::<RUN_ID_BYTES>()?,
         nonce: random_word::<SECRET_BYTES>()?,
@@ -32,10 +32,10 @@ pub(crate) async fn start(State(board): State<Leaderboard>, body: JsonBytes) -> 
         suite: request.suite,
         engine_version: request.engine_version,
         created_unix_seconds: now,
-        expires_unix_seconds: now + board.run_lifetime_seconds,
+        expires_unix_seconds: now + leaderboard.run_lifetime_seconds,
         used: false,
     };
-    board.storage.start(&started).await?;
+    leaderboard.storage.start(&started).await?;
     let answer = StartedRun {
         run_id: started.run_id,
         nonce: started.nonce,
@@ -47,18 +47,18 @@ pub(crate) async fn start(State(board): State<Leaderboard>, body: JsonBytes) -> 
 
 /// `PUT /api/v1/runs/{id}`: takes the record of a run that was announced.
 pub(crate) async fn hand_in(
-    State(board): State<Leaderboard>,
+    State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
     body: JsonBytes,
 ) -> Result<Response, ApiError> {
     let mut record = read_record(&body)?;
-    let started = board.storage.started(&id).await?.ok_or_else(ApiError::unknown_run)?;
+    let started = leaderboard.storage.started(&id).await?.ok_or_else(ApiError::unknown_run)?;
     belongs_to(&record, &started)?;
     let fingerprint = fingerprint(&mut record)?;
     if started.used {
-        return repeated(&board, &id, &fingerprint).await;
+        return repeated(&leaderboard, &id, &fingerprint).await;
     }
-    let now = board.clock.unix_seconds();
+    let now = leaderboard.clock.unix_seconds();
     if now > started.expires_unix_seconds {
         return Err(ApiError::new(
             StatusCode::GONE,
@@ -69,19 +69,19 @@ pub(crate) async fn hand_in(
     let origin = Origin::Announced { seconds_ago: now - started.created_unix_seconds };
     let verdict = validation::check(&record, &origin)?;
     record.run_id = Some(id.clone());
-    store(&board, &id, &fingerprint, &record, verdict, true).await
+    store(&leaderboard, &id, &fingerprint, &record, verdict, true).await
 }
 
 /// `POST /api/v1/runs/import`: takes a record whose seed is not ours, as unverified.
 ///
 /// Its own run id and nonce, if any, are dropped: they may belong to another leaderboard, and
 /// nothing here vouches for them.
-pub(crate) async fn import(State(board): State<Leaderboard>, body: JsonBytes) -> Result<Response, ApiError> {
+pub(crate) async fn import(State(leaderboard): State<Leaderboard>, body: JsonBytes) -> Result<Response, ApiError> {
     let mut record = read_record(&body)?;
     let verdict = validation::check(&record, &Origin::Imported)?;
     let fingerprint = fingerprint(&mut record)?;
     let id = random_word::<RUN_ID_BYTES>()?;
-    store(&board, &id, &fingerprint, &record, verdict, false).await
+    store(&leaderboard, &id, &fingerprint, &record, verdict, false).await
 }
 
 /// A record of another layout is refused for that and not for the first field that is new.
@@ -134,7 +134,7 @@ fn fingerprint(record: &mut RunRecord) -> Result<String, ApiError> {
 }
 
 async fn store(
-    board: &Leaderboard,
+    leaderboard: &Leaderboard,
     id: &str,
     fingerprint: &str,
     record: &RunRecord,
@@ -146,16 +146,16 @@ async fn store(
         run_id: id,
         tier: verdict.tier,
         notes: &verdict.notes,
-        submitted_unix_seconds: board.clock.unix_seconds(),
+        submitted_unix_seconds: leaderboard.clock.unix_seconds(),
         fingerprint,
         deletion_secret_hash: &secrets::sha256(secret.as_bytes()),
         record,
         registered,
     };
-    match board.storage.accept(&run).await? {
+    match leaderboard.storage.accept(&run).await? {
         Acceptance::Stored => Ok(accepted(StatusCode::CREATED, id, verdict.tier, verdict.notes, secret)),
         // Another request with the same nonce was quicker.
-        Acceptance::AlreadyUsed => repeated(board, id, fingerprint).await,
+        Acceptance::AlreadyUsed => repeated(leaderboard, id, fingerprint).await,
         Acceptance::SameRecord(other) => Err(already_submitted(&format!("This very record is stored as run {other}."))),
     }
 }
@@ -168,16 +168,16 @@ async fn store(
 /// that nobody who comes by the record can make a deletion link useless. That person could delete
 /// the run, though, so this works only for ten minutes and four times: afterwards, a published
 /// record file gives no power over its run.
-async fn repeated(board: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response, ApiError> {
+async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response, ApiError> {
     let other = || already_submitted("This run was handed in before, and a run counts once. Start a new run.");
-    let stored = board.storage.stored_row(id).await?.ok_or_else(other)?;
-    let age = board.clock.unix_seconds() - stored.submitted_unix_seconds;
+    let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(other)?;
+    let age = leaderboard.clock.unix_seconds() - stored.submitted_unix_seconds;
     if stored.fingerprint != fingerprint || age > LOST_ANSWER_SECONDS {
         return Err(other());
     }
     let secret = random_word::<SECRET_BYTES>()?;
     let hash = secrets::sha256(secret.as_bytes());
-    if !board.storage.add_deletion_secret(id, &hash, MOST_SECRETS).await? {
+    if !leaderboard.storage.add_deletion_secret(id, &hash, MOST_SECRETS).await? {
         return Err(other());
     }
     Ok(accepted(StatusCode::OK, id, stored.tier, stored.notes, secret))

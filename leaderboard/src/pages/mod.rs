@@ -39,7 +39,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Reads the page's index, so that a missing folder is told when the server starts.
+    /// Reads the page's index, so that a missing folder is an error when the server starts.
     pub(crate) async fn open(page: Option<PathBuf>, data: Option<PathBuf>) -> Result<Self, StartError> {
         if let Some(folder) = &data
             && let Err(cause) = tokio::fs::read_dir(folder).await

@@ -1,6 +1,6 @@
 //! What a host does beside serving: asking for signs of life, back-ups, and taking bad runs away.
 //!
-//! Every task returns the sentence that tells what was done.
+//! Every task returns a sentence that says what was done.
 
 mod copies;
 mod health;
@@ -50,7 +50,7 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     }
 }
 
-/// What a tier means for those who look at the board.
+/// What a tier means for those who look at the leaderboard.
 fn shown(tier: Tier) -> &'static str {
     match tier {
         Tier::Replayed | Tier::Checked => "it is listed, and ranked where its settings allow that",

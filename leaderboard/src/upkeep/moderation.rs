@@ -1,4 +1,4 @@
-//! What a host can do about a run that should not be on the board.
+//! What a host can do about a run that should not be on the leaderboard.
 
 use std::path::Path;
 

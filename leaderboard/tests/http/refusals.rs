@@ -386,7 +386,7 @@ fn what_is_implausible_is_flagged_with_the_reason_and_not_refused() {
     let mut imported = record::unregistered(3);
     imported.workloads[0].first_losses.clear();
     let run: AcceptedRun = server.import(&imported).parse();
-    assert_eq!((run.tier, run.notes.len()), (Tier::Flagged, 2), "both reasons are told");
+    assert_eq!((run.tier, run.notes.len()), (Tier::Flagged, 2), "both reasons are reported");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn a_running_server_is_well_and_a_stopped_one_is_not() {
 #[test]
 fn a_back_up_of_a_running_server_holds_what_was_stored_and_can_be_put_back() {
     let folder = tempfile::tempdir().unwrap();
-    let (database, copy) = (folder.path().join("board.sqlite"), folder.path().join("monday.sqlite"));
+    let (database, copy) = (folder.path().join("leaderboard.sqlite"), folder.path().join("monday.sqlite"));
     let server = ServerProcess::start(&database);
     let kept = stored(&server, 1);
     let database_flag = ["--database".as_ref(), database.as_path()];
@@ -76,16 +76,16 @@ fn a_back_up_of_a_running_server_holds_what_was_stored_and_can_be_put_back() {
     drop(server);
 
     // What was there before is there still, the killed server's log included.
-    let server = ServerProcess::start(&folder.path().join("board.sqlite.replaced"));
+    let server = ServerProcess::start(&folder.path().join("leaderboard.sqlite.replaced"));
     assert!(ids(&server).contains(&later));
     let said = failed(&restore(&copy));
-    assert!(said.contains("board.sqlite.replaced exists"), "{said}");
+    assert!(said.contains("leaderboard.sqlite.replaced exists"), "{said}");
 }
 
 #[test]
 fn only_a_whole_data_base_of_a_leaderboard_is_restored() {
     let folder = tempfile::tempdir().unwrap();
-    let database = folder.path().join("board.sqlite");
+    let database = folder.path().join("leaderboard.sqlite");
     let server = ServerProcess::start(&database);
     let kept = stored(&server, 1);
     drop(server);
@@ -106,7 +106,7 @@ fn only_a_whole_data_base_of_a_leaderboard_is_restored() {
 #[test]
 fn a_hidden_run_is_nowhere_and_cannot_come_back_until_it_is_shown_again() {
     let folder = tempfile::tempdir().unwrap();
-    let database = folder.path().join("board.sqlite");
+    let database = folder.path().join("leaderboard.sqlite");
     let server = ServerProcess::start(&database);
     let (good, bad) = (stored(&server, 1), stored(&server, 2));
     let set = |tier: &str| run(&["set-tier", &bad, tier, "--database"], &[&database]);
@@ -123,7 +123,7 @@ fn a_hidden_run_is_nowhere_and_cannot_come_back_until_it_is_shown_again() {
 #[test]
 fn runs_are_removed_together_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
-    let database = folder.path().join("board.sqlite");
+    let database = folder.path().join("leaderboard.sqlite");
     let server = ServerProcess::start(&database);
     let (first, second, kept) = (stored(&server, 1), stored(&server, 2), stored(&server, 3));
     let remove = |ids: [&str; 2]| run(&["remove", ids[0], ids[1], "--database"], &[&database]);

@@ -1,16 +1,15 @@
 use std::rc::Rc;
 
 use console::Style;
-use engine::{
-    Backend, Clock, Edges, EngineError, Registration, RunRequest, SUITES, Stopped, SuiteDefinition, Workload,
-};
+use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Workload};
 use results::api::StartRun;
 use results::{RunRecord, Warning};
 
 use super::compare::compare;
 use super::contenders::describe;
+use super::selection::{find_suite, workloads};
 use super::submission::{Submission, keep, refused};
-use crate::cli::{BenchmarkArgs, JsonTarget, find_workloads};
+use crate::cli::{BenchmarkArgs, JsonTarget};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
@@ -73,20 +72,6 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         return Err(failure);
     }
     submission.map_or(Ok(()), |submission| upload(&submission, &record, json, arguments, screen))
-}
-
-pub(super) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
-    let known = || SUITES.iter().map(|suite| suite.name.to_owned()).collect();
-    engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
-}
-
-pub(super) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
-    let asked = &arguments.training.workloads;
-    if asked.is_empty() {
-        find_workloads(suite.workloads.iter().copied())
-    } else {
-        find_workloads(asked.iter().map(|name| name.trim()))
-    }
 }
 
 /// The seed of a run and where it comes from.

@@ -11,10 +11,10 @@ use results::comparison::{Comparison, Contender};
 use results::{Provenance, RunRecord};
 use serde::Serialize;
 
-use super::benchmark::{find_suite, workloads};
 use super::compare_findings::Findings;
 use super::compare_table::{show, show_legend, show_warnings};
 use super::contenders::{self, ALL, Unavailable, describe, devices};
+use super::selection::{find_suite, workloads};
 use crate::cli::{BenchmarkArgs, JsonTarget};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;

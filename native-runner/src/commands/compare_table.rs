@@ -40,7 +40,7 @@ pub(super) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
     screen.prose(&mark, &format!("{}.", comparison.agreement), 2)
 }
 
-/// Says once what the framework was told to do, and what the columns are.
+/// Says once how the framework was set, and what the columns are.
 ///
 /// # Errors
 /// The screen cannot be written to.

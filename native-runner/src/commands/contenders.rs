@@ -27,7 +27,8 @@ pub(super) struct Unavailable {
 }
 
 /// Opens the back ends of these names in each of these precisions, in the order of their names. What [`ALL`] stands for
-/// may be missing, which is told on standard error; what is named itself may not, nor a remote device with an address.
+/// may be missing, which is reported on standard error; what is named itself may not, nor a remote device with an
+/// address.
 ///
 /// # Errors
 /// A back end that was named and cannot be used; and nothing that fits the adapter that was asked for.
@@ -143,7 +144,7 @@ fn choice_beside(
     }
 }
 
-/// What a back end chooses among. Whatever is wrong with an unknown name is told when it is opened.
+/// What a back end chooses among. An unknown name is an error when it is opened.
 pub(super) fn devices(name: &str) -> Devices {
     let known = KNOWN_BACKENDS.iter().find(|backend| backend.name == name);
     known.map_or(Devices::Adapters, |known| known.devices())

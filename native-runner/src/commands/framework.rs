@@ -1,10 +1,10 @@
 //! What decides how fast a framework is, beside its figures.
 
-/// A line for each contender that tells of Burn: compiler, fusion, autotune, and threads where it computes with them.
-/// Each once, however many workloads it trained.
-pub(super) fn burn_lines<'a>(told: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
+/// A line for each contender with settings of Burn's: compiler, fusion, autotune, and threads where it has any. Each
+/// once, however many workloads it trained.
+pub(super) fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
     let mut lines = Vec::new();
-    for line in told.into_iter().filter_map(|(contender, settings)| burn_line(&contender, settings)) {
+    for line in contenders.into_iter().filter_map(|(contender, settings)| burn_line(&contender, settings)) {
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -14,11 +14,11 @@ pub(super) fn burn_lines<'a>(told: impl IntoIterator<Item = (String, &'a [String
 
 /// `settings` are those of a record, `what: how`.
 fn burn_line(contender: &str, settings: &[String]) -> Option<String> {
-    let told = |what: &str| settings.iter().find_map(|setting| setting.strip_prefix(what)?.strip_prefix(": "));
-    let compiler = told("burn compiler")?;
-    let fusion = told("burn fusion").map(|state| format!("fusion {state}"));
-    let autotune = told("burn autotune").map(|state| format!("autotune {state}"));
-    let threads = told("threads").map(|count| format!("threads {count}"));
+    let value_of = |what: &str| settings.iter().find_map(|setting| setting.strip_prefix(what)?.strip_prefix(": "));
+    let compiler = value_of("burn compiler")?;
+    let fusion = value_of("burn fusion").map(|state| format!("fusion {state}"));
+    let autotune = value_of("burn autotune").map(|state| format!("autotune {state}"));
+    let threads = value_of("threads").map(|count| format!("threads {count}"));
     let facts = [Some(compiler.to_owned()), fusion, autotune, threads].into_iter().flatten();
     Some(format!("{contender}: {}", facts.collect::<Vec<_>>().join(", ")))
 }
@@ -35,19 +35,19 @@ mod tests {
     }
 
     #[test]
-    fn compiler_fusion_and_autotune_are_told_once_for_each_contender() {
+    fn compiler_fusion_and_autotune_are_listed_once_for_each_contender() {
         let (plain, tuned) = (settings("WGSL", "off"), settings("SPIR-V", "on"));
         let mut processor = settings("rustc", "off");
         processor.push("threads: 2".to_owned());
         let ours = vec!["dense_forward: subgroups".to_owned()];
-        let told = [
+        let contenders = [
             ("wgsl", &ours),
             ("burn-wgpu", &plain),
             ("burn-vulkan", &tuned),
             ("burn-flex", &processor),
             ("burn-wgpu", &plain),
         ];
-        let lines = burn_lines(told.map(|(name, settings)| (name.to_owned(), settings.as_slice())));
+        let lines = burn_lines(contenders.map(|(name, settings)| (name.to_owned(), settings.as_slice())));
         let expected = [
             "burn-wgpu: WGSL, fusion off, autotune off",
             "burn-vulkan: SPIR-V, fusion on, autotune on",

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::{DataSetsArgs, JsonTarget, ListArgs};
 use crate::clock::MonotonicClock;
-use crate::data_folder::{DataFolder, Whence};
+use crate::data_folder::{Availability, DataFolder};
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::json_output::to_json;
@@ -143,16 +143,17 @@ pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
         #[serde(flatten)]
         definition: &'a DataSetDefinition,
         #[serde(flatten)]
-        whence: Whence,
+        availability: Availability,
     }
 
     let folder = DataFolder::new(&arguments.data);
-    let listed = DATA_SETS.iter().map(|definition| Listed { definition, whence: folder.whence(definition) });
+    let listed =
+        DATA_SETS.iter().map(|definition| Listed { definition, availability: folder.availability(definition) });
     if arguments.json {
         return print_json(&listed.collect::<Vec<_>>());
     }
     let width = DATA_SETS.iter().map(|set| set.name.len()).max().unwrap_or(0);
-    for Listed { definition, whence } in listed {
+    for Listed { definition, availability } in listed {
         let name = SCREEN.paint(Style::new().bold(), format!("{:width$}", definition.name));
         let train = definition.train;
         let facts = format!(
@@ -163,7 +164,7 @@ pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
             train.width,
             train.channels,
             train.classes,
-            whence.text()
+            availability.text()
         );
         SCREEN.prose(&format!("{name}  "), &facts, width + 2)?;
     }

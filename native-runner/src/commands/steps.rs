@@ -143,28 +143,28 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
             sizes.flat_map(move |size| size.entries.iter().map(move |entry| (workload, size, entry)))
         })
     };
-    let told = |is_told: fn(&Outcome) -> bool| {
-        let told = entries().filter(|(.., entry)| is_told(&entry.outcome));
-        let told = told.filter_map(|(workload, size, entry)| {
+    let refusals = |counts: fn(&Outcome) -> bool| {
+        let counted = entries().filter(|(.., entry)| counts(&entry.outcome));
+        let refusals = counted.filter_map(|(workload, size, entry)| {
             Some(format!("{}: {}", name_of(workload, size, entry), refusal(&entry.outcome)?))
         });
-        told.collect::<Vec<_>>().join("; ")
+        refusals.collect::<Vec<_>>().join("; ")
     };
-    let wrong = told(|outcome| matches!(outcome, Outcome::Wrong(_)));
+    let wrong = refusals(|outcome| matches!(outcome, Outcome::Wrong(_)));
     if !wrong.is_empty() {
         return Err(Failure::WrongResults(wrong));
     }
     if report.cancelled {
         return Err(Failure::Cancelled { kept });
     }
-    let failed = told(|outcome| matches!(outcome, Outcome::Failed { .. }));
+    let failed = refusals(|outcome| matches!(outcome, Outcome::Failed { .. }));
     if !failed.is_empty() {
         return Err(Failure::NotMeasured(failed));
     }
     if entries().any(|(.., entry)| entry.outcome.measured().is_some()) {
         return Ok(());
     }
-    let all = told(|_| true);
+    let all = refusals(|_| true);
     let does_not_fit = entries().find_map(|(.., entry)| match &entry.outcome {
         Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => Some(engine::EngineError::DoesNotFit {
             what: what.clone(),

@@ -78,7 +78,7 @@ impl<Held: 'static> Caller<Held> {
         let call = Box::new(move |held: &mut Held| drop(reply.send(work(held))));
         let result = calls.send(call).map_err(|_| ended()).and_then(|()| wait(&answer, &self.lost));
         if matches!(result, Err(EngineError::LinkLost)) {
-            self.lost.tell();
+            self.lost.set();
         }
         result
     }
@@ -166,7 +166,7 @@ mod tests {
         let (begun, begins) = mpsc::channel();
         thread::spawn(move || {
             begins.recv().unwrap();
-            lost.tell();
+            lost.set();
         });
         let hangs = caller.call(move |_| {
             begun.send(()).unwrap();

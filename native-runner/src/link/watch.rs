@@ -38,7 +38,7 @@ impl Lost {
         self.0.load(Ordering::Acquire)
     }
 
-    pub(super) fn tell(&self) {
+    pub(super) fn set(&self) {
         self.0.store(true, Ordering::Release);
     }
 }
@@ -65,14 +65,14 @@ impl Watch {
                 }
                 unanswered += 1;
                 if unanswered > 1 && heard.elapsed() >= timeout {
-                    return lost.tell();
+                    return lost.set();
                 }
             }
         });
         Ok(watch)
     }
 
-    /// What it knows and can be told.
+    /// Whether the server is lost, shared with those who wait for it.
     pub(super) fn lost(&self) -> Lost {
         self.lost.clone()
     }

@@ -164,7 +164,7 @@ fn an_interrupted_measurement_keeps_its_figures() {
     let mut child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     // Told after a window, and far from the end of the budget.
-    lines.find(|line| line.contains("keras-mnist-mlp, batches of 4 · wgsl ")).expect("a window is told");
+    lines.find(|line| line.contains("keras-mnist-mlp, batches of 4 · wgsl ")).expect("a window is reported");
     kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
     let errors = lines.collect::<Vec<_>>().join("\n");
     let output = child.wait_with_output().unwrap();

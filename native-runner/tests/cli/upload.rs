@@ -14,7 +14,7 @@ fn run_against(url: &str) -> Finished {
     Runner::new(RUN).arg("--upload").arg(url).run()
 }
 
-/// The failure is told at once: no workload has begun.
+/// The failure is reported at once: no workload has begun.
 #[track_caller]
 fn expect_refusal_before_training(finished: Finished, parts: &[&str]) {
     assert!(!finished.stderr.contains("(1 of 1)"), "training began:\n{}", finished.stderr);

@@ -36,7 +36,7 @@ pub(super) const QUIET_BURN: Check = Check {
     promise: "Burn's back ends that clippy does not see, because they take minutes to compile, do not print, \
               open files, fetch or block either.",
     find: |top| {
-        let files = ["engine/src/backends/burn/graphics.rs", "engine/src/backends/burn/indexed.rs"];
+        let files = ["engine/src/backends/burn/graphics.rs", "engine/src/backends/burn/cuda_rocm.rs"];
         let words = ["fs::", "net::", "env::", "process::", "File::", "thread::", "block_on"];
         let printing = ["print!", "println!", "eprint!", "eprintln!"];
         none_with(top, &files, &[&words[..], &printing].concat(), "does more than compute")
@@ -115,9 +115,9 @@ mod tests {
     #[test]
     fn a_back_end_that_prints_out_of_clippys_sight_is_found() {
         let graphics = ("engine/src/backends/burn/graphics.rs", "fn a() { eprintln!(); }\nfn sprint() {}\n");
-        let indexed = ("engine/src/backends/burn/indexed.rs", "use std::env;\nfn b() { env::var(\"C\"); }\n");
-        let expected = ["graphics.rs:1", "indexed.rs:2"]
+        let cuda_rocm = ("engine/src/backends/burn/cuda_rocm.rs", "use std::env;\nfn b() { env::var(\"C\"); }\n");
+        let expected = ["graphics.rs:1", "cuda_rocm.rs:2"]
             .map(|place| format!("engine/src/backends/burn/{place}: does more than compute"));
-        assert_eq!(found(&QUIET_BURN, &[graphics, indexed]), expected);
+        assert_eq!(found(&QUIET_BURN, &[graphics, cuda_rocm]), expected);
     }
 }

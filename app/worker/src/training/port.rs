@@ -30,7 +30,7 @@ pub(super) fn listen(mut handle: impl FnMut(ToWorker) + 'static) {
     closure.forget();
 }
 
-/// A panic, or an error of the browser that nobody caught, is told to the page before the worker stops working.
+/// A panic, or an error of the browser that nobody caught, is reported to the page before the worker stops working.
 pub(super) fn report_crashes() {
     std::panic::set_hook(Box::new(|info| {
         let text = info.to_string();

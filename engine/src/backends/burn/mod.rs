@@ -2,15 +2,18 @@
 //!
 //! The layer list is interpreted with Burn's tensor operations and differentiated by Burn; initial weights, batches,
 //! dropout masks and the constants of the optimisers are ours. Batches and masks are prepared on the host by the plain
-//! loops, as a data loader of Burn's would do it, and uploaded step by step. All back ends share this code and differ
+//! loops, as Burn's own data loader would, and uploaded step by step. All back ends share this code and differ
 //! in the device that they open.
 
 mod arrangement;
+#[cfg(any(feature = "burn-cuda", feature = "burn-rocm"))]
+mod cuda_rocm;
+mod failure;
+mod first_use;
+mod functions;
 #[cfg(any(feature = "burn-wgpu", feature = "burn-vulkan", feature = "burn-metal"))]
 mod graphics;
 mod guard;
-#[cfg(any(feature = "burn-cuda", feature = "burn-rocm"))]
-mod indexed;
 mod leaves;
 mod network;
 #[cfg(feature = "burn-flex")]
@@ -33,12 +36,13 @@ use super::{Opening, list};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
+use first_use::FirstUse;
 use guard::{Guarded, guarded};
-use trainer::{BurnTrainer, FirstUse};
+use trainer::BurnTrainer;
 
 /// Version of Burn that this engine is built with.
 const VERSION: &str = "0.22.1";
-/// Whether Burn fuses operations and chooses among kernels, on every device that compiles any: one feature of cargo's
+/// Whether Burn fuses operations and chooses among kernels, on every device that compiles any: one cargo feature
 /// turns on both, for the whole program.
 const TUNED: bool = cfg!(feature = "burn-tuned");
 
@@ -46,14 +50,14 @@ const TUNED: bool = cfg!(feature = "burn-tuned");
 pub(super) struct BurnBackend {
     name: &'static str,
     opened: Opened,
-    /// Settings as the server of a remote device tells them; none on this machine.
-    told: Vec<String>,
+    /// Settings that the server of a remote device reported; empty on this machine.
+    reported: Vec<String>,
     /// What happens when an operation is first used.
     first_use: FirstUse,
     clock: Rc<dyn Clock>,
 }
 
-/// A device of Burn's, and what is known about it.
+/// A Burn device, and what is known about it.
 struct Opened {
     device: Device,
     adapter: Adapter,
@@ -63,7 +67,7 @@ struct Opened {
     compiles: bool,
 }
 
-/// Opens the Burn back end of this name. The clock tells how long its first use of each operation takes.
+/// Opens the Burn back end of this name. The clock times the first use of its operations.
 ///
 /// # Errors
 /// No device that fits, one that Burn cannot use or panics about, and any other precision than f32.
@@ -98,9 +102,9 @@ async fn open_unguarded(
         #[cfg(feature = "burn-metal")]
         list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::Metal).await,
         #[cfg(feature = "burn-cuda")]
-        list::BURN_CUDA => indexed::open(&opening.adapter, indexed::Platform::Cuda),
+        list::BURN_CUDA => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Cuda),
         #[cfg(feature = "burn-rocm")]
-        list::BURN_ROCM => indexed::open(&opening.adapter, indexed::Platform::Rocm),
+        list::BURN_ROCM => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Rocm),
         #[cfg(feature = "burn-remote")]
         list::BURN_REMOTE => return remote::open(opening, clock).await,
         // Names that this build has no features for.
@@ -108,14 +112,14 @@ async fn open_unguarded(
     };
     let opened = opened?;
     let first_use = FirstUse::new(opened.compiles, TUNED);
-    Ok(BurnBackend { name, opened, told: Vec::new(), first_use, clock })
+    Ok(BurnBackend { name, opened, reported: Vec::new(), first_use, clock })
 }
 
 impl BurnBackend {
     /// What decides how fast Burn is, for the record.
     fn settings(&self) -> Vec<String> {
-        if !self.told.is_empty() {
-            return self.told.clone();
+        if !self.reported.is_empty() {
+            return self.reported.clone();
         }
         let tuned = if self.first_use == FirstUse::CompilesAndTunes { "on" } else { "off" };
         let ours = [
@@ -128,7 +132,7 @@ impl BurnBackend {
         ours.into_iter().chain(self.threads()).collect()
     }
 
-    /// Only on the processor Burn computes with as many as it is told.
+    /// How many threads Burn computes with on the processor; elsewhere it has no such number.
     fn threads(&self) -> Option<String> {
         #[cfg(feature = "burn-flex")]
         if self.name == list::BURN_FLEX {

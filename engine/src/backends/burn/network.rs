@@ -3,7 +3,6 @@
 mod attention;
 mod convolution;
 mod dropout;
-mod functions;
 mod normalization;
 mod pooling;
 mod recurrent;
@@ -12,12 +11,12 @@ use burn_tensor::{Device, Tensor, module};
 use shaders::params::Step;
 
 use super::arrangement::Arrangement;
+use super::functions::Functions;
 use super::leaves::Leaves;
 use super::value::{Order, Value, sides};
 use crate::backends::support;
 use crate::error::EngineError;
 use crate::model::{Layer, Model, Node, Shape, Source, TensorSpec};
-pub(super) use functions::Functions;
 
 /// The layers of a model, with what follows from the list: shapes, orders, and where tensors are.
 pub(super) struct Network {

@@ -4,7 +4,7 @@
 //! stays here, and only what is read comes back. Of its two transports this is the WebSocket, which needs neither keys
 //! nor the internet, and neither encrypts nor knows who is who.
 //!
-//! Its protocol does not tell what the device is. So the server has an operation of ours, whose result is a text.
+//! Its protocol does not say what the device is. So the server has a custom operation of ours that returns a text.
 
 use std::rc::Rc;
 
@@ -24,7 +24,8 @@ use burn_tensor::server::{AuthorizationRequest, CustomOpIr, RemoteServer};
 use results::{Adapter, DeviceKind};
 use serde::{Deserialize, Serialize};
 
-use super::trainer::FirstUse;
+use super::failure::is_broken_link;
+use super::first_use::FirstUse;
 use super::{BurnBackend, Opened, TUNED};
 use crate::backends::{AdapterChoice, BACKENDS, BURN_REMOTE, Opening, list};
 use crate::clock::Clock;
@@ -36,7 +37,7 @@ const DESCRIBE: &str = "gradmark-describe-device";
 /// Bytes of its result, each as a float32. The client has to know the shape before it asks.
 const TEXT_BYTES: usize = 4096;
 
-/// What a server tells of its device, as JSON that is filled up with spaces.
+/// What a server reports about its device, as JSON padded with spaces.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Description {
     backend: String,
@@ -70,7 +71,7 @@ pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Burn
     settings.push(format!("burn remote: {backend} through a WebSocket"));
     settings.push("burn remote: processor time and memory are the client's".to_owned());
     let opened = Opened { device, adapter, compiler: "elsewhere", compiles };
-    Ok(BurnBackend { name: BURN_REMOTE, opened, told: settings, first_use: FirstUse::new(compiles, tunes), clock })
+    Ok(BurnBackend { name: BURN_REMOTE, opened, reported: settings, first_use: FirstUse::new(compiles, tunes), clock })
 }
 
 /// The server has chosen its device, so that whoever asks for nothing gets it, software or not.
@@ -80,12 +81,6 @@ fn check_adapter(choice: &AdapterChoice, adapter: &Adapter) -> Result<(), Engine
         AdapterChoice::Cpu if adapter.kind == DeviceKind::Cpu => Ok(()),
         _ => choice.choose(std::slice::from_ref(adapter)).map(|_| ()),
     }
-}
-
-/// Whether Burn's message says that the server's answer will never come. It has no other sign for that; a test that
-/// ends a server in the middle of a training holds us to the words.
-pub(super) fn is_broken_link(message: &str) -> bool {
-    message.contains("RecvError") || message.contains("Remote response channel closed")
 }
 
 impl Description {
@@ -99,9 +94,9 @@ impl Description {
         let DispatchDevice::Remote(remote) = device.as_dispatch() else { return Err(stranger()) };
         let client = CustomOpClient::new(remote);
         let text = TensorIr::uninit(client.create_empty_handle(), Shape::from([TEXT_BYTES]), DType::F32);
-        let told = client.register(CustomOpIr::new(DESCRIBE, &[], &[text])).pop().ok_or_else(stranger)?;
+        let described = client.register(CustomOpIr::new(DESCRIBE, &[], &[text])).pop().ok_or_else(stranger)?;
         let data =
-            <Remote as FloatTensorOps<Remote>>::float_into_data(told).await.map_err(|error| error.to_string())?;
+            <Remote as FloatTensorOps<Remote>>::float_into_data(described).await.map_err(|error| error.to_string())?;
         let values = data.as_slice::<f32>().map_err(|_| stranger())?;
         Self::read(values).ok_or_else(stranger)
     }
@@ -116,7 +111,7 @@ impl Description {
         Ok(text.into_iter().map(f32::from).collect())
     }
 
-    /// A server may be anybody's: what it tells is shown, and must not move the terminal's cursor.
+    /// Anybody may run the server: what it reports is shown, and must not move the terminal's cursor.
     fn read(values: &[f32]) -> Option<Self> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "each value is a byte")]
         let text: Vec<u8> = values.iter().map(|&value| value as u8).collect();
@@ -177,8 +172,8 @@ impl DeviceServer {
         self.backend.adapter()
     }
 
-    /// Serves whoever comes, until the future is dropped, which ends everybody's session. It has to be awaited in a
-    /// runtime of tokio. `arrived` is told who begins to compute; Burn does not say when somebody has gone.
+    /// Serves every client until the future is dropped, which ends all sessions. It has to be awaited in a runtime of
+    /// tokio. `arrived` is called with each client that begins to compute; Burn does not say when one has gone.
     ///
     /// # Errors
     /// The transport fails.
@@ -217,9 +212,9 @@ fn server(device: Device, text: Vec<f32>) -> Result<RemoteServer, EngineError> {
 )]
 fn describing<B: BackendIr>(server: RemoteServer, text: Vec<f32>) -> RemoteServer {
     server.with_custom_op::<B, _>(DESCRIBE, move |handles, operation, device| {
-        let [told] = operation.outputs.as_slice() else { return };
+        let [output] = operation.outputs.as_slice() else { return };
         let tensor = B::float_from_data(TensorData::new(text.clone(), [TEXT_BYTES]), device);
-        handles.register_float_tensor::<B>(&told.id, tensor);
+        handles.register_float_tensor::<B>(&output.id, tensor);
     })
 }
 
@@ -251,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_tells_cannot_control_the_terminal() {
+    fn what_a_server_reports_cannot_control_the_terminal() {
         let mut rude = description();
         rude.adapter.name = "\u{1b}[2JNVIDIA\n".to_owned();
         assert_eq!(Description::read(&rude.write().unwrap()).unwrap().adapter.name, "[2JNVIDIA");

@@ -1,15 +1,14 @@
 //! Burn's tensor operations against the plain loops, in double precision.
 
 mod bias;
+mod record;
 
 use std::rc::Rc;
 use std::sync::Arc;
 
-use results::{Adapter, Precision};
+use results::Precision;
 
 use super::guard::guarded;
-use super::trainer::FirstUse;
-use super::{TUNED, VERSION, is_untuned_gpu};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::wgsl::workload_tests::{Standstill, figures, job, tolerance_at_low_rates};
 use crate::backends::{AdapterChoice, open};
@@ -81,8 +80,8 @@ fn job_of(model: Model) -> TrainingJob {
     TrainingJob { model, optimizer, loss, input, average: None, ..job(&workload) }
 }
 
-/// Everything that a trainer can tell after two steps, the second of them a short batch's neighbour.
-struct Told {
+/// Everything that can be read of a trainer after some steps.
+struct Readings {
     losses: Vec<f64>,
     gradients: Vec<Vec<f32>>,
     logits: Vec<Vec<f64>>,
@@ -91,7 +90,7 @@ struct Told {
     correct: u64,
 }
 
-fn tell(backend: &dyn Backend, job: &TrainingJob, steps: u32) -> Told {
+fn readings(backend: &dyn Backend, job: &TrainingJob, steps: u32) -> Readings {
     pollster::block_on(async {
         let mut trainer = backend.build(job).await.unwrap();
         let report = trainer.train_steps(steps).await.unwrap();
@@ -99,7 +98,7 @@ fn tell(backend: &dyn Backend, job: &TrainingJob, steps: u32) -> Told {
         let test = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
         let weights = trainer.weights().await.unwrap();
         let correct = report.correct + test.correct;
-        Told { losses: report.losses, gradients, logits, weights, test_loss: test.loss, correct }
+        Readings { losses: report.losses, gradients, logits, weights, test_loss: test.loss, correct }
     })
 }
 
@@ -112,9 +111,9 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64]) {
     }
 }
 
-/// Holds a back end to the reference after two steps.
+/// Holds a back end to the reference after some steps.
 fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
-    let (found, expected) = (tell(backend, job, steps), tell(&ReferenceBackend::<f64>::new(), job, steps));
+    let (found, expected) = (readings(backend, job, steps), readings(&ReferenceBackend::<f64>::new(), job, steps));
     let what = |part: &str| format!("{}: {}: {part}", backend.name(), job.model.name);
     let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
     assert_close(&what("losses"), &found.losses, &expected.losses);
@@ -280,8 +279,8 @@ fn of_equal_logits_the_first_is_the_answer() {
         let weights = Weights::new(Initializer::Constant { value: 0.0 });
         let layers = vec![Layer::Dense { units: CLASSES, activation: Activation::Identity, weights }];
         let job = job_of(Model::sequence("nothing", IMAGE, layers));
-        let expected = tell(&ReferenceBackend::<f64>::new(), &job, 1).correct;
-        assert_eq!(tell(backend.as_ref(), &job, 1).correct, expected, "{}", backend.name());
+        let expected = readings(&ReferenceBackend::<f64>::new(), &job, 1).correct;
+        assert_eq!(readings(backend.as_ref(), &job, 1).correct, expected, "{}", backend.name());
     }
 }
 
@@ -307,7 +306,7 @@ fn the_same_seed_gives_the_same_bits_on_the_processor() {
     let Some(backend) = flex() else { return };
     let (name, layers) = models().swap_remove(4);
     let job = job_of(Model::sequence(name, IMAGE, layers));
-    let [first, second] = [0, 1].map(|_| tell(backend.as_ref(), &job, 4));
+    let [first, second] = [0, 1].map(|_| readings(backend.as_ref(), &job, 4));
     assert_eq!(first.losses, second.losses);
     assert_eq!(first.weights, second.weights);
 }
@@ -336,56 +335,14 @@ fn a_network_that_burn_cannot_make_is_named_with_the_reason() {
 }
 
 #[test]
-fn the_record_names_the_version_that_is_built_in() {
-    let manifest = include_str!("../../../Cargo.toml");
-    assert!(manifest.contains(&format!("burn-tensor = {{ version = \"={VERSION}\"")), "{VERSION}");
-}
-
-#[test]
-fn only_a_gpu_that_burn_was_not_built_to_tune_for_is_warned_of() {
-    let adapter = |software| Adapter { software, ..ReferenceBackend::<f32>::new().adapter().clone() };
-    assert!(is_untuned_gpu(FirstUse::Compiles, &adapter(false)));
-    assert!(!is_untuned_gpu(FirstUse::Compiles, &adapter(true)), "nobody tunes for a software adapter");
-    assert!(!is_untuned_gpu(FirstUse::CompilesAndTunes, &adapter(false)));
-    assert!(!is_untuned_gpu(FirstUse::Ordinary, &adapter(false)), "the processor compiles nothing");
-    for backend in backends() {
-        let gpu = backend.name() != "burn-flex" && !backend.adapter().software;
-        assert_eq!(backend.warnings().len(), usize::from(gpu && !TUNED), "{}", backend.name());
-    }
-}
-
-#[test]
-fn the_record_says_what_is_fused_and_tuned() {
-    // No other feature may turn them on.
-    let manifest = include_str!("../../../Cargo.toml");
-    for word in ["fusion", "autotune"] {
-        assert!(manifest.contains(&format!("\"burn-tensor?/{word}\"")), "{word}");
-        assert_eq!(manifest.matches(&format!("/{word}\"")).count(), 1, "{word}");
-    }
-    let job = job_of(Model::sequence("small", IMAGE, vec![logits()]));
-    for backend in backends() {
-        let compiles = backend.name() != "burn-flex";
-        let state = if compiles && TUNED { "on" } else { "off" };
-        let trainer = pollster::block_on(backend.build(&job)).unwrap();
-        for part in ["fusion", "autotune"] {
-            assert!(trainer.variants().contains(&format!("burn {part}: {state}")), "{}", backend.name());
-        }
-        let told = trainer.preparation();
-        assert_eq!(told.compiling_seconds.is_some(), compiles && !TUNED, "{told:?}");
-        assert_eq!(told.tuning_seconds.is_some(), compiles && TUNED, "{told:?}");
-        assert!(trainer.device_memory_bytes() > 0, "{}", backend.name());
-    }
-}
-
-#[test]
 fn a_panic_is_an_error_which_ends_one_trainer_and_not_the_program() {
     for backend in backends() {
         let whole = job_of(Model::sequence("small", IMAGE, vec![logits()]));
         let test = Split { images: Vec::new(), labels: whole.data.test.labels.clone() };
         let data = Arc::new(DataSet::new(whole.data.definition, whole.data.train.clone(), test, whole.data.generated));
         let panicked = |result: Result<(), EngineError>, part: &str| {
-            let told = matches!(&result, Err(EngineError::Panicked { message }) if message.contains(part));
-            assert!(told, "{}: {result:?}", backend.name());
+            let says = matches!(&result, Err(EngineError::Panicked { message }) if message.contains(part));
+            assert!(says, "{}: {result:?}", backend.name());
         };
         match pollster::block_on(backend.build(&TrainingJob { data, ..whole.clone() })) {
             // Where kernels are compiled, building tests a batch.
@@ -402,14 +359,14 @@ fn a_panic_is_an_error_which_ends_one_trainer_and_not_the_program() {
 }
 
 #[test]
-fn a_panic_is_told_in_its_own_words() {
+fn a_panic_is_reported_in_its_own_words() {
     for (panics, words) in [
         (|| panic!("plain words"), "plain words"),
         (|| panic!("words and {}", 1), "words and 1"),
         (|| std::panic::panic_any(1), "it did not say why"),
     ] as [(fn() -> Result<(), EngineError>, &str); 3]
     {
-        let told = pollster::block_on(guarded(async { panics() })).unwrap_err().to_string();
-        assert!(told.starts_with("Burn panicked") && told.ends_with(words), "{told}");
+        let error = pollster::block_on(guarded(async { panics() })).unwrap_err().to_string();
+        assert!(error.starts_with("Burn panicked") && error.ends_with(words), "{error}");
     }
 }

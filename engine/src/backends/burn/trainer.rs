@@ -1,13 +1,15 @@
-mod failure;
-mod rehearsal;
+mod warm_up;
 
 use async_trait::async_trait;
 use burn_tensor::{Device, Int, Tensor, TensorData, Transaction, activation};
 use shaders::params::Step;
 
 use super::arrangement::Arrangement;
+use super::failure::refused;
+use super::first_use::FirstUse;
+use super::functions::Functions;
 use super::leaves::Leaves;
-use super::network::{Functions, Network, Pass};
+use super::network::{Network, Pass};
 use super::updater::Updater;
 use crate::clock::Clock;
 use crate::data::Split;
@@ -15,10 +17,8 @@ use crate::error::EngineError;
 use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
-use failure::refused;
-pub(super) use rehearsal::FirstUse;
 
-/// The least test samples that are classified at once.
+/// At least this many test samples are classified at once.
 const TEST_BATCH: u32 = 100;
 /// Steps whose results stay on the device until they are read together.
 const STEPS_PER_READ_BACK: usize = 64;
@@ -108,7 +108,7 @@ impl BurnTrainer {
             device,
             job: job.clone(),
         };
-        trainer.rehearse(first_use, clock).await?;
+        trainer.warm_up(first_use, clock).await?;
         // Another trainer's pages may have had room for some of it.
         trainer.bytes = reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
         Ok(trainer)
@@ -186,7 +186,7 @@ impl BurnTrainer {
         ((activation::log_softmax(scaled, 1) * targets).sum().neg(), correct)
     }
 
-    /// The samples of a step, prepared on the host by the plain loops, as a loader of Burn's does it.
+    /// The samples of a step, prepared on the host by the plain loops, as Burn's own data loader does.
     fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> Batch {
         let (values, labels) = self.preprocessing.on_host(kind, split, order, step, self.features);
         let arrangement = self.network.arrangement_of_data(step.count as usize);
@@ -303,7 +303,7 @@ impl Trainer for BurnTrainer {
     }
 }
 
-/// Bytes that Burn's allocator holds on the device; none where it does not tell.
+/// Bytes that Burn's allocator holds on the device; 0 where it does not report them.
 fn reserved(device: &Device) -> u64 {
     device.memory_pool_usage().map_or(0, |usage| usage.bytes_reserved)
 }

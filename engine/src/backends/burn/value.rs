@@ -1,6 +1,6 @@
 use burn_tensor::Tensor;
 
-use super::network::Functions;
+use super::functions::Functions;
 use crate::model::{Activation, Shape};
 
 /// How the values of a sample lie in a tensor.

@@ -26,12 +26,12 @@ pub(super) struct Network<T> {
     values: Vec<Vec<T>>,
     /// Gradients of `values`, once something has contributed.
     value_gradients: Vec<Option<Vec<T>>>,
-    /// What a stage keeps from its forward for its backward.
+    /// For each stage, what its forward pass kept.
     kept: Vec<Kept<T>>,
     rows: u32,
 }
 
-/// Memory of a stage from forth to back.
+/// What a stage's forward pass keeps for its backward pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept<T> {
     /// Winning taps of a pooling stage.

@@ -2,7 +2,8 @@ use std::ops::Range;
 
 use burn_tensor::{Tensor, activation, module};
 
-use super::{Functions, Pass, Planned};
+use super::{Pass, Planned};
+use crate::backends::burn::functions::Functions;
 use crate::backends::burn::value::{Value, sides};
 
 impl Planned {

@@ -1,4 +1,4 @@
-//! Devices that Burn reaches through the platform of their maker. Its library is loaded when a device is looked for.
+//! GPUs that Burn reaches through CUDA or ROCm. The platform's library is loaded when a device is looked for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,7 +1,7 @@
 //! What Burn's errors mean.
 //!
-//! Burn knows two kinds: the device is of no use any more, and everything else, which is told in words. A device that is
-//! full is among the latter, in the words of CubeCL's errors, of wgpu's and of the drivers' that they repeat.
+//! Burn has two kinds: the device is unusable from now on, and everything else, which only the message describes. A
+//! device that is out of memory is among the latter, in the words of CubeCL, of wgpu or of a driver that they quote.
 
 use burn_tensor::ExecutionError;
 
@@ -18,11 +18,11 @@ const FULL: [&str; 7] = [
     "outofmemory",
 ];
 
-/// What an error of Burn's is to whoever trains.
+/// The engine's error for one of Burn's.
 pub(super) fn refused(error: ExecutionError) -> EngineError {
     let message = error.to_string();
     #[cfg(feature = "burn-remote")]
-    if crate::backends::burn::remote::is_broken_link(&message) {
+    if is_broken_link(&message) {
         return EngineError::LinkLost;
     }
     // A device that is gone may say that it has no memory.
@@ -34,6 +34,13 @@ pub(super) fn refused(error: ExecutionError) -> EngineError {
         return EngineError::OutOfMemory { message };
     }
     EngineError::DeviceRefused { message }
+}
+
+/// Whether Burn's message says that the server's answer will never come. It has no other sign for that; a test that
+/// ends a server in the middle of training checks the words.
+#[cfg(feature = "burn-remote")]
+pub(super) fn is_broken_link(message: &str) -> bool {
+    message.contains("RecvError") || message.contains("Remote response channel closed")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! What a trainer does while it is built, so that no step of the training pays for it.
+//! The warm-up of a trainer while it is built: what Burn compiles and tunes on first use is not paid for in training.
 
 use super::BurnTrainer;
+use crate::backends::burn::first_use::FirstUse;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Trainer};
@@ -13,32 +14,10 @@ const AGREEMENT: f64 = 1.1;
 const MOST_STEPS: usize = 64;
 const MOST_SECONDS: f64 = 60.0;
 
-/// What happens on a device when an operation is first used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::backends::burn) enum FirstUse {
-    /// What happens later, too.
-    Ordinary,
-    /// It is compiled.
-    Compiles,
-    /// Operations are fused, each of several kernels is compiled and timed, and the fastest is kept for its size.
-    CompilesAndTunes,
-}
-
-impl FirstUse {
-    /// On a device that compiles kernels or not, in a program whose Burn tunes what it compiles or not.
-    pub(in crate::backends::burn) fn new(compiles: bool, tunes: bool) -> Self {
-        match (compiles, tunes) {
-            (false, _) => Self::Ordinary,
-            (true, false) => Self::Compiles,
-            (true, true) => Self::CompilesAndTunes,
-        }
-    }
-}
-
 impl BurnTrainer {
     /// Uses everything for the first time, and forgets what was learned: one step and one test where Burn compiles;
     /// where it also tunes, batches of the other sizes as well, and then steps until they no longer get faster.
-    pub(super) async fn rehearse(&mut self, first_use: FirstUse, clock: &dyn Clock) -> Result<(), EngineError> {
+    pub(super) async fn warm_up(&mut self, first_use: FirstUse, clock: &dyn Clock) -> Result<(), EngineError> {
         if first_use == FirstUse::Ordinary {
             return Ok(());
         }

@@ -1,5 +1,7 @@
-//! What a person wants to run: chosen on the page, or settings in its address, for engineers and tests:
+//! The options of a run: chosen on the page, or set in its address, for engineers and tests:
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
+
+mod summary;
 
 use engine::SuiteDefinition;
 use engine::backends::Feature;
@@ -10,9 +12,9 @@ use crate::backend::PageBackend;
 use crate::supplies::Supplies;
 use crate::text;
 
-/// What the address asks for; nothing for a standard run.
+/// What to run and how; by default a standard run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wishes {
+pub struct RunOptions {
     /// Name of the suite; none for the first.
     pub suite: Option<&'static str>,
     /// Workloads to run; empty for all of the suite.
@@ -32,7 +34,7 @@ pub struct Wishes {
 /// More than these would keep a tab busy for hours.
 const MOST_SEEDS: u32 = 10;
 
-impl Wishes {
+impl RunOptions {
     /// Names that mean something in the address.
     pub const NAMES: [&str; 11] = [
         "suite",
@@ -53,24 +55,24 @@ impl Wishes {
     /// # Errors
     /// A sentence that names the setting at fault and what it may be.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
-        let mut wishes = Self::default();
+        let mut options = Self::default();
         for (name, value) in pairs {
             match name {
-                "suite" => wishes.suite = Some(suite(value)?),
-                "workload" => wishes.workloads = workloads(value)?,
-                "batch" => wishes.batch_size = Some(positive(name, value)?),
-                "epochs" => wishes.limit_once(Limit::Epochs(positive(name, value)?))?,
-                "steps" => wishes.limit_once(Limit::Steps(u64::from(positive(name, value)?)))?,
-                "seconds" => wishes.limit_once(Limit::Seconds(seconds(value)?))?,
-                "precision" => wishes.precision = Some(precision(value)?),
-                "without" => wishes.without = features(value)?,
-                "backend" => wishes.backend = backend(value)?,
-                "compare" => wishes.compared = compared(value)?,
-                "seeds" => wishes.seeds = Some(seeds(value)?),
+                "suite" => options.suite = Some(suite(value)?),
+                "workload" => options.workloads = workloads(value)?,
+                "batch" => options.batch_size = Some(positive(name, value)?),
+                "epochs" => options.limit_once(Limit::Epochs(positive(name, value)?))?,
+                "steps" => options.limit_once(Limit::Steps(u64::from(positive(name, value)?)))?,
+                "seconds" => options.limit_once(Limit::Seconds(seconds(value)?))?,
+                "precision" => options.precision = Some(precision(value)?),
+                "without" => options.without = features(value)?,
+                "backend" => options.backend = backend(value)?,
+                "compare" => options.compared = compared(value)?,
+                "seeds" => options.seeds = Some(seeds(value)?),
                 _ => {}
             }
         }
-        Ok(wishes)
+        Ok(options)
     }
 
     pub fn suite(&self) -> &'static SuiteDefinition {
@@ -132,19 +134,19 @@ impl Wishes {
             .then(|| format!("{} cannot train {}: {reason}.", self.backend.title(), text::workload_title(name)))
     }
 
-    /// The same wishes on another back end.
+    /// The same options on another back end.
     #[must_use]
     pub fn with_backend(self, backend: PageBackend) -> Self {
         Self { backend, ..self }
     }
 
-    /// The same wishes for the whole of a suite.
+    /// The same options for the whole of a suite.
     #[must_use]
     pub fn with_suite(self, suite: &'static SuiteDefinition) -> Self {
         Self { suite: Some(suite.name), workloads: Vec::new(), ..self }
     }
 
-    /// The same wishes with this network chosen or not: the whole of a suite where one holds just these, and otherwise
+    /// The same options with this network chosen or not: the whole of a suite where one holds just these, and otherwise
     /// single networks. The last one stays.
     #[must_use]
     pub fn with_network(self, name: &str, chosen: bool) -> Self {
@@ -162,7 +164,7 @@ impl Wishes {
         }
     }
 
-    /// Whether a run with these wishes departs from the suite, so that it is shown and never ranked.
+    /// Whether a run with these options departs from the suite, so that it is shown and never ranked.
     pub fn non_standard(&self) -> bool {
         self.batch_size.is_some()
             || self.limit.is_some()
@@ -250,40 +252,41 @@ mod tests {
     use crate::supplies;
 
     #[test]
-    fn a_testers_address_is_understood() {
-        let wishes = Wishes::from_pairs([("workload", "keras-mnist-mlp"), ("batch", "32"), ("steps", "40")]).unwrap();
+    fn the_options_in_an_address_are_read() {
+        let options =
+            RunOptions::from_pairs([("workload", "keras-mnist-mlp"), ("batch", "32"), ("steps", "40")]).unwrap();
         let workloads = vec!["keras-mnist-mlp".to_owned()];
         let limit = Some(Limit::Steps(40));
-        assert_eq!(wishes, Wishes { workloads, batch_size: Some(32), limit, ..Wishes::default() });
-        assert!(wishes.non_standard());
-        let half = Wishes::from_pairs([("precision", "f16")]).unwrap();
-        assert_eq!(half, Wishes { precision: Some(Precision::F16), ..Wishes::default() });
+        assert_eq!(options, RunOptions { workloads, batch_size: Some(32), limit, ..RunOptions::default() });
+        assert!(options.non_standard());
+        let half = RunOptions::from_pairs([("precision", "f16")]).unwrap();
+        assert_eq!(half, RunOptions { precision: Some(Precision::F16), ..RunOptions::default() });
         assert!(half.non_standard());
-        assert!(!Wishes::from_pairs([("precision", "f32")]).unwrap().non_standard());
-        let less = Wishes::from_pairs([("without", "subgroups, f16")]).unwrap();
-        assert_eq!(less, Wishes { without: vec![Feature::Subgroups, Feature::F16], ..Wishes::default() });
+        assert!(!RunOptions::from_pairs([("precision", "f32")]).unwrap().non_standard());
+        let less = RunOptions::from_pairs([("without", "subgroups, f16")]).unwrap();
+        assert_eq!(less, RunOptions { without: vec![Feature::Subgroups, Feature::F16], ..RunOptions::default() });
         assert!(less.non_standard());
-        let sentence = Wishes::from_pairs([("without", "subgroups,wings")]).unwrap_err();
+        let sentence = RunOptions::from_pairs([("without", "subgroups,wings")]).unwrap_err();
         assert!(sentence.contains("features of subgroups, f16"), "{sentence}");
     }
 
     #[test]
     fn an_address_without_settings_is_a_standard_run() {
-        let wishes = Wishes::from_pairs([("utm_source", "somewhere")]).unwrap();
-        assert_eq!(wishes, Wishes::default());
-        assert!(!wishes.non_standard());
+        let options = RunOptions::from_pairs([("utm_source", "somewhere")]).unwrap();
+        assert_eq!(options, RunOptions::default());
+        assert!(!options.non_standard());
     }
 
     #[test]
     fn every_name_of_the_address_is_read() {
-        for name in Wishes::NAMES {
-            assert!(Wishes::from_pairs([(name, "no such thing")]).is_err(), "{name} is left alone");
+        for name in RunOptions::NAMES {
+            assert!(RunOptions::from_pairs([(name, "no such thing")]).is_err(), "{name} is left alone");
         }
     }
 
     #[test]
     fn a_wrong_setting_is_named() {
-        let message = |name, value| Wishes::from_pairs([(name, value)]).unwrap_err();
+        let message = |name, value| RunOptions::from_pairs([(name, value)]).unwrap_err();
         assert!(message("batch", "0").contains("batch must be a whole number"));
         assert!(message("seconds", "inf").contains("seconds must be above 0"));
         assert!(message("precision", "f64").contains("precision must be f16 or f32"));
@@ -291,19 +294,19 @@ mod tests {
         let names = message("workload", "resnet");
         assert!(names.contains("keras-mnist-mlp, ") && names.contains(", caffe-mnist"), "{names}");
         assert!(message("suite", "huge").contains("quick, complete"));
-        assert!(Wishes::from_pairs([("steps", "1"), ("seconds", "1")]).is_err());
+        assert!(RunOptions::from_pairs([("steps", "1"), ("seconds", "1")]).is_err());
     }
 
     #[test]
     fn burn_is_chosen_by_its_name_and_needs_its_bundle() {
-        let wishes = Wishes::from_pairs([("backend", "burn-flex")]).unwrap();
-        assert_eq!(wishes.backend, PageBackend::BurnFlex);
-        assert!(!wishes.non_standard(), "a back end is no departure from a suite");
-        assert_eq!(wishes.trained(), Vec::<String>::new());
+        let options = RunOptions::from_pairs([("backend", "burn-flex")]).unwrap();
+        assert_eq!(options.backend, PageBackend::BurnFlex);
+        assert!(!options.non_standard(), "a back end is no departure from a suite");
+        assert_eq!(options.trained(), Vec::<String>::new());
         let obstacle = |text: &str| {
             let supplies = Supplies::default().with_burn(BurnState::parse(text));
-            assert_eq!(wishes.clone().with_backend(PageBackend::Wgsl).obstacle(&supplies), None, "it needs no Burn");
-            wishes.obstacle(&supplies)
+            assert_eq!(options.clone().with_backend(PageBackend::Wgsl).obstacle(&supplies), None, "it needs no Burn");
+            options.obstacle(&supplies)
         };
         let building = obstacle(r#"{"state":"building","note":"compiling Burn for the page"}"#).unwrap();
         assert_eq!(building, "Burn on the processor is being built: compiling Burn for the page.");
@@ -315,14 +318,14 @@ mod tests {
     #[test]
     fn a_suite_or_a_network_whose_data_is_missing_cannot_be_run_and_others_can() {
         let lacking = supplies::tests::without("cifar10");
-        let quick = Wishes::default();
+        let quick = RunOptions::default();
         assert_eq!(quick.obstacle(&lacking), None, "it has handwritten digits only");
         let complete = quick.clone().with_suite(engine::suite("complete").unwrap());
         assert_eq!(
             complete.obstacle(&lacking).unwrap(),
             "The complete suite needs CIFAR-10, which is not on this server. Choose other networks."
         );
-        let one = Wishes::from_pairs([("workload", "keras-mnist-mlp,theano-cifar10")]).unwrap();
+        let one = RunOptions::from_pairs([("workload", "keras-mnist-mlp,theano-cifar10")]).unwrap();
         let sentence = one.obstacle(&lacking).unwrap();
         assert!(
             sentence.starts_with(&format!("{} needs CIFAR-10", text::workload_title("theano-cifar10"))),
@@ -333,19 +336,19 @@ mod tests {
         let lacking = supplies::tests::without("mnist");
         let sentence = quick.obstacle(&lacking).unwrap();
         assert!(sentence.starts_with("The quick suite needs MNIST"), "{sentence}");
-        let stories = Wishes::from_pairs([("workload", "keras-babi-rnn")]).unwrap();
+        let stories = RunOptions::from_pairs([("workload", "keras-babi-rnn")]).unwrap();
         assert_eq!(stories.obstacle(&lacking), None, "stories are made up by the page itself");
     }
 
     #[test]
     fn a_comparison_is_of_all_back_ends_from_one_seed_unless_the_address_says_otherwise() {
-        let usual = Wishes::default();
+        let usual = RunOptions::default();
         assert_eq!(usual.contenders(), PageBackend::ALL);
         assert_eq!(usual.seeds_from(7), [7]);
-        let wishes = Wishes::from_pairs([("compare", "burn-flex, wgsl"), ("seeds", "3")]).unwrap();
-        assert_eq!(wishes.contenders(), [PageBackend::Wgsl, PageBackend::BurnFlex]);
-        assert_eq!(wishes.seeds_from(u32::MAX), [u32::MAX, 0, 1]);
-        assert!(!wishes.non_standard(), "a comparison is never uploaded, and the button beside it is as it was");
+        let options = RunOptions::from_pairs([("compare", "burn-flex, wgsl"), ("seeds", "3")]).unwrap();
+        assert_eq!(options.contenders(), [PageBackend::Wgsl, PageBackend::BurnFlex]);
+        assert_eq!(options.seeds_from(u32::MAX), [u32::MAX, 0, 1]);
+        assert!(!options.non_standard(), "a comparison is never uploaded, and the button beside it is as it was");
         for (name, value, says) in [
             ("compare", "wgsl", "two or more of wgsl, burn-wgpu, burn-flex"),
             ("compare", "wgsl,wgsl", "two or more of"),
@@ -353,14 +356,14 @@ mod tests {
             ("seeds", "0", "from 1 to 10"),
             ("seeds", "11", "from 1 to 10"),
         ] {
-            let sentence = Wishes::from_pairs([(name, value)]).unwrap_err();
+            let sentence = RunOptions::from_pairs([(name, value)]).unwrap_err();
             assert!(sentence.contains(says), "{sentence}");
         }
     }
 
     #[test]
     fn every_network_of_the_page_is_trained_by_every_back_end() {
-        let all = Wishes::default().with_suite(engine::suite("complete").unwrap());
+        let all = RunOptions::default().with_suite(engine::suite("complete").unwrap());
         for backend in PageBackend::ALL {
             assert_eq!(all.clone().with_backend(backend).left_out(), Vec::new(), "{backend:?}");
         }
@@ -368,9 +371,9 @@ mod tests {
 
     #[test]
     fn networks_are_chosen_one_by_one_or_as_a_suite() {
-        let wishes = Wishes::default();
-        assert_eq!(wishes.networks(), ["keras-mnist-mlp", "caffe-mnist"]);
-        let three = wishes.with_network("keras-babi-rnn", true);
+        let options = RunOptions::default();
+        assert_eq!(options.networks(), ["keras-mnist-mlp", "caffe-mnist"]);
+        let three = options.with_network("keras-babi-rnn", true);
         assert_eq!(three.networks(), ["keras-mnist-mlp", "keras-babi-rnn", "caffe-mnist"]);
         assert_eq!((three.suite().name, three.workloads.len()), ("quick", 3));
         // What is a suite again counts as the suite.
@@ -381,6 +384,6 @@ mod tests {
         assert_eq!(one.clone().with_network("keras-mnist-mlp", false), one, "the last one stays");
         let all = one.with_suite(engine::suite("complete").unwrap());
         assert_eq!(all.networks().len(), engine::WORKLOADS.len());
-        assert_eq!(Wishes::from_pairs([("suite", "complete")]).unwrap(), all);
+        assert_eq!(RunOptions::from_pairs([("suite", "complete")]).unwrap(), all);
     }
 }

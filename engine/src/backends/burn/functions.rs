@@ -4,7 +4,7 @@ use crate::model::{Activation, Layer, Model};
 
 /// Up to this size the series is used where the device's own tanh loses digits.
 const SMALL: f32 = 0.1;
-/// The first terms of the series after x, Abramowitz and Stegun 4.5.64: up to [`SMALL`] right to 6e-8 of the result.
+/// The first terms of the series after x, Abramowitz and Stegun 4.5.64: up to [`SMALL`] within 6e-8 of the result.
 const SERIES: [f32; 2] = [-1.0 / 3.0, 2.0 / 15.0];
 /// Small values, for which a device's tanh may be off by …
 const TANH_PROBES: [f32; 5] = [1e-4, 1e-3, 1e-2, 3e-2, 9e-2];
@@ -19,14 +19,14 @@ const GELU_LOST: f64 = 1e-5;
 /// How functions are computed that Burn does not compute as we define them on every device.
 ///
 /// - Burn leaves tanh to the device. A graphics driver may have a quotient of differences of exponentials, which loses the
-///   digits of small values, and a recurrent network has many: on llvmpipe, gradients of `keras-mnist-hrnn` were off by
-///   2.7e-5 of themselves.
+///   digits of small values, and a recurrent network has many: on llvmpipe, gradients of `keras-mnist-hrnn` had
+///   relative errors of 2.7e-5.
 /// - Where a back end of Burn has no gradient of GELU of its own, Burn takes that of the approximation by tanh, while the
 ///   function itself is exact: slopes are off by up to a thousandth.
 ///
 /// Both are tried on the device, so that whatever computes them right is left as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::backends::burn) struct Functions {
+pub(super) struct Functions {
     tanh_by_series: bool,
     gelu_by_erf: bool,
 }
@@ -36,7 +36,7 @@ impl Functions {
     ///
     /// # Errors
     /// The device does not answer.
-    pub(in crate::backends::burn) async fn of_model(model: &Model, device: &Device) -> Result<Self, ExecutionError> {
+    pub(super) async fn of_model(model: &Model, device: &Device) -> Result<Self, ExecutionError> {
         let has = |wanted| model.nodes.iter().any(|node| has(&node.layer, wanted));
         Ok(Self {
             tanh_by_series: has(Activation::Tanh) && !is_tanh_right(device).await?,
@@ -45,13 +45,13 @@ impl Functions {
     }
 
     /// For the record, what is not simply Burn's.
-    pub(in crate::backends::burn) fn settings(self) -> impl Iterator<Item = String> {
+    pub(super) fn settings(self) -> impl Iterator<Item = String> {
         let tanh = self.tanh_by_series.then_some("burn tanh: by its series where small, the device's is inexact");
         let gelu = self.gelu_by_erf.then_some("burn gelu: composed, its gradient is an approximation");
         tanh.into_iter().chain(gelu).map(str::to_owned)
     }
 
-    pub(in crate::backends::burn) fn activate<const D: usize>(self, x: Tensor<D>, function: Activation) -> Tensor<D> {
+    pub(super) fn activate<const D: usize>(self, x: Tensor<D>, function: Activation) -> Tensor<D> {
         match function {
             Activation::Identity => x,
             Activation::Relu => activation::relu(x),

@@ -1,0 +1,69 @@
+//! What is chosen, in few words, and what it costs.
+
+use super::RunOptions;
+use crate::bundle::Bundle;
+use crate::text;
+
+impl RunOptions {
+    /// What is chosen, in few words.
+    pub fn summary(&self) -> String {
+        let networks = self.networks();
+        match (self.workloads.is_empty(), networks.as_slice()) {
+            (true, _) => format!("{} suite, {} of them", self.suite().name, networks.len()),
+            (false, [one]) => text::workload_title(one),
+            (false, several) => format!("{} chosen", several.len()),
+        }
+    }
+
+    /// What a run costs: time at most, apart from checks and tests, and what is fetched before, of that the bundle with
+    /// Burn where there is one.
+    pub fn cost(&self, bundle: Option<&Bundle>) -> String {
+        let networks = self.networks();
+        let minutes = (networks.len() as f64 * self.suite().training_seconds / 60.0).ceil();
+        let time =
+            if minutes <= 1.0 { "About a minute".to_owned() } else { format!("{minutes} minutes or less of training") };
+        let uses = |prefix: &str| {
+            let sets = networks.iter().filter_map(|name| engine::workload(name)).map(|workload| workload.data_set);
+            sets.into_iter().any(|set| set.starts_with(prefix))
+        };
+        // As the server compresses them.
+        let mut fetched: Vec<String> = [("mnist", "11 MB of handwritten digits"), ("cifar10", "170 MB of photographs")]
+            .into_iter()
+            .filter(|(set, _)| uses(set))
+            .map(|(_, what)| what.to_owned())
+            .collect();
+        let burn = bundle.filter(|_| self.backend.is_burn());
+        fetched.extend(burn.map(|bundle| format!("{} of Burn", text::megabytes(bundle.compressed_bytes))));
+        match fetched.as_slice() {
+            [] => format!("{time}; makes up its stories itself."),
+            what => format!("{time}; fetches {} the first time.", what.join(" and ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::PageBackend;
+    use crate::bundle::BurnState;
+
+    #[test]
+    fn what_is_chosen_and_what_it_costs() {
+        let quick = RunOptions::default();
+        assert_eq!(quick.summary(), "quick suite, 2 of them");
+        assert_eq!(quick.cost(None), "About a minute; fetches 11 MB of handwritten digits the first time.");
+        let complete = quick.clone().with_suite(engine::suite("complete").unwrap());
+        let cost_of_all = complete.cost(None);
+        assert!(cost_of_all.starts_with("8 minutes") && cost_of_all.contains("and 170 MB"), "{cost_of_all}");
+        let stories = quick.with_network("keras-babi-rnn", true);
+        assert_eq!(stories.summary(), "3 chosen");
+        let stories = stories.with_network("keras-mnist-mlp", false).with_network("caffe-mnist", false);
+        assert_eq!(stories.summary(), text::workload_title("keras-babi-rnn"));
+        assert_eq!(stories.cost(None), "About a minute; makes up its stories itself.");
+        let burn =
+            BurnState::parse(r#"{"state":"ready","folder":"burn-1","compressed_bytes":3440000,"bytes":12000000}"#);
+        assert_eq!(stories.cost(burn.bundle()), "About a minute; makes up its stories itself.");
+        let by_burn = stories.with_backend(PageBackend::BurnFlex);
+        assert_eq!(by_burn.cost(burn.bundle()), "About a minute; fetches 3.4 MB of Burn the first time.");
+    }
+}

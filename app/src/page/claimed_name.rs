@@ -1,0 +1,22 @@
+//! What the owner says the GPU is.
+
+use leptos::prelude::*;
+
+/// Browsers mask the GPU's name, so its owner may say it.
+#[component]
+pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
+    view! {
+        <label class="claim">
+            <span>"Your GPU, if you know it"</span>
+            <input
+                type="text"
+                maxlength="80"
+                autocomplete="off"
+                spellcheck="false"
+                placeholder="such as GeForce RTX 4070"
+                prop:value=move || claimed.get()
+                on:input=move |event| claimed.set(event_target_value(&event))
+            />
+        </label>
+    }
+}

@@ -1,0 +1,21 @@
+//! What is trained, as the arguments say it.
+
+use engine::{EngineError, SUITES, SuiteDefinition, Workload};
+
+use crate::cli::{BenchmarkArgs, find_workloads};
+use crate::failure::Failure;
+
+pub(super) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
+    let known = || SUITES.iter().map(|suite| suite.name.to_owned()).collect();
+    engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
+}
+
+/// The workloads asked for by name; all of the suite's where none is.
+pub(super) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
+    let asked = &arguments.training.workloads;
+    if asked.is_empty() {
+        find_workloads(suite.workloads.iter().copied())
+    } else {
+        find_workloads(asked.iter().map(|name| name.trim()))
+    }
+}
