@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 
-use crate::{Browser, Server, Setup, skipped};
+use crate::{Browser, Firefox, Server, Setup, skipped};
 
 /// One browser at a time: two that emulate a GPU on the same processor would only wait for each other.
 static TURN: Mutex<()> = Mutex::new(());
@@ -49,6 +49,14 @@ pub fn drive(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
 /// As [`drive`] does.
 pub fn drive_with_server(setup: Setup, body: impl AsyncFnOnce(&Browser, &Server)) {
     drive_any::<Browser>(setup, body);
+}
+
+/// As [`drive`], in Firefox.
+///
+/// # Panics
+/// As [`drive`] does.
+pub fn drive_firefox(setup: Setup, body: impl AsyncFnOnce(&Firefox)) {
+    drive_any::<Firefox>(setup, async |page, _| body(page).await);
 }
 
 fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &Server)) {

@@ -1,16 +1,19 @@
 //! What a test needs to sit in front of the page as a stranger would: a server, a browser, and
 //! elements found by role and accessible name.
 
+mod bidi;
 mod browser;
 mod commands;
 mod drive;
+mod firefox;
 mod page;
 mod server;
 mod setup;
 mod watch;
 
 pub use browser::Browser;
-pub use drive::{drive, drive_with_server};
+pub use drive::{drive, drive_firefox, drive_with_server};
+pub use firefox::Firefox;
 pub use page::Page;
 pub use server::{Server, what_is_said_of_burn};
 pub use setup::Setup;

@@ -1,7 +1,7 @@
 /// How browser and server are set up.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
-    /// Whether the browser offers WebGPU, emulated by SwiftShader.
+    /// Whether the browser offers WebGPU: Chromium on SwiftShader, Firefox on the machine's Vulkan driver.
     pub webgpu: bool,
     /// Whether its owner likes dark pages.
     pub dark: bool,

@@ -1,6 +1,6 @@
-//! Every kernel, compiled by the browser's own shader compiler, which is stricter than the native one.
+//! Every kernel, compiled by the browsers' own shader compilers, which are stricter than the native one.
 
-use browser_tests::{Page, Setup, drive};
+use browser_tests::{Page, Setup, drive, drive_firefox};
 use serde_json::{Value, json};
 use shaders::{Access, KERNELS, Kernel, Stored};
 
@@ -65,7 +65,14 @@ async fn assert_compiles_all(page: &impl Page, expected: &str) {
     assert!(complaints.is_empty(), "{complaints:#?}");
 }
 
+// SwiftShader has no f16 and Firefox no subgroups, so that kernels with both are compiled by neither.
+
 #[test]
 fn chromium_compiles_every_kernel_without_a_complaint() {
     drive(Setup::default(), async |page| assert_compiles_all(page, "subgroups").await);
+}
+
+#[test]
+fn firefox_compiles_every_kernel_without_subgroups_and_f16_as_well() {
+    drive_firefox(Setup::default(), async |page| assert_compiles_all(page, "shader-f16").await);
 }
