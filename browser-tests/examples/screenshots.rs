@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use browser_tests::{Browser, Setup, drive};
+use browser_tests::{Browser, Page, Setup, drive};
 use fantoccini::Locator;
 
 const PATIENCE: Duration = Duration::from_secs(300);

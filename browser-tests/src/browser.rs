@@ -1,9 +1,7 @@
-use std::env;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use base64::Engine;
@@ -13,42 +11,13 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::Server;
 use crate::commands::Command;
+use crate::drive::{Driven, assert_own, on_the_path};
+use crate::page::selector;
 use crate::watch::PATIENCE;
+use crate::{Page, Server, Setup};
 
-/// How the browser is set up.
-#[derive(Clone, Copy, Debug)]
-pub struct Setup {
-    /// Whether it offers WebGPU, emulated by SwiftShader.
-    pub webgpu: bool,
-    /// Whether its owner likes dark pages.
-    pub dark: bool,
-    /// Width and height of the page, CSS pixels.
-    pub size: (u32, u32),
-    /// Device pixels for a CSS pixel.
-    pub scale: u32,
-    /// Files of the page that the server does not have.
-    pub missing: &'static [&'static str],
-    /// Data files that the server does not have.
-    pub missing_data: &'static [&'static str],
-    /// What the page's `burn.json` says; none for what the built page says.
-    pub burn: Option<&'static str>,
-}
-
-impl Setup {
-    /// What there is where nothing else is said.
-    pub const USUAL: Self =
-        Self { webgpu: true, dark: false, size: (1280, 900), scale: 1, missing: &[], missing_data: &[], burn: None };
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        Self::USUAL
-    }
-}
-
-/// A browser with one tab on a server's page.
+/// Chromium with one tab on a server's page.
 pub struct Browser {
     client: Client,
     driver: Child,
@@ -58,12 +27,6 @@ pub struct Browser {
     /// Network events so far; chromedriver hands out each of them once.
     network: Mutex<Vec<Value>>,
     _profile: TempDir,
-}
-
-/// chromedriver, where it is on the PATH.
-pub(crate) fn find_driver() -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path).map(|folder| folder.join("chromedriver")).find(|program| program.is_file())
 }
 
 /// What a headless Chromium needs to stay on this machine, and to offer WebGPU without a GPU.
@@ -89,12 +52,14 @@ fn flags(setup: Setup, profile: &Path) -> Vec<String> {
     flags
 }
 
-impl Browser {
-    /// Starts a browser of its own profile, through a chromedriver of its own.
-    ///
-    /// # Errors
-    /// chromedriver or the browser does not start.
-    pub async fn start(chromedriver: &Path, server: &Server, setup: Setup) -> Result<Self> {
+impl Driven for Browser {
+    const MISSING: &'static str = "chromedriver is not on the PATH (Debian: apt-get install chromium chromium-driver)";
+
+    fn find() -> Option<PathBuf> {
+        on_the_path(&["chromedriver"])
+    }
+
+    async fn start(chromedriver: &Path, server: &Server, setup: Setup) -> Result<Self> {
         let profile = tempfile::tempdir()?;
         let mut driver = Program::new(chromedriver)
             .arg("--port=0")
@@ -138,6 +103,91 @@ impl Browser {
         Ok(browser)
     }
 
+    async fn assert_well_behaved(&self) {
+        let mut console = self.console().await;
+        let tolerated = *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner);
+        console.retain(|line| !tolerated.iter().any(|text| line.contains(text)));
+        let bad: Vec<&String> = console
+            .iter()
+            .filter(|line| line.starts_with("SEVERE") || line.contains("Content Security Policy"))
+            .collect();
+        assert!(bad.is_empty(), "the console says: {bad:#?}");
+        assert_own(&self.requests().await, &self.origin);
+    }
+
+    async fn describe(&self) -> String {
+        let text = self.text("body").await.unwrap_or_default();
+        format!("--- the page says:\n{text}\n--- the console says:\n{}", self.console().await.join("\n"))
+    }
+
+    async fn close(mut self) {
+        // A browser that has crashed cannot be closed; its driver is ended all the same.
+        drop(self.client.clone().close().await);
+        drop(self.driver.kill());
+        drop(self.driver.wait());
+    }
+}
+
+impl Page for Browser {
+    type Element = Element;
+
+    async fn open(&self, path: &str) {
+        self.client.goto(&format!("{}{path}", self.origin)).await.expect("the page opens");
+    }
+
+    async fn by_role(&self, role: &str, name: &str) -> Option<Element> {
+        for element in self.client.find_all(Locator::Css(selector(role))).await.ok()? {
+            let asked = |command: Command| async { self.client.issue_cmd(command).await.ok() };
+            let is = async |command, expected: &str| {
+                expected.is_empty() || asked(command).await.is_some_and(|value| value.as_str() == Some(expected))
+            };
+            if element.is_displayed().await.unwrap_or(false)
+                && is(Command::ComputedRole(element.element_id()), role).await
+                && is(Command::ComputedLabel(element.element_id()), name).await
+            {
+                return Some(element);
+            }
+        }
+        None
+    }
+
+    async fn click(&self, role: &str, name: &str) {
+        self.wait_for(role, name, PATIENCE).await.click().await.expect("it can be clicked");
+    }
+
+    async fn text(&self, css: &str) -> Option<String> {
+        let element = self.client.find(Locator::Css(css)).await.ok()?;
+        element.prop("textContent").await.ok()?
+    }
+
+    async fn attribute(&self, css: &str, attribute: &str) -> Option<String> {
+        let element = self.client.find(Locator::Css(css)).await.ok()?;
+        element.attr(attribute).await.ok()?
+    }
+
+    async fn call(&self, function: &str, argument: Value) -> Value {
+        let script = format!(
+            "const [argument, done] = arguments;
+            (async () => ({function})(argument))()
+                .then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"
+        );
+        let mut answer = self.client.execute_async(&script, vec![argument]).await.expect("the script ends");
+        assert!(answer["error"].is_null(), "the script says: {}", answer["error"]);
+        answer["value"].take()
+    }
+
+    async fn sent_bodies(&self, method: &str) -> Vec<String> {
+        self.collect_network_events().await;
+        let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = events.iter().map(|event| &event["params"]["request"]);
+        requests
+            .filter(|request| request["method"] == method)
+            .filter_map(|request| request["postData"].as_str().map(str::to_owned))
+            .collect()
+    }
+}
+
+impl Browser {
     /// Size and colour scheme of the page.
     ///
     /// # Errors
@@ -168,87 +218,6 @@ impl Browser {
         &self.client
     }
 
-    /// Opens a path of the server, such as `/?steps=5`.
-    pub async fn open(&self, path: &str) {
-        self.client.goto(&format!("{}{path}", self.origin)).await.expect("the page opens");
-    }
-
-    /// The visible element with this role and accessible name; any name when empty.
-    pub async fn by_role(&self, role: &str, name: &str) -> Option<Element> {
-        for element in self.client.find_all(Locator::Css(selector(role))).await.ok()? {
-            let asked = |command: Command| async { self.client.issue_cmd(command).await.ok() };
-            let is = async |command, expected: &str| {
-                expected.is_empty() || asked(command).await.is_some_and(|value| value.as_str() == Some(expected))
-            };
-            if element.is_displayed().await.unwrap_or(false)
-                && is(Command::ComputedRole(element.element_id()), role).await
-                && is(Command::ComputedLabel(element.element_id()), name).await
-            {
-                return Some(element);
-            }
-        }
-        None
-    }
-
-    /// Waits for such an element.
-    ///
-    /// # Panics
-    /// It does not appear in time.
-    pub async fn wait_for(&self, role: &str, name: &str, patience: Duration) -> Element {
-        let start = Instant::now();
-        loop {
-            if let Some(element) = self.by_role(role, name).await {
-                return element;
-            }
-            assert!(start.elapsed() < patience, "no {role} “{name}” within {patience:?}");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    }
-
-    /// Waits until the status region's text fulfils `expected`, and gives it.
-    ///
-    /// # Panics
-    /// It does not in time.
-    pub async fn wait_for_status(&self, patience: Duration, expected: impl Fn(&str) -> bool) -> String {
-        let start = Instant::now();
-        loop {
-            let text = self.text("[role=status]").await.unwrap_or_default();
-            if expected(&text) {
-                return text;
-            }
-            assert!(start.elapsed() < patience, "the status is still “{text}” after {patience:?}");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    }
-
-    /// Text of the first element that fits a CSS selector, hidden parts included.
-    pub async fn text(&self, css: &str) -> Option<String> {
-        let element = self.client.find(Locator::Css(css)).await.ok()?;
-        element.prop("textContent").await.ok()?
-    }
-
-    /// The number in the attribute of the first element that fits a CSS selector.
-    pub async fn number(&self, css: &str, attribute: &str) -> Option<f64> {
-        let element = self.client.find(Locator::Css(css)).await.ok()?;
-        element.attr(attribute).await.ok()??.parse().ok()
-    }
-
-    /// Clicks a button or follows a link as soon as it is there.
-    pub async fn click(&self, role: &str, name: &str) {
-        self.wait_for(role, name, PATIENCE).await.click().await.expect("it can be clicked");
-    }
-
-    /// The bodies of all requests that the page sent with `method` so far.
-    pub async fn sent_bodies(&self, method: &str) -> Vec<String> {
-        self.collect_network_events().await;
-        let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
-        let requests = events.iter().map(|event| &event["params"]["request"]);
-        requests
-            .filter(|request| request["method"] == method)
-            .filter_map(|request| request["postData"].as_str().map(str::to_owned))
-            .collect()
-    }
-
     /// The whole page as PNG, as far as it can be scrolled.
     ///
     /// # Errors
@@ -260,22 +229,6 @@ impl Browser {
         Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
     }
 
-    /// # Panics
-    /// The console has an error or tells of a broken content security policy; the page asked another server.
-    pub(crate) async fn assert_well_behaved(&self) {
-        let mut console = self.console().await;
-        let tolerated = *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner);
-        console.retain(|line| !tolerated.iter().any(|text| line.contains(text)));
-        let bad: Vec<&String> = console
-            .iter()
-            .filter(|line| line.starts_with("SEVERE") || line.contains("Content Security Policy"))
-            .collect();
-        assert!(bad.is_empty(), "the console says: {bad:#?}");
-        let (own, foreign) = self.requests().await;
-        assert!(!own.is_empty(), "the network's log is empty, so nothing is known about the page's requests");
-        assert!(foreign.is_empty(), "the page asked other servers: {foreign:#?}");
-    }
-
     /// What the page logged since the last time, one line each.
     async fn console(&self) -> Vec<String> {
         let entries = self.client.issue_cmd(Command::Log("browser")).await.unwrap_or_default();
@@ -285,12 +238,11 @@ impl Browser {
         entries.as_array().map(|entries| entries.iter().map(line).collect()).unwrap_or_default()
     }
 
-    /// Addresses that the page asked for, on its own server and elsewhere.
-    async fn requests(&self) -> (Vec<String>, Vec<String>) {
+    /// Addresses that the page asked for.
+    async fn requests(&self) -> Vec<String> {
         self.collect_network_events().await;
         let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
-        let addresses = events.iter().filter_map(|event| event["params"]["request"]["url"].as_str());
-        addresses.filter(|a| a.starts_with("http")).map(str::to_owned).partition(|a| a.starts_with(&self.origin))
+        events.iter().filter_map(|event| Some(event["params"]["request"]["url"].as_str()?.to_owned())).collect()
     }
 
     async fn collect_network_events(&self) {
@@ -301,35 +253,5 @@ impl Browser {
         };
         let new = entries.as_array().into_iter().flatten().filter_map(message);
         self.network.lock().unwrap_or_else(PoisonError::into_inner).extend(new);
-    }
-
-    /// What a person would look at after a failure.
-    pub(crate) async fn describe(&self) -> String {
-        let text = self.text("body").await.unwrap_or_default();
-        format!("--- the page says:\n{text}\n--- the console says:\n{}", self.console().await.join("\n"))
-    }
-
-    /// Ends the browser and its driver.
-    pub async fn close(mut self) {
-        // A browser that has crashed cannot be closed; its driver is ended all the same.
-        drop(self.client.clone().close().await);
-        drop(self.driver.kill());
-        drop(self.driver.wait());
-    }
-}
-
-/// Elements that may have a role; the browser is asked which of them do.
-fn selector(role: &str) -> &'static str {
-    match role {
-        "button" => "button, [role=button], summary",
-        "link" => "a[href]",
-        "table" => "table",
-        "progressbar" => "progress, [role=progressbar]",
-        "status" => "output, [role=status]",
-        "radio" => "input[type=radio]",
-        "checkbox" => "input[type=checkbox]",
-        "textbox" => "input, textarea",
-        "heading" => "h1, h2, h3",
-        other => panic!("say here which elements may be a {other}"),
     }
 }

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use crate::Browser;
+use crate::Page;
 
 /// For what a page shows at once on an idle machine. Only what never comes takes so long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,7 +33,7 @@ impl Seen {
 ///
 /// # Panics
 /// They are not within [`RUN_PATIENCE`].
-pub async fn watch_to_the_end(page: &Browser) -> Seen {
+pub async fn watch_to_the_end(page: &impl Page) -> Seen {
     let start = Instant::now();
     let mut seen = Seen::default();
     while page.by_role("table", "Results").await.is_none() {

@@ -1,8 +1,8 @@
 //! What is optional and not there, or not yet: the page says so, and the rest of it works.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use browser_tests::{Browser, PATIENCE, RUN_PATIENCE, Setup, drive, drive_with_server, watch_to_the_end};
+use browser_tests::{Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive, drive_with_server, watch_to_the_end};
 use fantoccini::Locator;
 use fantoccini::elements::Element;
 use serde_json::Value;
@@ -29,19 +29,6 @@ async fn label_of(page: &Browser, choice: &Element) -> String {
     text.as_str().unwrap().to_owned()
 }
 
-/// Waits until the first element that fits `css` says `part`, and gives all that it says.
-async fn wait_for_text(page: &Browser, css: &str, part: &str) -> String {
-    let start = Instant::now();
-    loop {
-        let text = page.text(css).await.unwrap_or_default();
-        if text.contains(part) {
-            return text;
-        }
-        assert!(start.elapsed() < PATIENCE, "{css} still says “{text}” and not “{part}”");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-}
-
 async fn ask(page: &Browser, script: &str) -> Value {
     page.client().execute(script, Vec::new()).await.unwrap()
 }
@@ -52,7 +39,7 @@ fn burn_can_be_chosen_as_soon_as_it_is_built_without_a_reload() {
         page.open("/?workload=keras-mnist-mlp&batch=8&steps=3").await;
         page.wait_for("button", "Benchmark", PATIENCE).await;
         ask(page, "window.marked = true").await;
-        wait_for_text(page, "[data-burn=building]", "Burn is being built: compiling Burn for the page").await;
+        page.wait_for_text("[data-burn=building]", "Burn is being built: compiling Burn for the page").await;
         assert!(
             page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap(),
             "our kernels need no Burn"
@@ -67,14 +54,14 @@ fn burn_can_be_chosen_as_soon_as_it_is_built_without_a_reload() {
         assert!(!page.by_role("button", "Compare back ends").await.unwrap().is_enabled().await.unwrap());
 
         server.say_of_burn(&BUILDING.replace("compiling", "compressing")).unwrap();
-        wait_for_text(page, "[data-burn=building]", "compressing Burn for the page").await;
+        page.wait_for_text("[data-burn=building]", "compressing Burn for the page").await;
         server.say_of_burn(READY).unwrap();
-        wait_for_text(page, "details.engines", "3.4 MB more to fetch").await;
-        wait_for_text(page, ".controls", "Burn is ready: choose it as the engine").await;
+        page.wait_for_text("details.engines", "3.4 MB more to fetch").await;
+        page.wait_for_text(".controls", "Burn is ready: choose it as the engine").await;
         let choice = engine(page, "burn-flex").await;
         assert!(choice.is_enabled().await.unwrap());
         choice.click().await.unwrap();
-        wait_for_text(page, "#benchmark-note", "3.4 MB of Burn").await;
+        page.wait_for_text("#benchmark-note", "3.4 MB of Burn").await;
         assert!(page.by_role("button", "Compare back ends").await.unwrap().is_enabled().await.unwrap());
         assert_eq!(ask(page, "return window.marked").await, true, "the page was loaded again");
     });
@@ -84,10 +71,10 @@ fn burn_can_be_chosen_as_soon_as_it_is_built_without_a_reload() {
 fn a_link_to_burn_waits_while_it_is_built_and_can_then_be_followed() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.open(LINK_TO_BURN).await;
-        wait_for_text(page, "#benchmark-note", "Burn on the processor is being built: compiling Burn").await;
+        page.wait_for_text("#benchmark-note", "Burn on the processor is being built: compiling Burn").await;
         assert!(!page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
         server.say_of_burn(READY).unwrap();
-        wait_for_text(page, "#benchmark-note", "3.4 MB of Burn").await;
+        page.wait_for_text("#benchmark-note", "3.4 MB of Burn").await;
         assert!(page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
     });
 }
@@ -96,10 +83,10 @@ fn a_link_to_burn_waits_while_it_is_built_and_can_then_be_followed() {
 fn burn_that_failed_to_build_is_told_with_its_reason_and_our_kernels_are_there() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.open("/?workload=keras-mnist-mlp&batch=8&steps=3").await;
-        wait_for_text(page, "[data-burn=building]", "Burn is being built").await;
+        page.wait_for_text("[data-burn=building]", "Burn is being built").await;
         server.say_of_burn(r#"{"state":"missing","note":"building Burn failed: no space left on the disk"}"#).unwrap();
         let reason = "Burn is not on this server: building Burn failed: no space left on the disk.";
-        wait_for_text(page, ".controls", reason).await;
+        page.wait_for_text(".controls", reason).await;
         assert!(page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
     });
 }
@@ -109,7 +96,7 @@ fn a_page_without_burn_says_why_where_burn_would_be_chosen() {
     drive(Setup { burn: Some(MISSING), ..Setup::USUAL }, async |page| {
         page.open(LINK_TO_BURN).await;
         let reason = "is not on this server: the page was built without Burn (--no-burn-page).";
-        let note = wait_for_text(page, "#benchmark-note", reason).await;
+        let note = page.wait_for_text("#benchmark-note", reason).await;
         assert!(note.starts_with("Burn on the processor"), "{note}");
         open(page, "details.engines").await;
         let choice = engine(page, "burn-wgpu").await;
@@ -126,7 +113,7 @@ fn a_page_without_burn_says_why_where_burn_would_be_chosen() {
 fn a_page_that_says_nothing_of_burn_has_none() {
     drive(Setup { missing: &["burn.json"], ..Setup::USUAL }, async |page| {
         page.open(LINK_TO_BURN).await;
-        wait_for_text(page, "#benchmark-note", "Burn on the processor is not on this server").await;
+        page.wait_for_text("#benchmark-note", "Burn on the processor is not on this server").await;
     });
 }
 
@@ -144,7 +131,7 @@ fn nothing_is_asked_while_a_run_goes_on() {
         assert_eq!(ask(page, questions).await, before);
         server.say_of_burn(READY).unwrap();
         page.click("button", "Cancel").await;
-        wait_for_text(page, ".controls", "Burn is ready").await;
+        page.wait_for_text(".controls", "Burn is ready").await;
     });
 }
 
@@ -152,7 +139,7 @@ fn nothing_is_asked_while_a_run_goes_on() {
 fn without_cifar10_the_page_says_what_cannot_be_trained_and_trains_the_rest() {
     drive_with_server(Setup { missing_data: CIFAR10, ..Setup::USUAL }, async |page, server| {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=3").await;
-        let said = wait_for_text(page, "#missing-data", "CIFAR-10 is not on this server").await;
+        let said = page.wait_for_text("#missing-data", "CIFAR-10 is not on this server").await;
         assert!(said.contains("cifar10-train.bin is missing in its data folder"), "{said}");
         assert!(said.contains("8 of the 16 networks"), "{said}");
         open(page, "details.networks").await;
@@ -175,7 +162,7 @@ fn without_cifar10_the_page_says_what_cannot_be_trained_and_trains_the_rest() {
         // Data that comes later is found, here by whoever opens the page again.
         server.restore_missing().unwrap();
         page.open("/?suite=complete").await;
-        wait_for_text(page, "#benchmark-note", "170 MB of photographs").await;
+        page.wait_for_text("#benchmark-note", "170 MB of photographs").await;
         assert!(page.wait_for("button", "Benchmark", PATIENCE).await.is_enabled().await.unwrap());
     });
 }
@@ -184,12 +171,12 @@ fn without_cifar10_the_page_says_what_cannot_be_trained_and_trains_the_rest() {
 fn a_link_to_what_lacks_its_data_gives_the_reason_and_a_way_out() {
     drive(Setup { missing_data: CIFAR10, ..Setup::USUAL }, async |page| {
         page.open("/?suite=complete").await;
-        let note = wait_for_text(page, "#benchmark-note", "The complete suite needs CIFAR-10").await;
+        let note = page.wait_for_text("#benchmark-note", "The complete suite needs CIFAR-10").await;
         assert!(note.contains("not on this server"), "{note}");
         assert!(!page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
 
         page.open("/?workload=keras-mnist-mlp,theano-cifar10&batch=32&steps=3").await;
-        wait_for_text(page, "#benchmark-note", "needs CIFAR-10, which is not on this server").await;
+        page.wait_for_text("#benchmark-note", "needs CIFAR-10, which is not on this server").await;
         open(page, "details.networks").await;
         let chosen = page.client().find(Locator::Css("input[type=checkbox][value=theano-cifar10]")).await.unwrap();
         chosen.click().await.unwrap();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use browser_tests::{
-    Browser, CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, RUN_PATIENCE, Setup, drive, watch_to_the_end,
+    Browser, CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, Page, RUN_PATIENCE, Setup, drive, watch_to_the_end,
 };
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};

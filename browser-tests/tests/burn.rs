@@ -1,7 +1,7 @@
 //! Burn's back ends in the page, and comparisons of back ends.
 
 use browser_tests::{
-    Browser, CANCELLING, PATIENCE, RUN_PATIENCE, Server, Setup, drive_with_server, skipped, watch_to_the_end,
+    Browser, CANCELLING, PATIENCE, Page, RUN_PATIENCE, Server, Setup, drive_with_server, skipped, watch_to_the_end,
     what_is_said_of_burn,
 };
 use fantoccini::Locator;

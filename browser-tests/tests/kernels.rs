@@ -1,22 +1,21 @@
-//! Every kernel, compiled by the browser's own shader compiler, which is stricter than the native one.
+//! Every kernel, compiled by the browsers' own shader compilers, which are stricter than the native one.
 
-use browser_tests::{Setup, drive};
+use browser_tests::{Page, Setup, drive, drive_firefox};
 use serde_json::{Value, json};
 use shaders::{Access, KERNELS, Kernel, Stored};
 
-/// Compiles a kernel if the device has the features that it needs. A pipeline is made of it, because some drivers
-/// complain only then. Answers with `null`, or with what is wrong.
-const COMPILE: &str = r#"
-const [kernel, done] = arguments;
-(async () => {
-    if (!window.testDevice) {
-        const adapter = await navigator.gpu.requestAdapter();
-        const requiredFeatures = ["subgroups"].filter((feature) => adapter.features.has(feature));
-        window.testDevice = await adapter.requestDevice({ requiredFeatures });
-    }
+/// Opens a device with what kernels may need. Answers with as much of that as there is.
+const OPEN: &str = r#"async () => {
+    const adapter = await navigator.gpu.requestAdapter();
+    const requiredFeatures = ["subgroups", "shader-f16"].filter((feature) => adapter.features.has(feature));
+    window.testDevice = await adapter.requestDevice({ requiredFeatures });
+    return requiredFeatures;
+}"#;
+
+/// Compiles a kernel. A pipeline is made of it, because some drivers complain only then. Answers with `null`, or with
+/// what is wrong.
+const COMPILE: &str = r#"async (kernel) => {
     const device = window.testDevice;
-    const missing = kernel.needs.filter((feature) => !device.features.has(feature));
-    if (missing.length) return `this browser lacks ${missing}`;
     const buffer = (binding, type, hasDynamicOffset) =>
         ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type, hasDynamicOffset } });
     const storage = kernel.storage.map((type, index) => buffer(index + 1, type, false));
@@ -36,35 +35,44 @@ const [kernel, done] = arguments;
     const error = await device.popErrorScope();
     if (error) messages.push(error.message);
     return messages.length ? messages.join("; ") : null;
-})().then(done, (error) => done(String(error)));
-"#;
+}"#;
 
 /// What the script needs to know of a kernel.
-fn describe(kernel: &Kernel) -> Value {
+fn describe(kernel: &Kernel, stored: Stored) -> Value {
     let storage = kernel.storage.iter().map(|access| match access {
         Access::Read => "read-only-storage",
         Access::ReadWrite => "storage",
     });
-    json!({
-        "name": kernel.name,
-        "source": kernel.source_for_browsers(Stored::F32),
-        "storage": storage.collect::<Vec<_>>(),
-        // Chromium's SwiftShader has subgroups, so that nothing has to be left out.
-        "needs": if kernel.needs_subgroups() { vec!["subgroups"] } else { vec![] },
-    })
+    json!({ "source": kernel.source_for_browsers(stored), "storage": storage.collect::<Vec<_>>() })
+}
+
+/// Compiles every kernel in every form for which the browser's device has the features; `expected` are those that it
+/// always has.
+async fn assert_compiles_all(page: &impl Page, expected: &str) {
+    page.open("/").await;
+    let features = page.call(OPEN, Value::Null).await;
+    let has = |feature: &str| features.as_array().is_some_and(|all| all.iter().any(|one| one == feature));
+    assert!(has(expected), "this browser has only {features}");
+    let mut complaints = Vec::new();
+    for kernel in KERNELS.iter().filter(|kernel| has("subgroups") || !kernel.needs_subgroups()) {
+        for stored in Stored::ALL.into_iter().filter(|stored| has("shader-f16") || *stored == Stored::F32) {
+            let answer = page.call(COMPILE, describe(kernel, stored)).await;
+            if !answer.is_null() {
+                complaints.push(format!("{} of {stored:?}: {answer}", kernel.name));
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints:#?}");
+}
+
+// SwiftShader has no f16 and Firefox no subgroups, so that kernels with both are compiled by neither.
+
+#[test]
+fn chromium_compiles_every_kernel_without_a_complaint() {
+    drive(Setup::default(), async |page| assert_compiles_all(page, "subgroups").await);
 }
 
 #[test]
-fn the_browser_compiles_every_kernel_without_a_complaint() {
-    drive(Setup::default(), async |page| {
-        page.open("/").await;
-        let mut complaints = Vec::new();
-        for kernel in KERNELS {
-            let answer = page.client().execute_async(COMPILE, vec![describe(kernel)]).await.unwrap();
-            if !answer.is_null() {
-                complaints.push(format!("{}: {answer}", kernel.name));
-            }
-        }
-        assert!(complaints.is_empty(), "{complaints:#?}");
-    });
+fn firefox_compiles_every_kernel_without_subgroups_and_f16_as_well() {
+    drive_firefox(Setup::default(), async |page| assert_compiles_all(page, "shader-f16").await);
 }

@@ -56,7 +56,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let store = data::store(top, None)?;
     setup::system(Wanted {
         download: store.needs_download(),
-        browser: selection.holds(BROWSER_TESTS),
+        browsers: selection.holds(BROWSER_TESTS),
         software_vulkan: !selection.others.is_empty(),
     })?;
     setup::wasm_target(top)?;

@@ -17,8 +17,8 @@ pub(crate) use wasm::wasm_target;
 pub(crate) struct Wanted {
     /// An archive of a data set has to be downloaded.
     pub download: bool,
-    /// A browser with WebGPU, and the driver that tests steer it by.
-    pub browser: bool,
+    /// The browsers that tests drive, and the driver that they steer Chromium by.
+    pub browsers: bool,
     /// A Vulkan driver that works without a GPU.
     pub software_vulkan: bool,
 }
@@ -30,7 +30,9 @@ pub(crate) struct Wanted {
 pub(crate) fn system(wanted: Wanted) -> Result<()> {
     let mut needs = vec![Need::CCompiler];
     needs.extend(wanted.download.then_some(Need::Download));
-    needs.extend(wanted.browser.then_some(Need::Browser));
+    if wanted.browsers {
+        needs.extend([Need::Chromium, Need::Firefox]);
+    }
     needs.extend((wanted.software_vulkan && cfg!(target_os = "linux")).then_some(Need::Vulkan));
     packages::ensure(&Machine::this_one(), &needs, Machine::this_one)
 }

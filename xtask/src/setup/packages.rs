@@ -15,7 +15,9 @@ pub(super) enum Need {
     /// The data sets are fetched from npm's registry.
     Download,
     /// The browser tests drive Chromium through its driver.
-    Browser,
+    Chromium,
+    /// They drive Firefox, too, which needs no driver.
+    Firefox,
     /// The tests of GPU code run on Mesa's llvmpipe where there is no GPU.
     Vulkan,
 }
@@ -32,11 +34,12 @@ impl Need {
             // On Windows the compiler is not on the PATH; Rust's own linker finds it, and so does the `cc` crate.
             Self::CCompiler => any(&["cc", "gcc", "clang"]) || cfg!(windows),
             Self::Download => any(&["curl", "npm"]),
-            Self::Browser => {
+            Self::Chromium => {
                 let on_the_path = any(&["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]);
                 let on_a_mac = ["Applications/Google Chrome.app", "Applications/Chromium.app"];
                 (on_the_path || on_a_mac.into_iter().any(is_there)) && any(&["chromedriver"])
             }
+            Self::Firefox => any(&["firefox-esr", "firefox"]) || is_there("Applications/Firefox.app"),
             Self::Vulkan => {
                 vulkan::lavapipe(&machine.root).is_some()
                     && vulkan::has_loader(&machine.root)
@@ -50,8 +53,10 @@ impl Need {
         match self {
             Self::CCompiler => &["build-essential"],
             Self::Download => &["curl", "ca-certificates"],
-            Self::Browser if system == System::Ubuntu => &["chromium-browser", "chromium-chromedriver"],
-            Self::Browser => &["chromium", "chromium-driver"],
+            Self::Chromium if system == System::Ubuntu => &["chromium-browser", "chromium-chromedriver"],
+            Self::Chromium => &["chromium", "chromium-driver"],
+            Self::Firefox if system == System::Ubuntu => &["firefox"],
+            Self::Firefox => &["firefox-esr"],
             Self::Vulkan => &[MESA, "libvulkan1"],
         }
     }
@@ -61,7 +66,8 @@ impl Need {
         match self {
             Self::CCompiler => "a C compiler (`cc`)",
             Self::Download => "`curl` (or Node.js with `npm`)",
-            Self::Browser => "Chromium or Chrome, and `chromedriver` of the same version on the PATH",
+            Self::Chromium => "Chromium or Chrome, and `chromedriver` of the same version on the PATH",
+            Self::Firefox => "Firefox",
             Self::Vulkan => {
                 "Mesa's Vulkan drivers, version 24 or newer, with llvmpipe (lavapipe), and the Vulkan loader"
             }
@@ -154,7 +160,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    const ALL: [Need; 4] = [Need::CCompiler, Need::Download, Need::Browser, Need::Vulkan];
+    const ALL: [Need; 5] = [Need::CCompiler, Need::Download, Need::Chromium, Need::Firefox, Need::Vulkan];
 
     /// A machine that has these programs and nothing else.
     fn machine(root: &Path, system: System, programs: &[&str]) -> Machine {
@@ -184,7 +190,8 @@ mod tests {
         let install = "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 -q";
         let commands = format!(
             "export DEBIAN_FRONTEND=noninteractive; apt-get update -q || true && {install} build-essential curl \
-             ca-certificates chromium chromium-driver libvulkan1 && {install} -t bookworm-backports mesa-vulkan-drivers"
+             ca-certificates chromium chromium-driver firefox-esr libvulkan1 && {install} -t bookworm-backports \
+             mesa-vulkan-drivers"
         );
         let adding = format!("echo \"{line}\" > /etc/apt/sources.list.d/gradmark-backports.list && {commands}");
         assert_eq!(script(System::Bookworm, &ALL, Some(line)), adding);
@@ -205,7 +212,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let machine = machine(root.path(), System::Other, &[]);
         let error = ensure(&machine, &ALL, || unreachable!("nothing was installed")).unwrap_err().to_string();
-        for part in ["C compiler", "curl", "chromedriver", "llvmpipe"] {
+        for part in ["C compiler", "curl", "chromedriver", "Firefox", "llvmpipe"] {
             assert!(error.contains(part), "{part:?} is not in {error:?}");
         }
     }
@@ -214,7 +221,8 @@ mod tests {
     #[test]
     fn what_is_there_is_left_alone_and_an_old_mesa_is_not_enough() {
         let root = tempfile::tempdir().unwrap();
-        let mut machine = machine(root.path(), System::Bookworm, &["cc", "curl", "chromium", "chromedriver"]);
+        let programs = ["cc", "curl", "chromium", "chromedriver", "firefox-esr"];
+        let mut machine = machine(root.path(), System::Bookworm, &programs);
         for file in ["usr/share/vulkan/icd.d/lvp_icd.json", "usr/lib/libvulkan.so.1"] {
             fs::create_dir_all(root.path().join(file).parent().unwrap()).unwrap();
             fs::write(root.path().join(file), "").unwrap();
