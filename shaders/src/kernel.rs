@@ -14,6 +14,9 @@ pub enum Access {
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     pub name: &'static str,
+    /// The file of its own part, without folder and ending: its name, unless one text with different shared parts makes
+    /// several kernels.
+    pub file: &'static str,
     /// Parts of the source, to be concatenated: shared files, then the kernel's own.
     pub sources: &'static [&'static str],
     /// Size of the parameter block in bytes.
@@ -110,14 +113,28 @@ pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|k| k.name == name)
 }
 
+/// The file of a kernel: the one that its line names, or that of its name.
+macro_rules! kernel_file {
+    ($name:literal) => {
+        $name
+    };
+    ($name:literal, $file:literal) => {
+        $file
+    };
+}
+
 /// A line of the registry.
 macro_rules! kernels {
-    ($($name:literal, $params:ident, $workgroup_size:literal, [$($shared:literal),*], [$($access:ident),*];)*) => {
+    ($(
+        $name:literal $(from $file:literal)?, $params:ident, $workgroup_size:literal,
+        [$($shared:literal),*], [$($access:ident),*];
+    )*) => {
         &[$(Kernel {
             name: $name,
+            file: kernel_file!($name $(, $file)?),
             sources: &[
                 $(include_str!(concat!("../shared/", $shared, ".wgsl")),)*
-                include_str!(concat!("../kernels/", $name, ".wgsl")),
+                include_str!(concat!("../kernels/", kernel_file!($name $(, $file)?), ".wgsl")),
             ],
             params_bytes: size_of::<crate::params::$params>(),
             params: <crate::params::$params as Block>::FIELDS,
@@ -127,7 +144,8 @@ macro_rules! kernels {
     };
 }
 
-/// Every kernel: name, parameter block, workgroup size, shared parts, storage buffers.
+/// Every kernel: name (and `from` which file where that has another name), parameter block, workgroup size, shared parts,
+/// storage buffers.
 #[rustfmt::skip]
 pub const KERNELS: &[Kernel] = kernels![
     "gather", Gather, 64, ["step", "invocation"], [Read, Read, Read, Read, ReadWrite, ReadWrite];
