@@ -62,6 +62,11 @@ impl Choices {
         self.abilities.stored
     }
 
+    /// Whether they are for a GPU that a CPU emulates.
+    pub(super) fn emulated(&self) -> bool {
+        self.abilities.software
+    }
+
     /// Times the variants of all `products` that were not timed before. On an emulated GPU nothing is timed: there the
     /// rule is as good, and timing slow. Returns how many products were timed.
     ///
