@@ -22,11 +22,6 @@ struct Block {
     row7: vec4<f32>,
 }
 
-// Number of this workgroup over the whole dispatch; they fill x first and then y.
-fn workgroup_number(workgroup: vec3<u32>, workgroups: vec3<u32>) -> u32 {
-    return workgroup.y * workgroups.x + workgroup.x;
-}
-
 // Row and column of a tile, both counted in tiles, of a product of so many rows and columns whose sums are `depth` long.
 //
 // A band of tiles below each other goes through all columns before the next band begins. A band is as high as caches

@@ -13,11 +13,6 @@ const PITCH: u32 = 17u;
 var<workgroup> left_operand: array<vec4<f32>, 272>;
 var<workgroup> right_operand: array<vec4<f32>, 272>;
 
-// Number of this workgroup over the whole dispatch; they fill x first and then y.
-fn workgroup_number(workgroup: vec3<u32>, workgroups: vec3<u32>) -> u32 {
-    return workgroup.y * workgroups.x + workgroup.x;
-}
-
 // tile += one step: invocation `local` has rows 4i and 32 + 4i of the fours i = local / 8, columns likewise of local %
 // 8.
 fn add_step(tile: ptr<function, Tile>, local: u32) {

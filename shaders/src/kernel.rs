@@ -14,6 +14,9 @@ pub enum Access {
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     pub name: &'static str,
+    /// The file of its own part, without folder and ending: its name, unless one text with different shared parts makes
+    /// several kernels.
+    pub file: &'static str,
     /// Parts of the source, to be concatenated: shared files, then the kernel's own.
     pub sources: &'static [&'static str],
     /// Size of the parameter block in bytes.
@@ -110,14 +113,28 @@ pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|k| k.name == name)
 }
 
+/// The file of a kernel: the one that its line names, or that of its name.
+macro_rules! kernel_file {
+    ($name:literal) => {
+        $name
+    };
+    ($name:literal, $file:literal) => {
+        $file
+    };
+}
+
 /// A line of the registry.
 macro_rules! kernels {
-    ($($name:literal, $params:ident, $workgroup_size:literal, [$($shared:literal),*], [$($access:ident),*];)*) => {
+    ($(
+        $name:literal $(from $file:literal)?, $params:ident, $workgroup_size:literal,
+        [$($shared:literal),*], [$($access:ident),*];
+    )*) => {
         &[$(Kernel {
             name: $name,
+            file: kernel_file!($name $(, $file)?),
             sources: &[
                 $(include_str!(concat!("../shared/", $shared, ".wgsl")),)*
-                include_str!(concat!("../kernels/", $name, ".wgsl")),
+                include_str!(concat!("../kernels/", kernel_file!($name $(, $file)?), ".wgsl")),
             ],
             params_bytes: size_of::<crate::params::$params>(),
             params: <crate::params::$params as Block>::FIELDS,
@@ -127,7 +144,8 @@ macro_rules! kernels {
     };
 }
 
-/// Every kernel: name, parameter block, workgroup size, shared parts, storage buffers.
+/// Every kernel: name (and `from` which file where that has another name), parameter block, workgroup size, shared parts,
+/// storage buffers.
 #[rustfmt::skip]
 pub const KERNELS: &[Kernel] = kernels![
     "gather", Gather, 64, ["step", "invocation"], [Read, Read, Read, Read, ReadWrite, ReadWrite];
@@ -185,21 +203,33 @@ pub const KERNELS: &[Kernel] = kernels![
     "add_forward", Add, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params"], [Read, Read, ReadWrite];
     "add_gradient", Add, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params", "store_gradient"], [Read, Read, ReadWrite];
     "blend", Blend, 64, ["step", "invocation"], [Read, ReadWrite];
-    "dense_forward_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "subgroup_tile"], [Read, Read, Read, ReadWrite];
-    "dense_input_gradient_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "dense_weight_gradient_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "subgroup_tile", "no_bias"], [Read, Read, ReadWrite];
-    "dense_forward_thin", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "subgroup_tile"], [Read, Read, Read, ReadWrite];
-    "dense_input_gradient_thin", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "conv2d_forward_subgroup", Conv2d, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "subgroup_tile"], [Read, Read, Read, ReadWrite];
-    "conv2d_input_gradient_subgroup", Conv2d, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "conv2d_weight_gradient_subgroup", Conv2d, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "subgroup_tile", "no_bias"], [Read, Read, ReadWrite];
-    "dense_forward_shared", Dense, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "tile", "workgroup_tile"], [Read, Read, Read, ReadWrite];
-    "dense_input_gradient_shared", Dense, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "tile", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "dense_weight_gradient_shared", Dense, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "tile", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
-    "conv2d_forward_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_tile"], [Read, Read, Read, ReadWrite];
-    "conv2d_input_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "tile", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "conv2d_weight_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "dense_forward_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "subgroup_tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_weight_gradient_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "subgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "dense_forward_thin", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "subgroup_tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_thin", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_forward_subgroup", Conv2d, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "workgroup_number", "subgroup_tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient_subgroup", Conv2d, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "workgroup_number", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_weight_gradient_subgroup", Conv2d, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "workgroup_number", "subgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "dense_forward_shared", Dense, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "tile", "workgroup_number", "workgroup_tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_shared", Dense, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "tile", "workgroup_number", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_weight_gradient_shared", Dense, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "tile", "workgroup_number", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_forward_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_number", "workgroup_tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "tile", "workgroup_number", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_weight_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_number", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "dense_forward_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
+    "dense_forward_tall" from "dense_forward_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tall_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_tall" from "dense_input_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tall_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_weight_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "dense_weight_gradient_tall" from "dense_weight_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tall_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_forward_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "tile", "large_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_forward_tall" from "conv2d_forward_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "tall_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "tile", "large_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient_tall" from "conv2d_input_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "tall_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "tile", "large_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_weight_gradient_tall" from "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "tall_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
     "round_weights", RoundWeights, 64, ["step", "invocation"], [Read, ReadWrite, ReadWrite];
-    "lstm_forward_subgroup", Lstm, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "subgroup_tile"], [Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
-    "lstm_backward_subgroup", Lstm, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "subgroup_tile"], [Read, Read, ReadWrite, ReadWrite];
+    "lstm_forward_subgroup", Lstm, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "workgroup_number", "subgroup_tile"], [Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
+    "lstm_backward_subgroup", Lstm, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "workgroup_number", "subgroup_tile"], [Read, Read, ReadWrite, ReadWrite];
 ];

@@ -28,8 +28,12 @@ fn files(folder: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_kernel_on_disk_is_registered() {
-    let registered: BTreeSet<String> = KERNELS.iter().map(|k| k.name.to_owned()).collect();
+    let registered: BTreeSet<String> = KERNELS.iter().map(|k| k.file.to_owned()).collect();
     assert_eq!(registered, files("kernels"));
+    let names: BTreeSet<&str> = KERNELS.iter().map(|k| k.name).collect();
+    assert_eq!(names.len(), KERNELS.len(), "two kernels have one name");
+    // A file has a kernel of its name; whatever else is made from it comes besides.
+    assert!(KERNELS.iter().all(|k| names.contains(k.file)));
 }
 
 #[test]
@@ -51,6 +55,23 @@ fn every_kernel_is_valid_for_a_browser() {
         let entry = &module.entry_points[0];
         assert_eq!(entry.name, "main", "{}", kernel.name);
         assert_eq!(entry.workgroup_size, [kernel.workgroup_size, 1, 1], "{}", kernel.name);
+    }
+}
+
+/// Bytes of workgroup memory, and invocations of a workgroup, that WebGPU grants on every device.
+const WORKGROUP_BYTES: u32 = 16_384;
+const WORKGROUP_INVOCATIONS: u32 = 256;
+
+#[test]
+fn workgroups_ask_for_no_more_than_every_device_has() {
+    for (kernel, stored) in modules() {
+        let (module, _) = module(kernel, stored);
+        let shared = module.global_variables.iter().filter(|(_, variable)| variable.space == AddressSpace::WorkGroup);
+        // Each begins at a multiple of 16 bytes.
+        let sizes = shared.map(|(_, variable)| module.types[variable.ty].inner.size(module.to_ctx()));
+        let bytes: u32 = sizes.map(|size| size.next_multiple_of(16)).sum();
+        assert!(bytes <= WORKGROUP_BYTES, "{}: {bytes} bytes of workgroup memory", kernel.name);
+        assert!(kernel.workgroup_size <= WORKGROUP_INVOCATIONS, "{}: {}", kernel.name, kernel.workgroup_size);
     }
 }
 

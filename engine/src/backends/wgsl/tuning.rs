@@ -65,6 +65,11 @@ impl Choices {
         self.abilities.stored
     }
 
+    /// Whether they are for a GPU that a CPU emulates.
+    pub(super) fn emulated(&self) -> bool {
+        self.abilities.software
+    }
+
     /// Times the variants of all `products` that were not timed before. On an emulated GPU nothing is timed: there the
     /// rule is as good, and timing slow. Nor is anything on a device that tells late what it has finished, unless it has a
     /// clock of its own: all variants would seem to take as long. Returns how many products were timed.
@@ -83,8 +88,7 @@ impl Choices {
         }
         let known = self.by_product.len();
         for product in products {
-            let worthwhile =
-                product.variants_with(self.abilities).count() > 1 && scratch_bytes(product) <= SCRATCH_BYTES;
+            let worthwhile = product.candidates(self.abilities).count() > 1 && scratch_bytes(product) <= SCRATCH_BYTES;
             if worthwhile && !self.by_product.contains_key(&key(product)) {
                 let choice = fastest(device, clock, product).await?;
                 self.by_product.insert(key(product), choice);
@@ -96,8 +100,8 @@ impl Choices {
     /// The variant for `product`: the fastest if it was timed, otherwise the usual one.
     pub(super) fn pick(&self, product: &Product) -> &'static Variant {
         let timed = self.by_product.get(&key(product));
-        let chosen = timed
-            .and_then(|choice| product.variants_with(self.abilities).find(|variant| variant.kernel == choice.kernel));
+        let chosen =
+            timed.and_then(|choice| product.candidates(self.abilities).find(|variant| variant.kernel == choice.kernel));
         chosen.unwrap_or_else(|| product.usual_variant(self.abilities))
     }
 
@@ -119,7 +123,7 @@ fn scratch_bytes(product: &Product) -> u64 {
     product.elements().iter().map(|elements| 4 * elements).sum()
 }
 
-/// Times every variant of `product`.
+/// Times every candidate for `product`.
 async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<Choice, EngineError> {
     let zeros = |name, bytes, uniform| BufferPlan { name, bytes, uniform, contents: BufferContents::Zeros };
     let params = BufferContents::Bytes(product.params.bytes().to_vec());
@@ -130,7 +134,7 @@ async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Resul
     plans.extend(product.elements().iter().map(|elements| zeros("tuned operand", 4 * elements, false)));
     let buffers = Buffers::new(device, &plans, 4).await?;
     let mut seconds = Vec::new();
-    for variant in product.variants_with(device.abilities()) {
+    for variant in product.candidates(device.abilities()) {
         seconds.push((variant, time(device, clock, &buffers, &plans, product, variant).await?));
     }
     Ok(choose(&seconds))
@@ -286,13 +290,13 @@ mod tests {
     }
 
     #[test]
-    fn every_variant_is_timed_and_the_default_wins_a_draw() {
+    fn every_candidate_is_timed_and_the_default_wins_a_draw() {
         let Some(device) = opened(&[Feature::Timestamps]) else { return };
         let clock = CountingClock::default();
         let product = product();
         let choice = pollster::block_on(fastest(&device, &clock, &product)).unwrap();
         // A first launch and the looks, each between two readings of the clock.
-        let readings = 2 * (1 + LOOKS) * product.variants_with(device.abilities()).count();
+        let readings = 2 * (1 + LOOKS) * product.candidates(device.abilities()).count();
         assert_eq!(clock.0.get(), readings as f64);
         assert_eq!(choice.kernel, product.variants()[0].kernel);
         let by_product = BTreeMap::from([(key(&product), choice)]);
@@ -304,7 +308,8 @@ mod tests {
     #[test]
     fn choices_are_recalled_and_what_is_no_kernel_of_the_product_or_the_device_is_not() {
         let product = product();
-        let abilities = Abilities { subgroup_lanes: 8, ..Abilities::default() };
+        let abilities = Abilities { software: true, subgroup_lanes: 8, ..Abilities::default() };
+        let real = Abilities { software: false, ..abilities };
         let [usual, other, ..] = product.variants() else { panic!("a product with one variant only") };
         let chosen = |kernel: &str, abilities| {
             let choice = Choice { kernel: kernel.to_owned(), ratio: 0.5 };
@@ -312,8 +317,10 @@ mod tests {
             Choices::recalled(abilities, &chosen.text()).pick(&product)
         };
         assert_eq!(chosen(other.kernel, abilities), other);
-        assert_eq!(chosen("a kernel of another version", abilities), usual);
-        assert_eq!(chosen(other.kernel, Abilities::default()), usual, "it needs subgroups");
-        assert_eq!(Choices::recalled(abilities, "half of a fi").pick(&product), usual);
+        assert_eq!(chosen("dense_forward_shared", real).kernel, "dense_forward_shared");
+        assert_eq!(chosen("a kernel of another version", real), usual);
+        assert_eq!(chosen(other.kernel, real), usual, "it was made for emulated GPUs");
+        assert_eq!(chosen("dense_forward_large", real), usual, "the product is smaller than its tile");
+        assert_eq!(Choices::recalled(real, "half of a fi").pick(&product), usual);
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Variant {
     /// parts as well, one after the other.
     tile: [u32; 2],
     invocations_per_tile: u32,
+    /// Tiles that a product has to fill, so that timing this variant is worth it.
+    fewest_whole_tiles: u64,
     needs: Needs,
     /// On an emulated GPU, its time over the default's for as many elements of tiles.
     emulated_share: f64,
@@ -34,7 +36,8 @@ pub(super) struct Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,
-    /// Eight lanes of a subgroup.
+    /// Eight lanes of a subgroup. All such variants were made for emulated GPUs, and real ones are not offered them until
+    /// one shows that they help.
     Subgroups,
 }
 
@@ -43,13 +46,20 @@ const ALL: u32 = u32::MAX;
 
 /// One invocation has a tile in its registers.
 const fn registers(kernel: &'static str) -> Variant {
-    Variant { kernel, tile: [8, 8], invocations_per_tile: 1, needs: Needs::Nothing, emulated_share: 1.0 }
+    Variant {
+        kernel,
+        tile: [8, 8],
+        invocations_per_tile: 1,
+        fewest_whole_tiles: 0,
+        needs: Needs::Nothing,
+        emulated_share: 1.0,
+    }
 }
 
 /// Lanes of a subgroup share a tile: for emulated GPUs.
 const fn subgroup(kernel: &'static str, emulated_share: f64) -> Variant {
     let invocations_per_tile = SUBGROUP_LANES;
-    Variant { kernel, tile: [32, 32], invocations_per_tile, needs: Needs::Subgroups, emulated_share }
+    Variant { tile: [32, 32], invocations_per_tile, needs: Needs::Subgroups, emulated_share, ..registers(kernel) }
 }
 
 /// The same with a tile of fewer rows, for small batches.
@@ -59,12 +69,25 @@ const fn thin(kernel: &'static str, emulated_share: f64) -> Variant {
 
 /// A workgroup shares a tile and has its operands in workgroup memory: for real GPUs.
 const fn shared(kernel: &'static str) -> Variant {
-    Variant { kernel, tile: [64, 64], invocations_per_tile: 64, needs: Needs::Nothing, emulated_share: 4.0 }
+    Variant { tile: [64, 64], invocations_per_tile: 64, emulated_share: 4.0, ..registers(kernel) }
 }
+
+/// The same with a larger tile, and operands that are read while others are multiplied: for large products.
+const fn tall(kernel: &'static str) -> Variant {
+    Variant { tile: [128, 64], invocations_per_tile: 256, fewest_whole_tiles: FEWEST_LARGE_TILES, ..shared(kernel) }
+}
+
+/// The same with a still larger one.
+const fn large(kernel: &'static str) -> Variant {
+    Variant { tile: [128, 128], ..tall(kernel) }
+}
+
+/// Processors of a small GPU: with fewer large tiles than these, some have nothing to do, and smaller tiles are faster.
+const FEWEST_LARGE_TILES: u64 = 8;
 
 /// A workgroup keeps eight sequences through all steps.
 const fn recurrent(kernel: &'static str) -> Variant {
-    Variant { kernel, tile: [8, ALL], invocations_per_tile: 64, needs: Needs::Nothing, emulated_share: 1.0 }
+    Variant { tile: [8, ALL], invocations_per_tile: 64, ..registers(kernel) }
 }
 
 /// Lanes of a subgroup keep 32 sequences through all steps: for emulated GPUs.
@@ -81,34 +104,46 @@ const DENSE_FORWARD: &[Variant] = &[
     subgroup("dense_forward_subgroup", 0.27),
     thin("dense_forward_thin", 0.35),
     shared("dense_forward_shared"),
+    tall("dense_forward_tall"),
+    large("dense_forward_large"),
 ];
 const DENSE_INPUT_GRADIENT: &[Variant] = &[
     registers("dense_input_gradient"),
     subgroup("dense_input_gradient_subgroup", 0.3),
     thin("dense_input_gradient_thin", 0.4),
     shared("dense_input_gradient_shared"),
+    tall("dense_input_gradient_tall"),
+    large("dense_input_gradient_large"),
 ];
 const DENSE_WEIGHT_GRADIENT: &[Variant] = &[
     registers("dense_weight_gradient"),
     subgroup("dense_weight_gradient_subgroup", 0.55),
     shared("dense_weight_gradient_shared"),
+    tall("dense_weight_gradient_tall"),
+    large("dense_weight_gradient_large"),
 ];
 const CONV2D_FORWARD: &[Variant] = &[
     registers("conv2d_forward_narrow"),
     Variant { emulated_share: 1.9, ..registers("conv2d_forward") },
     subgroup("conv2d_forward_subgroup", 0.33),
     shared("conv2d_forward_shared"),
+    tall("conv2d_forward_tall"),
+    large("conv2d_forward_large"),
 ];
 const CONV2D_FORWARD_NARROW: &[Variant] = &[registers("conv2d_forward_narrow")];
 const CONV2D_INPUT_GRADIENT: &[Variant] = &[
     registers("conv2d_input_gradient"),
     subgroup("conv2d_input_gradient_subgroup", 0.4),
     shared("conv2d_input_gradient_shared"),
+    tall("conv2d_input_gradient_tall"),
+    large("conv2d_input_gradient_large"),
 ];
 const CONV2D_WEIGHT_GRADIENT: &[Variant] = &[
     registers("conv2d_weight_gradient"),
     subgroup("conv2d_weight_gradient_subgroup", 0.5),
     shared("conv2d_weight_gradient_shared"),
+    tall("conv2d_weight_gradient_tall"),
+    large("conv2d_weight_gradient_large"),
 ];
 const CONV2D_WEIGHT_GRADIENT_NARROW: &[Variant] = &[registers("conv2d_weight_gradient_narrow")];
 const LSTM_FORWARD: &[Variant] = &[recurrent("lstm_forward"), recurrent_subgroup("lstm_forward_subgroup", 0.37)];
@@ -142,6 +177,15 @@ impl Product {
         })
     }
 
+    /// Those of them that are worth timing for this product.
+    pub(super) fn candidates(&self, abilities: Abilities) -> impl Iterator<Item = &'static Variant> + use<> {
+        let extents = self.extents();
+        self.variants_with(abilities).filter(move |variant| {
+            let is_for_device = abilities.software || variant.needs == Needs::Nothing;
+            is_for_device && variant.whole_tiles(&extents) >= variant.fewest_whole_tiles
+        })
+    }
+
     /// The variant as a rule, without timing: on an emulated GPU the one whose tiles, of which some lie
     /// beyond the edges of the result, should take least time; on others the default.
     pub(super) fn usual_variant(&self, abilities: Abilities) -> &'static Variant {
@@ -165,6 +209,12 @@ impl Variant {
         let [rows, columns] = self.tile;
         let parts = if columns == ALL { 1 } else { extents.parts };
         u64::from(parts) * u64::from(extents.rows.div_ceil(rows)) * u64::from(extents.columns.div_ceil(columns))
+    }
+
+    /// Those that lie inside of the result as a whole.
+    fn whole_tiles(&self, extents: &Extents) -> u64 {
+        let [rows, columns] = self.tile;
+        u64::from(extents.parts) * u64::from(extents.rows / rows) * u64::from(extents.columns / columns)
     }
 
     /// Time on an emulated GPU, in a unit of its own.
@@ -232,7 +282,48 @@ mod tests {
     fn invocations_cover_every_tile_of_every_part() {
         let product = Product::new(Pass::WeightGradient, dense(40, 68, 12));
         let invocations: Vec<u64> = product.variants().iter().map(|variant| variant.invocations(&product)).collect();
-        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, and of 2 × 1 tiles of 64 × 64.
-        assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64]);
+        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, of 2 × 1 tiles of 64 × 64, and of one tile each
+        // of 128 × 64 and of 128 × 128.
+        assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64, 3 * 256, 3 * 256]);
+    }
+
+    /// Names of the candidates, without that of the default, on which they go on.
+    fn candidates(product: &Product, abilities: Abilities) -> Vec<&'static str> {
+        let default = product.variants()[0].kernel;
+        product.candidates(abilities).map(|variant| variant.kernel.trim_start_matches(default)).collect()
+    }
+
+    #[test]
+    fn large_tiles_are_timed_where_a_product_fills_a_few_of_them() {
+        let real = Abilities { software: false, ..EMULATED };
+        let timed =
+            |rows, inputs, outputs| candidates(&Product::new(Pass::Forward, dense(rows, inputs, outputs)), real);
+        assert_eq!(timed(256, 784, 512), ["", "_shared", "_tall", "_large"]);
+        assert_eq!(timed(255, 784, 512), ["", "_shared", "_tall"]);
+        assert_eq!(timed(100_000, 784, 96), ["", "_shared", "_tall"]);
+        assert_eq!(timed(100_000, 784, 12), ["", "_shared"]);
+        // Each part of a gradient has its own tiles: three parts, of 6 × 1 tiles of 128 × 64 or 6 × 0 of 128 × 128.
+        let gradient = Product::new(Pass::WeightGradient, dense(48, 784, 96));
+        assert_eq!(candidates(&gradient, real), ["", "_shared", "_tall"]);
+    }
+
+    #[test]
+    fn variants_for_emulated_gpus_are_not_offered_to_real_ones() {
+        let real = Abilities { software: false, ..EMULATED };
+        let product = Product::new(Pass::Forward, dense(128, 784, 128));
+        assert_eq!(candidates(&product, EMULATED), ["", "_subgroup", "_thin", "_shared"]);
+        assert_eq!(candidates(&product, real), ["", "_shared"]);
+        // Tests of kernels run them wherever they run.
+        assert_eq!(product.variants_with(real).count(), product.variants().len());
+    }
+
+    #[test]
+    fn an_emulated_gpu_never_takes_tiles_of_workgroups_without_timing() {
+        for (rows, inputs, outputs) in [(128, 128, 128), (1024, 4096, 4096), (64, 64, 64), (1, 8, 8)] {
+            for pass in Pass::ALL {
+                let usual = Product::new(pass, dense(rows, inputs, outputs)).usual_variant(EMULATED);
+                assert!(usual.invocations_per_tile <= SUBGROUP_LANES, "{}", usual.kernel);
+            }
+        }
     }
 }

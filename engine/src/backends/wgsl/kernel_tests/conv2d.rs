@@ -20,27 +20,40 @@ const RELU: Epilogue = Epilogue {
 /// strides, and no bias.
 fn shapes(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d> {
     let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..20, 1u32..4, 0u32..2, 1u32..4, any::<bool>());
-    extents.prop_map(|(rows, height, width, input_channels, filters, side, padding, stride, bias)| {
-        let output_channels = 4 * filters;
-        let kernel = side * side * input_channels * output_channels;
-        Conv2d {
-            rows,
-            input_height: height,
-            input_width: width,
-            input_channels,
-            output_height: (height + 2 * padding - side) / stride + 1,
-            output_width: (width + 2 * padding - side) / stride + 1,
-            output_channels,
-            side,
-            padding,
-            pixels_per_part: 23,
-            part_stride: kernel.next_multiple_of(4) + 4 + output_channels,
-            bias_offset: if bias { kernel.next_multiple_of(4) + 4 } else { NO_BIAS },
-            stride,
-            reserved: [0; 3],
-            epilogue: RELU,
-        }
+    extents.prop_map(|(rows, height, width, channels, filters, side, padding, stride, bias)| {
+        layer([rows, height, width], [channels, 4 * filters], (side, padding, stride), bias)
     })
+}
+
+fn layer(
+    [rows, height, width]: [u32; 3],
+    [input_channels, output_channels]: [u32; 2],
+    (side, padding, stride): (u32, u32, u32),
+    bias: bool,
+) -> Conv2d {
+    let kernel = side * side * input_channels * output_channels;
+    Conv2d {
+        rows,
+        input_height: height,
+        input_width: width,
+        input_channels,
+        output_height: (height + 2 * padding - side) / stride + 1,
+        output_width: (width + 2 * padding - side) / stride + 1,
+        output_channels,
+        side,
+        padding,
+        pixels_per_part: 23,
+        part_stride: kernel.next_multiple_of(4) + 4 + output_channels,
+        bias_offset: if bias { kernel.next_multiple_of(4) + 4 } else { NO_BIAS },
+        stride,
+        reserved: [0; 3],
+        epilogue: RELU,
+    }
+}
+
+/// Two of the largest tiles and more in each direction, in every pass.
+fn many_channels() -> Conv2d {
+    layer([3, 9, 8], [132, 136], (1, 0, 1), true)
 }
 
 fn wide() -> impl Strategy<Value = Conv2d> {
@@ -80,7 +93,7 @@ fn sizes(params: &Conv2d) -> Sizes {
     }
 }
 
-fn check_forward(shapes: impl Strategy<Value = Conv2d>) {
+fn check_forward(shapes: impl Strategy<Value = Conv2d>, others: &[Conv2d]) {
     with_device(|device| {
         let check = |params: Conv2d| {
             let sizes = sizes(&params);
@@ -95,10 +108,13 @@ fn check_forward(shapes: impl Strategy<Value = Conv2d>) {
             Ok(())
         };
         runner().run(&shapes, check).unwrap();
+        for params in others {
+            check(*params).unwrap();
+        }
     });
 }
 
-fn check_weight_gradient(shapes: impl Strategy<Value = Conv2d>) {
+fn check_weight_gradient(shapes: impl Strategy<Value = Conv2d>, others: &[Conv2d]) {
     with_device(|device| {
         let check = |params: Conv2d| {
             let sizes = sizes(&params);
@@ -113,27 +129,30 @@ fn check_weight_gradient(shapes: impl Strategy<Value = Conv2d>) {
             Ok(())
         };
         runner().run(&shapes, check).unwrap();
+        for params in others {
+            check(*params).unwrap();
+        }
     });
 }
 
 #[test]
 fn every_variant_of_conv2d_forward_equals_the_twin() {
-    check_forward(wide());
+    check_forward(wide(), &[many_channels()]);
 }
 
 #[test]
 fn conv2d_forward_narrow_equals_its_twin() {
-    check_forward(narrow());
+    check_forward(narrow(), &[]);
 }
 
 #[test]
 fn every_variant_of_conv2d_weight_gradient_equals_the_twin_part_by_part() {
-    check_weight_gradient(wide());
+    check_weight_gradient(wide(), &[many_channels()]);
 }
 
 #[test]
 fn conv2d_weight_gradient_narrow_equals_its_twin_part_by_part() {
-    check_weight_gradient(narrow());
+    check_weight_gradient(narrow(), &[]);
 }
 
 #[test]
@@ -158,5 +177,6 @@ fn every_variant_of_conv2d_input_gradient_equals_the_twin() {
             Ok(())
         };
         runner().run(&wide(), check).unwrap();
+        check(many_channels()).unwrap();
     });
 }

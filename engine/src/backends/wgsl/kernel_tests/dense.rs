@@ -71,6 +71,8 @@ fn every_variant_of_dense_forward_equals_the_twin() {
         runner().run(&(shapes(), 0..ACTIVATIONS.len()), check).unwrap();
         // Sums so long that tiles come in bands, the last of them lower.
         check(((170, 256, 19), 1)).unwrap();
+        // Two of the largest tiles and more in each direction.
+        check(((170, 5, 45), 1)).unwrap();
     });
 }
 
@@ -110,6 +112,7 @@ fn every_variant_of_dense_input_gradient_equals_the_twin() {
         };
         runner().run(&(shapes(), 0..ACTIVATIONS.len()), check).unwrap();
         check(((170, 19, 256), 1)).unwrap();
+        check(((170, 45, 5), 1)).unwrap();
     });
 }
 
@@ -140,6 +143,7 @@ fn every_variant_of_dense_weight_gradient_equals_the_twin_part_by_part() {
         };
         runner().run(&shapes(), check).unwrap();
         check((750, 45, 19)).unwrap();
+        check((20, 45, 40)).unwrap();
     });
 }
 

@@ -2,8 +2,7 @@
 
 use shaders::params::{Conv2d, Epilogue};
 
-use super::super::plan::tiles;
-use super::super::plan::weight_gradient::rows_per_part;
+use super::super::plan::weight_gradient::rows_per_part_of_product;
 use super::super::products;
 use super::super::variants::Variant;
 use super::layer::Layer;
@@ -51,11 +50,11 @@ const SIZES: [Size; 26] = [
     ([350, 80, 64], 16, 64, [3, 3], 1, 1),
 ];
 
-pub(super) fn products() -> Vec<Box<dyn Product>> {
+pub(super) fn products(emulated: bool) -> Vec<Box<dyn Product>> {
     let every = SIZES.iter().flat_map(|&(input, samples, filters, kernel, padding, stride)| {
         Pass::ALL.into_iter().map(move |pass| {
             let [width, height, channels] = input;
-            Convolution { width, height, channels, samples, filters, kernel, padding, stride, pass }
+            Convolution { width, height, channels, samples, filters, kernel, padding, stride, pass, emulated }
         })
     });
     every.map(|product| Box::new(product) as Box<dyn Product>).collect()
@@ -74,6 +73,8 @@ pub(super) struct Convolution {
     pub(super) padding: u32,
     pub(super) stride: u32,
     pub(super) pass: Pass,
+    /// Whether a CPU emulates the GPU; it sums gradients in fewer parts.
+    pub(super) emulated: bool,
 }
 
 impl Convolution {
@@ -113,7 +114,7 @@ impl Convolution {
     /// For the kernels that there are: squares.
     fn params(&self) -> Conv2d {
         let bias_offset = self.taps() * self.channels * self.filters;
-        let gradient_tiles = tiles(self.taps() * self.channels, self.filters);
+        let gradient_size = [self.taps() * self.channels, self.filters];
         Conv2d {
             rows: self.samples,
             input_height: self.height,
@@ -124,7 +125,7 @@ impl Convolution {
             output_channels: self.filters,
             side: self.kernel[0],
             padding: self.padding,
-            pixels_per_part: rows_per_part(self.output_pixels(), gradient_tiles),
+            pixels_per_part: rows_per_part_of_product(self.output_pixels(), gradient_size, self.emulated),
             part_stride: bias_offset + self.filters,
             bias_offset,
             stride: self.stride,

@@ -7,8 +7,7 @@
 use shaders::params::{Dense, Epilogue};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::plan::tiles;
-use super::super::plan::weight_gradient::rows_per_part;
+use super::super::plan::weight_gradient::rows_per_part_of_product;
 use super::super::products;
 use super::super::variants::Variant;
 use super::layer::Layer;
@@ -33,9 +32,9 @@ const SIZES: [(u32, u32, u32); 12] = [
     (4096, 7000, 4096),
 ];
 
-pub(super) fn products() -> Vec<Box<dyn Product>> {
+pub(super) fn products(emulated: bool) -> Vec<Box<dyn Product>> {
     let every = SIZES.iter().flat_map(|&(units, rows, inputs)| {
-        Pass::ALL.into_iter().map(move |pass| MatrixProduct { units, rows, inputs, pass })
+        Pass::ALL.into_iter().map(move |pass| MatrixProduct { units, rows, inputs, pass, emulated })
     });
     every.map(|product| Box::new(product) as Box<dyn Product>).collect()
 }
@@ -49,6 +48,8 @@ pub(super) struct MatrixProduct {
     /// K, a multiple of 4.
     pub(super) inputs: u32,
     pub(super) pass: Pass,
+    /// Whether a CPU emulates the GPU; it sums gradients in fewer parts.
+    pub(super) emulated: bool,
 }
 
 impl MatrixProduct {
@@ -77,7 +78,7 @@ impl MatrixProduct {
             inputs: self.inputs,
             outputs,
             units: self.units,
-            rows_per_part: rows_per_part(self.rows, tiles(self.inputs, outputs)),
+            rows_per_part: rows_per_part_of_product(self.rows, [self.inputs, outputs], self.emulated),
             part_stride: bias_offset + outputs,
             bias_offset,
             reserved: 0,

@@ -85,7 +85,8 @@ pub async fn measure(
 ) -> Result<KernelReport, EngineError> {
     let device = Rc::new(Device::open(choice, shaders::Stored::F32).await?);
     observer.event(&Event::Opened { adapter: device.adapter() });
-    let products: Vec<Box<dyn Product>> = request.suites.iter().flat_map(|suite| products(*suite)).collect();
+    let emulated = device.adapter().software;
+    let products: Vec<Box<dyn Product>> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
     let lab = Lab::new(Rc::clone(&device), clock);
     let mut choices = Choices::new(device.abilities());
@@ -140,12 +141,12 @@ impl Run<'_> {
     }
 }
 
-fn products(suite: Suite) -> Vec<Box<dyn Product>> {
+fn products(suite: Suite, emulated: bool) -> Vec<Box<dyn Product>> {
     match suite {
         Suite::Arithmetic | Suite::Memory | Suite::Launch => Vec::new(),
-        Suite::Gemm => matrix::products(),
-        Suite::Conv => convolution::products(),
-        Suite::Rnn => recurrent::products(),
+        Suite::Gemm => matrix::products(emulated),
+        Suite::Conv => convolution::products(emulated),
+        Suite::Rnn => recurrent::products(emulated),
     }
 }
 

@@ -50,9 +50,9 @@ const SIZES: [(u32, u32, u32); 24] = [
     (4096, 128, 25),
 ];
 
-pub(super) fn products() -> Vec<Box<dyn Product>> {
+pub(super) fn products(emulated: bool) -> Vec<Box<dyn Product>> {
     let every = SIZES.iter().flat_map(|&(units, sequences, steps)| {
-        Pass::ALL.into_iter().map(move |pass| RecurrentLayer::new(units, sequences, steps, pass))
+        Pass::ALL.into_iter().map(move |pass| RecurrentLayer::new(units, sequences, steps, pass, emulated))
     });
     every.map(|product| Box::new(product) as Box<dyn Product>).collect()
 }
@@ -63,6 +63,8 @@ pub(super) struct RecurrentLayer {
     sequences: u32,
     steps: u32,
     pass: Pass,
+    /// Whether a CPU emulates the GPU; it sums gradients in fewer parts.
+    emulated: bool,
     /// What plain loops make of a sequence; a value of it cannot be had without all others.
     plain: RefCell<HashMap<u32, Rc<PlainSequence>>>,
 }
@@ -76,8 +78,8 @@ struct PlainSequence {
 }
 
 impl RecurrentLayer {
-    pub(super) fn new(units: u32, sequences: u32, steps: u32, pass: Pass) -> Self {
-        Self { units, sequences, steps, pass, plain: RefCell::default() }
+    pub(super) fn new(units: u32, sequences: u32, steps: u32, pass: Pass, emulated: bool) -> Self {
+        Self { units, sequences, steps, pass, emulated, plain: RefCell::default() }
     }
 
     fn params(&self) -> Lstm {
@@ -89,7 +91,13 @@ impl RecurrentLayer {
     /// Gradient of the recurrent weights: the previous states of all steps with what went into the gates.
     fn weight_gradient(&self) -> MatrixProduct {
         let stored = self.params().stored_units;
-        MatrixProduct { units: 4 * stored, rows: self.sequences * self.steps, inputs: stored, pass: self.pass }
+        MatrixProduct {
+            units: 4 * stored,
+            rows: self.sequences * self.steps,
+            inputs: stored,
+            pass: self.pass,
+            emulated: self.emulated,
+        }
     }
 
     /// Small enough that states neither explode nor vanish.
@@ -253,7 +261,7 @@ mod tests {
     #[test]
     fn only_the_first_and_the_last_sequence_are_checked_and_both_of_them() {
         for pass in [Pass::Forward, Pass::InputGradient] {
-            let layer = RecurrentLayer::new(6, 5, 3, pass);
+            let layer = RecurrentLayer::new(6, 5, 3, pass, true);
             let one = layer.results_of_a_sequence();
             let sequences: Vec<u64> = layer.checked().iter().map(|place| place / one).collect();
             assert!(sequences.contains(&0) && sequences.contains(&4), "{sequences:?}");
@@ -263,8 +271,8 @@ mod tests {
 
     #[test]
     fn sizes_come_by_their_operations() {
-        let flops: Vec<u64> =
-            SIZES[2..].iter().map(|&(units, n, t)| RecurrentLayer::new(units, n, t, Pass::Forward).flops()).collect();
+        let flops = |&(units, n, t)| RecurrentLayer::new(units, n, t, Pass::Forward, true).flops();
+        let flops: Vec<u64> = SIZES[2..].iter().map(flops).collect();
         assert!(flops.is_sorted(), "{flops:?}");
     }
 }

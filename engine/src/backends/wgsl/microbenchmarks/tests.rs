@@ -60,7 +60,7 @@ fn outcome(product: &dyn Product, budget_seconds: f64) -> Option<Outcome> {
 fn small_products() -> Vec<Box<dyn Product>> {
     let mut all: Vec<Box<dyn Product>> = Vec::new();
     for pass in Pass::ALL {
-        all.push(Box::new(MatrixProduct { units: 35, rows: 83, inputs: 20, pass }));
+        all.push(Box::new(MatrixProduct { units: 35, rows: 83, inputs: 20, pass, emulated: true }));
         let wide = Convolution {
             width: 9,
             height: 7,
@@ -71,11 +71,12 @@ fn small_products() -> Vec<Box<dyn Product>> {
             padding: 1,
             stride: 1,
             pass,
+            emulated: true,
         };
         all.push(Box::new(wide));
         all.push(Box::new(Convolution { stride: 2, channels: 36, ..wide }));
         all.push(Box::new(Convolution { channels: 3, kernel: [5, 5], padding: 0, ..wide }));
-        all.push(Box::new(RecurrentLayer::new(22, 35, 4, pass)));
+        all.push(Box::new(RecurrentLayer::new(22, 35, 4, pass, true)));
     }
     all
 }
@@ -141,7 +142,8 @@ impl Product for Disbelieved {
 
 #[test]
 fn a_wrong_result_is_shown_instead_of_a_figure() {
-    let product = Disbelieved(MatrixProduct { units: 8, rows: 8, inputs: 8, pass: Pass::Forward });
+    let product = MatrixProduct { units: 8, rows: 8, inputs: 8, pass: Pass::Forward, emulated: true };
+    let product = Disbelieved(product);
     let Some(outcome) = outcome(&product, 1.0) else { return };
     let Outcome::Wrong { at: 0, found, expected } = outcome else { panic!("{outcome:?}") };
     assert!((expected - found - 0.01).abs() < 1e-5, "{found} {expected}");
@@ -149,7 +151,7 @@ fn a_wrong_result_is_shown_instead_of_a_figure() {
 
 #[test]
 fn what_does_not_fit_into_time_or_memory_is_skipped_with_both_figures() {
-    let product = MatrixProduct { units: 512, rows: 512, inputs: 512, pass: Pass::Forward };
+    let product = MatrixProduct { units: 512, rows: 512, inputs: 512, pass: Pass::Forward, emulated: true };
     // A fifth of 1 GFLOP/s.
     let Some(outcome) = outcome(&product, 0.1) else { return };
     let Outcome::Skipped { reason: Skipped::TimeBudget { predicted_seconds, allowed_seconds } } = outcome else {

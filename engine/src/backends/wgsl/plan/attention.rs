@@ -3,6 +3,7 @@ use shaders::params::{Attention, Elementwise, Position};
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
 use super::Planner;
+use super::weight_gradient::rows_per_part;
 use crate::model::Stage;
 
 impl Planner<'_> {
@@ -43,7 +44,8 @@ impl Planner<'_> {
         let params = self.stages.position_params(stage, self.rows, CHANNEL_ALIGNMENT);
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let quads = u64::from(params.values / 4);
-        self.weight_gradient(stage.tensor, None, params.rows, quads, |planner, parts| {
+        let rows_per_part = rows_per_part(params.rows, quads);
+        self.weight_gradient(stage.tensor, None, params.rows, rows_per_part, |planner, parts| {
             let params = Position { rows_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
             let invocations = u64::from(parts.parts) * quads;
             planner.builder.dispatch("position_gradient", &params, &[dy, parts.output], invocations);

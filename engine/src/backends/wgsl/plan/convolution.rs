@@ -2,7 +2,8 @@ use shaders::params::Conv2d;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Pass, Product};
-use super::{Planner, tiles};
+use super::Planner;
+use super::weight_gradient::rows_per_part_of_product;
 use crate::model::Stage;
 
 /// Side, stride and zeros before the first row and column.
@@ -19,10 +20,11 @@ impl Planner<'_> {
     pub(super) fn conv2d_backward(&mut self, stage: &Stage, window: Window, bias: bool) {
         let params = self.stages.conv2d_params(stage, window, bias, self.rows, CHANNEL_ALIGNMENT);
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
-        let part_tiles = tiles(params.side * params.side * params.input_channels, params.output_channels);
+        let size = [params.side * params.side * params.input_channels, params.output_channels];
         let pixels = params.rows * params.output_height * params.output_width;
+        let pixels_per_part = rows_per_part_of_product(pixels, size, self.choices.emulated());
         let bias = bias.then_some(stage.tensor + 1);
-        self.weight_gradient(stage.tensor, bias, pixels, part_tiles, |planner, parts| {
+        self.weight_gradient(stage.tensor, bias, pixels, pixels_per_part, |planner, parts| {
             let product = Product::new(
                 Pass::WeightGradient,
                 Conv2d {

@@ -3,7 +3,8 @@ use shaders::params::Dense;
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Pass, Product};
 use super::super::recording::BufferRange;
-use super::{Planner, tiles};
+use super::Planner;
+use super::weight_gradient::rows_per_part_of_product;
 use crate::model::Stage;
 
 impl Planner<'_> {
@@ -34,8 +35,9 @@ impl Planner<'_> {
         x: BufferRange,
         dy: BufferRange,
     ) {
-        let part_tiles = tiles(params.inputs, params.outputs);
-        self.weight_gradient(tensor, bias, params.rows, part_tiles, |planner, parts| {
+        let size = [params.inputs, params.outputs];
+        let rows_per_part = rows_per_part_of_product(params.rows, size, self.choices.emulated());
+        self.weight_gradient(tensor, bias, params.rows, rows_per_part, |planner, parts| {
             let params = Dense {
                 rows_per_part: parts.rows_per_part,
                 part_stride: parts.part_stride,

@@ -58,7 +58,8 @@ impl Planner<'_> {
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let saved = self.kept[index][0];
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
-        let sums = self.weight_gradient(stage.tensor, Some(stage.tensor + 1), pixels, quads, |planner, parts| {
+        let per_part = rows_per_part(pixels, quads);
+        let sums = self.weight_gradient(stage.tensor, Some(stage.tensor + 1), pixels, per_part, |planner, parts| {
             let params = BatchNorm {
                 pixels_per_part: parts.rows_per_part,
                 parts: parts.parts,
@@ -93,7 +94,8 @@ impl Planner<'_> {
         let saved = self.keep(index, 0, "mean and deviation", 2 * u64::from(params.tokens));
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let quads = u64::from(params.stored_channels / 4);
-        self.weight_gradient(stage.tensor, Some(stage.tensor + 1), tokens, quads, |planner, parts| {
+        let per_part = rows_per_part(tokens, quads);
+        self.weight_gradient(stage.tensor, Some(stage.tensor + 1), tokens, per_part, |planner, parts| {
             let params = LayerNorm {
                 tokens_per_part: parts.rows_per_part,
                 part_stride: parts.part_stride,

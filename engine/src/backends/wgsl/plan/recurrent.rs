@@ -4,6 +4,7 @@ use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Pass, Product};
 use super::super::recording::BufferRange;
 use super::Planner;
+use super::weight_gradient::rows_per_part;
 use crate::model::Stage;
 
 impl Planner<'_> {
@@ -59,7 +60,8 @@ impl Planner<'_> {
         let (ids, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         // One invocation for four channels of all words.
         let quads = u64::from(params.channels / 4);
-        self.weight_gradient(stage.tensor, None, params.rows * params.tokens, quads, |planner, parts| {
+        let tokens = params.rows * params.tokens;
+        self.weight_gradient(stage.tensor, None, tokens, rows_per_part(tokens, quads), |planner, parts| {
             let params = Embedding { tokens_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
             let bindings = [ids, dy, parts.output];
             let invocations = u64::from(parts.parts) * quads;

@@ -1,7 +1,7 @@
 use shaders::params::{NO_BIAS, SumParts};
 
 use super::super::recording::BufferRange;
-use super::Planner;
+use super::{Planner, tiles};
 
 /// Weight gradients are summed in so many parts that about this many invocations have work.
 const WANTED_INVOCATIONS: u64 = 4096;
@@ -9,6 +9,15 @@ const WANTED_INVOCATIONS: u64 = 4096;
 const SMALLEST_PART: u32 = 16;
 /// And at most this many: every tile of a part reads all of its rows, which should stay in a cache.
 const LARGEST_PART: u32 = 2048;
+
+/// Where a GPU is not emulated, workgroups share the tiles of a product's weight gradient, and about this many of them
+/// have work: GPUs have 100 processors and more.
+const WANTED_WORKGROUPS: u64 = 128;
+/// Rows and columns of the largest tile that a workgroup shares.
+const LARGEST_TILE: u32 = 128;
+/// A part that is made for them sums at least this many rows: it is written and read again, 8 bytes for each element, and
+/// a GPU does some hundred operations meanwhile.
+const SMALLEST_PART_OF_WORKGROUPS: u32 = 128;
 
 /// How a weight gradient is summed, and where it goes.
 pub(super) struct Parts {
@@ -23,13 +32,13 @@ pub(super) struct Parts {
 
 impl Planner<'_> {
     /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one. It is a sum over
-    /// `rows`, of which one part is `tiles` invocations' work; `dispatch` launches it. Returns where the gradient is.
+    /// `rows`, of which each part sums `rows_per_part`; `dispatch` launches it. Returns where the gradient is.
     pub(super) fn weight_gradient(
         &mut self,
         tensor: usize,
         bias: Option<usize>,
         rows: u32,
-        tiles: u64,
+        rows_per_part: u32,
         dispatch: impl FnOnce(&mut Self, &Parts),
     ) -> BufferRange {
         let weights = self.tensors[tensor];
@@ -37,7 +46,6 @@ impl Planner<'_> {
         let bias_offset = bias.map_or(NO_BIAS, |bias| bias.offset - weights.offset);
         let part_stride = bias.map_or(weights.span(), |bias| bias_offset + bias.span());
         let gradient = self.arenas.part(self.arenas.gradients, weights.offset, part_stride);
-        let rows_per_part = rows_per_part(rows, tiles);
         let parts = rows.div_ceil(rows_per_part);
         let output = if parts == 1 {
             gradient
@@ -60,6 +68,18 @@ pub(in crate::backends::wgsl) fn rows_per_part(rows: u32, tiles: u64) -> u32 {
     rows.div_ceil(parts).max(SMALLEST_PART).min(rows)
 }
 
+/// The same for the weight gradient of a product, a matrix of so many rows and columns.
+pub(in crate::backends::wgsl) fn rows_per_part_of_product(rows: u32, [height, width]: [u32; 2], emulated: bool) -> u32 {
+    let usual = rows_per_part(rows, tiles(height, width));
+    if emulated {
+        return usual;
+    }
+    let large_tiles = u64::from(height.div_ceil(LARGEST_TILE)) * u64::from(width.div_ceil(LARGEST_TILE));
+    let wanted = u32::try_from(WANTED_WORKGROUPS.div_ceil(large_tiles.max(1))).unwrap_or(u32::MAX);
+    let parts = wanted.min(rows / SMALLEST_PART_OF_WORKGROUPS).max(1);
+    usual.min(rows.div_ceil(parts))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +90,28 @@ mod tests {
         assert_eq!(rows_per_part(128, 6272), 128);
         assert_eq!(rows_per_part(8, 1), 8);
         assert_eq!(rows_per_part(4097, 6272), 1366);
+    }
+
+    #[test]
+    fn every_processor_of_a_real_gpu_has_a_large_tile_where_the_sum_is_long_enough() {
+        let parts = |rows: u32, size| rows.div_ceil(rows_per_part_of_product(rows, size, false));
+        // One tile, 5 × 1 and 9 × 2 of them, and more tiles than processors.
+        assert_eq!(parts(100_352, [128, 128]), 128);
+        assert_eq!(parts(36_864, [576, 64]) * 5, 130);
+        assert_eq!(parts(8192, [1152, 256]) * 18, 144);
+        assert_eq!(parts(1024, [4096, 4096]), 1);
+        // Four tiles and a short sum: no part is shorter than 128 rows.
+        assert_eq!(parts(3584, [128, 512]), 28);
+        assert_eq!(parts(128, [784, 512]), 1);
+    }
+
+    #[test]
+    fn an_emulated_gpu_has_as_many_parts_as_its_invocations_need_and_a_real_one_no_fewer() {
+        let gradients = [(36_864, [576, 64]), (3584, [128, 512]), (128, [512, 12]), (8, [4, 4]), (7000, [4096, 4096])];
+        for (rows, size) in gradients {
+            let usual = rows_per_part(rows, tiles(size[0], size[1]));
+            assert_eq!(rows_per_part_of_product(rows, size, true), usual);
+            assert!(rows_per_part_of_product(rows, size, false) <= usual, "{rows} {size:?}");
+        }
     }
 }

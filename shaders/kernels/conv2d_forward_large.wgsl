@@ -1,0 +1,92 @@
+// conv2d_forward_large: y = epilogue(x ⋆ W + b), cross-correlation, a tile of 128 pixels × 128 channels of y for each
+// workgroup, its operands in two buffers of workgroup memory each. conv2d_forward_tall: the same with 128 pixels × 64
+// channels.
+// An implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
+//
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 256 for
+// each tile.
+// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F).
+// bias f32, the others Stored.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
+@group(0) @binding(3) var<storage, read> bias: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
+
+// The sum goes along channels, which lie side by side in x.
+const LEFT_TURNED: bool = true;
+const RIGHT_TURNED: bool = false;
+
+struct Source {
+    // Of an output pixel.
+    origin: Window,
+    // Row, column and four of channels of a tap of its window, and how far it is to those of the next step.
+    tap: vec3<u32>,
+    tap_step: vec3<u32>,
+    // Row of the kernel, which is a channel of a tap, and a four of filters.
+    row: u32,
+    column: u32,
+}
+
+// What the digits of a tap are below.
+fn tap_radices() -> vec2<u32> {
+    return vec2<u32>(params.side, params.input_channels / 4u);
+}
+
+// Nothing outside the image and beyond the last tap.
+fn left_at(source: Source) -> Fetched {
+    let tap = source.tap;
+    let inside = (tap.x < params.side) & tap_inside(source.origin, tap.x, tap.y);
+    let pixel = u32(source.origin.first + i32(tap.x * params.input_width + tap.y));
+    let at = select(0u, pixel * (params.input_channels / 4u) + tap.z, inside);
+    return Fetched(x[at], inside);
+}
+
+fn right_at(source: Source) -> Fetched {
+    let rows = params.side * params.side * params.input_channels;
+    let inside = (source.row < rows) & (source.column < params.output_channels / 4u);
+    let at = select(0u, source.row * (params.output_channels / 4u) + source.column, inside);
+    return Fetched(weights[at], inside);
+}
+
+fn advance(source: ptr<function, Source>) {
+    (*source).tap = sum_of_digits((*source).tap, (*source).tap_step, tap_radices());
+    (*source).row += DEPTH;
+}
+
+// Stores four values of one row, if they exist. `column` counts fours.
+fn store(row: u32, column: u32, sum: vec4<f32>) {
+    let outputs = params.output_channels / 4u;
+    if row < params.rows * params.output_height * params.output_width && column < outputs {
+        let at = row * outputs + column;
+        y[at] = rounded(apply_epilogue(sum + bias[column], 4u * at, params.epilogue));
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let pixels = params.rows * params.output_height * params.output_width;
+    let row_tiles = (pixels + TILE - 1u) / TILE;
+    let column_tiles = (params.output_channels / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
+    let number = workgroup_number(workgroup, workgroups);
+    // The same for the whole workgroup, so that barriers are met by all.
+    if number >= row_tiles * column_tiles {
+        return;
+    }
+    let first_row = number / column_tiles * TILE;
+    let first_column = number % column_tiles * COLUMN_QUADS;
+    let left = left_share(local);
+    let right = right_share(local);
+    // Pixels beyond the last one repeat it; they are not stored.
+    let origin = window(min(first_row + left.line, pixels - 1u));
+    let tap = digits(left.depth, tap_radices());
+    let tap_step = digits(DEPTH / 4u, tap_radices());
+    let source = Source(origin, tap, tap_step, right.depth, first_column + right.line);
+    let depth = params.side * params.side * params.input_channels;
+    let tile = sum_of_products(source, local, (depth + DEPTH - 1u) / DEPTH);
+    store_tile(tile, local, first_row, first_column);
+}

@@ -1,0 +1,89 @@
+// conv2d_input_gradient_large: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x; a tile of 128
+// input pixels × 128 input channels for each workgroup, its operands in two buffers of workgroup memory each, summed
+// over taps and filters. conv2d_input_gradient_tall: the same with 128 pixels × 64 channels.
+//
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 256 for
+// each tile.
+// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All Stored.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> weights: array<Stored4>;
+@group(0) @binding(3) var<storage, read> x: array<Stored4>;
+@group(0) @binding(4) var<storage, read_write> dx: array<Stored4>;
+
+// The sum goes along filters, which lie side by side in both.
+const LEFT_TURNED: bool = true;
+const RIGHT_TURNED: bool = true;
+
+struct Source {
+    // Of an input pixel.
+    origin: Window,
+    // An input channel.
+    channel: u32,
+    // Row, column and four of filters of a tap, for both operands, and how far it is to those of the next step.
+    tap: vec3<u32>,
+    tap_step: vec3<u32>,
+}
+
+// What the digits of a tap are below.
+fn tap_radices() -> vec2<u32> {
+    return vec2<u32>(params.side, params.output_channels / 4u);
+}
+
+// Nothing where no window has this tap on the pixel.
+fn left_at(source: Source) -> Fetched {
+    let tap = source.tap;
+    let pixel = output_under(source.origin, tap.x, tap.y);
+    let inside = (tap.x < params.side) & (pixel != NOWHERE);
+    let at = select(0u, pixel * (params.output_channels / 4u) + tap.z, inside);
+    return Fetched(dy[at], inside);
+}
+
+fn right_at(source: Source) -> Fetched {
+    let tap = source.tap;
+    let inside = (tap.x < params.side) & (source.channel < params.input_channels);
+    let row = (tap.x * params.side + tap.y) * params.input_channels + source.channel;
+    let at = select(0u, row * (params.output_channels / 4u) + tap.z, inside);
+    return Fetched(weights[at], inside);
+}
+
+fn advance(source: ptr<function, Source>) {
+    (*source).tap = sum_of_digits((*source).tap, (*source).tap_step, tap_radices());
+}
+
+// Stores four values of one row, if they exist. `column` counts fours.
+fn store(row: u32, column: u32, sum: vec4<f32>) {
+    let inputs = params.input_channels / 4u;
+    if row < params.rows * params.input_height * params.input_width && column < inputs {
+        store_gradient(row * inputs + column, sum);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let pixels = params.rows * params.input_height * params.input_width;
+    let row_tiles = (pixels + TILE - 1u) / TILE;
+    let column_tiles = (params.input_channels / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
+    let number = workgroup_number(workgroup, workgroups);
+    // The same for the whole workgroup, so that barriers are met by all.
+    if number >= row_tiles * column_tiles {
+        return;
+    }
+    let first_row = number / column_tiles * TILE;
+    let first_column = number % column_tiles * COLUMN_QUADS;
+    let left = left_share(local);
+    let right = right_share(local);
+    // Pixels beyond the last one repeat it; they are not stored.
+    let origin = window(min(first_row + left.line, pixels - 1u));
+    // Both operands are turned, so that left.depth and right.depth are the same.
+    let tap = digits(left.depth, tap_radices());
+    let tap_step = digits(DEPTH / 4u, tap_radices());
+    let source = Source(origin, 4u * first_column + right.line, tap, tap_step);
+    let depth = params.side * params.side * params.output_channels;
+    let tile = sum_of_products(source, local, (depth + DEPTH - 1u) / DEPTH);
+    store_tile(tile, local, first_row, first_column);
+}

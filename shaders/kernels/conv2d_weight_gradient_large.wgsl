@@ -1,0 +1,108 @@
+// conv2d_weight_gradient_large: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a 128 × 128
+// tile of dW, (tap, channel) pairs × filters, for each workgroup, its operands in two buffers of workgroup memory each.
+// conv2d_weight_gradient_tall: the same with 128 × 64 tiles.
+//
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 256 for
+// each tile of each part.
+// params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
+// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
+// parts f32, the others Stored.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
+
+// Rows of both are pixels, along which the sum goes.
+const LEFT_TURNED: bool = false;
+const RIGHT_TURNED: bool = false;
+
+struct Source {
+    // An output pixel, for both operands, and the pixel at which the part ends.
+    pixel: u32,
+    end: u32,
+    // The same as sample, row and column, and how far it is to that of the next step.
+    at: vec3<u32>,
+    at_step: vec3<u32>,
+    // Row, column and four of channels of a tap.
+    tap: vec3<u32>,
+    // A four of filters.
+    filters: u32,
+}
+
+// What the digits of an output pixel are below.
+fn pixel_radices() -> vec2<u32> {
+    return vec2<u32>(params.output_height, params.output_width);
+}
+
+// Nothing outside the image.
+fn left_at(source: Source) -> Fetched {
+    let row = source.at.y * STRIDE + source.tap.x - params.padding;
+    let column = source.at.z * STRIDE + source.tap.y - params.padding;
+    // A negative coordinate wraps to a huge one.
+    let inside = (source.pixel < source.end) & (row < params.input_height) & (column < params.input_width);
+    let input = (source.at.x * params.input_height + row) * params.input_width + column;
+    let at = select(0u, input * (params.input_channels / 4u) + source.tap.z, inside);
+    return Fetched(x[at], inside);
+}
+
+fn right_at(source: Source) -> Fetched {
+    let inside = (source.pixel < source.end) & (source.filters < params.output_channels / 4u);
+    let at = select(0u, source.pixel * (params.output_channels / 4u) + source.filters, inside);
+    return Fetched(dy[at], inside);
+}
+
+fn advance(source: ptr<function, Source>) {
+    (*source).pixel += DEPTH;
+    (*source).at = sum_of_digits((*source).at, (*source).at_step, pixel_radices());
+}
+
+var<private> part_start: u32;
+
+// Stores four values of one row of dW, if they exist. `column` counts fours.
+fn store(row: u32, column: u32, sum: vec4<f32>) {
+    let outputs = params.output_channels / 4u;
+    if row < params.side * params.side * params.input_channels && column < outputs {
+        parts[part_start + row * outputs + column] = sum;
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let channels = params.input_channels / 4u;
+    let kernel_rows = params.side * params.side * channels;
+    let pixels = params.rows * params.output_height * params.output_width;
+    let row_tiles = (kernel_rows + TILE_QUADS - 1u) / TILE_QUADS;
+    let column_tiles = (params.output_channels / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
+    let number = workgroup_number(workgroup, workgroups);
+    let part = number / (row_tiles * column_tiles);
+    let first = part * params.pixels_per_part;
+    // The same for the whole workgroup, so that barriers are met by all.
+    if first >= pixels {
+        return;
+    }
+    let end = min(first + params.pixels_per_part, pixels);
+    let first_row = number / column_tiles % row_tiles * TILE;
+    let first_column = number % column_tiles * COLUMN_QUADS;
+    let left = left_share(local);
+    let right = right_share(local);
+    // Neither operand is turned, so that left.depth and right.depth are the same.
+    let pixel = first + left.depth;
+    let at = digits(pixel, pixel_radices());
+    let at_step = digits(DEPTH, pixel_radices());
+    // Rows beyond the last one repeat it; they are not stored.
+    let tap = digits(min(first_row / 4u + left.line, kernel_rows - 1u), vec2<u32>(params.side, channels));
+    let source = Source(pixel, end, at, at_step, tap, first_column + right.line);
+    let tile = sum_of_products(source, local, (end - first + DEPTH - 1u) / DEPTH);
+    let bias = column_sum(local);
+    part_start = part * params.part_stride / 4u;
+    store_tile(tile, local, first_row, first_column);
+    let column = first_column + local;
+    let has_bias = params.bias_offset != NO_BIAS && local < COLUMN_QUADS && column < params.output_channels / 4u;
+    if first_row == 0u && has_bias {
+        parts[part_start + params.bias_offset / 4u + column] = bias;
+    }
+}
