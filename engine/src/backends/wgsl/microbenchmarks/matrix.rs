@@ -16,10 +16,11 @@ use super::product::Product;
 use super::report::{Pass, Suite};
 use super::work::Work;
 
-/// (M, N, K): two squares to begin with, then a selection of DeepBench's 160, by their operations.
-const SIZES: [(u32, u32, u32); 12] = [
+/// (M, N, K): three squares to begin with, then a selection of DeepBench's 160, by their operations.
+const SIZES: [(u32, u32, u32); 13] = [
     (512, 512, 512),
     (1024, 1024, 1024),
+    (4096, 4096, 4096),
     (512, 16, 512),
     (1760, 16, 1760),
     (1024, 700, 512),
