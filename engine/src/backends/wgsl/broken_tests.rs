@@ -149,29 +149,3 @@ fn dropout_and_augmentation_that_do_nothing_are_caught() {
     }
     assert!(altered.len() >= 4, "{altered:?}");
 }
-
-#[test]
-fn zz_print() {
-    for precision in [Precision::F32, Precision::F16] {
-        let Some(backend) = open(precision) else { return };
-        for workload in crate::WORKLOADS.iter().map(|make| make()) {
-            let judged = Judged::new(workload);
-            let started = std::time::Instant::now();
-            let found = pollster::block_on(FirstSteps::of(&backend, &judged.job)).unwrap();
-            let took = started.elapsed().as_secs_f64();
-            let j = judge(&judged.workload, &judged.job, precision, &found, &judged.reference).unwrap();
-            let d: Vec<String> = j
-                .differences
-                .iter()
-                .map(|d| format!("{:?} {:.1e}/{:.1e}", d.compared, d.largest_difference, d.tolerance))
-                .collect();
-            eprintln!(
-                "{:22} {precision:?} {:.1e}/{:.1e} {} {took:.2}s",
-                judged.workload.name,
-                j.largest_difference,
-                j.tolerance,
-                d.join(", ")
-            );
-        }
-    }
-}
