@@ -71,7 +71,7 @@ enum Task {
     Bench(bench::Options),
     /// Do what a newcomer does, with nothing cached: clone, `run`, `test`; and say how long each took
     #[command(after_help = "Examples:
-  cargo xtask rehearse               # an hour and a quarter on two cores
+  cargo xtask rehearse               # an hour and a half on two cores
   cargo xtask rehearse --only run,native-runner
   cargo xtask rehearse --dir /var/tmp --keep")]
     Rehearse(rehearse::Options),
