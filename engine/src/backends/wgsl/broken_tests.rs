@@ -95,7 +95,10 @@ fn every_launch_that_is_left_out_is_caught(precision: Precision) {
             backend.device.omit(Some(Omission(place)));
             match judged.objection(&backend, &judged.job) {
                 Some(_) => caught += 1,
-                None => missed.push(format!("{name} in {}: {launch} (launch {place})", precision.name())),
+                None => {
+                    eprintln!("MISSED {name} in {}: {launch} (launch {place})", precision.name());
+                    missed.push(format!("{name} in {}: {launch} (launch {place})", precision.name()))
+                }
             }
         }
         backend.device.omit(None);

@@ -3,30 +3,20 @@
 //! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into
 //! commands; many steps go into one submission and nothing is read back between them.
 
-mod adapters;
-mod answer;
 #[cfg(test)]
 mod broken_tests;
-mod buffer;
-mod data_sets;
 mod device;
-mod executor;
-mod fault;
 #[cfg(test)]
 mod kernel_tests;
 mod layout;
 pub mod microbenchmarks;
 mod pace;
-mod pipelines;
 mod plan;
 mod products;
 mod recording;
-mod timestamps;
 mod trainer;
 mod tuning;
 mod variants;
-#[cfg(not(target_arch = "wasm32"))]
-mod waiter;
 #[cfg(test)]
 pub(in crate::backends) mod workload_tests;
 
@@ -51,7 +41,7 @@ use tuning::Choices;
 /// The word that chooses this back end.
 pub const NAME: &str = super::list::WGSL;
 
-pub use adapters::{Features, adapters, features};
+pub use device::adapters::{Features, adapters, features};
 
 /// A device with our kernels.
 pub struct WgslBackend {

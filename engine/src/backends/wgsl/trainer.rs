@@ -5,9 +5,9 @@ use half::f16;
 use shaders::Stored;
 use shaders::params::Step;
 
-use super::buffer::Buffers;
 use super::device::Device;
-use super::executor::Executor;
+use super::device::buffer::Buffers;
+use super::device::executor::Executor;
 use super::layout::{TensorLayout, arena_elements};
 use super::pace::Pace;
 use super::plan::{Contents, Places, Plan, RESULT_SLOTS};

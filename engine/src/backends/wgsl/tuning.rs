@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use shaders::Stored;
 
-use super::buffer::Buffers;
 use super::device::Device;
-use super::executor::Executor;
+use super::device::buffer::Buffers;
+use super::device::executor::Executor;
+use super::device::timestamps::Timestamps;
 use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, STEP_STRIDE_BYTES, workgroups};
-use super::timestamps::Timestamps;
 use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
 use crate::error::EngineError;

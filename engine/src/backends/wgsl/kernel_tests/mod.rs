@@ -33,9 +33,9 @@ use shaders::params::{Epilogue, Step};
 use shaders::reference::pcg4d::uniform;
 use shaders::{Access, Kernel, Stored};
 
-use super::buffer::Buffers;
 use super::device::Device;
-use super::executor::Executor;
+use super::device::buffer::Buffers;
+use super::device::executor::Executor;
 use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, workgroups};
 use super::variants::Variant;

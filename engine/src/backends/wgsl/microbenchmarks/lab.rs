@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use super::super::buffer::Buffers;
 use super::super::device::Device;
-use super::super::executor::Executor;
+use super::super::device::buffer::Buffers;
+use super::super::device::executor::Executor;
 use super::super::pace::Pace;
 use super::super::recording::BufferRange;
 use super::report::{Timing, Window};

@@ -4,9 +4,9 @@ use results::Adapter;
 use serde::Serialize;
 use shaders::params::Step;
 
-use super::super::buffer::Buffers;
 use super::super::device::Device;
-use super::super::executor::Executor;
+use super::super::device::buffer::Buffers;
+use super::super::device::executor::Executor;
 use super::super::plan::{Contents, Places, Plan};
 use super::super::products::Product;
 use super::super::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use shaders::params::{Step, StepResult};
 
-use super::super::executor::{Commands, Executor};
+use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
 use super::super::plan::STEP_ROWS;
 use super::super::recording::STEP_STRIDE_BYTES;

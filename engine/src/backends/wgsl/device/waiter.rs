@@ -2,12 +2,12 @@
 
 use std::sync::mpsc::{Sender, channel};
 
-pub(super) struct Waiter {
+pub(in crate::backends::wgsl) struct Waiter {
     submissions: Sender<wgpu::SubmissionIndex>,
 }
 
 impl Waiter {
-    pub(super) fn new(device: wgpu::Device) -> Self {
+    pub(in crate::backends::wgsl) fn new(device: wgpu::Device) -> Self {
         let (submissions, receiver) = channel();
         std::thread::spawn(move || {
             // The loop ends when the device's owner, and with it the sender, is gone.
@@ -21,7 +21,7 @@ impl Waiter {
         Self { submissions }
     }
 
-    pub(super) fn wait_for(&self, submission: wgpu::SubmissionIndex) {
+    pub(in crate::backends::wgsl) fn wait_for(&self, submission: wgpu::SubmissionIndex) {
         // The thread is gone only after the device failed, which its callbacks have told.
         let _ = self.submissions.send(submission);
     }

@@ -30,7 +30,7 @@ pub async fn features() -> Vec<Features> {
 }
 
 impl Features {
-    pub(super) fn of(adapter: &wgpu::Adapter) -> Self {
+    pub(in crate::backends::wgsl) fn of(adapter: &wgpu::Adapter) -> Self {
         let features = adapter.features();
         let subgroups = features.contains(wgpu::Features::SUBGROUP);
         Self {
@@ -41,7 +41,7 @@ impl Features {
     }
 
     /// What is left without these.
-    pub(super) fn without(self, features: &[Feature]) -> Self {
+    pub(in crate::backends::wgsl) fn without(self, features: &[Feature]) -> Self {
         Self {
             f16: self.f16 && !features.contains(&Feature::F16),
             subgroup_lanes: if features.contains(&Feature::Subgroups) { 0 } else { self.subgroup_lanes },
@@ -50,7 +50,7 @@ impl Features {
     }
 }
 
-pub(super) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
+pub(in crate::backends::wgsl) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
     // OpenGL shows the same devices again, with fewer abilities.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::PRIMARY,
@@ -70,7 +70,7 @@ pub(super) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
     Ok(instance.enumerate_adapters(wgpu::Backends::PRIMARY).await)
 }
 
-pub(super) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
+pub(in crate::backends::wgsl) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
     let kind = match info.device_type {
         wgpu::DeviceType::DiscreteGpu => DeviceKind::Discrete,
         wgpu::DeviceType::IntegratedGpu => DeviceKind::Integrated,

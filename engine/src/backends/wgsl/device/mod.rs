@@ -1,3 +1,17 @@
+//! An opened device: the only part of the engine that knows wgpu. Everything outside of this folder is data, which tests
+//! can read without a GPU.
+
+pub(super) mod adapters;
+mod answer;
+pub(super) mod buffer;
+mod data_sets;
+pub(super) mod executor;
+mod fault;
+mod pipelines;
+pub(super) mod timestamps;
+#[cfg(not(target_arch = "wasm32"))]
+mod waiter;
+
 use std::cell::Cell;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
@@ -6,27 +20,27 @@ use futures_channel::oneshot;
 use results::{Adapter, Precision};
 use shaders::Stored;
 
-use super::adapters::{Features, describe, enumerate};
-use super::answer::answer;
-use super::data_sets::DataSets;
-use super::fault::Fault;
-use super::pipelines::Pipelines;
 #[cfg(test)]
-use super::plan::Omission;
-use super::variants::Abilities;
-#[cfg(not(target_arch = "wasm32"))]
-use super::waiter::Waiter;
+use crate::backends::wgsl::plan::Omission;
+use crate::backends::wgsl::variants::Abilities;
 use crate::backends::{AdapterChoice, Feature};
 use crate::clock::Clock;
 use crate::error::EngineError;
+use adapters::{Features, describe, enumerate};
+use answer::answer;
+use data_sets::DataSets;
+use fault::Fault;
+use pipelines::Pipelines;
+#[cfg(not(target_arch = "wasm32"))]
+use waiter::Waiter;
 
 /// Submissions of nothing that tell how late a device says that it has finished.
 const LATENCY_LOOKS: usize = 4;
 
 /// An opened device, its queue, and what went wrong with it.
-pub(super) struct Device {
-    pub(super) device: wgpu::Device,
-    pub(super) queue: wgpu::Queue,
+pub(in crate::backends::wgsl) struct Device {
+    pub(in crate::backends::wgsl) device: wgpu::Device,
+    pub(in crate::backends::wgsl) queue: wgpu::Queue,
     adapter: Adapter,
     subgroup_lanes: u32,
     timestamps: bool,
@@ -44,27 +58,27 @@ pub(super) struct Device {
 
 /// What was asked of the driver so far; tests hold timed windows to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(in crate::backends::wgsl) struct Counts {
     /// Buffers created.
-    pub(super) buffers: u64,
+    pub(in crate::backends::wgsl) buffers: u64,
     /// Bytes of all buffers that were created, as the driver's own buffers say.
-    pub(super) buffer_bytes: u64,
-    pub(super) bind_groups: u64,
-    pub(super) pipelines: u64,
+    pub(in crate::backends::wgsl) buffer_bytes: u64,
+    pub(in crate::backends::wgsl) bind_groups: u64,
+    pub(in crate::backends::wgsl) pipelines: u64,
     /// Copies of device memory that the host waited for.
-    pub(super) read_backs: u64,
+    pub(in crate::backends::wgsl) read_backs: u64,
     /// Submissions of recordings.
-    pub(super) submissions: u64,
+    pub(in crate::backends::wgsl) submissions: u64,
 }
 
 impl Device {
     /// Opens the adapter that fits `choice`, for kernels that store what `stored` says.
-    pub(super) async fn open(choice: &AdapterChoice, stored: Stored) -> Result<Self, EngineError> {
+    pub(in crate::backends::wgsl) async fn open(choice: &AdapterChoice, stored: Stored) -> Result<Self, EngineError> {
         Self::open_without(choice, stored, &[]).await
     }
 
     /// As [`Device::open`], and as if the adapter lacked these features.
-    pub(super) async fn open_without(
+    pub(in crate::backends::wgsl) async fn open_without(
         choice: &AdapterChoice,
         stored: Stored,
         without: &[Feature],
@@ -141,76 +155,76 @@ impl Device {
     }
 
     /// Notes something that was asked of the driver.
-    pub(super) fn count(&self, note: impl FnOnce(&mut Counts)) {
+    pub(in crate::backends::wgsl) fn count(&self, note: impl FnOnce(&mut Counts)) {
         let mut counts = self.counts.get();
         note(&mut counts);
         self.counts.set(counts);
     }
 
     #[cfg(test)]
-    pub(super) fn counts(&self) -> Counts {
+    pub(in crate::backends::wgsl) fn counts(&self) -> Counts {
         self.counts.get()
     }
 
     /// What trainers that are built from now on leave out, as if the driver dropped it.
     #[cfg(test)]
-    pub(super) fn omit(&self, omission: Option<Omission>) {
+    pub(in crate::backends::wgsl) fn omit(&self, omission: Option<Omission>) {
         self.omission.set(omission);
     }
 
     #[cfg(test)]
-    pub(super) fn omission(&self) -> Option<Omission> {
+    pub(in crate::backends::wgsl) fn omission(&self) -> Option<Omission> {
         self.omission.get()
     }
 
     /// Bytes that the driver's memory has reserved for buffers, where it tells.
     #[cfg(test)]
-    pub(super) fn reserved_bytes(&self) -> Option<u64> {
+    pub(in crate::backends::wgsl) fn reserved_bytes(&self) -> Option<u64> {
         self.device.generate_allocator_report().map(|report| report.total_allocated_bytes)
     }
 
     /// What was compiled on this device so far.
-    pub(super) fn pipelines(&self) -> &Pipelines {
+    pub(in crate::backends::wgsl) fn pipelines(&self) -> &Pipelines {
         &self.pipelines
     }
 
     /// The data set that lies on this device.
-    pub(super) fn data(&self) -> &DataSets {
+    pub(in crate::backends::wgsl) fn data(&self) -> &DataSets {
         &self.data
     }
 
-    pub(super) fn adapter(&self) -> &Adapter {
+    pub(in crate::backends::wgsl) fn adapter(&self) -> &Adapter {
         &self.adapter
     }
 
     /// What decides between variants of kernels.
-    pub(super) fn abilities(&self) -> Abilities {
+    pub(in crate::backends::wgsl) fn abilities(&self) -> Abilities {
         Abilities { software: self.adapter.software, subgroup_lanes: self.subgroup_lanes, stored: self.stored }
     }
 
     /// Whether it tells when it begins and ends what it computes.
-    pub(super) fn has_timestamps(&self) -> bool {
+    pub(in crate::backends::wgsl) fn has_timestamps(&self) -> bool {
         self.timestamps
     }
 
     /// What kernels on this device store.
-    pub(super) fn stored(&self) -> Stored {
+    pub(in crate::backends::wgsl) fn stored(&self) -> Stored {
         self.stored
     }
 
     /// The largest part of a buffer that may be bound, in bytes.
-    pub(super) fn largest_binding_bytes(&self) -> u64 {
+    pub(in crate::backends::wgsl) fn largest_binding_bytes(&self) -> u64 {
         let limits = self.device.limits();
         limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
     }
 
     /// The largest buffer, in bytes.
-    pub(super) fn largest_buffer_bytes(&self) -> u64 {
+    pub(in crate::backends::wgsl) fn largest_buffer_bytes(&self) -> u64 {
         self.device.limits().max_buffer_size
     }
 
     /// Submits and returns a future that ends when the device has finished everything submitted so far.
-    pub(super) fn submit(
+    pub(in crate::backends::wgsl) fn submit(
         &self,
         commands: wgpu::CommandBuffer,
     ) -> impl Future<Output = Result<(), EngineError>> + use<> {
@@ -238,7 +252,7 @@ impl Device {
     ///
     /// # Errors
     /// A device that refuses, is full or lost.
-    pub(super) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
+    pub(in crate::backends::wgsl) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
         if let Some(known) = self.latency_seconds.get() {
             return Ok(known);
         }
@@ -260,7 +274,7 @@ impl Device {
     }
 
     /// Makes callbacks of a submission happen: browsers do so themselves, elsewhere the waiter does.
-    pub(super) fn progress(&self, submission: wgpu::SubmissionIndex) {
+    pub(in crate::backends::wgsl) fn progress(&self, submission: wgpu::SubmissionIndex) {
         #[cfg(not(target_arch = "wasm32"))]
         self.waiter.wait_for(submission);
         #[cfg(target_arch = "wasm32")]
@@ -268,7 +282,7 @@ impl Device {
     }
 
     /// Runs `work` and returns the first complaint of the driver about it.
-    pub(super) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
+    pub(in crate::backends::wgsl) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let result = work();

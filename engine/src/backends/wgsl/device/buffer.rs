@@ -1,13 +1,13 @@
 use futures_channel::oneshot;
 
+use super::Device;
 use super::answer::answer;
-use super::device::Device;
-use super::plan::Contents;
-use super::recording::{BufferContents, BufferPlan};
+use crate::backends::wgsl::plan::Contents;
+use crate::backends::wgsl::recording::{BufferContents, BufferPlan};
 use crate::error::EngineError;
 
 /// The buffers of a plan on the device, in the plan's order.
-pub(super) struct Buffers {
+pub(in crate::backends::wgsl) struct Buffers {
     buffers: Vec<wgpu::Buffer>,
     /// For reading results back without allocating.
     staging: wgpu::Buffer,
@@ -18,7 +18,11 @@ impl Buffers {
     ///
     /// # Errors
     /// Too large for the device, or out of memory.
-    pub(super) async fn new(device: &Device, plans: &[BufferPlan], staging_bytes: u64) -> Result<Self, EngineError> {
+    pub(in crate::backends::wgsl) async fn new(
+        device: &Device,
+        plans: &[BufferPlan],
+        staging_bytes: u64,
+    ) -> Result<Self, EngineError> {
         Self::filled(device, plans, staging_bytes, |_| unreachable!("this plan is none of a job")).await
     }
 
@@ -26,7 +30,7 @@ impl Buffers {
     ///
     /// # Errors
     /// As [`Buffers::new`], and a model whose tensors do not fit together.
-    pub(super) async fn of_job(
+    pub(in crate::backends::wgsl) async fn of_job(
         device: &Device,
         plans: &[BufferPlan],
         staging_bytes: u64,
@@ -76,22 +80,27 @@ impl Buffers {
             .await?
     }
 
-    pub(super) fn get(&self, index: usize) -> &wgpu::Buffer {
+    pub(in crate::backends::wgsl) fn get(&self, index: usize) -> &wgpu::Buffer {
         &self.buffers[index]
     }
 
     /// Overwrites a part of a buffer before the next submission.
-    pub(super) fn write(&self, device: &Device, index: usize, offset_bytes: u64, bytes: &[u8]) {
+    pub(in crate::backends::wgsl) fn write(&self, device: &Device, index: usize, offset_bytes: u64, bytes: &[u8]) {
         device.queue.write_buffer(&self.buffers[index], offset_bytes, bytes);
     }
 
     /// The first `bytes` of a buffer, after everything submitted so far.
-    pub(super) async fn read(&self, device: &Device, index: usize, bytes: u64) -> Result<Vec<u8>, EngineError> {
+    pub(in crate::backends::wgsl) async fn read(
+        &self,
+        device: &Device,
+        index: usize,
+        bytes: u64,
+    ) -> Result<Vec<u8>, EngineError> {
         self.read_at(device, index, 0, bytes).await
     }
 
     /// `bytes` of a buffer from `offset_bytes` on, after everything submitted so far; both are multiples of four.
-    pub(super) async fn read_at(
+    pub(in crate::backends::wgsl) async fn read_at(
         &self,
         device: &Device,
         index: usize,
@@ -147,7 +156,7 @@ async fn read_through(
 ///
 /// # Errors
 /// A device that is lost or does not answer.
-pub(super) async fn read_mapped(
+pub(in crate::backends::wgsl) async fn read_mapped(
     device: &Device,
     commands: wgpu::CommandBuffer,
     staging: &wgpu::Buffer,

@@ -1,14 +1,14 @@
 use std::num::NonZeroU64;
 use std::ops::Range;
 
+use super::Device;
 use super::buffer::Buffers;
-use super::device::Device;
 use super::pipelines::Pipeline;
-use super::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
+use crate::backends::wgsl::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
 use crate::error::EngineError;
 
 /// A recording with its pipelines and bind groups, ready to be submitted again and again.
-pub(super) struct Executor {
+pub(in crate::backends::wgsl) struct Executor {
     launches: Vec<Launch>,
     step: wgpu::BindGroup,
 }
@@ -23,7 +23,7 @@ struct Launch {
 impl Executor {
     /// Compiles what of `recording` was not compiled before, and binds every dispatch of it. `params` and `steps` are the
     /// plan's uniform buffers.
-    pub(super) async fn new(
+    pub(in crate::backends::wgsl) async fn new(
         device: &Device,
         buffers: &Buffers,
         recording: &Recording,
@@ -58,13 +58,13 @@ impl Executor {
     }
 
     /// How many launches the recording has.
-    pub(super) fn launches(&self) -> usize {
+    pub(in crate::backends::wgsl) fn launches(&self) -> usize {
         self.launches.len()
     }
 
     /// The launches from `first` on that come to no more than `most` operations, and what they come to. The first of them
     /// may come to more where it is `alone` in its submission.
-    pub(super) fn within(&self, first: usize, most: u64, alone: bool) -> (Range<usize>, u64) {
+    pub(in crate::backends::wgsl) fn within(&self, first: usize, most: u64, alone: bool) -> (Range<usize>, u64) {
         let mut end = first;
         let mut operations = 0;
         while let Some(launch) = self.launches.get(end)
@@ -77,7 +77,7 @@ impl Executor {
     }
 
     /// Commands that run the recording once for each of these rows of the step table.
-    pub(super) fn encode(&self, device: &Device, rows: Range<u32>) -> wgpu::CommandBuffer {
+    pub(in crate::backends::wgsl) fn encode(&self, device: &Device, rows: Range<u32>) -> wgpu::CommandBuffer {
         let mut commands = Commands::new(device);
         for row in rows {
             commands.add(self, row, 0..self.launches());
@@ -87,18 +87,18 @@ impl Executor {
 }
 
 /// Launches in the making that are submitted together.
-pub(super) struct Commands {
+pub(in crate::backends::wgsl) struct Commands {
     encoder: wgpu::CommandEncoder,
     pass: wgpu::ComputePass<'static>,
 }
 
 impl Commands {
-    pub(super) fn new(device: &Device) -> Self {
+    pub(in crate::backends::wgsl) fn new(device: &Device) -> Self {
         Self::begin(device, None)
     }
 
     /// Writes the times at which they begin and end.
-    pub(super) fn timed(device: &Device, queries: &wgpu::QuerySet) -> Self {
+    pub(in crate::backends::wgsl) fn timed(device: &Device, queries: &wgpu::QuerySet) -> Self {
         let writes = wgpu::ComputePassTimestampWrites {
             query_set: queries,
             beginning_of_pass_write_index: Some(0),
@@ -115,7 +115,7 @@ impl Commands {
     }
 
     /// Adds launches of a recording, with the step in this row of the step table.
-    pub(super) fn add(&mut self, executor: &Executor, row: u32, launches: Range<usize>) {
+    pub(in crate::backends::wgsl) fn add(&mut self, executor: &Executor, row: u32, launches: Range<usize>) {
         self.pass.set_bind_group(1, &executor.step, &[row * STEP_STRIDE_BYTES]);
         for launch in &executor.launches[launches] {
             self.pass.set_pipeline(&launch.pipeline);
@@ -124,12 +124,12 @@ impl Commands {
         }
     }
 
-    pub(super) fn finish(self) -> wgpu::CommandBuffer {
+    pub(in crate::backends::wgsl) fn finish(self) -> wgpu::CommandBuffer {
         self.end().finish()
     }
 
     /// For what follows them in the same submission.
-    pub(super) fn end(self) -> wgpu::CommandEncoder {
+    pub(in crate::backends::wgsl) fn end(self) -> wgpu::CommandEncoder {
         // A pass ends when it is dropped, and until then its encoder does nothing else.
         drop(self.pass);
         self.encoder

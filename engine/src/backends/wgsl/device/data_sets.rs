@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-use super::recording::JobPart;
+use crate::backends::wgsl::recording::JobPart;
 use crate::data::DataSet;
 use crate::error::EngineError;
 
 /// The buffers of the data set that was trained on last.
 #[derive(Default)]
-pub(super) struct DataSets(RefCell<Vec<Held>>);
+pub(in crate::backends::wgsl) struct DataSets(RefCell<Vec<Held>>);
 
 struct Held {
     /// Tells data sets apart and does not keep the host's copy.
@@ -24,7 +24,7 @@ impl DataSets {
     ///
     /// # Errors
     /// Those of `make`.
-    pub(super) fn get(
+    pub(in crate::backends::wgsl) fn get(
         &self,
         data: &Arc<DataSet>,
         part: JobPart,

@@ -10,8 +10,10 @@ const LONGEST_WAIT_SECONDS: u32 = 120;
 ///
 /// # Errors
 /// A device that did not answer in two minutes. In a terminal a wait has no limit: whoever waits can end the program.
-#[cfg_attr(not(target_arch = "wasm32"), expect(clippy::unused_async, reason = "browsers wait for two things at once"))]
-pub(super) async fn answer<T>(when: &'static str, answer: impl Future<Output = T>) -> Result<T, EngineError> {
+pub(in crate::backends::wgsl) async fn answer<T>(
+    when: &'static str,
+    answer: impl Future<Output = T>,
+) -> Result<T, EngineError> {
     #[cfg(not(target_arch = "wasm32"))]
     {
         let _ = when;

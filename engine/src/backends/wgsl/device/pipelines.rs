@@ -6,25 +6,25 @@ use std::num::NonZeroU64;
 
 use shaders::Access;
 
-use super::device::Device;
-use super::recording::{Dispatch, Recording};
+use super::Device;
+use crate::backends::wgsl::recording::{Dispatch, Recording};
 use crate::error::EngineError;
 
 /// Every pipeline that was compiled since the device was opened, by kernel and constants.
-pub(super) struct Pipelines {
+pub(in crate::backends::wgsl) struct Pipelines {
     by_key: RefCell<HashMap<String, Pipeline>>,
     step_layout: wgpu::BindGroupLayout,
 }
 
 #[derive(Clone)]
-pub(super) struct Pipeline {
-    pub(super) pipeline: wgpu::ComputePipeline,
-    pub(super) layout: wgpu::BindGroupLayout,
+pub(in crate::backends::wgsl) struct Pipeline {
+    pub(in crate::backends::wgsl) pipeline: wgpu::ComputePipeline,
+    pub(in crate::backends::wgsl) layout: wgpu::BindGroupLayout,
 }
 
 impl Pipelines {
     /// None yet.
-    pub(super) fn new(device: &wgpu::Device) -> Self {
+    pub(in crate::backends::wgsl) fn new(device: &wgpu::Device) -> Self {
         let step_size = NonZeroU64::new(size_of::<shaders::params::Step>() as u64);
         let step_entry = layout_entry(0, wgpu::BufferBindingType::Uniform, true, step_size);
         let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some("step"), entries: &[step_entry] };
@@ -35,7 +35,11 @@ impl Pipelines {
     ///
     /// # Errors
     /// A shader that the driver refuses.
-    pub(super) async fn compile(&self, device: &Device, recording: &Recording) -> Result<(), EngineError> {
+    pub(in crate::backends::wgsl) async fn compile(
+        &self,
+        device: &Device,
+        recording: &Recording,
+    ) -> Result<(), EngineError> {
         for dispatch in &recording.dispatches {
             let key = dispatch.pipeline_key();
             if self.by_key.borrow().contains_key(&key) {
@@ -50,12 +54,12 @@ impl Pipelines {
     }
 
     /// The pipeline of a launch whose recording was compiled.
-    pub(super) fn get(&self, dispatch: &Dispatch) -> Pipeline {
+    pub(in crate::backends::wgsl) fn get(&self, dispatch: &Dispatch) -> Pipeline {
         self.by_key.borrow()[&dispatch.pipeline_key()].clone()
     }
 
     /// How the entry of the step table is bound.
-    pub(super) fn step_layout(&self) -> &wgpu::BindGroupLayout {
+    pub(in crate::backends::wgsl) fn step_layout(&self) -> &wgpu::BindGroupLayout {
         &self.step_layout
     }
 }

@@ -1,7 +1,7 @@
 //! The device's own clock: how long it computes what was submitted, whenever the host hears of it.
 
+use super::Device;
 use super::buffer::read_mapped;
-use super::device::Device;
 use super::executor::{Commands, Executor};
 use crate::error::EngineError;
 
@@ -10,7 +10,7 @@ const TIMESTAMP_BYTES: u64 = 8;
 /// One when the device begins, and one when it has finished.
 const TIMESTAMPS: u32 = 2;
 
-pub(super) struct Timestamps {
+pub(in crate::backends::wgsl) struct Timestamps {
     queries: wgpu::QuerySet,
     /// Where the device writes them.
     resolved: wgpu::Buffer,
@@ -22,7 +22,7 @@ impl Timestamps {
     ///
     /// # Errors
     /// A device that refuses or is full.
-    pub(super) async fn new(device: &Device) -> Result<Option<Self>, EngineError> {
+    pub(in crate::backends::wgsl) async fn new(device: &Device) -> Result<Option<Self>, EngineError> {
         if !device.has_timestamps() {
             return Ok(None);
         }
@@ -51,7 +51,11 @@ impl Timestamps {
     ///
     /// # Errors
     /// A device that refuses, or is lost.
-    pub(super) async fn seconds(&self, device: &Device, executor: &Executor) -> Result<Option<f64>, EngineError> {
+    pub(in crate::backends::wgsl) async fn seconds(
+        &self,
+        device: &Device,
+        executor: &Executor,
+    ) -> Result<Option<f64>, EngineError> {
         let mut commands = Commands::timed(device, &self.queries);
         commands.add(executor, 0, 0..executor.launches());
         let mut encoder = commands.end();
