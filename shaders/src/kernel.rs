@@ -60,6 +60,29 @@ impl Stored {
         }
     }
 
+    /// Whether a device may have rounded `value` to `stored`: WGSL leaves open in which direction, and whether numbers
+    /// below the smallest normal one become zero. What is too large has no rounding, so that any is right.
+    #[must_use]
+    pub fn is_rounding(self, value: f32, stored: f32) -> bool {
+        let too_large = value.is_nan() || value.abs() > self.largest();
+        too_large || (stored - value).abs() <= (value.abs() * self.unit()).max(self.smallest_normal())
+    }
+
+    /// Distance of two neighbouring numbers between 1 and 2.
+    const fn unit(self) -> f32 {
+        match self {
+            Self::F32 => f32::EPSILON,
+            Self::F16 => 1.0 / 1024.0,
+        }
+    }
+
+    const fn smallest_normal(self) -> f32 {
+        match self {
+            Self::F32 => f32::MIN_POSITIVE,
+            Self::F16 => 1.0 / 16_384.0,
+        }
+    }
+
     /// What says so at the beginning of a module.
     const fn source(self) -> &'static str {
         match self {

@@ -74,6 +74,20 @@ pub enum Activation {
 }
 
 impl Layer {
+    /// Whether a small change of its input may change its gradient at once: at the edge of a ReLU, or where another element
+    /// becomes the largest.
+    pub(crate) fn has_edges(&self) -> bool {
+        match self {
+            Self::Pool { kind: PoolKind::Max, .. } => true,
+            Self::Conv2d { activation, .. }
+            | Self::Dense { activation, .. }
+            | Self::Pool { activation, .. }
+            | Self::Add { activation }
+            | Self::BatchNorm { activation, .. } => *activation == Activation::Relu,
+            _ => false,
+        }
+    }
+
     /// Whether its kernel stays as it starts.
     pub(crate) fn has_fixed_kernel(&self) -> bool {
         match self {

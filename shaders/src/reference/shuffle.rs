@@ -86,7 +86,7 @@ mod tests {
         let of_places = chi_squared(&mut places.into_iter(), f64::from(ORDERS / SAMPLES));
         assert!(of_places < 206.0, "{of_places}");
         // No number follows itself. About 131 degrees of freedom, above 220 with one chance in a million.
-        let off_diagonal = |&(cell, _): &(usize, u32)| cell as u32 / SAMPLES != cell as u32 % SAMPLES;
+        let off_diagonal = |&(cell, _): &(usize, u32)| cell / SAMPLES as usize != cell % SAMPLES as usize;
         let counts = followers.into_iter().enumerate().filter(off_diagonal).map(|(_, count)| count);
         let of_followers = chi_squared(&mut counts.into_iter(), f64::from(ORDERS) / f64::from(SAMPLES));
         assert!(of_followers < 220.0, "{of_followers}");

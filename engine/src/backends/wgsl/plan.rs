@@ -65,6 +65,8 @@ pub(super) struct Places {
     pub(super) params: usize,
     pub(super) steps: usize,
     pub(super) weights: usize,
+    /// What products read of the weights in training, if that is not the weights themselves.
+    pub(super) rounded_weights: Option<usize>,
     pub(super) gradients: usize,
     pub(super) logits: usize,
     pub(super) results: usize,
@@ -491,6 +493,7 @@ impl<'a> Planner<'a> {
                 params,
                 steps: self.steps,
                 weights: self.arenas.weights.buffer,
+                rounded_weights: self.arenas.rounded_weights.map(|range| range.buffer),
                 gradients: self.arenas.gradients.buffer,
                 logits,
                 results: self.results,

@@ -132,10 +132,26 @@ impl WgslTrainer {
     }
 
     async fn read_tensors(&self, arena: usize) -> Result<Vec<Vec<f32>>, EngineError> {
-        let elements = arena_elements(&self.tensors);
-        let bytes = self.buffers.read(&self.device, arena, 4 * u64::from(elements)).await?;
-        let arena: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes);
+        let arena = self.read_arena(arena, Stored::F32).await?;
         Ok(self.tensors.iter().map(|layout| layout.load(&arena)).collect())
+    }
+
+    async fn read_arena(&self, arena: usize, stored: Stored) -> Result<Vec<f32>, EngineError> {
+        let bytes = stored.bytes() * u64::from(arena_elements(&self.tensors));
+        Ok(numbers(stored, &self.buffers.read(&self.device, arena, bytes).await?))
+    }
+
+    /// Weights that are trained but not rounded again train unseen: a step is too small for products to show it.
+    async fn check_rounded_weights(&self) -> Result<(), EngineError> {
+        let Some(rounded) = self.places.rounded_weights else { return Ok(()) };
+        let stored = self.device.stored();
+        let weights = self.read_arena(self.places.weights, Stored::F32).await?;
+        let rounded = self.read_arena(rounded, stored).await?;
+        let off = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
+        match weights.iter().zip(&rounded).filter(|pair| off(*pair)).count() {
+            0 => Ok(()),
+            count => Err(EngineError::WorkDropped { missing: format!("{count} weights are not those that products read") }),
+        }
     }
 }
 
@@ -180,6 +196,7 @@ impl Trainer for WgslTrainer {
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.check_rounded_weights().await?;
         self.read_tensors(self.places.weights).await
     }
 

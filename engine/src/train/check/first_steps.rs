@@ -35,6 +35,8 @@ pub(crate) struct FirstSteps {
     /// That of a network which knows nothing.
     loss_of_nothing: f64,
     optimizer: Optimizer,
+    /// Whether a rounded value may fall on the other side of an edge.
+    has_edges: bool,
 }
 
 impl FirstSteps {
@@ -58,6 +60,7 @@ impl FirstSteps {
             trained_losses: test_losses(trainer.as_mut(), job).await?,
             loss_of_nothing: f64::from(job.model.classes()?).ln(),
             optimizer: job.optimizer.clone(),
+            has_edges: job.model.nodes.iter().any(|node| node.layer.has_edges()),
         })
     }
 
@@ -79,7 +82,7 @@ impl FirstSteps {
         .map(|(compared, largest_difference)| Disagreement {
             compared,
             largest_difference: writable(largest_difference),
-            tolerance: tolerance(compared, precision, &self.optimizer),
+            tolerance: self.tolerance(compared, precision),
         })
         .into()
     }
@@ -107,16 +110,17 @@ impl FirstSteps {
         });
         if updates.len() == self.updates.len() { others.fold(trained, f64::max) } else { f64::INFINITY }
     }
-}
 
-/// What is allowed: as much as may be, but of updates by rules that take gradients as they are no more than of those.
-fn tolerance(compared: Compared, precision: Precision, optimizer: &Optimizer) -> f64 {
-    let plain = matches!(optimizer.rule, Rule::Sgd { .. } | Rule::Nesterov { .. });
-    let widest = compared.widest_tolerance(precision);
-    if plain && compared == Compared::Update && precision == Precision::F16 {
-        return Compared::Gradient.widest_tolerance(precision).min(widest);
+    /// What is allowed: as much as may be, but no more than of gradients in single precision where nothing has an edge, and
+    /// of updates by rules that take gradients as they are no more than of those.
+    fn tolerance(&self, compared: Compared, precision: Precision) -> f64 {
+        let plain = matches!(self.optimizer.rule, Rule::Sgd { .. } | Rule::Nesterov { .. });
+        match compared {
+            Compared::Gradient if !self.has_edges => compared.widest_tolerance(Precision::F32),
+            Compared::Update if plain && precision == Precision::F16 => Compared::Gradient.widest_tolerance(precision),
+            _ => compared.widest_tolerance(precision),
+        }
     }
-    widest
 }
 
 fn root_mean_square(values: &[f64]) -> f64 {

@@ -15,6 +15,8 @@ pub(super) struct Arenas {
     pub(super) read: BufferRange,
     /// What products read of them, if that is not the weights themselves.
     rounded: Option<BufferRange>,
+    /// The same of training.
+    pub(super) rounded_weights: Option<BufferRange>,
     stored: Stored,
     pub(super) gradients: BufferRange,
     /// Multipliers of each block of 256 elements.
@@ -46,6 +48,7 @@ impl Arenas {
             weights,
             read: weights,
             rounded,
+            rounded_weights: rounded,
             stored,
             gradients: builder.floats("gradients", u64::from(elements)),
             blocks: builder.part("block multipliers", blocks, JobPart::BlockMultipliers),
