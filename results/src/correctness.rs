@@ -195,6 +195,7 @@ impl Compared {
             Self::TrainedTest if half => 0.6,
             Self::Gradient | Self::TrainedTest => 0.05,
             Self::Update => 0.1,
+            Self::UntrainedTest if half => 0.01,
             _ if half => 0.02,
             _ => 1e-3,
         }

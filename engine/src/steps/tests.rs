@@ -205,7 +205,7 @@ fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most
 }
 
 fn figures(entry: &Entry) -> &Measured {
-    entry.outcome.measured().expect("figures")
+    entry.outcome.measured().unwrap_or_else(|| panic!("no figures: {:?}", entry.outcome))
 }
 
 #[test]

@@ -2,8 +2,12 @@
 
 use results::{Correctness, WholeBatch};
 
+use std::sync::Arc;
+
+use crate::data::{DataSet, Split};
 use crate::error::EngineError;
 use crate::model::{Layer, Model};
+use crate::random::{Generator, stream};
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Batching, Optimizer};
 use crate::workload::{Training, Workload};
@@ -15,12 +19,15 @@ const MOST_PARTS: u32 = 16;
 /// leaves out a row of tiles, changes much more. Without such a value, kernels of ours differ by 1e-6, and by 5e-4 in f16.
 const GRADIENT_TOLERANCE: f64 = 0.05;
 
-/// Computes loss and gradients of the first samples as one batch of `job`, and in parts of at least `checked_batch`
-/// samples. The plain loops would take too long for large batches; but a back end that agrees with them on small batches,
+/// Computes loss and gradients of the first samples as one batch of `job`, and in parts of at least as many samples as were
+/// `checked`. The plain loops would take too long for large batches; but a back end that agrees with them on small batches,
 /// and with itself on a large one, is right there too, although its kernels are chosen by shape.
 ///
+/// Batch normalisation mixes the samples of a batch, which cannot be divided then. Instead a few samples are repeated until
+/// they fill it, in random order: means, variances, mean loss and mean gradients are those of the few alone.
+///
 /// Weights stay what they are meanwhile: the learning rate is zero. Nothing is dropped or augmented, which would depend on
-/// the place in the batch. A model with batch normalisation cannot be divided, and has none.
+/// the place in the batch.
 ///
 /// # Errors
 /// Whatever the device refuses.
@@ -31,16 +38,22 @@ pub(crate) async fn against_parts(
     checked: &Correctness,
 ) -> Result<Option<WholeBatch>, EngineError> {
     let batch_size = job.batches.batch_size;
-    let part_size = checked.batch_size.max(batch_size.div_ceil(MOST_PARTS));
-    if part_size >= batch_size || mixes_samples(&job.model) {
+    let (part_size, samples, data) = if mixes_samples(&job.model) {
+        let few = largest_divisor(batch_size, checked.batch_size);
+        (few, few, Arc::new(repeated(&job.data, few, batch_size, job.seed)))
+    } else {
+        (checked.batch_size.max(batch_size.div_ceil(MOST_PARTS)), batch_size, Arc::clone(&job.data))
+    };
+    if part_size >= batch_size || part_size < 2 {
         return Ok(None);
     }
-    let whole = match Sum::of(&plain_job(workload, job, batch_size), backend).await {
+    let plain = |batch_size, samples| plain_job(workload, job, &data, batch_size, samples);
+    let whole = match Sum::of(&plain(batch_size, batch_size), backend).await {
         // The network that will be timed has its place already.
         Err(EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. }) => return Ok(None),
         whole => whole?,
     };
-    let parts = Sum::of(&plain_job(workload, job, part_size), backend).await?;
+    let parts = Sum::of(&plain(part_size, samples), backend).await?;
     let gradient_difference = largest_difference(&whole.gradients, &parts.gradients, GRADIENT_FLOOR);
     let found = WholeBatch {
         batch_size,
@@ -65,20 +78,45 @@ fn mixes_samples(model: &Model) -> bool {
     model.nodes.iter().any(|node| matches!(node.layer, Layer::BatchNorm { .. }))
 }
 
-/// The first samples of the set, in parts of `part_size`, without anything that depends on the place in the batch.
-fn plain_job(workload: &Workload, job: &TrainingJob, part_size: u32) -> TrainingJob {
+/// The largest number that divides `number` and is at most `limit`.
+fn largest_divisor(number: u32, limit: u32) -> u32 {
+    (1..=limit.min(number)).rev().find(|divisor| number.is_multiple_of(*divisor)).unwrap_or(1)
+}
+
+/// The first `few` samples, and then each of them again and again until there are `samples`, in random order.
+fn repeated(data: &DataSet, few: u32, samples: u32, seed: u32) -> DataSet {
+    let others = Generator { stream: stream::REPEATED, step: 0, seed }.permutation(samples - few);
+    let places = (0..few).chain(others.into_iter().map(|other| other % few));
+    let features = data.definition.train.features() as usize;
+    let mut train = Split { images: Vec::with_capacity(samples as usize * features), labels: Vec::new() };
+    for place in places.map(|place| place as usize) {
+        train.images.extend_from_slice(&data.train.images[place * features..][..features]);
+        train.labels.push(data.train.labels[place]);
+    }
+    // Nothing is tested here.
+    let test = Split { images: train.images[..features].to_vec(), labels: train.labels[..1].to_vec() };
+    DataSet::new(data.definition, train, test, data.generated)
+}
+
+/// The first `samples`, in batches of `batch_size`, without anything that depends on the place in the batch.
+fn plain_job(
+    workload: &Workload,
+    job: &TrainingJob,
+    data: &Arc<DataSet>,
+    batch_size: u32,
+    samples: u32,
+) -> TrainingJob {
     let workload = workload.clone().with_trace_conventions();
-    let samples = job.batches.batch_size;
     let batches = BatchPlan {
         first: 0,
         samples,
-        batch_size: part_size,
+        batch_size,
         order: workload.order,
         batching: Batching::ShortLast,
         seed: job.seed,
     };
     let plain = workload.job(Training {
-        data: job.data.clone(),
+        data: Arc::clone(data),
         batches,
         planned_steps: u64::from(batches.steps_per_epoch()),
         seed: job.seed,

@@ -8,7 +8,7 @@ use results::Precision;
 use super::WgslBackend;
 use super::plan::{Omission, Plan};
 use super::tuning::Choices;
-use super::workload_tests::{Standstill, job};
+use super::workload_tests::{Standstill, job_with_test};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening};
 use crate::error::EngineError;
@@ -45,7 +45,7 @@ fn narrowed(mut model: Model) -> Model {
 
 impl Judged {
     fn new(workload: Workload) -> Self {
-        let mut job = lively(job(&workload));
+        let mut job = lively(job_with_test(&workload, 2));
         job.model = narrowed(job.model);
         let reference = pollster::block_on(FirstSteps::of(&ReferenceBackend::<f64>::new(), &job)).unwrap();
         Self { workload, job, reference }
@@ -63,7 +63,11 @@ impl Judged {
                         backend.precision(),
                         judged.largest_difference,
                         judged.tolerance,
-                        judged.differences.iter().map(|d| format!("{:?} {:.2e} ", d.compared, d.largest_difference)).collect::<String>()
+                        judged
+                            .differences
+                            .iter()
+                            .map(|d| format!("{:?} {:.2e} ", d.compared, d.largest_difference))
+                            .collect::<String>()
                     );
                 }
                 judged.disagreement().map(|disagreement| disagreement.to_string())

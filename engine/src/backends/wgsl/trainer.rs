@@ -131,26 +131,22 @@ impl WgslTrainer {
         self.preparation.tuning_seconds
     }
 
-    async fn read_tensors(&self, arena: usize) -> Result<Vec<Vec<f32>>, EngineError> {
-        let arena = self.read_arena(arena, Stored::F32).await?;
-        Ok(self.tensors.iter().map(|layout| layout.load(&arena)).collect())
-    }
-
     async fn read_arena(&self, arena: usize, stored: Stored) -> Result<Vec<f32>, EngineError> {
         let bytes = stored.bytes() * u64::from(arena_elements(&self.tensors));
         Ok(numbers(stored, &self.buffers.read(&self.device, arena, bytes).await?))
     }
 
     /// Weights that are trained but not rounded again train unseen: a step is too small for products to show it.
-    async fn check_rounded_weights(&self) -> Result<(), EngineError> {
+    async fn check_rounded(&self, weights: &[f32]) -> Result<(), EngineError> {
         let Some(rounded) = self.places.rounded_weights else { return Ok(()) };
         let stored = self.device.stored();
-        let weights = self.read_arena(self.places.weights, Stored::F32).await?;
         let rounded = self.read_arena(rounded, stored).await?;
         let off = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
         match weights.iter().zip(&rounded).filter(|pair| off(*pair)).count() {
             0 => Ok(()),
-            count => Err(EngineError::WorkDropped { missing: format!("{count} weights are not those that products read") }),
+            count => {
+                Err(EngineError::WorkDropped { missing: format!("{count} weights are not those that products read") })
+            }
         }
     }
 }
@@ -196,14 +192,15 @@ impl Trainer for WgslTrainer {
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        self.check_rounded_weights().await?;
-        self.read_tensors(self.places.weights).await
+        let weights = self.read_arena(self.places.weights, Stored::F32).await?;
+        self.check_rounded(&weights).await?;
+        Ok(self.tensors.iter().map(|layout| layout.load(&weights)).collect())
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        let mut gradients = self.read_tensors(self.places.gradients).await?;
-        gradients.iter_mut().flatten().for_each(|gradient| *gradient /= self.gradient_scale);
-        Ok(gradients)
+        let mut gradients = self.read_arena(self.places.gradients, Stored::F32).await?;
+        gradients.iter_mut().for_each(|gradient| *gradient /= self.gradient_scale);
+        Ok(self.tensors.iter().map(|layout| layout.load(&gradients)).collect())
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {

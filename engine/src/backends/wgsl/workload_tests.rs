@@ -39,13 +39,18 @@ fn random_split(workload: &Workload, samples: u32, stream: u32) -> Split {
 }
 
 pub(in crate::backends) fn job(workload: &Workload) -> TrainingJob {
+    job_with_test(workload, 5)
+}
+
+/// The same with so many test samples.
+pub(in crate::backends) fn job_with_test(workload: &Workload, test_samples: u32) -> TrainingJob {
     const SAMPLES: u32 = 10;
     workload.job(Training {
         data: Arc::new(DataSet::new(
             data_set(workload.data_set).unwrap(),
             // Two are held out.
             random_split(workload, SAMPLES + 2, 1),
-            random_split(workload, 5, 2),
+            random_split(workload, test_samples, 2),
             true,
         )),
         batches: BatchPlan {
