@@ -36,6 +36,30 @@ pub fn advice(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
     steps
 }
 
+/// What to try where the browser offers a software adapter although there may be a GPU. Browsers do not say why.
+pub fn advice_on_software(browser: &Browser) -> Vec<&'static str> {
+    let mut steps = match (browser.system, browser.family) {
+        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => vec![
+            "Chrome on Linux takes this adapter without a word where it does not trust the driver, as with many of \
+             NVIDIA's: open chrome://flags, turn on “Vulkan” and “Unsafe WebGPU Support”, and restart the browser.",
+            "Check chrome://gpu: behind “WebGPU” and “Vulkan” it should say “Hardware accelerated” or “Enabled”.",
+        ],
+        (_, Family::Chrome | Family::Edge | Family::Opera) => vec![
+            "In Settings → System, turn on “Use graphics acceleration when available” and restart the browser.",
+            "Update the graphics driver; chrome://gpu says whether the browser blocks the present one.",
+        ],
+        (_, Family::Firefox) => {
+            vec![
+                "Update the graphics driver; about:support says which adapters Firefox sees, and why it leaves one out.",
+            ]
+        }
+        _ => vec!["Update the operating system, and with it the graphics driver."],
+    };
+    steps.push("Two GPUs? A browser offers pages one of them: the system's graphics settings say which.");
+    steps.push("native-runner --adapter discrete takes the GPU itself, or says that there is none.");
+    steps
+}
+
 fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
     match (browser.system, browser.family) {
         // Every browser on these devices is Safari inside.
@@ -102,6 +126,14 @@ mod tests {
         check("Android 14 Firefox/145.0", "in Chrome");
         check("Macintosh Version/18.0 Safari", "Safari 26");
         check("Windows NT 10.0 Edg/110.0", "113");
+    }
+
+    #[test]
+    fn a_software_adapter_on_linux_is_explained() {
+        let advised = |user_agent: &str| advice_on_software(&Browser::from_user_agent(user_agent, 0)).join("\n");
+        assert!(advised("X11; Linux x86_64 Chrome/142.0").contains("NVIDIA"));
+        assert!(advised("Windows NT 10.0 Edg/142.0").contains("graphics acceleration"));
+        assert!(advised("X11; Linux x86_64 Firefox/145.0").contains("about:support"));
     }
 
     #[test]

@@ -1,11 +1,20 @@
 //! Names, numbers and outcomes in words.
 
 use engine::SuiteDefinition;
-use results::{Adapter, Outcome, RunRecord, WorkloadRecord, api::Tier, metric};
+use results::{Adapter, Outcome, RunRecord, Warning, WorkloadRecord, api::Tier, metric};
 
 /// The title of a workload, or its name where this build does not know it.
 pub fn workload_title(name: &str) -> String {
     engine::workload(name).map_or_else(|| name.to_owned(), |workload| workload.title.to_owned())
+}
+
+/// The text of a warning, with a workload's title instead of its name.
+pub fn warning(warning: &Warning) -> String {
+    let text = warning.to_string();
+    match warning.workload().and_then(|name| Some((name, text.strip_prefix(name)?))) {
+        Some((name, rest)) => format!("{}{rest}", workload_title(name)),
+        None => text,
+    }
 }
 
 /// A suite's name as a title.
@@ -184,6 +193,15 @@ mod tests {
         assert_eq!(day(951_782_400.0), "29 Feb 2000");
         assert_eq!(day(1_795_219_199.0), "20 Nov 2026");
         assert_eq!(day(1_795_219_200.0), "21 Nov 2026");
+    }
+
+    #[test]
+    fn warnings_name_workloads_as_the_rest_of_the_page_does() {
+        let about = |workload: &str| warning(&Warning::StoppedEarly { workload: workload.to_owned() });
+        let title = workload_title("theano-mnist");
+        assert!(about("theano-mnist").starts_with(&format!("{title}: training stopped")), "{}", about("theano-mnist"));
+        assert!(about("unheard-of").starts_with("unheard-of: training stopped"));
+        assert_eq!(warning(&Warning::NoWakeLock), Warning::NoWakeLock.to_string());
     }
 
     #[test]

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Warning {
     /// The adapter is a program, not a GPU.
     SoftwareAdapter { name: String },
+    /// The browser hides what the adapter is, and it multiplies no faster than the processor could.
+    PerhapsSoftware { flops_per_second: f64, processors: u32 },
     /// The interval of the throughput stayed wider than 2.5 % of its median.
     NotStabilised { workload: String, half_width_percent: f64 },
     /// Fewer windows than five were long enough to count.
@@ -41,6 +43,22 @@ pub enum Warning {
     StoppedEarly { workload: String },
 }
 
+impl Warning {
+    /// The name of the workload that it is about, with which its text begins.
+    pub fn workload(&self) -> Option<&str> {
+        match self {
+            Self::NotStabilised { workload, .. }
+            | Self::TooFewWindows { workload, .. }
+            | Self::NotLearned { workload, .. }
+            | Self::StoppedByBudget { workload, .. }
+            | Self::TuningNotSettled { workload, .. }
+            | Self::GeneratedData { workload }
+            | Self::StoppedEarly { workload } => Some(workload),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -48,6 +66,12 @@ impl fmt::Display for Warning {
                 f,
                 "{name} is a software adapter: the processor did the work. The result is shown but never ranked; \
                  install a GPU driver or turn on hardware acceleration to measure a GPU."
+            ),
+            Self::PerhapsSoftware { flops_per_second, processors } => write!(
+                f,
+                "The browser does not say what this adapter is, and it multiplies no faster than a processor: {:.0} GFLOP/s \
+                 beside {processors} logical processors. If there is a GPU, turn on hardware acceleration or update its driver.",
+                flops_per_second / 1e9
             ),
             Self::NotStabilised { workload, half_width_percent } => write!(
                 f,

@@ -132,6 +132,8 @@ prop_compose! {
 fn warning() -> impl Strategy<Value = Warning> {
     prop_oneof![
         text().prop_map(|name| Warning::SoftwareAdapter { name }),
+        (number(), any::<u32>())
+            .prop_map(|(flops_per_second, processors)| Warning::PerhapsSoftware { flops_per_second, processors }),
         (text(), number())
             .prop_map(|(workload, half_width_percent)| Warning::NotStabilised { workload, half_width_percent }),
         (text(), any::<u32>()).prop_map(|(workload, windows)| Warning::TooFewWindows { workload, windows }),

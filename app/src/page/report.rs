@@ -40,7 +40,7 @@ fn Caveats(record: RunRecord) -> impl IntoView {
             <h3 id="caveats-title">"Worth knowing"</h3>
             <ul class="plain">
                 {(!standard).then(|| view! { <li>{format!("Non-standard, so shown but never ranked: {reasons}.")}</li> })}
-                {warnings.into_iter().map(|warning| view! { <li>{warning.to_string()}</li> }).collect_view()}
+                {warnings.into_iter().map(|warning| view! { <li>{text::warning(&warning)}</li> }).collect_view()}
             </ul>
         </section>
     })

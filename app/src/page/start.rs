@@ -14,7 +14,7 @@ use super::networks::Networks;
 use super::running::Running;
 use super::state::StartState;
 use super::supplies::{MISSING_DATA, MissingDataSets, Watch};
-use crate::advice::{Obstacle, advice};
+use crate::advice::{Obstacle, advice, advice_on_software};
 use crate::benchmark::{Benchmark, Kind, Stage};
 use crate::options::RunOptions;
 use crate::platform::{self, Gpu};
@@ -140,6 +140,10 @@ fn Asked(options: RunOptions) -> impl IntoView {
     let mut parts = Vec::new();
     parts.extend(options.batch_size.map(|size| format!("batch size {size}")));
     parts.extend(options.precision.map(|precision| format!("precision {}", precision.name())));
+    parts.extend((!options.without.is_empty()).then(|| {
+        let names: Vec<_> = options.without.iter().map(|feature| feature.name()).collect();
+        format!("no use of {}", names.join(" and "))
+    }));
     parts.extend(options.limit.map(|limit| match limit {
         Limit::Epochs(epochs) => format!("{epochs} epochs"),
         Limit::Steps(steps) => format!("{steps} steps"),
@@ -171,6 +175,15 @@ fn Device(state: StartState) -> impl IntoView {
                     "This is a software adapter: your processor pretends to be a GPU. It trains correctly but \
                      slowly, and its result is shown but not ranked."
                 </p>
+                <details>
+                    <summary>"There is a GPU in this machine?"</summary>
+                    <ul class="advice">
+                        {advice_on_software(&platform::browser())
+                            .into_iter()
+                            .map(|step| view! { <li>{step}</li> })
+                            .collect_view()}
+                    </ul>
+                </details>
             })}
             <Show when=move || found.get()>
                 <ClaimedName claimed=state.claimed />

@@ -139,6 +139,9 @@ fn check_warning(place: &Place<'_>, warning: &Warning) -> Checked {
     let seconds = 0.0..=LONGEST_SECONDS;
     match warning {
         Warning::SoftwareAdapter { name } => place.field("name").text(name, REPORTED_NAME),
+        Warning::PerhapsSoftware { flops_per_second, processors: _ } => {
+            place.field("flops_per_second").number(*flops_per_second, 0.0..=1e18)
+        }
         Warning::NotStabilised { workload, half_width_percent } => {
             place.field("workload").name(workload)?;
             place.field("half_width_percent").number(*half_width_percent, 0.0..=1e6)
