@@ -7,25 +7,26 @@ mod contents;
 mod convolution;
 mod dense;
 mod input;
+mod limits;
 mod memory;
 mod normalization;
+mod optimizer;
 mod pooling;
+mod ranges;
 mod recurrent;
 mod scale;
 pub(super) mod weight_gradient;
 
-use half::f16;
-use shaders::Stored;
-use shaders::params::{Blend, Epilogue, LARGEST_HEAD, Optimizer as OptimizerParams, Softmax, StepResult};
+use shaders::params::{Blend, Softmax, StepResult};
 
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
 use super::tuning::Choices;
 use crate::error::EngineError;
-use crate::model::{Model, ModelError, PoolKind, Stage, StageKind, Stages};
+use crate::model::{PoolKind, StageKind, Stages};
 use crate::trainer::{EvaluationSet, TrainingJob};
-use crate::training::{Loss, Rule};
+use crate::training::Loss;
 use arenas::Arenas;
 use builder::Builder;
 pub(super) use contents::Contents;
@@ -159,11 +160,11 @@ impl<'a> Planner<'a> {
     fn new(job: &'a TrainingJob, largest_binding: u64, choices: &'a Choices) -> Result<Self, EngineError> {
         let stages = job.model.stages(job.dropout)?;
         let stored = choices.stored();
-        check(&job.model, &stages, stored)?;
+        limits::check(&job.model, &stages, stored)?;
         let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::default();
         let batch = job.batches.batch_size;
-        let most = u32::try_from(largest_binding / most_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
+        let most = u32::try_from(largest_binding / limits::most_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
         let test_rows = batch.max(TEST_ROWS.min(job.data.test.samples()).min(most));
         let steps = builder.uniform("steps", u64::from(STEP_ROWS * STEP_STRIDE_BYTES));
         let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64).buffer;
@@ -203,102 +204,6 @@ impl<'a> Planner<'a> {
             test_rows,
             gradient_scale: scale::gradient_scale(job, stored),
         })
-    }
-
-    /// The part of a buffer with a value's rows of the recording being made.
-    fn rows_of(&self, value: usize, buffer: usize) -> BufferRange {
-        let features = self.stages.values[value].stored_features(CHANNEL_ALIGNMENT);
-        let bytes = self.stored().bytes() * u64::from(self.rows) * u64::from(features);
-        BufferRange { buffer, offset_bytes: 0, bytes }
-    }
-
-    fn stored(&self) -> Stored {
-        self.choices.stored()
-    }
-
-    /// How many numbers such a part of a buffer of activations or their gradients holds.
-    fn elements(&self, range: BufferRange) -> u64 {
-        range.bytes / self.stored().bytes()
-    }
-
-    /// How many groups of four numbers.
-    fn quads(&self, range: BufferRange) -> u64 {
-        self.elements(range) / 4
-    }
-
-    /// What a stage reads as its input number `input`.
-    fn input_of(&self, stage: &Stage, input: usize) -> BufferRange {
-        let value = stage.inputs[input];
-        self.rows_of(value, self.values[value].values)
-    }
-
-    /// What a stage makes.
-    fn output_of(&self, stage: &Stage) -> BufferRange {
-        self.rows_of(stage.output, self.values[stage.output].values)
-    }
-
-    /// Gradient of what a stage makes.
-    fn output_gradient(&self, stage: &Stage) -> BufferRange {
-        let gradient = self.values[stage.output].gradient.expect("only the data has no gradient");
-        self.rows_of(stage.output, gradient)
-    }
-
-    /// Where the gradient of a stage's input goes, and the epilogue to finish it with; `None` for the data.
-    fn input_gradient(&mut self, stage: &Stage, input: usize) -> Option<(BufferRange, Epilogue)> {
-        let value = stage.inputs[input];
-        let gradient = self.rows_of(value, self.values[value].gradient?);
-        let accumulate = u32::from(std::mem::replace(&mut self.values[value].contributed, true));
-        let epilogue = self.stages.values[value].stored_epilogue(CHANNEL_ALIGNMENT);
-        Some((gradient, Epilogue { accumulate, ..epilogue }))
-    }
-
-    /// A buffer that a stage keeps from the forward to the backward pass, of so many values of four bytes for each sample.
-    fn keep(&mut self, index: usize, place: usize, name: &'static str, values_per_sample: u64) -> BufferRange {
-        self.keep_for_samples(index, place, name, 4 * values_per_sample)
-    }
-
-    /// The same, of values that are stored as activations are.
-    fn keep_stored(&mut self, index: usize, place: usize, name: &'static str, values_per_sample: u64) -> BufferRange {
-        self.keep_for_samples(index, place, name, self.stored().bytes() * values_per_sample)
-    }
-
-    fn keep_for_samples(&mut self, index: usize, place: usize, name: &'static str, bytes: u64) -> BufferRange {
-        self.keep_bytes(index, place, name, u64::from(self.test_rows) * bytes);
-        BufferRange { bytes: u64::from(self.rows) * bytes, ..self.kept[index][place] }
-    }
-
-    /// A buffer of so many values of four bytes that a stage keeps, or that both recordings use.
-    fn keep_values(&mut self, index: usize, place: usize, name: &'static str, values: u64) -> BufferRange {
-        self.keep_bytes(index, place, name, 4 * values)
-    }
-
-    fn keep_bytes(&mut self, index: usize, place: usize, name: &'static str, bytes: u64) -> BufferRange {
-        let kept = &mut self.kept[index];
-        if kept.len() <= place {
-            kept.resize(place + 1, BufferRange::default());
-        }
-        // The recording for tests may have more rows.
-        if self.kept[index][place].bytes < bytes {
-            self.kept[index][place] = self.builder.zeros(name, bytes);
-        }
-        BufferRange { bytes, ..self.kept[index][place] }
-    }
-
-    /// Part of the weights' arena that holds a tensor of a stage.
-    fn weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
-        let layout = &self.tensors[stage.tensor + tensor];
-        self.arenas.part(self.arenas.read, layout.offset, layout.elements())
-    }
-
-    /// What products read of a tensor of a stage.
-    fn product_weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
-        let layout = &self.tensors[stage.tensor + tensor];
-        self.arenas.product_part(layout.offset, layout.elements())
-    }
-
-    /// The bias of a stage, or zeros for one that has none.
-    fn bias(&self, stage: &Stage, bias: bool) -> BufferRange {
-        if bias { self.weight(stage, 1) } else { self.arenas.zeros }
     }
 
     /// Classifies a batch of samples that are not trained on, over all views of them.
@@ -430,50 +335,6 @@ impl<'a> Planner<'a> {
         self.builder.dispatch("softmax_cross_entropy", &params, &[logits_read, labels, gradient, results], 1);
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
-    fn optimize(&mut self) {
-        let mut params = OptimizerParams {
-            elements: self.arenas.elements,
-            gradient_scale: 1.0 / self.gradient_scale,
-            ..OptimizerParams::default()
-        };
-        let (kernel, states) = match self.job.optimizer.rule {
-            Rule::Sgd { momentum } => {
-                params.decay = momentum as f32;
-                ("sgd", 1)
-            }
-            Rule::Nesterov { momentum } => {
-                (params.decay, params.nesterov, params.rate_outside) = (momentum as f32, 1, 1);
-                ("sgd", 1)
-            }
-            Rule::RmsProp { rho, epsilon } => {
-                (params.decay, params.epsilon) = (rho as f32, epsilon as f32);
-                ("rmsprop", 1)
-            }
-            Rule::Adadelta { rho, epsilon } => {
-                (params.decay, params.epsilon) = (rho as f32, epsilon as f32);
-                ("adadelta", 2)
-            }
-            Rule::Adam { beta1, beta2, epsilon, decoupled } => {
-                (params.decay, params.second_decay, params.epsilon) = (beta1 as f32, beta2 as f32, epsilon as f32);
-                (if decoupled { "adamw" } else { "adam" }, 2)
-            }
-        };
-        let Arenas { blocks, gradients, weights, .. } = self.arenas;
-        let mut bindings = vec![blocks, gradients, weights];
-        bindings.extend(self.arenas.states(states, &mut self.builder));
-        let invocations = u64::from(self.arenas.elements / 4);
-        self.builder.dispatch(kernel, &params, &bindings, invocations);
-        if let Some(shadow) = self.arenas.shadow {
-            self.builder.dispatch("average", &params, &[weights, shadow], invocations);
-        }
-    }
-
-    /// Rounds the weights of this step for the products of the next one.
-    fn round_weights(&mut self) {
-        self.arenas.round_weights(self.results, &mut self.builder);
-    }
-
     fn finish(self, recordings: Recordings) -> Plan {
         let Recordings { shuffle, training, evaluation, held_out } = recordings;
         let logits = self.values.last().map_or(0, |value| value.values);
@@ -502,40 +363,6 @@ impl<'a> Planner<'a> {
             gradient_scale: self.gradient_scale,
         }
     }
-}
-
-/// Size of the largest buffer that holds something for each sample of a batch.
-fn most_bytes_per_sample(stages: &Stages) -> u64 {
-    let values = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
-    let gates = stages.stages.iter().filter(|stage| stage.kind == StageKind::Lstm).map(|stage| {
-        let params = stages.lstm_params(stage, 1, CHANNEL_ALIGNMENT);
-        4 * params.sequences * params.steps * params.stored_units
-    });
-    4 * u64::from(values.chain(gates).max().unwrap_or(1))
-}
-
-/// Refuses what the kernels cannot hold.
-fn check(model: &Model, stages: &Stages, stored: Stored) -> Result<(), ModelError> {
-    for (layer, stage) in stages.stages.iter().enumerate() {
-        let channels = stages.output(stage).shape.channels;
-        let reason = match stage.kind {
-            StageKind::Attention { heads } if channels / heads > LARGEST_HEAD => {
-                format!("heads of {} channels; the kernels hold {LARGEST_HEAD} at most", channels / heads)
-            }
-            // Numbers of words are stored like activations, and up to here each whole number is one.
-            StageKind::Embedding { vocabulary, .. }
-                if stored == Stored::F16 && vocabulary > 1 << f16::MANTISSA_DIGITS =>
-            {
-                format!(
-                    "a vocabulary of {vocabulary} words; in f16 the kernels hold {} at most",
-                    1 << f16::MANTISSA_DIGITS
-                )
-            }
-            _ => continue,
-        };
-        return Err(ModelError::Unsupported { model: model.name, layer, reason });
-    }
-    Ok(())
 }
 
 /// Tiles of 8 × 8 that cover a matrix; each is one invocation's work.

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use shaders::Stored;
+
 use super::super::variants::Abilities;
 use super::*;
 use crate::data::{DataSet, Split, data_set};

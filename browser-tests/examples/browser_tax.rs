@@ -1,0 +1,87 @@
+//! What training in a browser costs beside the command line, on the same adapter:
+//!
+//! ```sh
+//! cargo run --release -p browser-tests --example browser_tax -- firefox keras-mnist-mlp,keras-babi-rnn
+//! ```
+//!
+//! The browser (`firefox` or `chromium`) and `native-runner` train each network for twelve seconds, in turns, three turns
+//! each, and neither uses subgroups, which not every browser has. Needs what `cargo xtask test browser-tests` has built.
+//! `chromium` computes on SwiftShader and `native-runner` on llvmpipe, so only Firefox' share is one of the same adapter.
+
+use std::cell::RefCell;
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+use browser_tests::{PATIENCE, Page, Setup, drive, drive_firefox, watch_to_the_end};
+use serde_json::Value;
+
+const TURNS: u32 = 3;
+const SECONDS: u32 = 12;
+
+fn main() {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let [browser, workloads] = &words[..] else { panic!("name a browser, `firefox` or `chromium`, and workloads") };
+    for workload in workloads.split(',') {
+        let mut shares = Vec::new();
+        for turn in 1..=TURNS {
+            let native = train_natively(workload);
+            let page = train_in_browser(browser, workload);
+            let (native_rate, page_rate) = (samples_per_second(&native), samples_per_second(&page));
+            shares.push(page_rate / native_rate);
+            println!(
+                "{workload}, turn {turn}: native-runner {native_rate:.0} samples/s, {browser} {page_rate:.0}, a share of {:.2}",
+                page_rate / native_rate
+            );
+            for (name, record) in [("native-runner", &native), (browser.as_str(), &page)] {
+                println!("    {name}: {}; {}", record["device"]["adapter"]["driver"], variants(record));
+            }
+        }
+        shares.sort_by(f64::total_cmp);
+        println!("{workload}: the median share is {:.2}", shares[shares.len() / 2]);
+    }
+}
+
+fn train_natively(workload: &str) -> Value {
+    let program = env::var_os("GRADMARK_NATIVE_RUNNER").map_or_else(beside_the_examples, PathBuf::from);
+    let seconds = SECONDS.to_string();
+    let output = Command::new(&program)
+        .args(["--adapter", "cpu", "--without", "subgroups", "--seed", "1", "--json", "-"])
+        .args(["--workload", workload, "--seconds", &seconds])
+        .output()
+        .unwrap_or_else(|error| panic!("{} cannot be started: {error}", program.display()));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a record")
+}
+
+fn beside_the_examples() -> PathBuf {
+    env::current_exe().expect("this program has a place").parent().and_then(std::path::Path::parent).expect("examples lie beside programs").join("native-runner")
+}
+
+fn train_in_browser(browser: &str, workload: &str) -> Value {
+    let record = RefCell::new(Value::Null);
+    let path = format!("/?workload={workload}&seconds={SECONDS}&without=subgroups");
+    match browser {
+        "firefox" => drive_firefox(Setup::default(), async |page| *record.borrow_mut() = train(page, &path).await),
+        "chromium" => drive(Setup::default(), async |page| *record.borrow_mut() = train(page, &path).await),
+        other => panic!("{other} is neither `firefox` nor `chromium`"),
+    }
+    record.into_inner()
+}
+
+async fn train(page: &impl Page, path: &str) -> Value {
+    page.open(path).await;
+    page.wait_for("button", "Benchmark", PATIENCE).await;
+    page.click("button", "Benchmark").await;
+    watch_to_the_end(page).await;
+    serde_json::from_str(&page.text("details.json pre").await.expect("the record is shown")).expect("a record")
+}
+
+fn samples_per_second(record: &Value) -> f64 {
+    record["workloads"][0]["summary"]["samples_per_second"].as_f64().expect("a figure")
+}
+
+fn variants(record: &Value) -> String {
+    let variants = record["workloads"][0]["settings"]["variants"].as_array().expect("variants");
+    variants.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+}

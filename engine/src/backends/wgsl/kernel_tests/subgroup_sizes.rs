@@ -1,0 +1,42 @@
+//! The kernels at every size of a subgroup that processors give: llvmpipe's are as wide as its vectors, of 32 bits a lane.
+
+use std::cell::Cell;
+use std::env;
+use std::process::Command;
+
+use super::with_device;
+use crate::testing::{has_everything, skipped};
+
+/// Bits of llvmpipe's vectors; read when the driver is loaded, so that each needs a process of its own.
+const VECTOR_WIDTH: &str = "LP_NATIVE_VECTOR_WIDTH";
+const WIDTHS: [u32; 3] = [128, 256, 512];
+/// The tests of kernels that have variants for subgroups.
+const WITH_SUBGROUPS: [&str; 3] = ["kernel_tests::dense", "kernel_tests::conv2d", "kernel_tests::recurrent"];
+
+#[test]
+fn kernels_compute_the_same_with_subgroups_of_four_eight_and_sixteen_lanes() {
+    if env::var_os(VECTOR_WIDTH).is_some() {
+        return;
+    }
+    let emulated = Cell::new(false);
+    with_device(|device| emulated.set(has_everything(device.adapter())));
+    if !emulated.get() {
+        return skipped(false, "only llvmpipe lets its vectors' width be chosen");
+    }
+    for width in WIDTHS {
+        let output = Command::new(env::current_exe().unwrap())
+            .args(WITH_SUBGROUPS)
+            .arg("a_subgroup_has_a_lane_for_each_32_bits_of_a_vector")
+            .env(VECTOR_WIDTH, width.to_string())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && !said.contains(" 0 passed"), "with vectors of {width} bits: {said}");
+    }
+}
+
+#[test]
+fn a_subgroup_has_a_lane_for_each_32_bits_of_a_vector() {
+    let Some(width) = env::var(VECTOR_WIDTH).ok().and_then(|width| width.parse::<u32>().ok()) else { return };
+    with_device(|device| assert_eq!(device.abilities().subgroup_lanes, width / 32));
+}
