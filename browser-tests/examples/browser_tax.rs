@@ -55,7 +55,12 @@ fn train_natively(workload: &str) -> Value {
 }
 
 fn beside_the_examples() -> PathBuf {
-    env::current_exe().expect("this program has a place").parent().and_then(std::path::Path::parent).expect("examples lie beside programs").join("native-runner")
+    env::current_exe()
+        .expect("this program has a place")
+        .parent()
+        .and_then(std::path::Path::parent)
+        .expect("examples lie beside programs")
+        .join("native-runner")
 }
 
 fn train_in_browser(browser: &str, workload: &str) -> Value {

@@ -9,6 +9,7 @@ use super::compare::compare;
 use super::contenders::describe;
 use super::selection::{find_suite, workloads};
 use super::submission::{Submission, keep, refused};
+use crate::battery;
 use crate::cli::{BenchmarkArgs, JsonTarget};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
@@ -47,6 +48,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
 
     let interrupt = Interrupt::default();
     let request = request(arguments, suite, workloads, &seed);
+    let on_battery = battery::is_discharging();
     let mut record = match run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt) {
         Ok(record) => record,
         Err(Stopped { error, so_far }) => {
@@ -57,6 +59,9 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     // Everything that can be lost is in the record now: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
     drop(backend);
+    if on_battery || battery::is_discharging() {
+        record.warnings.push(Warning::OnBattery);
+    }
     if submission.is_some() && seed.registration.is_none() {
         record.warnings.push(Warning::Unregistered { reason: "the seed was given with --seed".to_owned() });
     }

@@ -57,12 +57,24 @@ impl Planner<'_> {
     }
 
     /// A buffer that a stage keeps from the forward to the backward pass, of so many values of four bytes for each sample.
-    pub(super) fn keep(&mut self, index: usize, place: usize, name: &'static str, values_per_sample: u64) -> BufferRange {
+    pub(super) fn keep(
+        &mut self,
+        index: usize,
+        place: usize,
+        name: &'static str,
+        values_per_sample: u64,
+    ) -> BufferRange {
         self.keep_for_samples(index, place, name, 4 * values_per_sample)
     }
 
     /// The same, of values that are stored as activations are.
-    pub(super) fn keep_stored(&mut self, index: usize, place: usize, name: &'static str, values_per_sample: u64) -> BufferRange {
+    pub(super) fn keep_stored(
+        &mut self,
+        index: usize,
+        place: usize,
+        name: &'static str,
+        values_per_sample: u64,
+    ) -> BufferRange {
         self.keep_for_samples(index, place, name, self.stored().bytes() * values_per_sample)
     }
 
