@@ -1,5 +1,12 @@
 //! The two bundles of the training worker: the plain one, which every page has, and the one with Burn in it, which may
 //! still be on its way when the page is opened.
+//!
+//! The file burn.json in the folder of the page says `building`, `missing` (each with a note) or `ready`, with folder and
+//! sizes. The page asks for it when it is opened and, while Burn is being built, every few seconds, though never while
+//! something runs; so the choice appears without a reload. It fetches the bundle when Burn is chosen; the worker's loader
+//! tells what has come, how large it was and how long it took. Nothing can wait for a shader compiler in a browser, so that
+//! Burn goes on without kernels that the browser refuses: they are logged to the console, and the comparison with the
+//! reference ends the run.
 
 use serde::Deserialize;
 use training_worker::Loaded;

@@ -1,9 +1,55 @@
 //! Burn, an established framework for machine learning in Rust, on the same networks.
 //!
-//! The layer list is interpreted with Burn's tensor operations and differentiated by Burn; initial weights, batches,
-//! dropout masks and the constants of the optimisers are ours. Batches and masks are prepared on the host by the plain
-//! loops, as Burn's own data loader would, and uploaded step by step. All back ends share this code and differ
-//! in the device that they open.
+//! [Burn](https://burn.dev) is the framework that our kernels are compared with. All of its back ends share this code and
+//! differ in the device that they open; each is behind the cargo feature of its name, and none is built unless it is asked
+//! for.
+//!
+//! # The network
+//!
+//! `network.rs` interprets the layer list with Burn's tensor operations and Burn differentiates it; what Burn lacks (local
+//! response normalisation, the gates and the optimisers with our constants) is composed from operations. Initial weights,
+//! batches, dropout masks and schedules are those of every back end. Batches and masks are prepared on the host by the plain
+//! loops, as Burn's own data loader would, and uploaded step by step. Values lie as Burn wants them (`value.rs`); weights are
+//! turned once (`arrangement.rs`).
+//!
+//! Two functions are tried on the device before training (`functions.rs`): tanh, which some graphics drivers compute inexactly
+//! where it is small, and GELU, of which Burn's GPU back ends take the gradient of another function. Where one is off it is
+//! composed from other operations, and the record's variants say so. A convolution's bias is added after the sum, with which
+//! Burn's own kernels begin.
+//!
+//! # Compiling and tuning
+//!
+//! Burn compiles when an operation is first used, so a trainer warms up while it is built, with one step and one test that it
+//! forgets: the record has their time as `compiling_seconds`, and says which compiler it was. SPIR-V is never given to a
+//! software adapter, which crashes on it or computes wrong results. Where a driver lacks what Burn's own compiler needs, Burn
+//! takes WGSL without a word; it is asked which compiler it took, and another than the one that the back end is named after
+//! is refused.
+//!
+//! Whoever uses Burn with its defaults gets *fusion* (neighbouring operations become one kernel) and *autotune* (several
+//! kernels for an operation are timed, the fastest is kept). The feature `burn-tuned` turns on both. Burn decides at compile
+//! time, for every device of the program: CubeCL's configuration knows how much to tune and where to keep the choices, but
+//! not "not at all". So the four platform compilers, which no software adapter runs, turn it on by themselves; `burn-wgpu`
+//! alone has neither, because tests and browsers run it on software adapters, where a first step with them takes minutes. For
+//! a comparison on a real GPU build `--features burn-wgpu,burn-tuned`. A program that has the feature refuses software
+//! adapters for all of Burn.
+//!
+//! A tuned trainer also sees the short batches at the ends of an epoch and a test while it is built, and then trains until
+//! three steps in a row take at most a tenth longer than the fastest (at most 64 steps or 60 s): the record has that as
+//! `tuning_seconds`, and among its variants whether fusion and autotune were on and after how many steps the time had
+//! settled; where it had not, that is a warning as well. Kernels are timed as they are compiled, most of them in the very
+//! first step, so that all of it counts as tuning and `compiling_seconds` is absent. A program without the feature says so in
+//! every run on a real GPU ([`Warning::Untuned`]). Choices are not kept for the next start (Burn's feature `persistence` is
+//! off).
+//!
+//! # Memory, threads and failures
+//!
+//! A trainer's memory is what Burn's allocator has reserved for it; on the processor, where nothing reports it, what is known
+//! to stay from step to step. `burn-flex` computes in rayon's global pool, `gemm`'s products included; `--threads N` sets its
+//! size, and the record has it either way. Burn returns errors where results are read, and panics elsewhere: a panic is an
+//! error of that back end's (`guard.rs`), and a comparison goes on with the others.
+//!
+//! Building `burn-cuda` or `burn-rocm` downloads LLVM 23, as a package of Burn's authors, into the user's data folder; the
+//! driver and ROCm's compiler are looked for when the back end is opened, and what is missing is named.
 
 mod arrangement;
 #[cfg(any(feature = "burn-cuda", feature = "burn-rocm"))]

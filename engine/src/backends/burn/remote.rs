@@ -4,7 +4,15 @@
 //! stays here, and only what is read comes back. Of its two transports this is the WebSocket, which needs neither keys
 //! nor the internet, and neither encrypts nor knows who is who.
 //!
-//! Its protocol does not say what the device is. So the server has a custom operation of ours that returns a text.
+//! Its protocol does not say what the device is. So the server has a custom operation of ours that returns a text: adapter,
+//! back end and settings, which the record then has, as a *remote* device's. Every batch travels, so figures are as much the
+//! network's as the device's.
+//!
+//! A server that ends closes its connections, and one that hangs closes nothing; either way a call of Burn's may wait for
+//! long, and cannot be given up. So the native program makes these calls in a thread of their own
+//! (`native-runner/src/link.rs`), asks the server for signs of life meanwhile, and leaves the thread behind when there are
+//! none: the run ends like one whose device was lost, and in a comparison only the remote back end's later figures are
+//! missing.
 
 use std::rc::Rc;
 
