@@ -29,6 +29,42 @@ pub enum Rule {
     Adam { beta1: f64, beta2: f64, epsilon: f64, decoupled: bool },
 }
 
+/// Constants of a rule, by what every update does with them; those that a rule does not have are zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Constants {
+    /// Share of the velocity or of the first running mean that stays: momentum, rho or beta1.
+    pub(crate) decay: f64,
+    /// The same of the second running mean: beta2.
+    pub(crate) second_decay: f64,
+    pub(crate) epsilon: f64,
+    /// Whether the gradient is taken ahead along the velocity, from which the learning rate is kept apart then.
+    pub(crate) nesterov: bool,
+}
+
+impl Rule {
+    pub(crate) fn constants(self) -> Constants {
+        let none = Constants::default();
+        match self {
+            Self::Sgd { momentum } => Constants { decay: momentum, ..none },
+            Self::Nesterov { momentum } => Constants { decay: momentum, nesterov: true, ..none },
+            Self::RmsProp { rho, epsilon } | Self::Adadelta { rho, epsilon } => {
+                Constants { decay: rho, epsilon, ..none }
+            }
+            Self::Adam { beta1, beta2, epsilon, .. } => {
+                Constants { decay: beta1, second_decay: beta2, epsilon, ..none }
+            }
+        }
+    }
+
+    /// Numbers that it remembers for each weight, momentum of zero included.
+    pub(crate) fn states(self) -> usize {
+        match self {
+            Self::Sgd { .. } | Self::Nesterov { .. } | Self::RmsProp { .. } => 1,
+            Self::Adadelta { .. } | Self::Adam { .. } => 2,
+        }
+    }
+}
+
 impl Optimizer {
     /// Without schedule or weight decay.
     pub fn new(rule: Rule, learning_rate: f64) -> Self {

@@ -129,6 +129,9 @@ fn raw_samples_that_contradict_each_other_are_refused() {
         ("target/reached_seconds", json!(2.0), "inconsistent", "target.reached_seconds"),
         ("first_losses", json!(vec![2.5; 1001]), "too_many", "first_losses"),
         ("cold_start/build_seconds", json!(-0.1), "out_of_range", "cold_start.build_seconds"),
+        ("peaks/1/window", json!(6), "inconsistent", "peaks[1].window"),
+        ("peaks/0/flops_per_second", json!(0.0), "out_of_range", "peaks[0].flops_per_second"),
+        ("peaks/0/copied_bytes_per_second", json!(-1.0), "out_of_range", "peaks[0].copied_bytes_per_second"),
         ("cold_start/compiling_seconds", json!(-0.1), "out_of_range", "cold_start.compiling_seconds"),
         ("resources/cpu_user_percent", json!(-1), "out_of_range", "resources.cpu_user_percent"),
         (
@@ -169,7 +172,7 @@ fn a_summary_that_does_not_follow_from_the_raw_samples_is_refused() {
     let bench = Bench::new();
     let summary = serde_json::to_value(&bench.record.workloads[0].summary).unwrap();
     let figures = summary.as_object().unwrap();
-    assert_eq!(figures.len(), 17, "every field of the summary is tampered with below");
+    assert_eq!(figures.len(), 18, "every field of the summary is tampered with below");
     for (name, value) in figures {
         let wrong = match value {
             Value::Number(number) if number.is_u64() => json!(number.as_u64().unwrap() + 1),

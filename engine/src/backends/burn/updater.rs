@@ -83,8 +83,7 @@ impl Updater {
 fn states_of(rule: Rule) -> usize {
     match rule {
         Rule::Sgd { momentum: 0.0 } | Rule::Nesterov { momentum: 0.0 } => 0,
-        Rule::Sgd { .. } | Rule::Nesterov { .. } | Rule::RmsProp { .. } => 1,
-        Rule::Adadelta { .. } | Rule::Adam { .. } => 2,
+        rule => rule.states(),
     }
 }
 

@@ -28,25 +28,18 @@ impl<T: Real> Updater<T> {
         let real = T::from_f64;
         let step = job.step(number, 0);
         let scheduled = job.optimizer.scheduled_rate(number, job.planned_steps);
-        let mut update = Update {
+        let constants = job.optimizer.rule.constants();
+        let update = Update {
             step: step.step,
             learning_rate: real(scheduled * job.optimizer.correction(number)),
             decay_rate: real(scheduled),
+            decay: real(constants.decay),
+            second_decay: real(constants.second_decay),
+            epsilon: real(constants.epsilon),
+            nesterov: constants.nesterov,
+            rate_outside: constants.nesterov,
             gradient_scale: T::ONE,
-            ..Update::default()
         };
-        match job.optimizer.rule {
-            Rule::Sgd { momentum } => update.decay = real(momentum),
-            Rule::Nesterov { momentum } => {
-                (update.decay, update.nesterov, update.rate_outside) = (real(momentum), true, true);
-            }
-            Rule::RmsProp { rho, epsilon } | Rule::Adadelta { rho, epsilon } => {
-                (update.decay, update.epsilon) = (real(rho), real(epsilon));
-            }
-            Rule::Adam { beta1, beta2, epsilon, .. } => {
-                (update.decay, update.second_decay, update.epsilon) = (real(beta1), real(beta2), real(epsilon));
-            }
-        }
         let [first, second] = &mut self.states;
         for (((spec, weights), gradient), (first, second)) in
             self.specs.iter().zip(tensors.iter_mut()).zip(gradients).zip(first.iter_mut().zip(second))

@@ -3,8 +3,8 @@
 use results::api::StartedRun;
 use results::{
     Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
-    Evaluation, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target,
-    Warning, WeightSample, Window, WorkloadRecord, summary,
+    Evaluation, Outcome, PeakSample, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite,
+    Summary, Target, Warning, WeightSample, Window, WorkloadRecord, summary,
 };
 
 pub(crate) const ENGINE_VERSION: &str = "0.1.0";
@@ -75,6 +75,7 @@ pub(crate) fn unregistered(seed: u32) -> RunRecord {
 /// Six windows (the first for warm-up), one epoch, two evaluations; 8.1 seconds of work.
 fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> WorkloadRecord {
     let window = |seconds| Window { steps: 1000, samples: 1000 * u64::from(batch_size), seconds };
+    let peak = |window| PeakSample { window, flops_per_second: 2e12, copied_bytes_per_second: Some(4e11) };
     WorkloadRecord {
         workload: name.to_owned(),
         settings: Settings {
@@ -118,7 +119,7 @@ fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> Work
         ],
         epochs: vec![Epoch { epoch: 1, seconds: 1.0, loss: 0.4, accuracy: 0.9 }],
         windows: vec![window(1.0), window(1.1), window(1.1), window(1.1), window(1.1), window(1.1)],
-        peaks: Vec::new(),
+        peaks: vec![peak(4), peak(5)],
         target: Some(Target { accuracy: 0.95, reached_seconds: Some(6.5), reached_step: Some(6000) }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
         resources: Resources {

@@ -34,6 +34,14 @@ use pipelines::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
 use waiter::Waiter;
 
+/// Why a device does not store f16.
+const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
+    "this browser does not offer WebGPU's feature `shader-f16` here; Chrome keeps it off on NVIDIA's GPUs, where native-runner \
+     has it"
+} else {
+    "this device or its driver lacks WebGPU's feature `shader-f16`"
+};
+
 /// Submissions of nothing that tell how late a device says that it has finished.
 const LATENCY_LOOKS: usize = 4;
 
@@ -95,11 +103,7 @@ impl Device {
             return Err(EngineError::NoPrecision {
                 whose: format!("`{}`", described[index].name),
                 precision: Precision::F16.name(),
-                reason: if without.contains(&Feature::F16) {
-                    "it was to do without that feature"
-                } else {
-                    "this device or its driver lacks WebGPU's feature `shader-f16`"
-                },
+                reason: if without.contains(&Feature::F16) { "it was to do without that feature" } else { LACKS_F16 },
                 instead: "f32",
             });
         }
