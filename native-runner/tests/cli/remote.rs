@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::process::{Child, ChildStderr, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -16,8 +17,8 @@ use tempfile::TempDir;
 use crate::support::{Answer, FakeServer, Finished, Runner, one_line};
 
 const SMALL: &str = "--workload keras-mnist-mlp --steps 5 --batch-size 16 --seed 7 --json result.json";
-/// Far beyond what ends at once, so that only what hangs reaches it.
-const SOON: Duration = Duration::from_secs(300);
+/// A client that has printed nothing for so long hangs. What it still has to do may take any time: the machine may be slow.
+const SILENCE: Duration = Duration::from_secs(300);
 
 /// `serve-device` on a free port.
 struct Server {
@@ -105,7 +106,7 @@ fn a_remote_device_learns_what_a_local_one_learns_and_the_record_says_that_it_is
 /// A client of the server. What it prints is read in a thread, so that it never waits for us.
 struct Client {
     child: Child,
-    told: thread::JoinHandle<String>,
+    printed: Receiver<String>,
     runner: Runner,
 }
 
@@ -118,40 +119,37 @@ impl Client {
     }
 
     /// Goes on as soon as it has printed such a line.
-    fn start_until(server: &mut Server, line: &str, told: impl Fn(&str) -> bool) -> Self {
+    fn start_until(server: &mut Server, line: &str, reached: impl Fn(&str) -> bool) -> Self {
         let mut runner = Runner::new(&format!("{line} --remote {}", server.address));
         let mut child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         server.wait_for_a_client();
         let mut line = String::new();
         let mut before = String::new();
-        while !told(&line) {
+        while !reached(&line) {
             line.clear();
             assert!(stderr.read_line(&mut line).unwrap() > 0, "the client ended:\n{before}");
             before.push_str(&line);
         }
-        let told = thread::spawn(move || {
-            let mut text = String::new();
-            stderr.read_to_string(&mut text).unwrap();
-            text
-        });
-        Self { child, told, runner }
+        let (sender, printed) = channel();
+        thread::spawn(move || stderr.lines().try_for_each(|line| sender.send(line.unwrap() + "\n")));
+        Self { child, printed, runner }
     }
 
-    /// How it ended, which must be soon, what it printed, and its folder.
+    /// How it ended, what it printed until then, and its folder.
     fn end(mut self) -> (Option<i32>, String, TempDir) {
-        let started = Instant::now();
-        let status = loop {
-            match self.child.try_wait().unwrap() {
-                Some(status) => break status,
-                None if started.elapsed() < SOON => thread::sleep(Duration::from_millis(100)),
-                None => {
+        let mut printed = String::new();
+        loop {
+            match self.printed.recv_timeout(SILENCE) {
+                Ok(line) => printed.push_str(&line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
                     self.child.kill().unwrap();
-                    panic!("it hangs: {}", self.told.join().unwrap());
+                    panic!("it hangs: {printed}");
                 }
             }
-        };
-        (status.code(), self.told.join().unwrap(), self.runner.folder)
+        }
+        (self.child.wait().unwrap().code(), printed, self.runner.folder)
     }
 }
 
@@ -183,7 +181,7 @@ fn a_server_that_hangs_ends_the_training_with_an_error() {
 fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
     let mut server = Server::start("--threads 1");
     let line = format!(
-        "--backend {backends} --workload keras-mnist-mlp --steps 3000 --batch-size 16 --seed 5 --seeds 2 \
+        "--backend {backends} --workload keras-mnist-mlp --steps 300 --batch-size 16 --seed 5 --seeds 2 \
          --remote-timeout 2 --json all.json"
     );
     let client = Client::start_until(&mut server, &line, |line| line.contains(turn));
@@ -281,7 +279,7 @@ fn a_client_that_is_suspended_while_it_waits_for_an_answer_waits_on_but_not_for_
     }
     let started = Instant::now();
     while client.try_wait().unwrap().is_none() {
-        assert!(started.elapsed() < SOON, "it waits for ever");
+        assert!(started.elapsed() < SILENCE, "it waits for ever");
         for (signal, milliseconds) in [(Signal::SIGSTOP, 50), (Signal::SIGCONT, 200)] {
             send(&client, signal);
             thread::sleep(Duration::from_millis(milliseconds));
