@@ -211,6 +211,8 @@ async fn run_workload(
         learning.train(&job_settings.limits, workload.evaluations_per_epoch, edges).await?;
         if job_settings.measure_further {
             learning.measure(peaks, edges).await?;
+        } else {
+            learning.measure_after_training(peaks, edges).await;
         }
         learning.keep_evidence(request.seed).await?;
         let stopped_early = learning.stopped_early();

@@ -149,6 +149,12 @@ pub trait Trainer {
         Preparation::default()
     }
 
+    /// Seconds from the end of the device's work until [`Trainer::train_steps`] returns: a platform may look only now and
+    /// then whether work is done.
+    fn latency_seconds(&self) -> f64 {
+        0.0
+    }
+
     /// Bytes allocated on the device.
     fn device_memory_bytes(&self) -> u64;
 

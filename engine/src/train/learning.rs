@@ -9,6 +9,8 @@ use crate::training::Patience;
 
 /// Windows aim a little over the minimum: the last one of an epoch may then be a few steps shorter and still count.
 const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
+/// A window ends when the host hears of it. It lasts so many times that delay, of which it cannot be told apart.
+const LATENCIES_OF_WINDOW: f64 = 20.0;
 /// A loss so many times that of the first step has diverged: no recipe recovers from it.
 const DIVERGED_RATIO: f64 = 1000.0;
 /// So many batches in a row do not have the same loss: their samples differ. Only 0 may come so often, from a network
@@ -172,7 +174,8 @@ impl<'a> Learning<'a> {
     fn steps_of_window(&self, boundary: u64, seconds_left: f64) -> u32 {
         let room = u32::try_from(boundary.saturating_sub(self.step)).unwrap_or(u32::MAX).max(1);
         let Some(step_seconds) = self.step_seconds else { return 1 };
-        let wanted = WINDOW_SECONDS.min(seconds_left).max(0.0) / step_seconds.max(1e-7);
+        let window_seconds = WINDOW_SECONDS.max(LATENCIES_OF_WINDOW * self.trainer.latency_seconds());
+        let wanted = window_seconds.min(seconds_left).max(0.0) / step_seconds.max(1e-7);
         // The first step includes the driver's own preparations, so the second window grows carefully.
         let careful = if self.step == 1 { wanted.min(8.0) } else { wanted };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u32")]

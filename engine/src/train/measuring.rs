@@ -1,3 +1,5 @@
+use std::ptr;
+
 use results::summary::{self, MINIMUM_WINDOWS};
 
 use super::Edges;
@@ -35,10 +37,27 @@ impl Learning<'_> {
             self.measure_peak(peaks).await;
         }
         // A slow device had all its windows before.
-        if self.going() && self.record.peaks.is_empty() {
-            self.measure_peak(peaks).await;
+        if self.record.peaks.is_empty() {
+            self.measure_last_peak(peaks).await;
         }
         Ok(())
+    }
+
+    /// Measures the peak of the device after training that ended where it was told to, for the last window that counts.
+    pub(super) async fn measure_after_training(&mut self, peaks: &mut Peaks<'_>, edges: &mut Edges<'_>) {
+        if self.going() && self.measured_windows() > 0 {
+            self.progress.phase(edges, Phase::Measuring);
+            self.measure_last_peak(peaks).await;
+        }
+    }
+
+    async fn measure_last_peak(&mut self, peaks: &mut Peaks<'_>) {
+        let windows = &self.record.windows;
+        let last = summary::counted_windows(windows).last();
+        let place = last.and_then(|last| windows.iter().position(|window| ptr::eq(window, last)));
+        if let Some(place) = place.filter(|_| self.going()) {
+            self.record.peaks.extend(peaks.measure(place).await);
+        }
     }
 
     /// The peak just after the last window.

@@ -26,6 +26,7 @@ use crate::workload::Training;
 struct FakeTrainer {
     now: Rc<Cell<f64>>,
     step_seconds: f64,
+    latency_seconds: f64,
     evaluation_seconds: f64,
     /// A step, and what its loss is.
     odd_loss: Option<(u64, f64)>,
@@ -67,6 +68,10 @@ impl Trainer for FakeTrainer {
 
     async fn logits(&mut self, _rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
         Ok(Vec::new())
+    }
+
+    fn latency_seconds(&self) -> f64 {
+        self.latency_seconds
     }
 
     fn device_memory_bytes(&self) -> u64 {
@@ -113,6 +118,7 @@ impl DataSource for NoData {
 /// A set of 1,000 samples in batches of 10: 100 steps an epoch.
 struct TrainingTest {
     step_seconds: f64,
+    latency_seconds: f64,
     limits: Limits,
     measure: bool,
     /// A step, and what its loss is.
@@ -126,6 +132,7 @@ impl TrainingTest {
     fn new(step_seconds: f64) -> Self {
         Self {
             step_seconds,
+            latency_seconds: 0.0,
             limits: Limits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false },
             measure: false,
             odd_loss: None,
@@ -161,6 +168,7 @@ impl TrainingTest {
         let mut trainer = FakeTrainer {
             now: Rc::clone(&now),
             step_seconds: self.step_seconds,
+            latency_seconds: self.latency_seconds,
             evaluation_seconds: 100.0,
             odd_loss: self.odd_loss,
             constant_loss: self.constant_loss,
@@ -209,6 +217,13 @@ fn windows_take_a_little_over_a_second_after_a_first_step_and_a_careful_second_w
     // The test set is looked at after 50 steps.
     assert_eq!(steps[..6], [1, 8, 11, 11, 11, 8]);
     assert!(record.summary.stable, "{:?}", record.summary);
+}
+
+#[test]
+fn a_window_is_twenty_times_as_long_as_it_takes_to_hear_of_its_end() {
+    let (record, _) = TrainingTest { latency_seconds: 0.1, ..TrainingTest::new(0.1) }.run();
+    let steps: Vec<u32> = record.windows.iter().map(|window| window.steps).collect();
+    assert_eq!(steps[..5], [1, 8, 20, 20, 1]);
 }
 
 #[test]

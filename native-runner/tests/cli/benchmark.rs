@@ -41,6 +41,19 @@ fn a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again() {
 }
 
 #[test]
+fn a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too() {
+    let Some(adapter) = any_adapter("a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too") else {
+        return;
+    };
+    let line = format!("{adapter} --workload keras-mnist-mlp --seconds 6 --seed 7 --json -");
+    let record: RunRecord = serde_json::from_str(&Runner::new(&line).run().expect_status(0).stdout).unwrap();
+    let workload = &record.workloads[0];
+    let [peak] = workload.peaks.as_slice() else { panic!("{:?}", workload.peaks) };
+    assert!(peak.flops_per_second > 0.0 && (peak.window as usize) < workload.windows.len(), "{peak:?}");
+    assert!(workload.summary.share_of_peak.is_some_and(|share| share > 0.0), "{:?}", workload.summary);
+}
+
+#[test]
 fn json_on_standard_output_is_pure_and_the_table_is_on_standard_error() {
     let line = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --learning-rate 1e30 --json -";
     let finished = Runner::new(line).run().expect_status(3);

@@ -33,6 +33,7 @@ pub(super) struct WgslTrainer {
     bytes: u64,
     variants: Vec<String>,
     preparation: Preparation,
+    latency_seconds: f64,
     training_pace: Pace,
     evaluation_pace: Pace,
     step: u64,
@@ -111,6 +112,7 @@ impl WgslTrainer {
             clock,
             job: Rc::new(job.clone()),
             preparation,
+            latency_seconds: latency,
             training_pace: Pace::new(FIRST_OPERATIONS, u64::MAX, latency),
             evaluation_pace: Pace::new(FIRST_OPERATIONS, u64::MAX, latency),
             step: 0,
@@ -215,6 +217,10 @@ impl Trainer for WgslTrainer {
 
     fn preparation(&self) -> Preparation {
         self.preparation
+    }
+
+    fn latency_seconds(&self) -> f64 {
+        self.latency_seconds
     }
 
     fn device_memory_bytes(&self) -> u64 {

@@ -114,6 +114,17 @@ impl Buffers {
         let staging = device.watched(|| create_staging(device, "large staging", bytes)).await?;
         read_through(device, buffer, offset_bytes, &staging, bytes).await
     }
+
+    /// Asks for the first `bytes` of a buffer, no more than the staging buffer holds, after everything submitted so far.
+    /// They come with the future; nothing else can be read until then.
+    pub(in crate::backends::wgsl) fn begin_to_read(
+        &self,
+        device: &Device,
+        index: usize,
+        bytes: u64,
+    ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
+        read_through(device, &self.buffers[index], 0, &self.staging, bytes)
+    }
 }
 
 fn create_staging(device: &Device, label: &str, bytes: u64) -> wgpu::Buffer {
@@ -140,28 +151,28 @@ fn create(device: &Device, plan: &BufferPlan) -> wgpu::Buffer {
     create_buffer(device, plan.name, plan.bytes, kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC)
 }
 
-async fn read_through(
+fn read_through(
     device: &Device,
     buffer: &wgpu::Buffer,
     offset_bytes: u64,
     staging: &wgpu::Buffer,
     bytes: u64,
-) -> Result<Vec<u8>, EngineError> {
+) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
     let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.copy_buffer_to_buffer(buffer, offset_bytes, staging, 0, bytes);
-    read_mapped(device, encoder.finish(), staging, bytes).await
+    read_mapped(device, encoder.finish(), staging, bytes)
 }
 
-/// Submits commands that fill `staging`, and reads it.
+/// Submits commands that fill `staging`, at once, and returns a future that reads it.
 ///
 /// # Errors
 /// A device that is lost or does not answer.
-pub(in crate::backends::wgsl) async fn read_mapped(
+pub(in crate::backends::wgsl) fn read_mapped(
     device: &Device,
     commands: wgpu::CommandBuffer,
     staging: &wgpu::Buffer,
     bytes: u64,
-) -> Result<Vec<u8>, EngineError> {
+) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
     let submission = device.queue.submit([commands]);
     device.count(|counts| counts.read_backs += 1);
     let (sender, receiver) = oneshot::channel();
@@ -170,13 +181,17 @@ pub(in crate::backends::wgsl) async fn read_mapped(
         let _ = sender.send(result);
     });
     device.progress(submission);
-    match answer("results were read back", receiver).await? {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(EngineError::DeviceLost { message: error.to_string() }),
-        Err(_) => return Err(EngineError::DeviceLost { message: "the driver gave no answer".to_owned() }),
+    let staging = staging.clone();
+    async move {
+        match answer("results were read back", receiver).await? {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(EngineError::DeviceLost { message: error.to_string() }),
+            Err(_) => return Err(EngineError::DeviceLost { message: "the driver gave no answer".to_owned() }),
+        }
+        let view = staging.get_mapped_range(0..bytes);
+        let contents =
+            view.map(|view| view.to_vec()).map_err(|e| EngineError::DeviceLost { message: e.to_string() })?;
+        staging.unmap();
+        Ok(contents)
     }
-    let view = staging.get_mapped_range(0..bytes);
-    let contents = view.map(|view| view.to_vec()).map_err(|e| EngineError::DeviceLost { message: e.to_string() })?;
-    staging.unmap();
-    Ok(contents)
 }

@@ -24,7 +24,7 @@ mod local_response;
 mod position;
 mod round_weights;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::rc::Rc;
 
 use bytemuck::Pod;
@@ -53,7 +53,6 @@ const ROUNDING: f64 = 1.0 / 2048.0;
 type Devices = (Rc<Device>, Option<Rc<Device>>);
 
 thread_local! {
-    static DEVICES: OnceCell<Option<Devices>> = const { OnceCell::new() };
     static STORED: Cell<Stored> = const { Cell::new(Stored::F32) };
     /// Whether this test has told that it leaves variants out.
     static LEAVES_OUT: Cell<bool> = const { Cell::new(false) };
@@ -62,26 +61,25 @@ thread_local! {
 /// Runs `test` with a device that stores f32, and where it can with one that stores f16. Without a device it is skipped
 /// and says so, or fails when `REQUIRE_GPU` is 1; so it does without f16 on an adapter that must have it.
 pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
-    DEVICES.with(|cell| {
-        let devices = cell.get_or_init(|| {
-            [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
-                let open = |stored| pollster::block_on(Device::open(&choice, stored)).ok().map(Rc::new);
-                Some((open(Stored::F32)?, open(Stored::F16)))
-            })
-        });
-        let Some((single, half)) = devices else {
-            return skipped(true, "there is no adapter");
-        };
-        STORED.set(Stored::F32);
-        test(single);
-        match half {
-            Some(half) => {
-                STORED.set(Stored::F16);
-                test(half);
-            }
-            None => skipped(has_everything(single.adapter()), "the adapter does not store f16"),
+    let Some((single, half)) = open() else {
+        return skipped(true, "there is no adapter");
+    };
+    STORED.set(Stored::F32);
+    test(&single);
+    match half {
+        Some(half) => {
+            STORED.set(Stored::F16);
+            test(&half);
         }
-    });
+        None => skipped(has_everything(single.adapter()), "the adapter does not store f16"),
+    }
+}
+
+fn open() -> Option<Devices> {
+    [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
+        let open = |stored| pollster::block_on(Device::open(&choice, stored)).ok().map(Rc::new);
+        Some((open(Stored::F32)?, open(Stored::F16)))
+    })
 }
 
 /// The variants of `product` that `device` runs. Where those with subgroups are not among them the test says so, or fails
