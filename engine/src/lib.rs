@@ -17,7 +17,6 @@ mod data;
 mod error;
 pub mod measure;
 mod model;
-mod observer;
 mod preprocessing;
 mod random;
 pub mod steps;
@@ -37,14 +36,14 @@ pub use data::{
     data_set,
 };
 pub use error::EngineError;
+pub use measure::{Observer, Phase};
 pub use model::{
     Activation, Initial, Initializer, Layer, Model, ModelBuilder, ModelError, Multipliers, Node, Operations, Padding,
     PoolKind, Rounding, Shape, Source, TensorKind, TensorSpec, Weights,
 };
-pub use observer::{Event, NoMeter, Observer, Phase, ResourceMeter};
 pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};
-pub use train::{Edges, Limit, Registration, RunRequest, Stopped, run};
+pub use train::{Edges, Event, Limit, NoMeter, Registration, ResourceMeter, RunRequest, Stopped, run};
 pub use trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 pub use training::{
     Augmentation, BatchPlan, Batching, EarlyStopping, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule,

@@ -12,7 +12,7 @@ mod tests;
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
-use crate::measure::Gauge;
+use crate::measure::{Event, Gauge, Observer, Phase};
 use crate::train::check;
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::BatchPlan;
@@ -58,56 +58,6 @@ impl Contender {
     }
 }
 
-/// Follows the measurements as they are made.
-pub trait Observer {
-    fn event(&mut self, event: &Event<'_>);
-
-    /// Asked before each window; true ends the run with what there is.
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
-
-/// Something that an [`Observer`] hears.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// A workload at one batch size, the `number`-th (from 1) of `count`.
-    Started {
-        workload: &'a str,
-        batch_size: u32,
-        number: usize,
-        count: usize,
-    },
-    /// First losses are held to the reference.
-    Checking {
-        backend: &'a str,
-    },
-    /// Kernels are compiled and the data goes to the device.
-    Building {
-        backend: &'a str,
-    },
-    /// Steps that no window counts.
-    WarmingUp {
-        backend: &'a str,
-    },
-    /// A window is over; how many samples per second it had. Its figures are kept, even if nothing comes after it.
-    Window {
-        backend: &'a str,
-        samples_per_second: f64,
-    },
-    Finished {
-        workload: &'a str,
-        size: &'a Size,
-    },
-    /// Samples seemed to take longer in larger batches, so both sizes are measured again, in turns.
-    LookingAgain {
-        workload: &'a str,
-        backend: &'a str,
-        from_batch_size: u32,
-        to_batch_size: u32,
-    },
-}
-
 /// Measures every workload of the request at every batch size on all contenders. The peak of the gauge, if there is one,
 /// takes its turn in every round.
 ///
@@ -119,7 +69,7 @@ pub async fn measure(
     gauge: Option<Box<dyn Gauge>>,
     data: &mut dyn DataSource,
     clock: &dyn Clock,
-    observer: &mut dyn Observer,
+    observer: &mut dyn Observer<Event>,
 ) -> StepsReport {
     let mut report = StepsReport::new(request, contenders);
     let sizes = request.batch_sizes.len().max(1);
@@ -141,7 +91,7 @@ struct Run<'a> {
     contenders: &'a [Contender],
     gauge: Option<Box<dyn Gauge>>,
     clock: &'a dyn Clock,
-    observer: &'a mut dyn Observer,
+    observer: &'a mut dyn Observer<Event>,
     /// Workloads and batch sizes that were begun, of `count`.
     number: usize,
     count: usize,
@@ -161,7 +111,8 @@ impl Run<'_> {
             }
             self.number += 1;
             let (number, count) = (self.number, self.count);
-            self.observer.event(&Event::Started { workload: workload.name, batch_size, number, count });
+            let what = format!("{}, batches of {batch_size}", workload.name);
+            self.observer.event(&Event::Started { what, number, count });
             let job = match data.load(definition).await {
                 Ok(data) => job(workload, batch_size, request.seed, data),
                 Err(error) => Err(error.into()),
@@ -179,7 +130,6 @@ impl Run<'_> {
                     size
                 }
             };
-            self.observer.event(&Event::Finished { workload: workload.name, size: &size });
             result.sizes.push(size);
         }
         result.cliffs = cliffs::find(&result.sizes);
@@ -197,7 +147,7 @@ impl Run<'_> {
                 barred.push(None);
                 continue;
             }
-            self.observer.event(&Event::Checking { backend: contender.name() });
+            self.observer.event(&Event::Phase { who: contender.name(), phase: Phase::Checking });
             barred.push(match check::against_reference(workload, job, backend).await {
                 Ok(found) => found.disagreement().map(Outcome::Wrong),
                 Err(error) => Some(Outcome::of(&error)),

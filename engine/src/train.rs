@@ -1,9 +1,11 @@
 //! Running a suite: from a request to a record.
 
 pub(crate) mod check;
+mod event;
 mod evidence;
 mod learning;
 mod measuring;
+mod meter;
 mod progress;
 mod settings;
 #[cfg(test)]
@@ -18,12 +20,13 @@ use results::{
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
-use crate::measure::Peaks;
-use crate::observer::{Event, Observer, Phase, ResourceMeter};
+use crate::measure::{Observer, Peaks, Phase};
 use crate::random::{Generator, stream};
 use crate::trainer::{Backend, Preparation, TrainingJob};
 use crate::workload::{SuiteDefinition, Training, Workload};
+pub use event::Event;
 use learning::Learning;
+pub use meter::{NoMeter, ResourceMeter};
 use progress::Progress;
 use settings::{Limits, job_settings, non_standard, validate};
 
@@ -65,7 +68,7 @@ pub struct Registration {
 /// What the engine cannot do itself: bring data, tell the time, show progress, watch the machine.
 pub struct Edges<'a> {
     pub data: &'a mut dyn DataSource,
-    pub observer: &'a mut dyn Observer,
+    pub observer: &'a mut dyn Observer<Event>,
     pub clock: &'a dyn Clock,
     pub meter: &'a mut dyn ResourceMeter,
 }

@@ -27,7 +27,7 @@ impl DataSource for RealData {
 
 struct Nobody;
 
-impl Observer for Nobody {
+impl Observer<Event> for Nobody {
     fn event(&mut self, _event: &Event) {}
 }
 

@@ -1,9 +1,10 @@
-//! Opening back ends.
+//! Opening back ends, and saying what they run on.
 
 use std::rc::Rc;
 
 use engine::backends::{self, Opening};
 use engine::{Backend, Clock, EngineError};
+use results::Adapter;
 
 use crate::cli::PlaceArgs;
 #[cfg(feature = "burn-remote")]
@@ -32,4 +33,10 @@ pub(crate) fn open(
     #[cfg(not(feature = "burn-remote"))]
     let _ = place;
     pollster::block_on(backends::open_with(name, opening, clock))
+}
+
+/// What an adapter is, in one line.
+pub(crate) fn describe(adapter: &Adapter) -> String {
+    let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str(), adapter.driver.as_str()];
+    facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ")
 }

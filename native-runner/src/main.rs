@@ -13,7 +13,6 @@ mod interrupt;
 mod json_output;
 mod kept;
 #[cfg(feature = "wgsl")]
-mod kernel_progress;
 mod leaderboard;
 #[cfg(feature = "burn-remote")]
 mod link;
@@ -24,7 +23,6 @@ mod provenance;
 mod published_data;
 mod report;
 mod screen;
-mod steps_progress;
 mod table;
 
 use std::iter;

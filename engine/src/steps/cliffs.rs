@@ -4,7 +4,8 @@ use results::statistics;
 use serde::Serialize;
 
 use super::report::{Outcome, Size, WorkloadSteps};
-use super::{Contender, Event, Run};
+use super::{Contender, Run};
+use crate::measure::Event;
 use crate::trainer::TrainingJob;
 
 /// Where the batch grows, the time per sample may rise by this share; what rises more is a cliff.
@@ -69,8 +70,8 @@ impl Run<'_> {
                 continue;
             }
             let (from_batch_size, to_batch_size) = (cliff.from_batch_size, cliff.to_batch_size);
-            let (workload, backend) = (result.workload, cliff.backend);
-            self.observer.event(&Event::LookingAgain { workload, backend, from_batch_size, to_batch_size });
+            let what = format!("{}, {from_batch_size} and {to_batch_size} in turns", result.workload);
+            self.observer.event(&Event::Again { what });
             let mut contest = self.contest();
             contest.admit(contender, small, None).await;
             contest.admit(contender, large, None).await;

@@ -1,10 +1,10 @@
 //! Several back ends that train the same network in turns.
 
 use super::report::{Entry, Facts, Measured, Outcome, Size, Timed};
-use super::{Contender, Event, Observer, Request};
+use super::{Contender, Request};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::measure::Gauge;
+use crate::measure::{Event, Gauge, Observer, Phase};
 use crate::trainer::{Preparation, Trainer, TrainingJob};
 
 /// The budget is enough for so many windows of each back end; its warm-up takes the time of one more.
@@ -17,7 +17,7 @@ pub(super) struct Contest<'a> {
     request: &'a Request,
     gauge: &'a mut Option<Box<dyn Gauge>>,
     clock: &'a dyn Clock,
-    observer: &'a mut dyn Observer,
+    observer: &'a mut dyn Observer<Event>,
     places: Vec<Place>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Contest<'a> {
         request: &'a Request,
         gauge: &'a mut Option<Box<dyn Gauge>>,
         clock: &'a dyn Clock,
-        observer: &'a mut dyn Observer,
+        observer: &'a mut dyn Observer<Event>,
     ) -> Self {
         Self { request, gauge, clock, observer, places: Vec::new() }
     }
@@ -66,7 +66,7 @@ impl<'a> Contest<'a> {
             windows: Vec::new(),
         };
         if place.ended.is_none() && !self.observer.cancelled() {
-            self.observer.event(&Event::Building { backend: place.backend });
+            self.observer.event(&Event::Phase { who: place.backend, phase: Phase::Building });
             match self.build(contender, job, &mut place.facts).await {
                 Ok(trainer) => place.trainer = Some(trainer),
                 Err(error) => place.ended = Some(Outcome::of(&error)),
@@ -128,8 +128,8 @@ impl<'a> Contest<'a> {
                 {
                     let place = &mut self.places[index];
                     place.windows.push(window);
-                    let (backend, samples_per_second) = (place.backend, window.samples_per_second());
-                    self.observer.event(&Event::Window { backend, samples_per_second });
+                    let (who, samples_per_second) = (place.backend, window.samples_per_second());
+                    self.observer.event(&Event::Window { who, samples_per_second });
                     timed.push(index);
                 }
             }
@@ -175,7 +175,7 @@ impl<'a> Contest<'a> {
             return;
         }
         if self.places[index].trainer.is_some() {
-            self.observer.event(&Event::WarmingUp { backend: self.places[index].backend });
+            self.observer.event(&Event::Phase { who: self.places[index].backend, phase: Phase::WarmingUp });
         }
         let mut steps: u32 = 1;
         while let Some(window) = self.window(index, steps).await {

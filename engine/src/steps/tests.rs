@@ -166,8 +166,8 @@ struct Watch {
     windows_left: u32,
 }
 
-impl Observer for Watch {
-    fn event(&mut self, event: &Event<'_>) {
+impl Observer<Event> for Watch {
+    fn event(&mut self, event: &Event) {
         if let Event::Window { .. } = event {
             self.windows_left = self.windows_left.saturating_sub(1);
         }

@@ -1,9 +1,9 @@
 use results::{CurvePoint, Epoch, Evaluation, Outcome, Window, WorkloadRecord, summary};
 
 use super::progress::Progress;
-use super::{Edges, Limits};
+use super::{Edges, Event, Limits};
 use crate::error::EngineError;
-use crate::observer::{Event, Phase};
+use crate::measure::Phase;
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
 

@@ -5,8 +5,7 @@ use results::summary::{self, MINIMUM_WINDOWS};
 use super::Edges;
 use super::learning::{Learning, TRAINING_SHARE};
 use crate::error::EngineError;
-use crate::measure::Peaks;
-use crate::observer::Phase;
+use crate::measure::{Peaks, Phase};
 
 /// At most four times the minimum number of windows …
 const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;

@@ -1,5 +1,5 @@
-use super::Edges;
-use crate::observer::{Event, Phase};
+use super::{Edges, Event};
+use crate::measure::Phase;
 
 /// Place of a workload in its run, and how much of the whole is done.
 pub(super) struct Progress {

@@ -11,13 +11,12 @@ use super::check::faulty::{Fault, Faulty};
 use super::learning::Learning;
 use super::progress::Progress;
 use super::settings::Limits;
-use super::{Edges, Limit, RunRequest, Stopped, empty_record};
+use super::{Edges, Event, Limit, NoMeter, RunRequest, Stopped, empty_record};
 use crate::backends::reference::ReferenceBackend;
 use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
 use crate::error::EngineError;
-use crate::measure::Peaks;
-use crate::observer::{Event, NoMeter, Observer};
+use crate::measure::{Observer, Peaks};
 use crate::trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Batching, SampleOrder};
 use crate::workload::Training;
@@ -94,7 +93,7 @@ struct Recorder {
     cancel_after: Option<usize>,
 }
 
-impl Observer for Recorder {
+impl Observer<Event> for Recorder {
     fn event(&mut self, event: &Event) {
         if let Event::Progress { run_fraction, .. } = event {
             self.fractions.push(*run_fraction);

@@ -6,18 +6,18 @@ use results::api::StartRun;
 use results::{RunRecord, Warning};
 
 use super::compare::compare;
-use super::contenders::describe;
 use super::selection::{find_suite, workloads};
 use super::submission::{Submission, keep, refused};
 use crate::battery;
 use crate::cli::{BenchmarkArgs, JsonTarget};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
+use crate::device::describe;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::json_output::to_json;
 use crate::meter::ProcessMeter;
-use crate::progress::LiveProgress;
+use crate::progress::RunProgress;
 use crate::provenance::provenance;
 use crate::report;
 use crate::screen::Screen;
@@ -156,8 +156,7 @@ fn run(
     clock: &dyn Clock,
     interrupt: &Interrupt,
 ) -> Result<RunRecord, Stopped> {
-    let mut progress = LiveProgress::new(interrupt.clone());
-    interrupt.listen(progress.stop_notice());
+    let mut progress = RunProgress::new(interrupt.clone());
     let mut meter = ProcessMeter::default();
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter };
     let result = pollster::block_on(engine::run(request, backend, &mut edges));

@@ -13,16 +13,17 @@ use serde::Serialize;
 
 use super::compare_findings::Findings;
 use super::compare_table::{show, show_legend, show_warnings};
-use super::contenders::{self, ALL, Unavailable, describe, devices};
+use super::contenders::{self, ALL, Unavailable, devices};
 use super::selection::{find_suite, workloads};
 use crate::cli::{BenchmarkArgs, JsonTarget};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
+use crate::device::describe;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::json_output::{cannot_write, to_json};
 use crate::meter::ProcessMeter;
-use crate::progress::LiveProgress;
+use crate::progress::RunProgress;
 use crate::provenance::provenance;
 use crate::screen::Screen;
 
@@ -155,8 +156,7 @@ impl Contest<'_> {
     /// # Errors
     /// A record cannot be written. What a back end cannot do is in the findings.
     fn run(&self, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
-        let mut progress = LiveProgress::new(interrupt.clone());
-        interrupt.listen(progress.stop_notice());
+        let mut progress = RunProgress::new(interrupt.clone());
         let mut data = DataFolder::with_data_of(&self.arguments.data, self.workloads)?;
         let mut findings = Findings::default();
         let (seeds, backends) = (self.seeds.len(), self.backends.len());

@@ -155,12 +155,6 @@ pub(super) fn on_adapter(backend: &dyn Backend) -> bool {
     devices(backend.name()) == Devices::Adapters
 }
 
-/// What an adapter is, in one line.
-pub(super) fn describe(adapter: &Adapter) -> String {
-    let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str(), adapter.driver.as_str()];
-    facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ")
-}
-
 #[cfg(test)]
 mod tests {
     use results::DeviceKind;

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::figures::figure;
 use crate::interrupt::Interrupt;
 use crate::json_output::to_json;
-use crate::kernel_progress::KernelProgress;
+use crate::progress::ListProgress;
 use crate::provenance::provenance;
 use crate::screen::Screen;
 use crate::table::{Column, Table};
@@ -40,9 +40,7 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
         budget_bytes: u64::from(arguments.budget_mib) << 20,
     };
     let clock = Rc::new(MonotonicClock::start());
-    let interrupt = Interrupt::default();
-    let mut progress = KernelProgress::new(interrupt.clone());
-    interrupt.listen(progress.stop_notice());
+    let mut progress = ListProgress::new(Interrupt::default(), "measurement");
     let provenance = provenance();
     let choice = arguments.choice();
     let measured = pollster::block_on(microbenchmarks::measure(

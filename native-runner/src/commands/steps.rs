@@ -8,17 +8,18 @@ use results::Provenance;
 use serde::Serialize;
 use sysinfo::System;
 
-use super::contenders::{self, ALL, Unavailable, describe};
+use super::contenders::{self, ALL, Unavailable};
 use super::steps_table::{name_of, refusal, show};
 use crate::cli::{JsonTarget, StepsArgs, find_workloads};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
+use crate::device::describe;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::json_output::to_json;
+use crate::progress::ListProgress;
 use crate::provenance::provenance;
 use crate::screen::Screen;
-use crate::steps_progress::StepsProgress;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -39,9 +40,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         find_workloads(arguments.workloads.iter().map(|name| name.trim()))?
     };
     let clock = Rc::new(MonotonicClock::start());
-    let interrupt = Interrupt::default();
-    let mut progress = StepsProgress::new(interrupt.clone());
-    interrupt.listen(progress.stop_notice());
+    let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
     let (contenders, unavailable) = contenders(arguments, &clock)?;
     let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
@@ -103,12 +102,12 @@ fn gauge(
     arguments: &StepsArgs,
     contenders: &[Contender],
     clock: &Rc<MonotonicClock>,
-    progress: &StepsProgress,
+    progress: &ListProgress,
 ) -> Option<Box<dyn Gauge>> {
     if !contenders.iter().any(|contender| contender.on_gauged_device) {
         return None;
     }
-    progress.message("looking for the peak of arithmetic".to_owned());
+    progress.prepare("looking for the peak of arithmetic");
     let clock = Rc::<MonotonicClock>::clone(clock);
     let choice = arguments.choice();
     let opened = engine::backends::wgsl::microbenchmarks::Gauge::open(&choice, clock);
@@ -116,7 +115,7 @@ fn gauge(
 }
 
 #[cfg(not(feature = "wgsl"))]
-fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &StepsProgress) -> Option<Box<dyn Gauge>> {
+fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &ListProgress) -> Option<Box<dyn Gauge>> {
     None
 }
 

@@ -141,7 +141,7 @@ struct Reporter {
     cancelled: Rc<Cell<bool>>,
 }
 
-impl Observer for Reporter {
+impl Observer<Event> for Reporter {
     fn event(&mut self, event: &Event) {
         port::post(&FromWorker::Event(event.clone()));
     }

@@ -19,14 +19,12 @@ mod work;
 
 use std::rc::Rc;
 
-use results::Adapter;
-
 use super::device::Device;
 use super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::measure;
+use crate::measure::{self, Event, Observer};
 pub use gauge::Gauge;
 use lab::Lab;
 use peaks::PeakKind;
@@ -45,33 +43,6 @@ pub struct Request {
     pub budget_bytes: u64,
 }
 
-/// Follows the measurements as they are made.
-pub trait Observer {
-    fn event(&mut self, event: &Event<'_>);
-
-    /// Asked before each measurement; true ends the run with what there is.
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
-
-/// Something that an [`Observer`] hears.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// The device is open.
-    Opened {
-        adapter: &'a Adapter,
-    },
-    /// A measurement begins, the `number`-th (from 1) of `count`.
-    Started {
-        what: &'a str,
-        number: usize,
-        count: usize,
-    },
-    PeakMeasured(&'a Peak),
-    EntryFinished(&'a Entry),
-}
-
 /// Measures peaks and kernels on the adapter that fits `choice`.
 ///
 /// # Errors
@@ -81,10 +52,10 @@ pub async fn measure(
     choice: &AdapterChoice,
     clock: Rc<dyn Clock>,
     request: &Request,
-    observer: &mut dyn Observer,
+    observer: &mut dyn Observer<Event>,
 ) -> Result<KernelReport, EngineError> {
     let device = Rc::new(Device::open(choice, shaders::Stored::F32).await?);
-    observer.event(&Event::Opened { adapter: device.adapter() });
+    observer.event(&Event::Opened { adapter: device.adapter().clone() });
     let emulated = device.adapter().software;
     let products: Vec<Box<dyn Product>> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
@@ -106,7 +77,6 @@ pub async fn measure(
         } else {
             kind.measure(&lab).await?
         };
-        run.observer.event(&Event::PeakMeasured(&peak));
         report.peaks.set(kind, peak);
     }
     let mut rates = Rates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);
@@ -116,7 +86,6 @@ pub async fn measure(
             return Ok(report);
         }
         let entry = product::measure(&lab, product.as_ref(), request, &mut rates, &mut choices).await?;
-        run.observer.event(&Event::EntryFinished(&entry));
         report.entries.push(entry);
     }
     Ok(report)
@@ -124,7 +93,7 @@ pub async fn measure(
 
 /// Counts what was started.
 struct Run<'a> {
-    observer: &'a mut dyn Observer,
+    observer: &'a mut dyn Observer<Event>,
     started: usize,
     count: usize,
 }
@@ -136,7 +105,8 @@ impl Run<'_> {
             return false;
         }
         self.started += 1;
-        self.observer.event(&Event::Started { what, number: self.started, count: self.count });
+        let (what, number, count) = (what.to_owned(), self.started, self.count);
+        self.observer.event(&Event::Started { what, number, count });
         true
     }
 }

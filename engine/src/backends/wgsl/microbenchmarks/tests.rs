@@ -174,8 +174,8 @@ struct Listener {
     cancel_after: usize,
 }
 
-impl Observer for Listener {
-    fn event(&mut self, event: &Event<'_>) {
+impl Observer<Event> for Listener {
+    fn event(&mut self, event: &Event) {
         if let Event::Started { number, count, .. } = event {
             self.started += 1;
             assert!(*number == self.started && number <= count);
