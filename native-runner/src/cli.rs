@@ -18,7 +18,6 @@ use engine::backends::Opening;
 use engine::{AdapterChoice, Limit, Workload};
 use results::Precision;
 
-use crate::commands::ALL;
 use crate::failure::Failure;
 pub(crate) use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
@@ -52,6 +51,9 @@ Exit status:
   0 done   1 something unexpected, or of several back ends one failed and the others' figures are there
   2 wrong usage, or no such adapter, back end or workload
   3 diverged or wrong results   4 device lost or out of memory   5 upload refused   130 cancelled";
+
+/// Stands for every back end of this program but the plain reference, which is slow.
+pub(crate) const ALL: &str = "all";
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("GRADMARK_COMMIT"), ")");
 

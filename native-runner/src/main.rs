@@ -24,6 +24,7 @@ mod published_data;
 mod report;
 mod screen;
 mod table;
+mod tls;
 
 use std::iter;
 use std::process::ExitCode;

@@ -9,10 +9,10 @@ use std::time::Duration;
 use data_sets::{Download, Package, Progress, Store, Trust};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ureq::Agent;
-use ureq::tls::{RootCerts, TlsConfig};
 
 use crate::failure::Failure;
 use crate::screen::Screen;
+use crate::tls;
 
 /// Until an archive of 170 MB is there, over half a megabit a second.
 const PATIENCE: Duration = Duration::from_secs(3600);
@@ -37,11 +37,6 @@ pub(crate) fn cache() -> Option<PathBuf> {
     Some(dirs::cache_dir()?.join("gradmark"))
 }
 
-/// Who is trusted to speak for a server: those whom the operating system trusts, or `SSL_CERT_FILE`.
-pub(crate) fn trusted() -> TlsConfig {
-    TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build()
-}
-
 struct Registry;
 
 impl Download for Registry {
@@ -49,7 +44,7 @@ impl Download for Registry {
         let config = Agent::config_builder()
             .timeout_connect(Some(CONNECTING))
             .timeout_global(Some(PATIENCE))
-            .tls_config(trusted())
+            .tls_config(tls::trusted())
             .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
         let mut answer = config.build().new_agent().get(package.address()).call()?;
         let bar = bar(answer.body().content_length());

@@ -7,14 +7,12 @@ use engine::{AdapterChoice, BACKENDS, Backend, EngineError, KNOWN_BACKENDS};
 use results::{Adapter, Precision};
 use serde::Serialize;
 
+pub(super) use crate::cli::ALL;
 use crate::cli::PlaceArgs;
 use crate::clock::MonotonicClock;
 use crate::device;
 use crate::failure::Failure;
 use crate::screen::Screen;
-
-/// Stands for every back end of this program but the plain reference, which is slow.
-pub(crate) const ALL: &str = "all";
 
 /// Back ends that are ready to compute.
 pub(super) type Opened = Vec<Box<dyn Backend>>;

@@ -23,7 +23,6 @@ mod trace;
 mod upload;
 
 pub(crate) use benchmark::benchmark;
-pub(crate) use contenders::ALL;
 pub(crate) use fetch_data::fetch_data;
 pub(crate) use installation::{completions, manual};
 #[cfg(feature = "wgsl")]

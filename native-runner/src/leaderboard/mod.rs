@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use ureq::http::{Method, Request, Response, StatusCode, header};
 use ureq::{Agent, Body};
 
-use crate::published_data;
+use crate::tls;
 
 pub(crate) use address::Address;
 pub(crate) use error::{LeaderboardError, clean};
@@ -38,7 +38,7 @@ impl Leaderboard {
             // A server that refuses a request without reading its body closes the connection, perhaps just when the
             // next request is being sent on it. Calls are few and far between.
             .max_idle_connections(0)
-            .tls_config(published_data::trusted())
+            .tls_config(tls::trusted())
             .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
         // A proxy cannot reach this machine's own addresses.
         let config = if address.is_loopback() { config.proxy(None) } else { config };
