@@ -6,8 +6,8 @@ use std::rc::Rc;
 use results::Precision;
 
 use super::WgslBackend;
+use super::choices::Choices;
 use super::plan::{Omission, Plan};
-use super::tuning::Choices;
 use super::workload_tests::{Standstill, job_with_test};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening};

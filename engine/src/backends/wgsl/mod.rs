@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod broken_tests;
+mod choices;
 mod device;
 #[cfg(test)]
 mod kernel_tests;
@@ -34,9 +35,9 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::Gauge;
 use crate::trainer::{Backend, Trainer, TrainingJob};
+use choices::Choices;
 use device::Device;
 use trainer::WgslTrainer;
-use tuning::Choices;
 
 /// The word that chooses this back end.
 pub const NAME: &str = super::list::WGSL;

@@ -19,10 +19,10 @@ pub(super) mod weight_gradient;
 
 use shaders::params::{Blend, Softmax, StepResult};
 
+use super::choices::Choices;
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
-use super::tuning::Choices;
 use crate::error::EngineError;
 use crate::model::{PoolKind, StageKind, Stages};
 use crate::trainer::{EvaluationSet, TrainingJob};

@@ -5,13 +5,13 @@ use half::f16;
 use shaders::Stored;
 use shaders::params::Step;
 
+use super::choices::Choices;
 use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
 use super::layout::{TensorLayout, arena_elements};
 use super::pace::Pace;
 use super::plan::{Contents, Places, Plan, RESULT_SLOTS};
-use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};

@@ -1,17 +1,14 @@
 //! Which variant of a product's kernel a device runs fastest: by a rule, or by a short look at each of them.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-use shaders::Stored;
-
+use super::choices::Choice;
+pub(super) use super::choices::Choices;
 use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
 use super::device::timestamps::Timestamps;
 use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, STEP_STRIDE_BYTES, workgroups};
-use super::variants::{Abilities, Variant};
+use super::variants::Variant;
 use crate::clock::Clock;
 use crate::error::EngineError;
 
@@ -29,47 +26,7 @@ const CLEARLY_FASTER: f64 = 0.95;
 /// Products that need larger scratch buffers than this, together, are not timed.
 const SCRATCH_BYTES: u64 = 512 << 20;
 
-/// The choices that were made on a device.
-#[derive(Debug, Default)]
-pub(super) struct Choices {
-    abilities: Abilities,
-    by_product: BTreeMap<String, Choice>,
-}
-
-/// The outcome of one tuning run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Choice {
-    kernel: String,
-    /// Its time over the default's.
-    ratio: f64,
-}
-
 impl Choices {
-    /// None yet.
-    pub(super) fn new(abilities: Abilities) -> Self {
-        Self { abilities, by_product: BTreeMap::new() }
-    }
-
-    /// Those of an earlier time, as [`Choices::text`] wrote them; none where that cannot be read.
-    pub(super) fn recalled(abilities: Abilities, text: &str) -> Self {
-        Self { abilities, by_product: serde_json::from_str(text).unwrap_or_default() }
-    }
-
-    /// All choices, for [`Choices::recalled`].
-    pub(super) fn text(&self) -> String {
-        serde_json::to_string(&self.by_product).expect("words and finite numbers are always JSON")
-    }
-
-    /// What the kernels store.
-    pub(super) fn stored(&self) -> Stored {
-        self.abilities.stored
-    }
-
-    /// Whether they are for a GPU that a CPU emulates.
-    pub(super) fn emulated(&self) -> bool {
-        self.abilities.software
-    }
-
     /// Times the variants of all `products` that were not timed before. On an emulated GPU nothing is timed: there the
     /// rule is as good, and timing slow. Nor is anything on a device that tells late what it has finished, unless it has a
     /// clock of its own: all variants would seem to take as long. Returns how many products were timed.
@@ -82,41 +39,22 @@ impl Choices {
         clock: &dyn Clock,
         products: &[Product],
     ) -> Result<usize, EngineError> {
-        if self.abilities.software || (!device.has_timestamps() && device.latency_seconds(clock).await? > LATE_SECONDS)
+        if self.abilities().software
+            || (!device.has_timestamps() && device.latency_seconds(clock).await? > LATE_SECONDS)
         {
             return Ok(0);
         }
-        let known = self.by_product.len();
+        let known = self.timed();
         for product in products {
-            let worthwhile = product.candidates(self.abilities).count() > 1 && scratch_bytes(product) <= SCRATCH_BYTES;
-            if worthwhile && !self.by_product.contains_key(&key(product)) {
+            let worthwhile =
+                product.candidates(self.abilities()).count() > 1 && scratch_bytes(product) <= SCRATCH_BYTES;
+            if worthwhile && !self.has_timed(product) {
                 let choice = fastest(device, clock, product).await?;
-                self.by_product.insert(key(product), choice);
+                self.insert(product, choice);
             }
         }
-        Ok(self.by_product.len() - known)
+        Ok(self.timed() - known)
     }
-
-    /// The variant for `product`: the fastest if it was timed, otherwise the usual one.
-    pub(super) fn pick(&self, product: &Product) -> &'static Variant {
-        let timed = self.by_product.get(&key(product));
-        let chosen =
-            timed.and_then(|choice| product.candidates(self.abilities).find(|variant| variant.kernel == choice.kernel));
-        chosen.unwrap_or_else(|| product.usual_variant(self.abilities))
-    }
-
-    /// The product and the kernel that it gets, for the record; where kernels were timed, with its time over the
-    /// default's.
-    pub(super) fn describe(&self, product: &Product) -> String {
-        let kernel = self.pick(product).kernel;
-        let ratio = self.by_product.get(&key(product)).map(|choice| format!(" ({:.2})", choice.ratio));
-        format!("{}: {kernel}{}", key(product), ratio.unwrap_or_default())
-    }
-}
-
-/// What tells apart the products that are timed by themselves.
-fn key(product: &Product) -> String {
-    product.key(product.variants()[0].kernel)
 }
 
 fn scratch_bytes(product: &Product) -> u64 {
@@ -208,9 +146,11 @@ async fn time(
 mod tests {
     use std::cell::Cell;
 
+    use shaders::Stored;
     use shaders::params::{Dense, Epilogue};
 
     use super::super::products::Pass;
+    use super::super::variants::Abilities;
     use super::*;
     use crate::backends::{AdapterChoice, Feature};
 
@@ -299,28 +239,9 @@ mod tests {
         let readings = 2 * (1 + LOOKS) * product.candidates(device.abilities()).count();
         assert_eq!(clock.0.get(), readings as f64);
         assert_eq!(choice.kernel, product.variants()[0].kernel);
-        let by_product = BTreeMap::from([(key(&product), choice)]);
-        let chosen = Choices { by_product, ..Choices::new(device.abilities()) };
+        let mut chosen = Choices::new(device.abilities());
+        chosen.insert(&product, choice);
         assert_eq!(chosen.pick(&product), &product.variants()[0]);
         assert_eq!(chosen.describe(&product), "dense_forward 40 × 36 × 24: dense_forward (1.00)");
-    }
-
-    #[test]
-    fn choices_are_recalled_and_what_is_no_kernel_of_the_product_or_the_device_is_not() {
-        let product = product();
-        let abilities = Abilities { software: true, subgroup_lanes: 8, ..Abilities::default() };
-        let real = Abilities { software: false, ..abilities };
-        let [usual, other, ..] = product.variants() else { panic!("a product with one variant only") };
-        let chosen = |kernel: &str, abilities| {
-            let choice = Choice { kernel: kernel.to_owned(), ratio: 0.5 };
-            let chosen = Choices { abilities, by_product: BTreeMap::from([(key(&product), choice)]) };
-            Choices::recalled(abilities, &chosen.text()).pick(&product)
-        };
-        assert_eq!(chosen(other.kernel, abilities), other);
-        assert_eq!(chosen("dense_forward_shared", real).kernel, "dense_forward_shared");
-        assert_eq!(chosen("a kernel of another version", real), usual);
-        assert_eq!(chosen(other.kernel, real), usual, "it was made for emulated GPUs");
-        assert_eq!(chosen("dense_forward_large", real), usual, "the product is smaller than its tile");
-        assert_eq!(Choices::recalled(real, "half of a fi").pick(&product), usual);
     }
 }

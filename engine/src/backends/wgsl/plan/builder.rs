@@ -1,11 +1,11 @@
 use bytemuck::Pod;
 
+use super::super::choices::Choices;
 use super::super::products::Product;
 use super::super::recording::{
     BufferContents, BufferPlan, BufferRange, Dispatch, JobPart, PARAMS_STRIDE_BYTES, Recording, operations_of,
     workgroups,
 };
-use super::super::tuning::Choices;
 
 /// Collects buffers, parameter blocks and the recording that is being made.
 #[derive(Default)]
