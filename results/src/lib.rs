@@ -28,7 +28,6 @@ pub use metric::{Better, METRICS, Metric, Unit, metric};
 pub use provenance::{Client, ClientKind, Provenance};
 pub use record::{
     ColdStart, CurvePoint, Epoch, Evaluation, Outcome, PeakSample, Resources, RunRecord, SCHEMA_VERSION, Settings,
-    Suite, Target, WeightSample, Window, WorkloadRecord,
+    Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
-pub use summary::Summary;
 pub use warning::Warning;

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Correctness, Device, Precision, Provenance, Summary, Warning};
+use crate::{Correctness, Device, Precision, Provenance, Warning};
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions it does not know.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -69,6 +69,49 @@ pub struct WorkloadRecord {
     pub resources: Resources,
     /// Recomputable from the fields above; the server does recompute it.
     pub summary: Summary,
+}
+
+/// The figures that are shown, which [`crate::summary`] computes. Absent means that the run does not have them, never zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    /// Median over the counted windows, and the 95 % interval of that median.
+    pub samples_per_second: Option<f64>,
+    pub samples_per_second_low: Option<f64>,
+    pub samples_per_second_high: Option<f64>,
+    /// Seconds per step, as a mean over each counted window: their median and 95th percentile.
+    pub step_seconds_p50: Option<f64>,
+    pub step_seconds_p95: Option<f64>,
+    /// Arithmetic that the network needs, done per second.
+    pub flops_per_second: Option<f64>,
+    /// That over the device's peak, for each window after which the peak was measured: their median.
+    pub share_of_peak: Option<f64>,
+    /// Median over the finished epochs.
+    pub seconds_per_epoch: Option<f64>,
+    /// All timed training, evaluation excluded.
+    pub training_seconds: f64,
+    /// The last pass over the test set.
+    pub testing_seconds: Option<f64>,
+    /// Of the last pass over the test set, 0 to 1.
+    pub accuracy: Option<f64>,
+    pub test_loss: Option<f64>,
+    /// Training seconds until the target accuracy was first seen.
+    pub seconds_to_target: Option<f64>,
+    /// Worst over best counted window.
+    pub sustained_ratio: Option<f64>,
+    /// Whether there were enough windows and they agreed.
+    pub stable: bool,
+    pub measured_windows: u32,
+    pub steps: u64,
+    pub samples: u64,
+}
+
+impl Summary {
+    /// Half-width of the throughput's interval over its median; absent without a figure.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let (low, high) = (self.samples_per_second_low?, self.samples_per_second_high?);
+        Some((high - low) / 2.0 / self.samples_per_second?)
+    }
 }
 
 /// What was trained with, whether default or asked for.

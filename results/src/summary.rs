@@ -1,9 +1,6 @@
 //! Figures of one workload, computed from its raw samples and from nothing else.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::record::{PeakSample, Window, WorkloadRecord};
+use crate::record::{PeakSample, Summary, Window, WorkloadRecord};
 use crate::statistics::{median, median_interval, quantile};
 
 /// Timed training before the first window that counts: caches fill and clocks rise.
@@ -16,49 +13,6 @@ pub const MINIMUM_WINDOWS: usize = 5;
 pub const STABLE_HALF_WIDTH: f64 = 0.025;
 /// A run whose worst window reaches this share of its best is called sustained.
 pub const SUSTAINED_RATIO: f64 = 0.97;
-
-/// The figures that are shown. Absent means that the run does not have them, never zero.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Summary {
-    /// Median over the counted windows, and the 95 % interval of that median.
-    pub samples_per_second: Option<f64>,
-    pub samples_per_second_low: Option<f64>,
-    pub samples_per_second_high: Option<f64>,
-    /// Seconds per step, as a mean over each counted window: their median and 95th percentile.
-    pub step_seconds_p50: Option<f64>,
-    pub step_seconds_p95: Option<f64>,
-    /// Arithmetic that the network needs, done per second.
-    pub flops_per_second: Option<f64>,
-    /// That over the device's peak, for each window after which the peak was measured: their median.
-    pub share_of_peak: Option<f64>,
-    /// Median over the finished epochs.
-    pub seconds_per_epoch: Option<f64>,
-    /// All timed training, evaluation excluded.
-    pub training_seconds: f64,
-    /// The last pass over the test set.
-    pub testing_seconds: Option<f64>,
-    /// Of the last pass over the test set, 0 to 1.
-    pub accuracy: Option<f64>,
-    pub test_loss: Option<f64>,
-    /// Training seconds until the target accuracy was first seen.
-    pub seconds_to_target: Option<f64>,
-    /// Worst over best counted window.
-    pub sustained_ratio: Option<f64>,
-    /// Whether there were enough windows and they agreed.
-    pub stable: bool,
-    pub measured_windows: u32,
-    pub steps: u64,
-    pub samples: u64,
-}
-
-impl Summary {
-    /// Half-width of the throughput's interval over its median; absent without a figure.
-    pub fn relative_half_width(&self) -> Option<f64> {
-        let (low, high) = (self.samples_per_second_low?, self.samples_per_second_high?);
-        Some((high - low) / 2.0 / self.samples_per_second?)
-    }
-}
 
 /// The windows that count for figures: those after the warm-up that are long enough. Both follow from what was known
 /// before a window began, so that none counts, or does not, because of how fast it was itself.
