@@ -2,7 +2,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::StoryTask;
+use super::stories::{QUESTION_LENGTH, QUESTIONS, STORY_LENGTH, StoryTask, VOCABULARY};
 
 /// A compact data file as `reference/data-sets.json` lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +88,17 @@ impl DataSetDefinition {
             origin: Origin::Files { train: Box::new(train.clone()), test: Box::new(test.clone()) },
         }
     }
+
+    fn of_stories(task: StoryTask) -> Self {
+        let half = SplitDefinition {
+            samples: QUESTIONS,
+            height: 1,
+            width: STORY_LENGTH + QUESTION_LENGTH,
+            channels: 1,
+            classes: VOCABULARY,
+        };
+        Self { name: format!("babi-qa{}", task.number()), train: half, test: half, origin: Origin::Stories(task) }
+    }
 }
 
 /// Every data set there is: those of `reference/data-sets.json` in its order, then the stories.
@@ -99,7 +110,7 @@ pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
     };
     let of_files = files.iter().filter(|f| f.split == "train");
     let of_files = of_files.map(|train| DataSetDefinition::of_files(train, part(&train.set, "test")));
-    of_files.chain(StoryTask::ALL.iter().map(|task| task.definition())).collect()
+    of_files.chain(StoryTask::ALL.into_iter().map(DataSetDefinition::of_stories)).collect()
 });
 
 /// The data set with this name.

@@ -9,16 +9,16 @@ mod parser;
 
 use serde::Serialize;
 
-use super::{DataError, DataSetDefinition, Origin, Split, SplitDefinition};
+use super::{DataError, Split};
 
 /// Words of a story as a network sees it; the longest story of task 2 has as many.
-const STORY_LENGTH: u32 = 552;
+pub(super) const STORY_LENGTH: u32 = 552;
 /// Words of a question as a network sees it.
-const QUESTION_LENGTH: u32 = 5;
+pub(super) const QUESTION_LENGTH: u32 = 5;
 /// The 35 words of task 2, and the padding.
-const VOCABULARY: u32 = 36;
+pub(super) const VOCABULARY: u32 = 36;
 /// Questions of the training file, and of the test file.
-const QUESTIONS: u32 = 1000;
+pub(super) const QUESTIONS: u32 = 1000;
 
 /// A task of bAbI that this program knows. Both are encoded for the same network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -48,18 +48,6 @@ impl StoryTask {
             Self::OneSupportingFact => ["qa1_single-supporting-fact_train.txt", "qa1_single-supporting-fact_test.txt"],
             Self::TwoSupportingFacts => ["qa2_two-supporting-facts_train.txt", "qa2_two-supporting-facts_test.txt"],
         }
-    }
-
-    pub(super) fn definition(self) -> DataSetDefinition {
-        let half = SplitDefinition {
-            samples: QUESTIONS,
-            height: 1,
-            width: STORY_LENGTH + QUESTION_LENGTH,
-            channels: 1,
-            classes: VOCABULARY,
-        };
-        let name = format!("babi-qa{}", self.number());
-        DataSetDefinition { name, train: half, test: half, origin: Origin::Stories(self) }
     }
 }
 
