@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::commands::Command;
-use crate::drive::{Driven, assert_own, on_the_path};
+use crate::driven::{Driven, assert_own, on_the_path};
 use crate::page::selector;
-use crate::watch::PATIENCE;
+use crate::patience::PATIENCE;
 use crate::{Page, Server, Setup};
 
 /// Chromium with one tab on a server's page.

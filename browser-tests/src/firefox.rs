@@ -9,9 +9,9 @@ use tempfile::TempDir;
 use tokio::sync::Mutex;
 
 use crate::bidi::Session;
-use crate::drive::{Driven, assert_own, on_the_path};
+use crate::driven::{Driven, assert_own, on_the_path};
 use crate::page::selector;
-use crate::watch::PATIENCE;
+use crate::patience::PATIENCE;
 use crate::{Page, Server, Setup};
 
 /// Firefox with one tab on a server's page.

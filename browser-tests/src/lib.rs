@@ -5,8 +5,10 @@ mod bidi;
 mod browser;
 mod commands;
 mod drive;
+mod driven;
 mod firefox;
 mod page;
+mod patience;
 mod server;
 mod setup;
 mod watch;
@@ -15,9 +17,10 @@ pub use browser::Browser;
 pub use drive::{drive, drive_firefox, drive_with_server};
 pub use firefox::Firefox;
 pub use page::Page;
+pub use patience::{CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, RUN_PATIENCE};
 pub use server::{Server, what_is_said_of_burn};
 pub use setup::Setup;
-pub use watch::{CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, RUN_PATIENCE, Seen, watch_to_the_end};
+pub use watch::{Seen, watch_to_the_end};
 
 use std::io::Write;
 

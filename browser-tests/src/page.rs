@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::watch::PATIENCE;
+use crate::patience::PATIENCE;
 
 const PAUSE: Duration = Duration::from_millis(100);
 

@@ -1,16 +1,7 @@
 use std::time::{Duration, Instant};
 
 use crate::Page;
-
-/// For what a page shows at once on an idle machine. Only what never comes takes so long.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-/// For a run to end that is cancelled while it trains: its worker has three seconds to stop by itself.
-pub const CANCELLING: Duration = Duration::from_secs(5);
-/// For one that is cancelled before it trains: its worker still starts and hears of nothing, so that the page uses up the
-/// three seconds and ends it.
-pub const CANCELLING_AT_ITS_START: Duration = Duration::from_secs(20);
-/// For a small run on an emulated GPU, half a minute on an idle machine. Only what never comes takes so long.
-pub const RUN_PATIENCE: Duration = Duration::from_secs(600);
+use crate::patience::RUN_PATIENCE;
 
 /// What was seen on the way of a run.
 #[derive(Debug, Default)]
