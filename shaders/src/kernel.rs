@@ -1,3 +1,4 @@
+use crate::form::{Form, Matrices, Stored};
 use crate::params::{Block, Field};
 
 /// How a kernel uses one of its storage buffers.
@@ -29,107 +30,58 @@ pub struct Kernel {
     pub workgroup_size: u32,
 }
 
-/// What activations, their gradients and the weights that products read are stored as. Kernels compute in f32 always.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stored {
-    #[default]
-    F32,
-    /// Needs WebGPU's `shader-f16`.
-    F16,
-}
-
-impl Stored {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::F32, Self::F16];
-
-    /// Size of a number.
-    #[must_use]
-    pub const fn bytes(self) -> u64 {
-        match self {
-            Self::F32 => 4,
-            Self::F16 => 2,
-        }
-    }
-
-    /// The largest number.
-    #[must_use]
-    pub const fn largest(self) -> f32 {
-        match self {
-            Self::F32 => f32::MAX,
-            Self::F16 => 65_504.0,
-        }
-    }
-
-    /// Whether a device may have rounded `value` to `stored`: WGSL leaves open in which direction, and whether numbers
-    /// below the smallest normal one become zero. What is too large has no rounding, so that any is right.
-    #[must_use]
-    pub fn is_rounding(self, value: f32, stored: f32) -> bool {
-        let too_large = value.is_nan() || value.abs() > self.largest();
-        too_large || (stored - value).abs() <= (value.abs() * self.unit()).max(self.smallest_normal())
-    }
-
-    /// Distance of two neighbouring numbers between 1 and 2.
-    const fn unit(self) -> f32 {
-        match self {
-            Self::F32 => f32::EPSILON,
-            Self::F16 => 1.0 / 1024.0,
-        }
-    }
-
-    const fn smallest_normal(self) -> f32 {
-        match self {
-            Self::F32 => f32::MIN_POSITIVE,
-            Self::F16 => 1.0 / 16_384.0,
-        }
-    }
-
-    /// What says so at the beginning of a module.
-    const fn source(self) -> &'static str {
-        match self {
-            Self::F32 => include_str!("../shared/stored_f32.wgsl"),
-            Self::F16 => include_str!("../shared/stored_f16.wgsl"),
-        }
-    }
-}
-
 impl Kernel {
+    /// Every form that it has: with matrices only where it multiplies blocks, whose operands are f16.
+    pub fn forms(&self) -> Vec<Form> {
+        if self.multiplies_blocks() {
+            Matrices::ALL.map(Form::with_matrices).to_vec()
+        } else {
+            Stored::ALL.map(Form::from).to_vec()
+        }
+    }
+
     /// The whole WGSL module, for the platform that this is compiled for.
-    pub fn source(&self, stored: Stored) -> String {
-        if cfg!(target_arch = "wasm32") { self.source_for_browsers(stored) } else { self.joined(stored) }
+    pub fn source(&self, form: impl Into<Form>) -> String {
+        let form = form.into();
+        if cfg!(target_arch = "wasm32") { self.source_for_browsers(form) } else { self.joined(form) }
     }
 
     /// The whole WGSL module, as a browser wants it: it has to be told that subgroups are used. Naga has them as well,
     /// but does not know the word for them yet.
-    pub fn source_for_browsers(&self, stored: Stored) -> String {
-        let extensions = if self.needs_subgroups() {
-            "enable subgroups;
-"
-        } else {
-            ""
-        };
-        format!("{extensions}{}", self.joined(stored))
+    pub fn source_for_browsers(&self, form: impl Into<Form>) -> String {
+        let extensions = if self.needs_subgroups() { "enable subgroups;\n" } else { "" };
+        format!("{extensions}{}", self.joined(form.into()))
     }
 
-    fn joined(&self, stored: Stored) -> String {
-        format!(
-            "{}
-{}",
-            stored.source(),
-            self.sources.join(
-                "
-"
-            )
-        )
+    fn joined(&self, form: Form) -> String {
+        // What enables something stands before everything else.
+        let mut parts = vec![form.stored.source()];
+        if self.multiplies_blocks() {
+            let matrices = form.matrices.unwrap_or_default();
+            parts.insert(0, matrices.extension());
+            parts.push(matrices.source());
+        }
+        parts.extend(self.sources);
+        parts.join("\n")
     }
 
-    /// Whether it runs only on devices that have subgroups, of at least eight lanes.
+    /// Whether it runs only on devices that have subgroups, of at least eight lanes or, where it multiplies blocks, of at
+    /// most 64.
     pub fn needs_subgroups(&self) -> bool {
-        self.sources.contains(&SUBGROUP_TILE)
+        self.sources.contains(&SUBGROUP_TILE) || self.multiplies_blocks()
+    }
+
+    /// Whether its subgroups multiply blocks of f16, which [`Matrices`] says how.
+    pub fn multiplies_blocks(&self) -> bool {
+        self.sources.contains(&MATRIX_TILE)
     }
 }
 
 /// The shared part of kernels that use subgroups.
 const SUBGROUP_TILE: &str = include_str!("../shared/subgroup_tile.wgsl");
+
+/// The shared part of kernels whose subgroups multiply blocks.
+const MATRIX_TILE: &str = include_str!("../shared/matrix_tile.wgsl");
 
 /// The kernel with this name.
 pub fn kernel(name: &str) -> Option<&'static Kernel> {
@@ -242,16 +194,22 @@ pub const KERNELS: &[Kernel] = kernels![
     "conv2d_weight_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_number", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
     "dense_forward_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
     "dense_forward_tall" from "dense_forward_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tall_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
+    "dense_forward_matrix" from "dense_forward_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile"], [Read, Read, Read, ReadWrite];
     "dense_input_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "dense_input_gradient_tall" from "dense_input_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tall_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_matrix" from "dense_input_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "dense_weight_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
     "dense_weight_gradient_tall" from "dense_weight_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tall_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "dense_weight_gradient_matrix" from "dense_weight_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile", "matrix_column_sum", "no_bias"], [Read, Read, ReadWrite];
     "conv2d_forward_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "tile", "large_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
     "conv2d_forward_tall" from "conv2d_forward_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "tall_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_forward_matrix" from "conv2d_forward_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "matrix_tile"], [Read, Read, Read, ReadWrite];
     "conv2d_input_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "tile", "large_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_input_gradient_tall" from "conv2d_input_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "tall_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient_matrix" from "conv2d_input_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "matrix_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "tile", "large_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
     "conv2d_weight_gradient_tall" from "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "tall_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_weight_gradient_matrix" from "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "matrix_tile", "matrix_column_sum", "no_bias"], [Read, Read, ReadWrite];
     "round_weights", RoundWeights, 64, ["step", "invocation"], [Read, ReadWrite, ReadWrite];
     "lstm_forward_subgroup", Lstm, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "workgroup_number", "subgroup_tile"], [Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
     "lstm_backward_subgroup", Lstm, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "workgroup_number", "subgroup_tile"], [Read, Read, ReadWrite, ReadWrite];

@@ -8,10 +8,12 @@
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
 )]
 
+mod form;
 mod kernel;
 pub mod params;
 mod real;
 pub mod reference;
 
-pub use kernel::{Access, KERNELS, Kernel, Stored, kernel};
+pub use form::{Form, Matrices, Stored};
+pub use kernel::{Access, KERNELS, Kernel, kernel};
 pub use real::Real;

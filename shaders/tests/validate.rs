@@ -38,7 +38,7 @@ fn every_kernel_on_disk_is_registered() {
 
 #[test]
 fn every_shared_part_is_used() {
-    let sources: String = modules().map(|(kernel, stored)| kernel.source(stored)).collect();
+    let sources: String = modules().map(|(kernel, form)| kernel.source(form)).collect();
     for name in files("shared") {
         let text =
             std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("shared").join(format!("{name}.wgsl")))
@@ -49,8 +49,8 @@ fn every_shared_part_is_used() {
 
 #[test]
 fn every_kernel_is_valid_for_a_browser() {
-    for (kernel, stored) in modules() {
-        let (module, _) = module(kernel, stored);
+    for (kernel, form) in modules() {
+        let (module, _) = module(kernel, form);
         assert_eq!(module.entry_points.len(), 1, "{}", kernel.name);
         let entry = &module.entry_points[0];
         assert_eq!(entry.name, "main", "{}", kernel.name);
@@ -64,8 +64,8 @@ const WORKGROUP_INVOCATIONS: u32 = 256;
 
 #[test]
 fn workgroups_ask_for_no_more_than_every_device_has() {
-    for (kernel, stored) in modules() {
-        let (module, _) = module(kernel, stored);
+    for (kernel, form) in modules() {
+        let (module, _) = module(kernel, form);
         let shared = module.global_variables.iter().filter(|(_, variable)| variable.space == AddressSpace::WorkGroup);
         // Each begins at a multiple of 16 bytes.
         let sizes = shared.map(|(_, variable)| module.types[variable.ty].inner.size(module.to_ctx()));
@@ -98,8 +98,8 @@ fn is_reserved(name: &str) -> bool {
 
 #[test]
 fn parameter_blocks_have_the_fields_of_their_rust_twins() {
-    for (kernel, stored) in modules() {
-        let (module, _) = module(kernel, stored);
+    for (kernel, form) in modules() {
+        let (module, _) = module(kernel, form);
         let bound_to = |binding| {
             let variable = module.global_variables.iter().find(|(_, v)| bound(v) == Some(binding)).expect("bound").1;
             &module.types[variable.ty].inner
@@ -116,8 +116,8 @@ fn parameter_blocks_have_the_fields_of_their_rust_twins() {
 
 #[test]
 fn storage_buffers_are_those_of_the_registry() {
-    for (kernel, stored) in modules() {
-        let (module, _) = module(kernel, stored);
+    for (kernel, form) in modules() {
+        let (module, _) = module(kernel, form);
         let mut storage: Vec<(u32, Access)> = module
             .global_variables
             .iter()

@@ -1,0 +1,77 @@
+// Blocks of matrix_tile.wgsl, multiplied by the device's matrix units for 8 × 8 numbers, four to a block. The twin is
+// matrix_plain.wgsl.
+alias LeftPart = coop_mat8x8<f16, A>;
+alias RightPart = coop_mat8x8<f16, B>;
+alias SumPart = coop_mat8x8<f32, C>;
+
+// Part `rc` is row r and column c of its parts.
+struct Right {
+    part00: RightPart,
+    part01: RightPart,
+    part10: RightPart,
+    part11: RightPart,
+}
+
+struct Sum {
+    part00: SumPart,
+    part01: SumPart,
+    part10: SumPart,
+    part11: SumPart,
+}
+
+// From results, which are zero in the beginning: not every platform makes a matrix of zeros.
+fn clear(sum: ptr<private, Sum>) {
+    (*sum).part00 = coopLoadT<SumPart>(&results[0], RESULT_STRIDE);
+    (*sum).part01 = coopLoadT<SumPart>(&results[0], RESULT_STRIDE);
+    (*sum).part10 = coopLoadT<SumPart>(&results[0], RESULT_STRIDE);
+    (*sum).part11 = coopLoadT<SumPart>(&results[0], RESULT_STRIDE);
+}
+
+// With T, rows of the matrix are rows in memory: in a turned left operand, and in a right one that is not turned.
+fn left_part(buffer: u32, row: u32, depth: u32) -> LeftPart {
+    let at = buffer * BUFFER + operand_place(row, depth, LEFT_TURNED);
+    if LEFT_TURNED {
+        return coopLoadT<LeftPart>(&left_operand[at], LINE_STRIDE);
+    }
+    return coopLoad<LeftPart>(&left_operand[at], DEPTH_STRIDE);
+}
+
+fn right_part(buffer: u32, depth: u32, column: u32) -> RightPart {
+    let at = buffer * BUFFER + operand_place(column, depth, RIGHT_TURNED);
+    if RIGHT_TURNED {
+        return coopLoad<RightPart>(&right_operand[at], LINE_STRIDE);
+    }
+    return coopLoadT<RightPart>(&right_operand[at], DEPTH_STRIDE);
+}
+
+fn right_block(buffer: u32, column: u32) -> Right {
+    let first = BLOCK * column;
+    return Right(
+        right_part(buffer, 0u, first),
+        right_part(buffer, 0u, first + 8u),
+        right_part(buffer, 8u, first),
+        right_part(buffer, 8u, first + 8u),
+    );
+}
+
+// sum += A · B, of which `row` counts blocks of the left operand.
+fn add_block(sum: ptr<private, Sum>, buffer: u32, row: u32, right: Right) {
+    let first = BLOCK * row;
+    let left00 = left_part(buffer, first, 0u);
+    let left01 = left_part(buffer, first, 8u);
+    let left10 = left_part(buffer, first + 8u, 0u);
+    let left11 = left_part(buffer, first + 8u, 8u);
+    (*sum).part00 = coopMultiplyAdd(left01, right.part10, coopMultiplyAdd(left00, right.part00, (*sum).part00));
+    (*sum).part01 = coopMultiplyAdd(left01, right.part11, coopMultiplyAdd(left00, right.part01, (*sum).part01));
+    (*sum).part10 = coopMultiplyAdd(left11, right.part10, coopMultiplyAdd(left10, right.part00, (*sum).part10));
+    (*sum).part11 = coopMultiplyAdd(left11, right.part11, coopMultiplyAdd(left10, right.part01, (*sum).part11));
+}
+
+// Puts a block into the rows of results; `column` counts blocks.
+fn share_block(sum: ptr<private, Sum>, column: u32) {
+    let first = BLOCK * column;
+    coopStoreT((*sum).part00, &results[first], RESULT_STRIDE);
+    coopStoreT((*sum).part01, &results[first + 8u], RESULT_STRIDE);
+    coopStoreT((*sum).part10, &results[8u * RESULT_STRIDE + first], RESULT_STRIDE);
+    coopStoreT((*sum).part11, &results[8u * RESULT_STRIDE + first + 8u], RESULT_STRIDE);
+}
