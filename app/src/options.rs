@@ -197,9 +197,15 @@ fn workloads(value: &str) -> Result<Vec<String>, String> {
 }
 
 fn precision(value: &str) -> Result<Precision, String> {
-    let known = [Precision::F16, Precision::F32];
-    let precision = Precision::named(value).filter(|precision| known.contains(precision));
-    precision.ok_or_else(|| format!("In the address, precision must be f16 or f32, but is “{value}”."))
+    match Precision::named(value) {
+        Some(precision @ (Precision::F16 | Precision::F32)) => Ok(precision),
+        Some(Precision::F16Matrix) => Err(
+            "In the address, precision must be f16 or f32: browsers do not offer matrix units to pages. native-runner \
+             --precision f16-matrix uses them where the device lists them."
+                .to_owned(),
+        ),
+        _ => Err(format!("In the address, precision must be f16 or f32, but is “{value}”.")),
+    }
 }
 
 fn features(value: &str) -> Result<Vec<Feature>, String> {
@@ -290,6 +296,7 @@ mod tests {
         assert!(message("batch", "0").contains("batch must be a whole number"));
         assert!(message("seconds", "inf").contains("seconds must be above 0"));
         assert!(message("precision", "f64").contains("precision must be f16 or f32"));
+        assert!(message("precision", "f16-matrix").contains("browsers do not offer matrix units"));
         assert!(message("backend", "burn-cuda").contains("wgsl, burn-wgpu, burn-flex"));
         let names = message("workload", "resnet");
         assert!(names.contains("keras-mnist-mlp, ") && names.contains(", caffe-mnist"), "{names}");

@@ -20,7 +20,7 @@ pub enum EngineError {
     )]
     IndexOfOthers { backend: &'static str, index: usize, reason: String },
     #[error("{whose} does not compute in {precision}: {reason}; ask for {instead}")]
-    NoPrecision { whose: String, precision: &'static str, reason: &'static str, instead: &'static str },
+    NoPrecision { whose: String, precision: &'static str, reason: String, instead: &'static str },
     #[error("{setting} is for the back end `{suited}`, and not for {}", given.join(", "))]
     Unsuited { setting: &'static str, suited: &'static str, given: Vec<String> },
     #[error("the back end `{backend}` needs --remote HOST[:PORT], where `native-runner serve-device` runs")]

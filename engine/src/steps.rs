@@ -53,6 +53,8 @@ impl Contender {
         match (self.backend.name(), self.backend.precision()) {
             #[cfg(feature = "wgsl")]
             (crate::backends::wgsl::NAME, results::Precision::F16) => "wgsl f16",
+            #[cfg(feature = "wgsl")]
+            (crate::backends::wgsl::NAME, results::Precision::F16Matrix) => "wgsl f16-matrix",
             (name, _) => name,
         }
     }

@@ -130,8 +130,9 @@ pub(crate) struct DeviceArgs {
     /// but the plain reference, and compares them
     #[arg(long, value_name = "NAME", default_value = engine::BACKENDS[0].name, help_heading = "Device")]
     pub(crate) backend: String,
-    /// What is stored and multiplied: `f32`, `f16` where the device has it (sums stay f32; shown, never ranked), or
-    /// `f64` on the reference
+    /// What is stored and multiplied: `f32`; `f16` where the device has it (sums stay f32; shown, never ranked);
+    /// `f16-matrix`, the same with products on the device's matrix units, where it lists cooperative matrices (never
+    /// ranked either); or `f64` on the reference
     #[arg(long, value_name = "NAME", default_value = "f32", help_heading = "Device", value_parser = precision)]
     pub(crate) precision: Precision,
     #[command(flatten)]

@@ -188,7 +188,7 @@ impl Compared {
     /// weights move by little they are rounded by as much, and rules that divide by the size of a gradient make whole
     /// updates of what is little but rounding: in f16 these are off by up to 0.6.
     pub fn widest_tolerance(self, precision: Precision) -> f64 {
-        let half = precision == Precision::F16;
+        let half = precision.stores_f16();
         match self {
             Self::Gradient if half => 0.3,
             Self::Update if half => 0.8,

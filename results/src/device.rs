@@ -64,17 +64,21 @@ impl DeviceKind {
 pub enum Precision {
     /// What is stored and multiplied; sums, and the weights that are trained, are f32.
     F16,
+    /// As [`Precision::F16`], with products computed by the device's matrix units.
+    #[serde(rename = "f16-matrix")]
+    F16Matrix,
     F32,
     F64,
 }
 
 impl Precision {
-    pub const ALL: [Self; 3] = [Self::F16, Self::F32, Self::F64];
+    pub const ALL: [Self; 4] = [Self::F16, Self::F16Matrix, Self::F32, Self::F64];
 
     /// As it is written on command lines, in addresses and in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::F16 => "f16",
+            Self::F16Matrix => "f16-matrix",
             Self::F32 => "f32",
             Self::F64 => "f64",
         }
@@ -83,5 +87,10 @@ impl Precision {
     /// The one of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|precision| precision.name() == name)
+    }
+
+    /// Whether f16 is stored: what is rounded is the same, and so is what may be off, whatever multiplies it.
+    pub fn stores_f16(self) -> bool {
+        matches!(self, Self::F16 | Self::F16Matrix)
     }
 }

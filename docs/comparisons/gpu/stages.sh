@@ -90,6 +90,8 @@ else
 fi
 
 steps steps-f16 100 2 --backend wgsl --precision f16
+# Many devices refuse this one and say which shapes of matrices they list.
+steps steps-f16-matrix 100 2 --backend wgsl --precision f16-matrix
 airbench94 airbench94-f16-seed1 50 1 --precision f16
 airbench94 airbench94-seed2 50 2
 airbench94 airbench94-seed3 50 3

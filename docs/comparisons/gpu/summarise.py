@@ -227,7 +227,7 @@ def main():
     results = Results(sys.argv[1])
     files = sorted(os.listdir(sys.argv[1]))
     ours = {}
-    for name in ("steps.json", "steps-f16.json", "steps-others.json"):
+    for name in ("steps.json", "steps-f16.json", "steps-f16-matrix.json", "steps-others.json"):
         ours.update(steps_of(results.read(name)))
     documents = {"PyTorch, eager": results.read("pytorch-eager.json"),
                  "PyTorch, compiled": results.read("pytorch-compiled.json"),

@@ -74,11 +74,11 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
             // Plain loops submit nothing that would have to be paced.
             drop(clock);
             let backend: Box<dyn Backend> = match precision {
-                Precision::F16 => {
+                Precision::F16 | Precision::F16Matrix => {
                     return Err(EngineError::NoPrecision {
                         whose: format!("the back end `{REFERENCE}`"),
                         precision: precision.name(),
-                        reason: "it computes as exactly as it can",
+                        reason: "it computes as exactly as it can".to_owned(),
                         instead: "f32 or f64",
                     });
                 }

@@ -109,7 +109,7 @@ pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Preci
     let stages = job.model.stages(job.dropout)?.stages.len();
     let rounding = f64::from(STEPS) * ROUNDINGS_OF_A_STAGE * F16_ROUNDING * (stages as f64).sqrt();
     Ok(match precision {
-        Precision::F16 => (workload.loss_tolerance + rounding).min(WIDEST_TOLERANCE),
+        Precision::F16 | Precision::F16Matrix => (workload.loss_tolerance + rounding).min(WIDEST_TOLERANCE),
         Precision::F32 | Precision::F64 => workload.loss_tolerance,
     })
 }

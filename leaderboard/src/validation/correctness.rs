@@ -35,7 +35,7 @@ pub(super) fn check(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
 fn check_numbers(place: &Place<'_>, correctness: &Correctness, settings: &Settings) -> Checked {
     place.field("batch_size").whole(u64::from(correctness.batch_size), 1..=65_536)?;
     let widest = match settings.precision {
-        Precision::F16 => WIDEST_TOLERANCE_OF_F16,
+        Precision::F16 | Precision::F16Matrix => WIDEST_TOLERANCE_OF_F16,
         Precision::F32 | Precision::F64 => WIDEST_TOLERANCE,
     };
     place.field("tolerance").number(correctness.tolerance, 0.0..=widest)?;

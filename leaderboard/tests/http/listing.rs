@@ -70,9 +70,11 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_checked_are_ra
     });
     assert_eq!(software.tier, Tier::Checked);
     server.accepted(|record| record.non_standard.push("batch size 256".to_owned()));
-    let half = server.accepted(|record| {
-        record.non_standard.push("computed in f16".to_owned());
-        record.workloads.iter_mut().for_each(|workload| workload.settings.precision = Precision::F16);
+    let [half, matrix] = [Precision::F16, Precision::F16Matrix].map(|precision| {
+        server.accepted(|record| {
+            record.non_standard.push(format!("computed in {}", precision.name()));
+            record.workloads.iter_mut().for_each(|workload| workload.settings.precision = precision);
+        })
     });
     let unsteady = server.accepted(|record| {
         for workload in &mut record.workloads {
@@ -90,9 +92,13 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_checked_are_ra
     assert_eq!(flagged.tier, Tier::Flagged);
     assert_eq!(server.import(&record::unregistered(1)).status, 201);
 
-    assert_eq!(list(&server, "").total, 16);
+    assert_eq!(list(&server, "").total, 18);
     for row in list(&server, "").rows {
-        let precision = if row.run_id == half.run_id { Precision::F16 } else { Precision::F32 };
+        let precision = match &row.run_id {
+            id if *id == half.run_id => Precision::F16,
+            id if *id == matrix.run_id => Precision::F16Matrix,
+            _ => Precision::F32,
+        };
         assert_eq!(row.precision, precision, "a row says what it was computed in");
     }
     let ranking = list(&server, "?ranked=true");

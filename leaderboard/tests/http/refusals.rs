@@ -311,11 +311,13 @@ fn the_tolerance_is_what_the_precision_needs_and_not_what_the_client_would_like(
     bench.refuses_changed(rough(results::Precision::F32), "out_of_range", field);
     bench.refuses_changed(rough(results::Precision::F64), "out_of_range", field);
     let server = TestServer::start();
-    let mut record = record::unregistered(1);
-    rough(results::Precision::F16)(&mut record);
-    assert_eq!(server.import(&record).status, 201);
-    record.workloads[0].correctness.as_mut().unwrap().tolerance = 0.11;
-    server.import(&record).assert_refused(422, "out_of_range", field);
+    for (number, precision) in [(1, results::Precision::F16), (2, results::Precision::F16Matrix)] {
+        let mut record = record::unregistered(number);
+        rough(precision)(&mut record);
+        assert_eq!(server.import(&record).status, 201);
+        record.workloads[0].correctness.as_mut().unwrap().tolerance = 0.11;
+        server.import(&record).assert_refused(422, "out_of_range", field);
+    }
 }
 
 #[test]

@@ -15,6 +15,8 @@ Examples:
                                                    beside two steps of the plain reference
   native-runner steps --backend wgsl --precision f32,f16
                                                    what does storing half as much bring?
+  native-runner steps --backend wgsl --precision f16,f16-matrix
+                                                   and what do matrix units, where the device lists them?
   native-runner steps --workload keras-mnist-cnn --batch-sizes 1..4096
                                                    is there a batch size that is slower for each sample?
 

@@ -71,7 +71,9 @@ fn offered(features: engine::backends::wgsl::Features) -> Vec<String> {
     let lanes = features.subgroup_lanes;
     let subgroups = (lanes > 0).then(|| format!("subgroups of {lanes} lanes or more"));
     let f16 = if features.f16 { "f16" } else { "no f16" };
-    std::iter::once(f16.to_owned()).chain(subgroups).collect()
+    let side = features.matrix_side;
+    let matrices = (side > 0).then(|| format!("matrix units for {side} × {side} numbers of f16"));
+    std::iter::once(f16.to_owned()).chain(subgroups).chain(matrices).collect()
 }
 
 /// Lists the workloads of this program.

@@ -134,7 +134,7 @@ async fn open_unguarded(
         return Err(EngineError::NoPrecision {
             whose: format!("the back end `{name}`"),
             precision: opening.precision.name(),
-            reason: "the networks are built for it in f32 only",
+            reason: "the networks are built for it in f32 only".to_owned(),
             instead: "f32",
         });
     }

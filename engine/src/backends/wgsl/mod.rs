@@ -37,6 +37,7 @@ use crate::measure::Gauge;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use choices::Choices;
 use device::Device;
+use device::matrices::Kernels;
 use trainer::WgslTrainer;
 
 /// The word that chooses this back end.
@@ -59,10 +60,10 @@ pub struct WgslBackend {
 fn kept_as(device: &Device) -> String {
     let Adapter { name, vendor, api, driver, .. } = device.adapter();
     let mut digest = Sha256::new();
-    shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.stored())));
+    shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.form())));
     let digest: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let lanes = device.abilities().subgroup_lanes;
-    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}, {lanes} lanes", device.stored())
+    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}, {lanes} lanes", device.form())
 }
 
 impl WgslBackend {
@@ -72,22 +73,29 @@ impl WgslBackend {
     /// No such adapter, one that does not compute in this precision, or a driver that refuses to open it.
     pub async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let Opening { precision, adapter, keeper, without, .. } = opening.clone();
-        let stored = match precision {
-            Precision::F16 => Stored::F16,
-            Precision::F32 => Stored::F32,
+        let kernels = match precision {
+            Precision::F16 => Kernels::Storing(Stored::F16),
+            Precision::F16Matrix => Kernels::OnMatrixUnits,
+            Precision::F32 => Kernels::Storing(Stored::F32),
             Precision::F64 => {
                 return Err(EngineError::NoPrecision {
                     whose: format!("the back end `{NAME}`"),
                     precision: precision.name(),
-                    reason: "WebGPU has no numbers of 64 bits",
+                    reason: "WebGPU has no numbers of 64 bits".to_owned(),
                     instead: "f32",
                 });
             }
         };
-        let device = Device::open_without(&adapter, stored, &without).await?;
+        let device = Device::open_without(&adapter, kernels, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&kept_as(&device)));
         let choices = Choices::recalled(device.abilities(), kept.as_deref().unwrap_or_default());
-        Ok(Self { device: Rc::new(device), clock, choices: RefCell::new(choices), keeper, without })
+        Ok(Self { choices: RefCell::new(choices), keeper, without, ..Self::on(device, clock) })
+    }
+
+    /// With nothing known of this device, and nothing kept.
+    fn on(device: Device, clock: Rc<dyn Clock>) -> Self {
+        let choices = RefCell::new(Choices::new(device.abilities()));
+        Self { device: Rc::new(device), clock, choices, keeper: None, without: Vec::new() }
     }
 }
 
@@ -102,10 +110,7 @@ impl Backend for WgslBackend {
     }
 
     fn precision(&self) -> Precision {
-        match self.device.stored() {
-            Stored::F16 => Precision::F16,
-            Stored::F32 => Precision::F32,
-        }
+        self.device.precision()
     }
 
     fn non_standard(&self) -> Vec<String> {

@@ -15,6 +15,8 @@ pub(super) struct Abilities {
     pub(super) subgroup_lanes: u32,
     /// What kernels store.
     pub(super) stored: Stored,
+    /// Whether subgroups multiply blocks of f16: with its matrix units, or in tests as if it had some.
+    pub(super) matrices: bool,
 }
 
 /// A kernel that computes a product.
@@ -39,6 +41,9 @@ enum Needs {
     /// Eight lanes of a subgroup. All such variants were made for emulated GPUs, and real ones are not offered them until
     /// one shows that they help.
     Subgroups,
+    /// Subgroups that multiply blocks. Whoever asks for them gets them wherever a product has such a variant, so that the
+    /// name of the precision says what was measured.
+    Matrices,
 }
 
 /// All columns of a result belong together.
@@ -82,6 +87,11 @@ const fn large(kernel: &'static str) -> Variant {
     Variant { tile: [128, 128], ..tall(kernel) }
 }
 
+/// A workgroup shares a tile, of which its subgroups multiply blocks.
+const fn matrix(kernel: &'static str) -> Variant {
+    Variant { invocations_per_tile: 256, needs: Needs::Matrices, ..shared(kernel) }
+}
+
 /// Processors of a small GPU: with fewer large tiles than these, some have nothing to do, and smaller tiles are faster.
 const FEWEST_LARGE_TILES: u64 = 8;
 
@@ -106,6 +116,7 @@ const DENSE_FORWARD: &[Variant] = &[
     shared("dense_forward_shared"),
     tall("dense_forward_tall"),
     large("dense_forward_large"),
+    matrix("dense_forward_matrix"),
 ];
 const DENSE_INPUT_GRADIENT: &[Variant] = &[
     registers("dense_input_gradient"),
@@ -114,6 +125,7 @@ const DENSE_INPUT_GRADIENT: &[Variant] = &[
     shared("dense_input_gradient_shared"),
     tall("dense_input_gradient_tall"),
     large("dense_input_gradient_large"),
+    matrix("dense_input_gradient_matrix"),
 ];
 const DENSE_WEIGHT_GRADIENT: &[Variant] = &[
     registers("dense_weight_gradient"),
@@ -121,6 +133,7 @@ const DENSE_WEIGHT_GRADIENT: &[Variant] = &[
     shared("dense_weight_gradient_shared"),
     tall("dense_weight_gradient_tall"),
     large("dense_weight_gradient_large"),
+    matrix("dense_weight_gradient_matrix"),
 ];
 const CONV2D_FORWARD: &[Variant] = &[
     registers("conv2d_forward_narrow"),
@@ -129,6 +142,7 @@ const CONV2D_FORWARD: &[Variant] = &[
     shared("conv2d_forward_shared"),
     tall("conv2d_forward_tall"),
     large("conv2d_forward_large"),
+    matrix("conv2d_forward_matrix"),
 ];
 const CONV2D_FORWARD_NARROW: &[Variant] = &[registers("conv2d_forward_narrow")];
 const CONV2D_INPUT_GRADIENT: &[Variant] = &[
@@ -137,6 +151,7 @@ const CONV2D_INPUT_GRADIENT: &[Variant] = &[
     shared("conv2d_input_gradient_shared"),
     tall("conv2d_input_gradient_tall"),
     large("conv2d_input_gradient_large"),
+    matrix("conv2d_input_gradient_matrix"),
 ];
 const CONV2D_WEIGHT_GRADIENT: &[Variant] = &[
     registers("conv2d_weight_gradient"),
@@ -144,6 +159,7 @@ const CONV2D_WEIGHT_GRADIENT: &[Variant] = &[
     shared("conv2d_weight_gradient_shared"),
     tall("conv2d_weight_gradient_tall"),
     large("conv2d_weight_gradient_large"),
+    matrix("conv2d_weight_gradient_matrix"),
 ];
 const CONV2D_WEIGHT_GRADIENT_NARROW: &[Variant] = &[registers("conv2d_weight_gradient_narrow")];
 const LSTM_FORWARD: &[Variant] = &[recurrent("lstm_forward"), recurrent_subgroup("lstm_forward_subgroup", 0.37)];
@@ -174,21 +190,32 @@ impl Product {
         self.variants().iter().filter(move |variant| match variant.needs {
             Needs::Nothing => true,
             Needs::Subgroups => abilities.subgroup_lanes >= SUBGROUP_LANES,
+            Needs::Matrices => abilities.matrices,
         })
     }
 
     /// Those of them that are worth timing for this product.
     pub(super) fn candidates(&self, abilities: Abilities) -> impl Iterator<Item = &'static Variant> + use<> {
         let extents = self.extents();
+        let asked_for = self.matrix_variant(abilities);
         self.variants_with(abilities).filter(move |variant| {
             let is_for_device = abilities.software || variant.needs == Needs::Nothing;
-            is_for_device && variant.whole_tiles(&extents) >= variant.fewest_whole_tiles
+            let is_worth_it = is_for_device && variant.whole_tiles(&extents) >= variant.fewest_whole_tiles;
+            asked_for.map_or(is_worth_it, |asked_for| asked_for == *variant)
         })
     }
 
-    /// The variant as a rule, without timing: on an emulated GPU the one whose tiles, of which some lie
-    /// beyond the edges of the result, should take least time; on others the default.
+    /// The variant that multiplies blocks, where the device was opened for that and the product has one.
+    fn matrix_variant(&self, abilities: Abilities) -> Option<&'static Variant> {
+        self.variants_with(abilities).find(|variant| variant.needs == Needs::Matrices)
+    }
+
+    /// The variant as a rule, without timing: one that multiplies blocks where that was asked for; on an emulated GPU the
+    /// one whose tiles, of which some lie beyond the edges of the result, should take least time; on others the default.
     pub(super) fn usual_variant(&self, abilities: Abilities) -> &'static Variant {
+        if let Some(asked_for) = self.matrix_variant(abilities) {
+            return asked_for;
+        }
         let default = &self.variants()[0];
         if !abilities.software {
             return default;
@@ -205,6 +232,12 @@ fn is_narrow(params: &Conv2d) -> bool {
 }
 
 impl Variant {
+    /// Whether it is offered only where this was asked for.
+    #[cfg(test)]
+    pub(super) fn multiplies_blocks(&self) -> bool {
+        self.needs == Needs::Matrices
+    }
+
     fn tiles(&self, extents: &Extents) -> u64 {
         let [rows, columns] = self.tile;
         let parts = if columns == ALL { 1 } else { extents.parts };
@@ -236,7 +269,7 @@ mod tests {
 
     use super::*;
 
-    const EMULATED: Abilities = Abilities { software: true, subgroup_lanes: 8, stored: Stored::F32 };
+    const EMULATED: Abilities = Abilities { software: true, subgroup_lanes: 8, stored: Stored::F32, matrices: false };
 
     fn dense(rows: u32, inputs: u32, outputs: u32) -> Dense {
         Dense {
@@ -282,9 +315,9 @@ mod tests {
     fn invocations_cover_every_tile_of_every_part() {
         let product = Product::new(Pass::WeightGradient, dense(40, 68, 12));
         let invocations: Vec<u64> = product.variants().iter().map(|variant| variant.invocations(&product)).collect();
-        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, of 2 × 1 tiles of 64 × 64, and of one tile each
-        // of 128 × 64 and of 128 × 128.
-        assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64, 3 * 256, 3 * 256]);
+        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, of 2 × 1 tiles of 64 × 64, of one tile each of
+        // 128 × 64 and of 128 × 128, and again of 2 × 1 tiles of 64 × 64.
+        assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64, 3 * 256, 3 * 256, 3 * 2 * 256]);
     }
 
     /// Names of the candidates, without that of the default, on which they go on.
@@ -314,7 +347,26 @@ mod tests {
         assert_eq!(candidates(&product, EMULATED), ["", "_subgroup", "_thin", "_shared"]);
         assert_eq!(candidates(&product, real), ["", "_shared"]);
         // Tests of kernels run them wherever they run.
-        assert_eq!(product.variants_with(real).count(), product.variants().len());
+        assert_eq!(product.variants_with(Abilities { matrices: true, ..real }).count(), product.variants().len());
+    }
+
+    #[test]
+    fn a_device_that_was_opened_for_its_matrix_units_uses_them_and_times_nothing_else() {
+        for software in [false, true] {
+            let abilities = Abilities { software, matrices: true, stored: Stored::F16, ..EMULATED };
+            for pass in Pass::ALL {
+                // However small.
+                let product = Product::new(pass, dense(1, 8, 8));
+                assert_eq!(candidates(&product, abilities), ["_matrix"]);
+                assert!(product.usual_variant(abilities).kernel.ends_with("_matrix"));
+                assert!(!candidates(&product, EMULATED).contains(&"_matrix"));
+            }
+            // What has no such variant is chosen as ever.
+            let epilogue = Epilogue::default();
+            let lstm = Lstm { sequences: 896, steps: 28, units: 128, stored_units: 128, epilogue };
+            let lstm = Product::new(Pass::Forward, lstm);
+            assert_eq!(lstm.usual_variant(abilities), lstm.usual_variant(Abilities { software, ..EMULATED }));
+        }
     }
 
     #[test]

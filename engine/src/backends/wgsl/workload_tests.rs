@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use results::Precision;
 
-use super::NAME;
+use super::device::Device;
+use super::device::matrices::Kernels;
+use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, open_in};
 use crate::clock::Clock;
@@ -84,8 +86,10 @@ pub(in crate::backends) async fn figures(backend: &dyn Backend, job: &TrainingJo
 /// The back end on any adapter; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1. The same
 /// goes for one that lacks f16, which fails only where CI's adapter, which has it, lacks it.
 fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
-    let opened = [AdapterChoice::Any, AdapterChoice::Cpu]
-        .map(|choice| pollster::block_on(open_in(precision, NAME, &choice, Rc::new(Standstill))));
+    let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| match precision {
+        Precision::F16Matrix => plain_matrices(&choice),
+        _ => pollster::block_on(open_in(precision, NAME, &choice, Rc::new(Standstill))),
+    });
     let lacks_it = |opened: &Result<_, EngineError>| match opened {
         Err(EngineError::NoPrecision { whose, .. }) => !whose.contains("llvmpipe"),
         _ => false,
@@ -96,6 +100,12 @@ fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
         skipped(expected, format!("there is no adapter that computes in {}", precision.name()));
     }
     gpu
+}
+
+/// In f16-matrix, with loops instead of the matrix units that hardly any adapter lists.
+fn plain_matrices(choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
+    let device = pollster::block_on(Device::open(choice, Kernels::WithPlainMatrices))?;
+    Ok(Box::new(WgslBackend::on(device, Rc::new(Standstill))))
 }
 
 /// A job whose rate is low: random images at the full rate are chaos, which magnifies rounding.
@@ -116,8 +126,12 @@ pub(crate) fn tolerance_at_low_rates(workload: &Workload, precision: Precision) 
 }
 
 fn every_workload_trains_and_tests_as_the_reference_does(precision: Precision) {
+    trains_and_tests_as_the_reference_does(precision, crate::WORKLOADS.iter().map(|make| make()));
+}
+
+fn trains_and_tests_as_the_reference_does(precision: Precision, workloads: impl IntoIterator<Item = Workload>) {
     let Some(gpu) = gpu(precision) else { return };
-    for workload in crate::WORKLOADS.iter().map(|make| make()) {
+    for workload in workloads {
         let job = calm_job(&workload);
         let found = pollster::block_on(figures(gpu.as_ref(), &job));
         let expected = pollster::block_on(figures(&ReferenceBackend::<f64>::new(), &job));
@@ -139,6 +153,14 @@ fn in_f32_every_workload_trains_and_tests_as_the_reference_does() {
 #[test]
 fn in_f16_every_workload_trains_and_tests_as_the_reference_does() {
     every_workload_trains_and_tests_as_the_reference_does(Precision::F16);
+}
+
+#[test]
+fn in_f16_matrix_workloads_of_each_kind_of_layer_train_and_test_as_the_reference_does() {
+    // Not all of them: loops in the place of matrix units are slow.
+    let names = ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn", "caffe-cifar10", "transformer-cifar10"];
+    let workloads = names.map(|name| crate::workload(name).unwrap());
+    trains_and_tests_as_the_reference_does(Precision::F16Matrix, workloads);
 }
 
 #[test]
@@ -181,4 +203,20 @@ fn f16_is_refused_with_a_reason_where_it_is_not_to_be_had() {
     };
     assert!(refused(Precision::F16, "reference").contains("ask for f32 or f64"));
     assert!(refused(Precision::F64, NAME).contains("ask for f32"));
+}
+
+#[test]
+fn f16_matrix_is_refused_with_what_the_adapter_lists_where_no_shape_of_it_has_kernels() {
+    let open = |choice| pollster::block_on(open_in(Precision::F16Matrix, NAME, &choice, Rc::new(Standstill)));
+    match open(AdapterChoice::Cpu) {
+        Err(error @ EngineError::NoPrecision { .. }) => {
+            let said = error.to_string();
+            assert!(said.contains("does not compute in f16-matrix: ") && said.ends_with("; ask for f16"), "{said}");
+            // An llvmpipe has f16 and subgroups, so that matrices are what it lacks.
+            assert!(!said.contains("llvmpipe") || said.contains("16 × 16 × 16 or 8 × 8 × 8 numbers of f16"), "{said}");
+        }
+        Err(EngineError::NoAdapter { .. }) => skipped(true, "there is no software adapter"),
+        Err(error) => panic!("{error}"),
+        Ok(backend) => assert_eq!(backend.precision(), Precision::F16Matrix),
+    }
 }

@@ -123,7 +123,7 @@ impl FirstSteps {
         let plain = matches!(self.optimizer.rule, Rule::Sgd { .. } | Rule::Nesterov { .. });
         match compared {
             Compared::Gradient if !self.has_edges => compared.widest_tolerance(Precision::F32),
-            Compared::Update if plain && precision == Precision::F16 => Compared::Gradient.widest_tolerance(precision),
+            Compared::Update if plain && precision.stores_f16() => Compared::Gradient.widest_tolerance(precision),
             _ => compared.widest_tolerance(precision),
         }
     }

@@ -2,9 +2,11 @@
 
 use results::{Adapter, DeviceKind};
 use serde::Serialize;
+use shaders::Matrices;
 
 #[cfg(target_arch = "wasm32")]
 use super::answer::answer;
+use super::matrices::{chosen, listed};
 use crate::backends::Feature;
 use crate::error::EngineError;
 
@@ -22,6 +24,9 @@ pub struct Features {
     pub subgroup_lanes: u32,
     /// Whether it tells when it begins and ends what it computes.
     pub timestamps: bool,
+    /// Rows and columns of the matrices of f16 that its matrix units multiply with sums in f32, as kernels use them; 0
+    /// where it lists none of those.
+    pub matrix_side: u32,
 }
 
 /// Those of the adapters of this machine, in the order of their indices.
@@ -37,6 +42,7 @@ impl Features {
             f16: features.contains(wgpu::Features::SHADER_F16),
             subgroup_lanes: if subgroups { adapter.get_info().subgroup_min_size } else { 0 },
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+            matrix_side: chosen(&listed(adapter)).and_then(Matrices::side).unwrap_or(0),
         }
     }
 
@@ -46,6 +52,7 @@ impl Features {
             f16: self.f16 && !features.contains(&Feature::F16),
             subgroup_lanes: if features.contains(&Feature::Subgroups) { 0 } else { self.subgroup_lanes },
             timestamps: self.timestamps && !features.contains(&Feature::Timestamps),
+            ..self
         }
     }
 }

@@ -7,6 +7,7 @@ pub(super) mod buffer;
 mod data_sets;
 pub(super) mod executor;
 mod fault;
+pub(super) mod matrices;
 mod pipelines;
 pub(super) mod timestamps;
 #[cfg(not(target_arch = "wasm32"))]
@@ -18,7 +19,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_channel::oneshot;
 use results::{Adapter, Precision};
-use shaders::Stored;
+use shaders::{Form, Matrices, Stored};
 
 #[cfg(test)]
 use crate::backends::wgsl::plan::Omission;
@@ -30,17 +31,10 @@ use adapters::{Features, describe, enumerate};
 use answer::answer;
 use data_sets::DataSets;
 use fault::Fault;
+use matrices::Kernels;
 use pipelines::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
 use waiter::Waiter;
-
-/// Why a device does not store f16.
-const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
-    "this browser does not offer WebGPU's feature `shader-f16` here; Chrome keeps it off on NVIDIA's GPUs, where native-runner \
-     has it"
-} else {
-    "this device or its driver lacks WebGPU's feature `shader-f16`"
-};
 
 /// Submissions of nothing that tell how late a device says that it has finished.
 const LATENCY_LOOKS: usize = 4;
@@ -52,7 +46,7 @@ pub(in crate::backends::wgsl) struct Device {
     adapter: Adapter,
     subgroup_lanes: u32,
     timestamps: bool,
-    stored: Stored,
+    form: Form,
     fault: Arc<Mutex<Option<Fault>>>,
     counts: Cell<Counts>,
     pipelines: Pipelines,
@@ -80,15 +74,18 @@ pub(in crate::backends::wgsl) struct Counts {
 }
 
 impl Device {
-    /// Opens the adapter that fits `choice`, for kernels that store what `stored` says.
-    pub(in crate::backends::wgsl) async fn open(choice: &AdapterChoice, stored: Stored) -> Result<Self, EngineError> {
-        Self::open_without(choice, stored, &[]).await
+    /// Opens the adapter that fits `choice`, for these kernels.
+    pub(in crate::backends::wgsl) async fn open(
+        choice: &AdapterChoice,
+        kernels: impl Into<Kernels>,
+    ) -> Result<Self, EngineError> {
+        Self::open_without(choice, kernels, &[]).await
     }
 
     /// As [`Device::open`], and as if the adapter lacked these features.
     pub(in crate::backends::wgsl) async fn open_without(
         choice: &AdapterChoice,
-        stored: Stored,
+        kernels: impl Into<Kernels>,
         without: &[Feature],
     ) -> Result<Self, EngineError> {
         let mut adapters = enumerate().await?;
@@ -96,22 +93,24 @@ impl Device {
         let index = choice.choose(&described)?;
         let adapter = adapters.swap_remove(index);
         let offered = adapter.limits();
-        let Features { f16, subgroup_lanes, timestamps } = Features::of(&adapter).without(without);
+        let offered_features = Features::of(&adapter).without(without);
+        let kernels = kernels.into();
+        let form = kernels.form_on(&adapter, offered_features, without).map_err(|reason| EngineError::NoPrecision {
+            whose: format!("`{}`", described[index].name),
+            precision: kernels.precision().name(),
+            reason,
+            instead: kernels.instead(),
+        })?;
+        let Features { subgroup_lanes, timestamps, .. } = offered_features;
         // Where they are offered, some kernels have variants that use them.
         let subgroups = if subgroup_lanes > 0 { wgpu::Features::SUBGROUP } else { wgpu::Features::empty() };
-        if stored == Stored::F16 && !f16 {
-            return Err(EngineError::NoPrecision {
-                whose: format!("`{}`", described[index].name),
-                precision: Precision::F16.name(),
-                reason: if without.contains(&Feature::F16) { "it was to do without that feature" } else { LACKS_F16 },
-                instead: "f32",
-            });
-        }
-        let half = if stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
+        let half = if form.stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
         let timing = if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() };
+        let (matrices, experimental_features) = matrix_features(form);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
-            required_features: subgroups | half | timing,
+            required_features: subgroups | half | timing | matrices,
+            experimental_features,
             // Only the sizes of buffers go beyond what every WebGPU device grants: data sets are large.
             required_limits: wgpu::Limits {
                 max_buffer_size: offered.max_buffer_size,
@@ -147,7 +146,7 @@ impl Device {
             adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
             subgroup_lanes,
             timestamps,
-            stored,
+            form,
             pipelines: Pipelines::new(&device),
             data: DataSets::default(),
             latency_seconds: Cell::new(None),
@@ -203,7 +202,12 @@ impl Device {
 
     /// What decides between variants of kernels.
     pub(in crate::backends::wgsl) fn abilities(&self) -> Abilities {
-        Abilities { software: self.adapter.software, subgroup_lanes: self.subgroup_lanes, stored: self.stored }
+        Abilities {
+            software: self.adapter.software,
+            subgroup_lanes: self.subgroup_lanes,
+            stored: self.form.stored,
+            matrices: self.form.matrices.is_some(),
+        }
     }
 
     /// Whether it tells when it begins and ends what it computes.
@@ -213,7 +217,21 @@ impl Device {
 
     /// What kernels on this device store.
     pub(in crate::backends::wgsl) fn stored(&self) -> Stored {
-        self.stored
+        self.form.stored
+    }
+
+    /// The form of the kernels on this device.
+    pub(in crate::backends::wgsl) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// What they compute in.
+    pub(in crate::backends::wgsl) fn precision(&self) -> Precision {
+        match (self.form.matrices, self.form.stored) {
+            (Some(_), _) => Precision::F16Matrix,
+            (None, Stored::F16) => Precision::F16,
+            (None, Stored::F32) => Precision::F32,
+        }
     }
 
     /// The largest part of a buffer that may be bound, in bytes.
@@ -298,4 +316,15 @@ impl Device {
             None => Ok(result),
         }
     }
+}
+
+/// What kernels of this form ask of wgpu beside the features of WebGPU.
+fn matrix_features(form: Form) -> (wgpu::Features, wgpu::ExperimentalFeatures) {
+    if form.matrices.and_then(Matrices::side).is_none() {
+        return (wgpu::Features::empty(), wgpu::ExperimentalFeatures::disabled());
+    }
+    // SAFETY: wgpu asks whoever enables experimental features to know that they may be wrong. It is done only for those
+    // who ask for this precision, whose results are compared with the reference before they count.
+    let granted = unsafe { wgpu::ExperimentalFeatures::enabled() };
+    (wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX, granted)
 }

@@ -95,7 +95,7 @@ fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLa
     });
     let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some(kernel.name),
-        source: wgpu::ShaderSource::Wgsl(kernel.source(device.stored()).into()),
+        source: wgpu::ShaderSource::Wgsl(kernel.source(device.form()).into()),
     });
     device.count(|counts| counts.pipelines += 1);
     let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {

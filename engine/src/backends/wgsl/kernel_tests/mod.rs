@@ -37,6 +37,7 @@ use shaders::{Access, Kernel, Stored};
 use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
+use super::device::matrices::Kernels;
 use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, workgroups};
 use super::variants::Variant;
@@ -49,7 +50,7 @@ const CASES: u32 = 24;
 /// By how much of itself a number of f16 may be off: half a unit of its last, eleventh, bit.
 const ROUNDING: f64 = 1.0 / 2048.0;
 
-/// A device that stores f32, and where it can one that stores f16.
+/// A device that stores f32, and where it can one that stores f16, with plain matrices where it has subgroups.
 type Devices = (Rc<Device>, Option<Rc<Device>>);
 
 thread_local! {
@@ -69,6 +70,9 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
     match half {
         Some(half) => {
             STORED.set(Stored::F16);
+            if !half.abilities().matrices {
+                skipped(has_everything(half.adapter()), "the adapter has no subgroups, which multiply blocks");
+            }
             test(&half);
         }
         None => skipped(has_everything(single.adapter()), "the adapter does not store f16"),
@@ -77,8 +81,9 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
 
 fn open() -> Option<Devices> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
-        let open = |stored| pollster::block_on(Device::open(&choice, stored)).ok().map(Rc::new);
-        Some((open(Stored::F32)?, open(Stored::F16)))
+        let open = |kernels: Kernels| pollster::block_on(Device::open(&choice, kernels)).ok().map(Rc::new);
+        let half = || open(Kernels::WithPlainMatrices).or_else(|| open(Stored::F16.into()));
+        Some((open(Stored::F32.into())?, half()))
     })
 }
 
@@ -86,7 +91,8 @@ fn open() -> Option<Devices> {
 /// when `REQUIRE_GPU` is 1 and the adapter must have them.
 fn every_variant(device: &Device, product: &Product) -> Vec<&'static Variant> {
     let variants: Vec<_> = product.variants_with(device.abilities()).collect();
-    if variants.len() < product.variants().len() && !LEAVES_OUT.replace(true) {
+    let is_for_device = |variant: &&Variant| device.abilities().matrices || !variant.multiplies_blocks();
+    if variants.len() < product.variants().iter().filter(is_for_device).count() && !LEAVES_OUT.replace(true) {
         let lanes = device.abilities().subgroup_lanes;
         let why = format!("kernels for subgroups of eight lanes do not run, this adapter's subgroups have {lanes}");
         // Four are what llvmpipe was asked for, then.
