@@ -95,10 +95,10 @@ fn refused<T>(message: String) -> Result<T, EngineError> {
 pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<Opened, EngineError> {
     let mut adapters = wgsl::adapters().await;
     let index = pick(choice, &adapters, compiler.api())?;
-    let place = Place::of(&adapters, index)?;
+    let location = AdapterLocation::of(&adapters, index)?;
     let adapter = adapters.swap_remove(index);
     compiler.check(&adapter)?;
-    let device = place.open(&adapter).await?;
+    let device = location.open(&adapter).await?;
     compiler.check_chosen(&Dispatch::name(device.as_dispatch()), &adapter)?;
     Ok(Opened { device, adapter, compiler: compiler.name(), compiles: true })
 }
@@ -124,13 +124,13 @@ fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Resu
 
 /// Where Burn finds an adapter: by its kind, counted among those of one interface.
 #[derive(Clone, Copy, PartialEq)]
-struct Place {
+struct AdapterLocation {
     kind: DeviceKind,
     number: usize,
     api: graphics::WgpuBackend,
 }
 
-impl Place {
+impl AdapterLocation {
     fn of(adapters: &[Adapter], index: usize) -> Result<Self, EngineError> {
         let Adapter { kind, api, .. } = &adapters[index];
         let number = adapters[..index].iter().filter(|a| a.kind == *kind && a.api == *api).count();
@@ -157,9 +157,10 @@ impl Place {
 
     /// Burn opens an adapter once for all of the program.
     async fn open(self, wanted: &Adapter) -> Result<Device, EngineError> {
-        static OPENED: Mutex<Vec<(Place, Device)>> = Mutex::new(Vec::new());
+        static OPENED: Mutex<Vec<(AdapterLocation, Device)>> = Mutex::new(Vec::new());
 
-        let found = |list: &[(Self, Device)]| list.iter().find(|(place, _)| *place == self).map(|(_, d)| d.clone());
+        let found =
+            |list: &[(Self, Device)]| list.iter().find(|(location, _)| *location == self).map(|(_, d)| d.clone());
         let options = Device::wgpu_options().device_kind(self.kind()).graphics_api(self.api);
         // Two tests that open an adapter at once wait for each other.
         #[cfg(not(target_family = "wasm"))]
@@ -213,8 +214,8 @@ mod tests {
             adapter("A", DeviceKind::Discrete, "Vulkan"),
             adapter("C", DeviceKind::Discrete, "Vulkan"),
         ];
-        let place = Place::of(&all, 3).unwrap();
-        assert_eq!(place.kind(), BurnKind::DiscreteGpu(1));
+        let location = AdapterLocation::of(&all, 3).unwrap();
+        assert_eq!(location.kind(), BurnKind::DiscreteGpu(1));
         assert_eq!(pick(&AdapterChoice::Any, &all, Some("Vulkan")).unwrap(), 2);
         assert_eq!(pick(&AdapterChoice::Index(3), &all, Some("Vulkan")).unwrap(), 3);
         assert!(pick(&AdapterChoice::Index(0), &all, Some("Vulkan")).is_err());
