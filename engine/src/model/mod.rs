@@ -21,7 +21,7 @@ pub use shape::{ModelError, Shape};
 pub(crate) use stage::Storage;
 #[cfg(feature = "burn")]
 pub(crate) use stage::zeros_before;
-pub(crate) use stage::{Stage, StageKind, Stages, Value};
+pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Value};
 pub use tensor::{Initial, TensorKind, TensorSpec};
 pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};
 

@@ -41,19 +41,24 @@ pub(crate) struct Stage {
     pub(crate) tensor: usize,
 }
 
+/// The square that a convolution or a pooling layer moves over its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlidingWindow {
+    pub(crate) side: u32,
+    pub(crate) stride: u32,
+    /// Elements before the first row and column.
+    pub(crate) padding: u32,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum StageKind {
     Conv2d {
-        side: u32,
-        stride: u32,
-        padding: u32,
+        window: SlidingWindow,
         bias: bool,
     },
     Pool {
         kind: PoolKind,
-        side: u32,
-        stride: u32,
-        padding: u32,
+        window: SlidingWindow,
     },
     /// Of each sample's values together, or of each pixel's channels by themselves.
     Dense {
@@ -155,11 +160,11 @@ impl Lowering<'_> {
                 if pointwise && self.stages.values[inputs[0]].storage == Storage::PaddedChannels {
                     (StageKind::Dense { bias, per_pixel: true }, activation)
                 } else {
-                    (StageKind::Conv2d { side, stride, padding, bias }, activation)
+                    (StageKind::Conv2d { window: SlidingWindow { side, stride, padding }, bias }, activation)
                 }
             }
             Layer::Pool { kind, side, stride, padding, activation, .. } => {
-                (StageKind::Pool { kind, side, stride, padding }, activation)
+                (StageKind::Pool { kind, window: SlidingWindow { side, stride, padding } }, activation)
             }
             Layer::Dense { activation, weights, .. } => {
                 (StageKind::Dense { bias: weights.bias.is_some(), per_pixel: false }, activation)

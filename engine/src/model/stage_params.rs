@@ -6,7 +6,7 @@ use shaders::params::{
     NO_BIAS, Pool, Position, activation as activations,
 };
 
-use super::stage::Storage;
+use super::stage::{SlidingWindow, Storage};
 use super::{Activation, Stage, Stages, Value};
 
 impl Value {
@@ -59,7 +59,7 @@ impl Stages {
     pub(crate) fn conv2d_params(
         &self,
         stage: &Stage,
-        (side, stride, padding): (u32, u32, u32),
+        SlidingWindow { side, stride, padding }: SlidingWindow,
         bias: bool,
         rows: u32,
         alignment: u32,
@@ -91,7 +91,7 @@ impl Stages {
     pub(crate) fn pool_params(
         &self,
         stage: &Stage,
-        (side, stride, padding): (u32, u32, u32),
+        SlidingWindow { side, stride, padding }: SlidingWindow,
         rows: u32,
         alignment: u32,
     ) -> Pool {

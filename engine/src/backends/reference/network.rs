@@ -70,15 +70,9 @@ impl<T: Real> Network<T> {
         let rows = self.rows;
         match stage.kind {
             StageKind::Dense { bias, per_pixel } => self.dense_forward(stage, per_pixel, bias, step, y),
-            StageKind::Conv2d { side, stride, padding, bias } => {
-                self.conv2d_forward(stage, (side, stride, padding), bias, step, y)
-            }
-            StageKind::Pool { kind: PoolKind::Max, side, stride, padding } => {
-                self.max_pool_forward(index, stage, (side, stride, padding), step, y)
-            }
-            StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
-                self.average_pool_forward(stage, (side, stride, padding), step, y)
-            }
+            StageKind::Conv2d { window, bias } => self.conv2d_forward(stage, window, bias, step, y),
+            StageKind::Pool { kind: PoolKind::Max, window } => self.max_pool_forward(index, stage, window, step, y),
+            StageKind::Pool { kind: PoolKind::Average, window } => self.average_pool_forward(stage, window, step, y),
             StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
                 let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
                 self.local_response_forward(stage, params, step, y)
@@ -116,14 +110,14 @@ impl<T: Real> Network<T> {
         let rows = self.rows;
         match stage.kind {
             StageKind::Dense { bias, per_pixel } => self.dense_backward(stage, per_pixel, bias, step, dy),
-            StageKind::Conv2d { side, stride, padding, bias } => {
-                self.conv2d_backward(stage, (side, stride, padding), bias, step, dy);
+            StageKind::Conv2d { window, bias } => {
+                self.conv2d_backward(stage, window, bias, step, dy);
             }
-            StageKind::Pool { kind: PoolKind::Max, side, stride, padding } => {
-                self.max_pool_backward(index, stage, (side, stride, padding), step, dy);
+            StageKind::Pool { kind: PoolKind::Max, window } => {
+                self.max_pool_backward(index, stage, window, step, dy);
             }
-            StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
-                self.average_pool_backward(stage, (side, stride, padding), step, dy);
+            StageKind::Pool { kind: PoolKind::Average, window } => {
+                self.average_pool_backward(stage, window, step, dy);
             }
             StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
                 let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);

@@ -2,7 +2,7 @@
 
 use shaders::params::BLOCK_ELEMENTS;
 
-use crate::model::{Model, ModelError, Shape, Stage, StageKind, Stages, Storage, Value};
+use crate::model::{Model, ModelError, Shape, SlidingWindow, Stage, StageKind, Stages, Storage, Value};
 
 /// Kernels read and write four channels at once.
 pub(super) const CHANNEL_ALIGNMENT: u32 = 4;
@@ -116,7 +116,7 @@ fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, Sto
         shapes
     };
     match stage.kind {
-        StageKind::Conv2d { side, bias, .. } => {
+        StageKind::Conv2d { window: SlidingWindow { side, .. }, bias } => {
             with_bias(StoredShape::new(side * side, channels, stored_channels, output.channels), bias)
         }
         StageKind::Dense { bias, per_pixel } => {

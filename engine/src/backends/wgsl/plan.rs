@@ -247,14 +247,14 @@ impl<'a> Planner<'a> {
             let stage = self.stages.stages[index].clone();
             match stage.kind {
                 StageKind::Dense { bias, per_pixel } => self.dense_forward(&stage, per_pixel, bias),
-                StageKind::Conv2d { side, stride, padding, bias } => {
-                    self.conv2d_forward(&stage, (side, stride, padding), bias);
+                StageKind::Conv2d { window, bias } => {
+                    self.conv2d_forward(&stage, window, bias);
                 }
-                StageKind::Pool { kind: PoolKind::Max, side, stride, padding } => {
-                    self.max_pool_forward(index, &stage, (side, stride, padding));
+                StageKind::Pool { kind: PoolKind::Max, window } => {
+                    self.max_pool_forward(index, &stage, window);
                 }
-                StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
-                    self.average_pool_forward(&stage, (side, stride, padding));
+                StageKind::Pool { kind: PoolKind::Average, window } => {
+                    self.average_pool_forward(&stage, window);
                 }
                 StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
                     let constants = [bias, alpha, beta];
@@ -284,14 +284,14 @@ impl<'a> Planner<'a> {
             let stage = self.stages.stages[index].clone();
             match stage.kind {
                 StageKind::Dense { bias, per_pixel } => self.dense_backward(&stage, per_pixel, bias),
-                StageKind::Conv2d { side, stride, padding, bias } => {
-                    self.conv2d_backward(&stage, (side, stride, padding), bias);
+                StageKind::Conv2d { window, bias } => {
+                    self.conv2d_backward(&stage, window, bias);
                 }
-                StageKind::Pool { kind: PoolKind::Max, side, stride, padding } => {
-                    self.max_pool_backward(index, &stage, (side, stride, padding));
+                StageKind::Pool { kind: PoolKind::Max, window } => {
+                    self.max_pool_backward(index, &stage, window);
                 }
-                StageKind::Pool { kind: PoolKind::Average, side, stride, padding } => {
-                    self.average_pool_backward(&stage, (side, stride, padding));
+                StageKind::Pool { kind: PoolKind::Average, window } => {
+                    self.average_pool_backward(&stage, window);
                 }
                 StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
                     let constants = [bias, alpha, beta];

@@ -3,20 +3,17 @@ use shaders::params::{Conv2d, Step};
 use shaders::reference as twin;
 
 use super::{ALIGNMENT, Network};
-use crate::model::Stage;
-
-/// Side, stride and zeros before the first row and column.
-type Window = (u32, u32, u32);
+use crate::model::{SlidingWindow, Stage};
 
 impl<T: Real> Network<T> {
-    fn conv2d_params(&self, stage: &Stage, window: Window, bias: bool) -> Conv2d {
+    fn conv2d_params(&self, stage: &Stage, window: SlidingWindow, bias: bool) -> Conv2d {
         self.stages.conv2d_params(stage, window, bias, self.rows, ALIGNMENT)
     }
 
     pub(super) fn conv2d_forward(
         &self,
         stage: &Stage,
-        window: Window,
+        window: SlidingWindow,
         bias: bool,
         step: &Step,
         mut y: Vec<T>,
@@ -27,7 +24,7 @@ impl<T: Real> Network<T> {
         y
     }
 
-    pub(super) fn conv2d_backward(&mut self, stage: &Stage, window: Window, bias: bool, step: &Step, dy: &[T]) {
+    pub(super) fn conv2d_backward(&mut self, stage: &Stage, window: SlidingWindow, bias: bool, step: &Step, dy: &[T]) {
         let params = self.conv2d_params(stage, window, bias);
         let mut part = vec![T::ZERO; params.part_stride as usize];
         twin::conv2d_weight_gradient(&params, &self.values[stage.inputs[0]], dy, &mut part);

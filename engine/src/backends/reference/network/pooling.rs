@@ -3,13 +3,10 @@ use shaders::params::{Pool, Step};
 use shaders::reference as twin;
 
 use super::{ALIGNMENT, Network};
-use crate::model::Stage;
-
-/// Side, stride and elements before the first row and column.
-type Window = (u32, u32, u32);
+use crate::model::{SlidingWindow, Stage};
 
 impl<T: Real> Network<T> {
-    fn pool_params(&self, stage: &Stage, window: Window) -> Pool {
+    fn pool_params(&self, stage: &Stage, window: SlidingWindow) -> Pool {
         self.stages.pool_params(stage, window, self.rows, ALIGNMENT)
     }
 
@@ -17,7 +14,7 @@ impl<T: Real> Network<T> {
         &mut self,
         index: usize,
         stage: &Stage,
-        window: Window,
+        window: SlidingWindow,
         step: &Step,
         mut y: Vec<T>,
     ) -> Vec<T> {
@@ -28,7 +25,14 @@ impl<T: Real> Network<T> {
         y
     }
 
-    pub(super) fn max_pool_backward(&mut self, index: usize, stage: &Stage, window: Window, step: &Step, dy: &[T]) {
+    pub(super) fn max_pool_backward(
+        &mut self,
+        index: usize,
+        stage: &Stage,
+        window: SlidingWindow,
+        step: &Step,
+        dy: &[T],
+    ) {
         let params = self.pool_params(stage, window);
         self.contribute(stage, 0, |network, x, &epilogue, dx| {
             let params = Pool { epilogue, ..params };
@@ -36,13 +40,19 @@ impl<T: Real> Network<T> {
         });
     }
 
-    pub(super) fn average_pool_forward(&self, stage: &Stage, window: Window, step: &Step, mut y: Vec<T>) -> Vec<T> {
+    pub(super) fn average_pool_forward(
+        &self,
+        stage: &Stage,
+        window: SlidingWindow,
+        step: &Step,
+        mut y: Vec<T>,
+    ) -> Vec<T> {
         let params = self.pool_params(stage, window);
         twin::average_pool_forward(&params, step, &self.values[stage.inputs[0]], &mut y);
         y
     }
 
-    pub(super) fn average_pool_backward(&mut self, stage: &Stage, window: Window, step: &Step, dy: &[T]) {
+    pub(super) fn average_pool_backward(&mut self, stage: &Stage, window: SlidingWindow, step: &Step, dy: &[T]) {
         let params = self.pool_params(stage, window);
         self.contribute(stage, 0, |_, x, &epilogue, dx| {
             let params = Pool { epilogue, ..params };

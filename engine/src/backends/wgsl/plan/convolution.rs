@@ -4,20 +4,17 @@ use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Pass, Product};
 use super::Planner;
 use super::weight_gradient::rows_per_part_of_product;
-use crate::model::Stage;
-
-/// Side, stride and zeros before the first row and column.
-type Window = (u32, u32, u32);
+use crate::model::{SlidingWindow, Stage};
 
 impl Planner<'_> {
-    pub(super) fn conv2d_forward(&mut self, stage: &Stage, window: Window, bias: bool) {
+    pub(super) fn conv2d_forward(&mut self, stage: &Stage, window: SlidingWindow, bias: bool) {
         let params = self.stages.conv2d_params(stage, window, bias, self.rows, CHANNEL_ALIGNMENT);
         let bindings =
             [self.input_of(stage, 0), self.product_weight(stage, 0), self.bias(stage, bias), self.output_of(stage)];
         self.builder.product(self.choices, Product::new(Pass::Forward, params), &bindings);
     }
 
-    pub(super) fn conv2d_backward(&mut self, stage: &Stage, window: Window, bias: bool) {
+    pub(super) fn conv2d_backward(&mut self, stage: &Stage, window: SlidingWindow, bias: bool) {
         let params = self.stages.conv2d_params(stage, window, bias, self.rows, CHANNEL_ALIGNMENT);
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let size = [params.side * params.side * params.input_channels, params.output_channels];
