@@ -16,25 +16,25 @@ const REQUESTS: usize = 256;
 /// Long enough for 4 MiB over a slow mobile uplink.
 const TIME: Duration = Duration::from_secs(60);
 
-/// Places for requests; cloning shares them.
+/// RequestSlots for requests; cloning shares them.
 #[derive(Clone)]
-pub(crate) struct Places(Arc<Semaphore>);
+pub(crate) struct RequestSlots(Arc<Semaphore>);
 
-impl Default for Places {
+impl Default for RequestSlots {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(REQUESTS)))
     }
 }
 
-/// Refuses with 503 when all places are taken and with 408 when an answer takes too long.
+/// Refuses with 503 when all slots are taken and with 408 when an answer takes too long.
 ///
 /// The log line has no address, no query and no header, so that it holds nothing about a person.
-pub(crate) async fn guard(State(places): State<Places>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let response = match places.0.try_acquire() {
+    let response = match slots.0.try_acquire() {
         Err(_) => ApiError::busy().into_response(),
-        Ok(_place) => match tokio::time::timeout(TIME, next.run(request)).await {
+        Ok(_slot) => match tokio::time::timeout(TIME, next.run(request)).await {
             Ok(response) => response,
             Err(_) => ApiError::new(
                 StatusCode::REQUEST_TIMEOUT,
@@ -59,15 +59,15 @@ mod tests {
 
     use super::*;
 
-    async fn status_with_places(places: usize) -> StatusCode {
-        let places = Places(Arc::new(Semaphore::new(places)));
-        let router = Router::new().route("/", get(async || "hello")).layer(from_fn_with_state(places, guard));
+    async fn status_with_slots(slots: usize) -> StatusCode {
+        let slots = RequestSlots(Arc::new(Semaphore::new(slots)));
+        let router = Router::new().route("/", get(async || "hello")).layer(from_fn_with_state(slots, guard));
         router.oneshot(Request::new(Body::empty())).await.unwrap().status()
     }
 
     #[tokio::test]
-    async fn a_request_without_a_place_is_told_to_come_back() {
-        assert_eq!(status_with_places(0).await, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(status_with_places(1).await, StatusCode::OK);
+    async fn a_request_without_a_slot_is_told_to_come_back() {
+        assert_eq!(status_with_slots(0).await, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(status_with_slots(1).await, StatusCode::OK);
     }
 }

@@ -10,7 +10,7 @@ use tower_http::compression::CompressionLayer;
 
 use crate::api::{self, Leaderboard};
 use crate::error::ApiError;
-use crate::guard::{Places, guard};
+use crate::guard::{RequestSlots, guard};
 use crate::headers;
 use crate::pages::{self, Pages};
 
@@ -31,7 +31,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages) -> Router {
         .nest_service("/data", pages::data(&pages))
         .fallback_service(compressed)
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn_with_state(Places::default(), guard))
+        .layer(from_fn_with_state(RequestSlots::default(), guard))
         .layer(from_fn_with_state(pages, headers::security))
 }
 

@@ -12,7 +12,7 @@ use super::Leaderboard;
 use super::run_id::RunId;
 use crate::error::ApiError;
 use crate::secrets;
-use crate::validation::{self, Place};
+use crate::validation::{self, FieldPath};
 
 const MOST_ROWS: u64 = 500;
 /// Beyond this nobody turns pages, and counting there costs the data base.
@@ -31,15 +31,15 @@ pub(crate) async fn list(
 }
 
 fn check(query: &ListRuns) -> validation::Checked {
-    let place = Place::ROOT;
+    let path = FieldPath::ROOT;
     if let Some(workload) = &query.workload {
-        place.field("workload").name(workload)?;
+        path.field("workload").name(workload)?;
     }
     if let Some(backend) = &query.backend {
-        place.field("backend").name(backend)?;
+        path.field("backend").name(backend)?;
     }
-    place.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MOST_ROWS)?;
-    place.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
+    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MOST_ROWS)?;
+    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
 }
 
 fn bad_query(message: impl Into<String>) -> ApiError {

@@ -1,4 +1,4 @@
-//! Bounds of single values, each named by its place in the record.
+//! Bounds of single values, each named by its path in the record.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -18,41 +18,41 @@ pub(crate) type Checked = Result<(), Refusal>;
 
 /// Where a value is, such as `workloads[0].settings.batch_size`. Made into text only for a refusal.
 #[derive(Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub(crate) enum FieldPath<'a> {
     Root,
     Field(&'a Self, &'static str),
     Item(&'a Self, usize),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),
-            Self::Field(Place::Root, name) => f.write_str(name),
+            Self::Field(FieldPath::Root, name) => f.write_str(name),
             Self::Field(parent, name) => write!(f, "{parent}.{name}"),
             Self::Item(parent, index) => write!(f, "{parent}[{index}]"),
         }
     }
 }
 
-impl Place<'static> {
+impl FieldPath<'static> {
     pub(crate) const ROOT: Self = Self::Root;
 }
 
-impl Place<'_> {
-    pub(crate) fn field(&self, name: &'static str) -> Place<'_> {
-        Place::Field(self, name)
+impl FieldPath<'_> {
+    pub(crate) fn field(&self, name: &'static str) -> FieldPath<'_> {
+        FieldPath::Field(self, name)
     }
 
-    pub(crate) fn item(&self, index: usize) -> Place<'_> {
-        Place::Item(self, index)
+    pub(crate) fn item(&self, index: usize) -> FieldPath<'_> {
+        FieldPath::Item(self, index)
     }
 
     pub(crate) fn refuse(&self, code: &'static str, message: impl Into<String>) -> Checked {
         Err(Refusal { code, message: message.into(), field: self.to_string() })
     }
 
-    /// For values that contradict each other; the place is that of the one that gives way.
+    /// For values that contradict each other; the path is that of the one that gives way.
     pub(crate) fn holds(&self, condition: bool, otherwise: &str) -> Checked {
         if condition { Ok(()) } else { self.refuse("inconsistent", otherwise) }
     }
@@ -150,9 +150,9 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_written_as_a_path() {
-        let place = Place::ROOT;
-        let workloads = place.field("workloads");
+    fn a_path_is_written_as_in_javascript() {
+        let path = FieldPath::ROOT;
+        let workloads = path.field("workloads");
         assert_eq!(
             workloads.item(3).field("settings").field("batch_size").to_string(),
             "workloads[3].settings.batch_size"
@@ -161,33 +161,33 @@ mod tests {
 
     #[test]
     fn texts_of_every_script_pass_and_texts_that_play_tricks_do_not() {
-        let place = Place::ROOT;
+        let path = FieldPath::ROOT;
         for good in ["GeForce RTX 4090", "显卡", "Графика", "🚀", "", "Robert'); DROP TABLE runs;--", "<b>&amp;"]
         {
-            assert_eq!(code(place.text(good, 40)), None, "{good}");
+            assert_eq!(code(path.text(good, 40)), None, "{good}");
         }
         for bad in ["a\0b", "a\nb", "\u{1b}[31mred", "abc\u{202e}cba", "\u{2066}x", "a\u{2028}b", "\u{7f}"] {
-            assert_eq!(code(place.text(bad, 40)), Some("control_character"), "{bad:?}");
+            assert_eq!(code(path.text(bad, 40)), Some("control_character"), "{bad:?}");
         }
-        assert_eq!(code(place.text("äöü", 3)), None);
-        assert_eq!(code(place.text("äöüß", 3)), Some("too_long"));
+        assert_eq!(code(path.text("äöü", 3)), None);
+        assert_eq!(code(path.text("äöüß", 3)), Some("too_long"));
     }
 
     #[test]
     fn names_have_small_letters_digits_and_hyphens() {
-        let place = Place::ROOT;
-        assert_eq!(code(place.name("keras-mnist-mlp")), None);
+        let path = FieldPath::ROOT;
+        assert_eq!(code(path.name("keras-mnist-mlp")), None);
         for bad in ["", "Keras", "a b", "a_b", "ä", "a;--", &"a".repeat(65)] {
-            assert_eq!(code(place.name(bad)), Some("bad_name"), "{bad:?}");
+            assert_eq!(code(path.name(bad)), Some("bad_name"), "{bad:?}");
         }
     }
 
     #[test]
     fn numbers_must_be_finite_and_inside() {
-        let place = Place::ROOT;
-        assert_eq!(code(place.share(1.0)), None);
-        assert_eq!(code(place.share(1.0 + f64::EPSILON)), Some("out_of_range"));
-        assert_eq!(code(place.share(f64::NAN)), Some("not_finite"));
-        assert_eq!(code(place.finite(f64::INFINITY)), Some("not_finite"));
+        let path = FieldPath::ROOT;
+        assert_eq!(code(path.share(1.0)), None);
+        assert_eq!(code(path.share(1.0 + f64::EPSILON)), Some("out_of_range"));
+        assert_eq!(code(path.share(f64::NAN)), Some("not_finite"));
+        assert_eq!(code(path.finite(f64::INFINITY)), Some("not_finite"));
     }
 }

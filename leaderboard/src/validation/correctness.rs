@@ -2,7 +2,7 @@
 
 use results::{Correctness, Disagreement, Outcome, Precision, Settings, WholeBatch, WorkloadRecord};
 
-use super::bounds::{Checked, Place};
+use super::bounds::{Checked, FieldPath};
 
 const LOSSES: usize = 1000;
 /// One of each kind at most.
@@ -16,76 +16,76 @@ const WIDEST_TOLERANCE_OF_GRADIENT: f64 = 0.05;
 /// Client and server compute the same few operations in double precision.
 const ROUNDING: f64 = 1e-9;
 
-/// `place` is the workload's.
-pub(super) fn check(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
+/// `path` is the workload's.
+pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let Some(correctness) = &record.correctness else { return Ok(()) };
-    let field = place.field("correctness");
+    let field = path.field("correctness");
     check_numbers(&field, correctness, &record.settings)?;
     field.field("passed").holds(
         correctness.passed || record.outcome != Outcome::Completed,
         "The back end disagreed with the reference, so the workload cannot have been completed: wrong results get no \
          figure.",
     )?;
-    place.field("outcome").holds(
+    path.field("outcome").holds(
         !(correctness.passed && record.outcome == Outcome::Incorrect),
         "The outcome says incorrect, and the comparison with the reference says that it passed.",
     )
 }
 
-fn check_numbers(place: &Place<'_>, correctness: &Correctness, settings: &Settings) -> Checked {
-    place.field("batch_size").whole(u64::from(correctness.batch_size), 1..=65_536)?;
+fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Settings) -> Checked {
+    path.field("batch_size").whole(u64::from(correctness.batch_size), 1..=65_536)?;
     let widest = match settings.precision {
         Precision::F16 | Precision::F16Matrix => WIDEST_TOLERANCE_OF_F16,
         Precision::F32 | Precision::F64 => WIDEST_TOLERANCE,
     };
-    place.field("tolerance").number(correctness.tolerance, 0.0..=widest)?;
-    place.field("largest_difference").number(correctness.largest_difference, 0.0..=f64::MAX)?;
+    path.field("tolerance").number(correctness.tolerance, 0.0..=widest)?;
+    path.field("largest_difference").number(correctness.largest_difference, 0.0..=f64::MAX)?;
     let (losses, references) = (&correctness.losses, &correctness.reference_losses);
-    place.field("losses").list(losses.len(), LOSSES)?;
-    place.field("reference_losses").holds(
+    path.field("losses").list(losses.len(), LOSSES)?;
+    path.field("reference_losses").holds(
         losses.len() == references.len() && !losses.is_empty(),
         "There must be one reference loss for each loss, and at least one.",
     )?;
     for (i, (&loss, &reference)) in losses.iter().zip(references).enumerate() {
-        place.field("losses").item(i).finite(loss)?;
-        place.field("reference_losses").item(i).finite(reference)?;
+        path.field("losses").item(i).finite(loss)?;
+        path.field("reference_losses").item(i).finite(reference)?;
     }
     let largest = Correctness::largest_difference_of(losses, references);
-    place.field("largest_difference").holds(
+    path.field("largest_difference").holds(
         (largest - correctness.largest_difference).abs() <= ROUNDING * largest.max(1e-6),
         "The largest difference does not follow from the losses.",
     )?;
-    let differences = place.field("differences");
+    let differences = path.field("differences");
     differences.list(correctness.differences.len(), DIFFERENCES)?;
     for (i, difference) in correctness.differences.iter().enumerate() {
         check_difference(&differences.item(i), difference, settings.precision)?;
     }
     if let Some(whole) = &correctness.whole_batch {
-        check_whole_batch(&place.field("whole_batch"), whole, correctness.tolerance, settings)?;
+        check_whole_batch(&path.field("whole_batch"), whole, correctness.tolerance, settings)?;
     }
-    place.field("passed").holds(
+    path.field("passed").holds(
         correctness.passed == correctness.disagreement().is_none(),
         "Whether the comparison passed does not follow from its differences and its tolerances.",
     )
 }
 
-fn check_difference(place: &Place<'_>, found: &Disagreement, precision: Precision) -> Checked {
-    place.field("largest_difference").number(found.largest_difference, 0.0..=f64::MAX)?;
-    place.field("tolerance").number(found.tolerance, 0.0..=found.compared.widest_tolerance(precision))
+fn check_difference(path: &FieldPath<'_>, found: &Disagreement, precision: Precision) -> Checked {
+    path.field("largest_difference").number(found.largest_difference, 0.0..=f64::MAX)?;
+    path.field("tolerance").number(found.tolerance, 0.0..=found.compared.widest_tolerance(precision))
 }
 
 /// `tolerance` is that of a loss.
-fn check_whole_batch(place: &Place<'_>, whole: &WholeBatch, tolerance: f64, settings: &Settings) -> Checked {
-    place.field("batch_size").holds(
+fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, settings: &Settings) -> Checked {
+    path.field("batch_size").holds(
         whole.batch_size == settings.batch_size,
         "The batch that was compared with its parts must be one of the size that was timed.",
     )?;
-    place.field("part_size").whole(u64::from(whole.part_size), 1..=u64::from(whole.batch_size))?;
-    place.field("loss").finite(whole.loss)?;
-    place.field("loss_of_parts").finite(whole.loss_of_parts)?;
-    place.field("gradient_difference").number(whole.gradient_difference, 0.0..=f64::MAX)?;
-    place.field("gradient_tolerance").number(whole.gradient_tolerance, 0.0..=WIDEST_TOLERANCE_OF_GRADIENT)?;
-    place.field("passed").holds(
+    path.field("part_size").whole(u64::from(whole.part_size), 1..=u64::from(whole.batch_size))?;
+    path.field("loss").finite(whole.loss)?;
+    path.field("loss_of_parts").finite(whole.loss_of_parts)?;
+    path.field("gradient_difference").number(whole.gradient_difference, 0.0..=f64::MAX)?;
+    path.field("gradient_tolerance").number(whole.gradient_tolerance, 0.0..=WIDEST_TOLERANCE_OF_GRADIENT)?;
+    path.field("passed").holds(
         whole.passed == whole.disagreement(tolerance).is_none(),
         "Whether the whole batch agrees with its parts does not follow from their differences and tolerances.",
     )

@@ -17,7 +17,7 @@ mod workload;
 use results::api::{StartRun, Tier};
 use results::{Outcome, RunRecord};
 
-pub(crate) use bounds::{Checked, Place, Refusal};
+pub(crate) use bounds::{Checked, FieldPath, Refusal};
 pub(crate) use run::check_schema_version;
 
 /// How a record came here.
@@ -38,9 +38,9 @@ pub(crate) struct Verdict {
 
 /// Bounds what a client says when it announces a run.
 pub(crate) fn check_start(request: &StartRun) -> Checked {
-    let place = Place::ROOT;
-    run::check_suite(&place.field("suite"), &request.suite)?;
-    run::check_engine_version(&place.field("engine_version"), &request.engine_version)
+    let path = FieldPath::ROOT;
+    run::check_suite(&path.field("suite"), &request.suite)?;
+    run::check_engine_version(&path.field("engine_version"), &request.engine_version)
 }
 
 /// Holds `record` to every rule.
@@ -49,7 +49,7 @@ pub(crate) fn check_start(request: &StartRun) -> Checked {
 /// The first rule that it breaks.
 pub(crate) fn check(record: &RunRecord, origin: &Origin) -> Result<Verdict, Refusal> {
     run::check(record)?;
-    let workloads = Place::ROOT.field("workloads");
+    let workloads = FieldPath::ROOT.field("workloads");
     for (i, workload) in record.workloads.iter().enumerate() {
         workload::check(&workloads.item(i), workload)?;
         summary::check(&workloads.item(i).field("summary"), workload)?;
@@ -59,7 +59,7 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin) -> Result<Verdict, Refu
     Ok(verdict(record, origin))
 }
 
-fn check_completed(workloads: &Place<'_>, record: &RunRecord) -> Checked {
+fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
     if record.workloads.iter().any(|w| w.outcome == Outcome::Completed) {
         return Ok(());
     }

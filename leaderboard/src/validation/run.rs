@@ -6,7 +6,7 @@ use results::{
     Client, ClientKind, Device, DeviceKind, Precision, Provenance, RunRecord, SCHEMA_VERSION, Suite, Warning,
 };
 
-use super::bounds::{Checked, Place};
+use super::bounds::{Checked, FieldPath};
 
 const LABEL: usize = 64;
 const SENTENCE: usize = 300;
@@ -21,7 +21,7 @@ const LATEST_UNIX_SECONDS: f64 = 1e11;
 pub(super) const LONGEST_SECONDS: f64 = 7.0 * 86_400.0;
 
 pub(super) fn check(record: &RunRecord) -> Checked {
-    let root = Place::ROOT;
+    let root = FieldPath::ROOT;
     check_schema_version(record.schema_version)?;
     root.field("run_id").optional_text(record.run_id.as_deref(), LABEL)?;
     root.field("nonce").optional_text(record.nonce.as_deref(), 2 * LABEL)?;
@@ -50,7 +50,7 @@ pub(crate) fn check_schema_version(version: u32) -> Checked {
     if version == SCHEMA_VERSION {
         return Ok(());
     }
-    Place::ROOT.field("schema_version").refuse(
+    FieldPath::ROOT.field("schema_version").refuse(
         "unknown_schema_version",
         format!(
             "This leaderboard reads layout {SCHEMA_VERSION} and the record has layout {version}. Use a client of \
@@ -59,33 +59,33 @@ pub(crate) fn check_schema_version(version: u32) -> Checked {
     )
 }
 
-pub(super) fn check_suite(place: &Place<'_>, suite: &Suite) -> Checked {
-    place.field("name").name(&suite.name)?;
-    place.field("version").whole(u64::from(suite.version), 1..=10_000)
+pub(super) fn check_suite(path: &FieldPath<'_>, suite: &Suite) -> Checked {
+    path.field("name").name(&suite.name)?;
+    path.field("version").whole(u64::from(suite.version), 1..=10_000)
 }
 
-pub(super) fn check_engine_version(place: &Place<'_>, version: &str) -> Checked {
-    place.filled_text(version, LABEL)
+pub(super) fn check_engine_version(path: &FieldPath<'_>, version: &str) -> Checked {
+    path.filled_text(version, LABEL)
 }
 
-fn check_provenance(place: &Place<'_>, provenance: &Provenance) -> Checked {
-    check_engine_version(&place.field("engine_version"), &provenance.engine_version)?;
-    place.field("commit").filled_text(&provenance.commit, LABEL)?;
-    place.field("started_unix_seconds").number(provenance.started_unix_seconds, 0.0..=LATEST_UNIX_SECONDS)?;
-    place.field("wall_seconds").number(provenance.wall_seconds, 0.0..=LONGEST_SECONDS)?;
-    check_client(&place.field("client"), &provenance.client)
+fn check_provenance(path: &FieldPath<'_>, provenance: &Provenance) -> Checked {
+    check_engine_version(&path.field("engine_version"), &provenance.engine_version)?;
+    path.field("commit").filled_text(&provenance.commit, LABEL)?;
+    path.field("started_unix_seconds").number(provenance.started_unix_seconds, 0.0..=LATEST_UNIX_SECONDS)?;
+    path.field("wall_seconds").number(provenance.wall_seconds, 0.0..=LONGEST_SECONDS)?;
+    check_client(&path.field("client"), &provenance.client)
 }
 
-fn check_client(place: &Place<'_>, client: &Client) -> Checked {
-    place.field("name").filled_text(&client.name, LABEL)?;
-    place.field("version").filled_text(&client.version, LABEL)?;
-    place.field("operating_system").filled_text(&client.operating_system, LABEL)?;
+fn check_client(path: &FieldPath<'_>, client: &Client) -> Checked {
+    path.field("name").filled_text(&client.name, LABEL)?;
+    path.field("version").filled_text(&client.version, LABEL)?;
+    path.field("operating_system").filled_text(&client.operating_system, LABEL)?;
     let processors = client.logical_processors.map_or(1, u64::from);
-    place.field("logical_processors").whole(processors, 1..=65_536)?;
+    path.field("logical_processors").whole(processors, 1..=65_536)?;
     let major_only = client.version == "unknown"
         || (client.version.len() <= 5 && client.version.bytes().all(|b| b.is_ascii_digit()));
     if client.kind == ClientKind::Browser && !major_only {
-        return place.field("version").refuse(
+        return path.field("version").refuse(
             "too_precise",
             "A browser gives its major version only, as digits, or `unknown`: more would help to recognise a person.",
         );
@@ -94,12 +94,12 @@ fn check_client(place: &Place<'_>, client: &Client) -> Checked {
 }
 
 /// Bounds the device, and holds it to the rule that nothing else than what was asked for is used.
-fn check_device(place: &Place<'_>, device: &Device) -> Checked {
-    place.field("requested_adapter").filled_text(&device.requested_adapter, REPORTED_NAME)?;
-    place.field("requested_backend").name(&device.requested_backend)?;
-    place.field("backend").name(&device.backend)?;
-    place.field("claimed_name").optional_text(device.claimed_name.as_deref(), CLAIMED_NAME)?;
-    let adapter = place.field("adapter");
+fn check_device(path: &FieldPath<'_>, device: &Device) -> Checked {
+    path.field("requested_adapter").filled_text(&device.requested_adapter, REPORTED_NAME)?;
+    path.field("requested_backend").name(&device.requested_backend)?;
+    path.field("backend").name(&device.backend)?;
+    path.field("claimed_name").optional_text(device.claimed_name.as_deref(), CLAIMED_NAME)?;
+    let adapter = path.field("adapter");
     for (name, value) in [
         ("name", &device.adapter.name),
         ("vendor", &device.adapter.vendor),
@@ -109,7 +109,7 @@ fn check_device(place: &Place<'_>, device: &Device) -> Checked {
     ] {
         adapter.field(name).text(value, REPORTED_NAME)?;
     }
-    place.field("backend").holds(
+    path.field("backend").holds(
         device.requested_backend == device.backend,
         "Another back end was used than was asked for. That is an error of the run and not a result.",
     )?;
@@ -121,11 +121,11 @@ fn check_device(place: &Place<'_>, device: &Device) -> Checked {
     )
 }
 
-fn check_workload_names(place: &Place<'_>, record: &RunRecord) -> Checked {
-    place.list(record.workloads.len(), WORKLOADS)?;
+fn check_workload_names(path: &FieldPath<'_>, record: &RunRecord) -> Checked {
+    path.list(record.workloads.len(), WORKLOADS)?;
     let mut seen = BTreeSet::new();
     for (i, workload) in record.workloads.iter().enumerate() {
-        let item = place.item(i);
+        let item = path.item(i);
         item.field("workload").name(&workload.workload)?;
         if !seen.insert(&workload.workload) {
             let message = format!("{} is in this record twice.", workload.workload);
@@ -135,38 +135,38 @@ fn check_workload_names(place: &Place<'_>, record: &RunRecord) -> Checked {
     Ok(())
 }
 
-fn check_warning(place: &Place<'_>, warning: &Warning) -> Checked {
+fn check_warning(path: &FieldPath<'_>, warning: &Warning) -> Checked {
     let seconds = 0.0..=LONGEST_SECONDS;
     match warning {
-        Warning::SoftwareAdapter { name } => place.field("name").text(name, REPORTED_NAME),
+        Warning::SoftwareAdapter { name } => path.field("name").text(name, REPORTED_NAME),
         Warning::PerhapsSoftware { flops_per_second, processors: _ } => {
-            place.field("flops_per_second").number(*flops_per_second, 0.0..=1e18)
+            path.field("flops_per_second").number(*flops_per_second, 0.0..=1e18)
         }
         Warning::NotStabilised { workload, half_width_percent } => {
-            place.field("workload").name(workload)?;
-            place.field("half_width_percent").number(*half_width_percent, 0.0..=1e6)
+            path.field("workload").name(workload)?;
+            path.field("half_width_percent").number(*half_width_percent, 0.0..=1e6)
         }
-        Warning::TooFewWindows { workload, windows: _ } => place.field("workload").name(workload),
+        Warning::TooFewWindows { workload, windows: _ } => path.field("workload").name(workload),
         Warning::NotLearned { workload, accuracy, chance } => {
-            place.field("workload").name(workload)?;
-            place.field("accuracy").share(*accuracy)?;
-            place.field("chance").share(*chance)
+            path.field("workload").name(workload)?;
+            path.field("accuracy").share(*accuracy)?;
+            path.field("chance").share(*chance)
         }
         Warning::StoppedByBudget { workload, budget_seconds } => {
-            place.field("workload").name(workload)?;
-            place.field("budget_seconds").number(*budget_seconds, seconds)
+            path.field("workload").name(workload)?;
+            path.field("budget_seconds").number(*budget_seconds, seconds)
         }
-        Warning::TabHidden { seconds: hidden } => place.field("seconds").number(*hidden, seconds),
+        Warning::TabHidden { seconds: hidden } => path.field("seconds").number(*hidden, seconds),
         Warning::CoarseTimer { resolution_seconds } => {
-            place.field("resolution_seconds").number(*resolution_seconds, seconds)
+            path.field("resolution_seconds").number(*resolution_seconds, seconds)
         }
-        Warning::Untuned { backend } => place.field("backend").name(backend),
-        Warning::TuningNotSettled { workload, steps: _ } => place.field("workload").name(workload),
+        Warning::Untuned { backend } => path.field("backend").name(backend),
+        Warning::TuningNotSettled { workload, steps: _ } => path.field("workload").name(workload),
         Warning::NoWakeLock | Warning::NotIsolated | Warning::OnBattery => Ok(()),
-        Warning::ProcessorPressed { share } => place.field("share").share(*share),
-        Warning::Unregistered { reason } => place.field("reason").text(reason, SENTENCE),
+        Warning::ProcessorPressed { share } => path.field("share").share(*share),
+        Warning::Unregistered { reason } => path.field("reason").text(reason, SENTENCE),
         Warning::GeneratedData { workload } | Warning::StoppedEarly { workload } => {
-            place.field("workload").name(workload)
+            path.field("workload").name(workload)
         }
     }
 }

@@ -3,19 +3,19 @@
 use results::summary::summarise;
 use results::{Summary, WorkloadRecord};
 
-use super::bounds::{Checked, Place};
+use super::bounds::{Checked, FieldPath};
 
 /// Sums in another order, or another language's rounding, differ in the last digits only.
 const TOLERANCE: f64 = 1e-9;
 
-/// `place` is the summary's.
-pub(super) fn check(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
+/// `path` is the summary's.
+pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let (claimed, own) = (&record.summary, summarise(record));
     for ((name, claimed), (_, own)) in figures(claimed).into_iter().zip(figures(&own)) {
         if !agree(claimed, own) {
             let text = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
             let message = format!("The raw samples give {} where the summary says {}.", text(own), text(claimed));
-            return place.field(name).refuse("summary_mismatch", message);
+            return path.field(name).refuse("summary_mismatch", message);
         }
     }
     let counts = [
@@ -27,7 +27,7 @@ pub(super) fn check(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
     for (name, same) in counts {
         if !same {
             let message = "The raw samples give another value than the summary says.";
-            return place.field(name).refuse("summary_mismatch", message);
+            return path.field(name).refuse("summary_mismatch", message);
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use results::{RunRecord, WorkloadRecord};
 
 use super::Origin;
-use super::bounds::{Checked, Place};
+use super::bounds::{Checked, FieldPath};
 
 /// Two clocks that run for hours drift apart by far less than this share …
 const DRIFT: f64 = 0.01;
@@ -12,17 +12,17 @@ const SLACK_SECONDS: f64 = 2.0;
 
 pub(super) fn check(record: &RunRecord, origin: &Origin) -> Checked {
     let wall_seconds = record.provenance.wall_seconds;
-    let place = Place::ROOT.field("provenance");
-    let place = place.field("wall_seconds");
+    let path = FieldPath::ROOT.field("provenance");
+    let path = path.field("wall_seconds");
     let worked: f64 = record.workloads.iter().map(worked_seconds).sum();
     if !fits(worked, wall_seconds) {
         let message = format!("The workloads took {worked:.1} s together and the whole run only {wall_seconds:.1} s.");
-        return place.refuse("time_does_not_fit", message);
+        return path.refuse("time_does_not_fit", message);
     }
     let Origin::Announced { seconds_ago } = origin else { return Ok(()) };
     if !fits(wall_seconds, *seconds_ago) {
         let message = format!("The run claims {wall_seconds:.1} s, but it was announced only {seconds_ago:.1} s ago.");
-        return place.refuse("time_does_not_fit", message);
+        return path.refuse("time_does_not_fit", message);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use results::{Outcome, WorkloadRecord};
 
-use super::bounds::{Checked, Place};
+use super::bounds::{Checked, FieldPath};
 use super::run::LONGEST_SECONDS;
 
 /// Of any list of points in time. A run of six hours has some 20,000 windows.
@@ -23,21 +23,21 @@ struct Totals {
     seconds: f64,
 }
 
-/// `place` is the workload's.
-pub(super) fn check(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
-    let totals = check_windows(&place.field("windows"), record)?;
-    check_peaks(&place.field("peaks"), record)?;
-    check_curve(&place.field("curve"), record, &totals)?;
-    check_evaluations(&place.field("evaluations"), record, &totals)?;
-    check_epochs(&place.field("epochs"), record, &totals)?;
-    check_target(&place.field("target"), record)
+/// `path` is the workload's.
+pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
+    let totals = check_windows(&path.field("windows"), record)?;
+    check_peaks(&path.field("peaks"), record)?;
+    check_curve(&path.field("curve"), record, &totals)?;
+    check_evaluations(&path.field("evaluations"), record, &totals)?;
+    check_epochs(&path.field("epochs"), record, &totals)?;
+    check_target(&path.field("target"), record)
 }
 
-fn check_windows(place: &Place<'_>, record: &WorkloadRecord) -> Result<Totals, super::Refusal> {
-    place.list(record.windows.len(), POINTS)?;
+fn check_windows(path: &FieldPath<'_>, record: &WorkloadRecord) -> Result<Totals, super::Refusal> {
+    path.list(record.windows.len(), POINTS)?;
     let mut totals = Totals { steps: 0, samples: 0, seconds: 0.0 };
     for (i, window) in record.windows.iter().enumerate() {
-        let item = place.item(i);
+        let item = path.item(i);
         item.field("seconds").number(window.seconds, 0.0..=LONGEST_SECONDS)?;
         let (steps, batch_size) = (u64::from(window.steps), u64::from(record.settings.batch_size));
         item.field("samples").holds(
@@ -48,18 +48,18 @@ fn check_windows(place: &Place<'_>, record: &WorkloadRecord) -> Result<Totals, s
         totals.samples += window.samples;
         totals.seconds += window.seconds;
     }
-    place.holds(totals.steps <= MOST_STEPS, "No run makes so many steps.")?;
-    place.holds(
+    path.holds(totals.steps <= MOST_STEPS, "No run makes so many steps.")?;
+    path.holds(
         record.outcome != Outcome::Completed || (totals.steps > 0 && totals.seconds > 0.0),
         "A completed workload has trained for at least one step and for some time.",
     )?;
     Ok(totals)
 }
 
-fn check_peaks(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
-    place.list(record.peaks.len(), record.windows.len())?;
+fn check_peaks(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
+    path.list(record.peaks.len(), record.windows.len())?;
     for (i, peak) in record.peaks.iter().enumerate() {
-        let item = place.item(i);
+        let item = path.item(i);
         item.field("window").holds((peak.window as usize) < record.windows.len(), "There is no such window.")?;
         item.field("flops_per_second").number(peak.flops_per_second, 1.0..=MOST_PER_SECOND)?;
         if let Some(copied) = peak.copied_bytes_per_second {
@@ -69,36 +69,36 @@ fn check_peaks(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
     Ok(())
 }
 
-fn check_curve(place: &Place<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {
-    place.list(record.curve.len(), POINTS)?;
+fn check_curve(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {
+    path.list(record.curve.len(), POINTS)?;
     for (i, point) in record.curve.iter().enumerate() {
-        let item = place.item(i);
+        let item = path.item(i);
         check_loss(&item, point.loss, point.accuracy)?;
         check_moment(&item, (point.step, point.training_seconds), totals)?;
     }
-    check_order(place, record.curve.iter().map(|p| (p.step, p.training_seconds)))
+    check_order(path, record.curve.iter().map(|p| (p.step, p.training_seconds)))
 }
 
-fn check_evaluations(place: &Place<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {
-    place.list(record.evaluations.len(), POINTS)?;
+fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {
+    path.list(record.evaluations.len(), POINTS)?;
     for (i, evaluation) in record.evaluations.iter().enumerate() {
-        let item = place.item(i);
+        let item = path.item(i);
         check_loss(&item, evaluation.loss, evaluation.accuracy)?;
         item.field("seconds").number(evaluation.seconds, 0.0..=LONGEST_SECONDS)?;
         check_moment(&item, (evaluation.step, evaluation.training_seconds), totals)?;
     }
-    check_order(place, record.evaluations.iter().map(|e| (e.step, e.training_seconds)))
+    check_order(path, record.evaluations.iter().map(|e| (e.step, e.training_seconds)))
 }
 
-fn check_loss(place: &Place<'_>, loss: f64, accuracy: f64) -> Checked {
-    place.field("loss").number(loss, SMALLEST_LOSS..=f64::MAX)?;
-    place.field("accuracy").share(accuracy)
+fn check_loss(path: &FieldPath<'_>, loss: f64, accuracy: f64) -> Checked {
+    path.field("loss").number(loss, SMALLEST_LOSS..=f64::MAX)?;
+    path.field("accuracy").share(accuracy)
 }
 
 /// A moment of training lies inside what the windows add up to.
-fn check_moment(place: &Place<'_>, (step, seconds): (u64, f64), totals: &Totals) -> Checked {
-    place.field("step").holds(step <= totals.steps, "The windows do not add up to so many steps.")?;
-    let seconds_field = place.field("training_seconds");
+fn check_moment(path: &FieldPath<'_>, (step, seconds): (u64, f64), totals: &Totals) -> Checked {
+    path.field("step").holds(step <= totals.steps, "The windows do not add up to so many steps.")?;
+    let seconds_field = path.field("training_seconds");
     seconds_field.number(seconds, 0.0..=f64::MAX)?;
     seconds_field.holds(
         seconds <= totals.seconds * (1.0 + ROUNDING) + ROUNDING,
@@ -107,15 +107,15 @@ fn check_moment(place: &Place<'_>, (step, seconds): (u64, f64), totals: &Totals)
 }
 
 /// Steps increase; seconds may stay the same where the clock is coarse.
-fn check_order(place: &Place<'_>, moments: impl Iterator<Item = (u64, f64)>) -> Checked {
+fn check_order(path: &FieldPath<'_>, moments: impl Iterator<Item = (u64, f64)>) -> Checked {
     let mut before: Option<(u64, f64)> = None;
     for (i, (step, seconds)) in moments.enumerate() {
         let (step_before, seconds_before) = before.unwrap_or((0, 0.0));
         if before.is_some() && step <= step_before {
-            return place.item(i).field("step").refuse("not_increasing", "Steps must increase from point to point.");
+            return path.item(i).field("step").refuse("not_increasing", "Steps must increase from point to point.");
         }
         if seconds < seconds_before {
-            let field = place.item(i);
+            let field = path.item(i);
             return field.field("training_seconds").refuse("not_increasing", "Training time cannot run backwards.");
         }
         before = Some((step, seconds));
@@ -123,11 +123,11 @@ fn check_order(place: &Place<'_>, moments: impl Iterator<Item = (u64, f64)>) -> 
     Ok(())
 }
 
-fn check_epochs(place: &Place<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {
-    place.list(record.epochs.len(), EPOCHS)?;
+fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {
+    path.list(record.epochs.len(), EPOCHS)?;
     let mut seconds = 0.0;
     for (i, epoch) in record.epochs.iter().enumerate() {
-        let item = place.item(i);
+        let item = path.item(i);
         if u64::from(epoch.epoch) != i as u64 + 1 {
             return item.field("epoch").refuse("not_increasing", "Epochs are numbered from 1 without gaps.");
         }
@@ -135,30 +135,30 @@ fn check_epochs(place: &Place<'_>, record: &WorkloadRecord, totals: &Totals) -> 
         check_loss(&item, epoch.loss, epoch.accuracy)?;
         seconds += epoch.seconds;
     }
-    place.holds(
+    path.holds(
         seconds <= totals.seconds * (1.0 + ROUNDING) + ROUNDING,
         "The epochs add up to more training time than the windows.",
     )?;
     // A last batch that is not full may be left out of an epoch.
     let (batch_size, samples) = (u64::from(record.settings.batch_size), u64::from(record.settings.training_samples));
     let epoch_samples = samples / batch_size * batch_size;
-    place.holds(
+    path.holds(
         record.epochs.len() as u64 * epoch_samples <= totals.samples,
         "The windows hold fewer samples than so many epochs need.",
     )
 }
 
 /// The target is reached at the first evaluation that sees its accuracy, and at no other moment.
-fn check_target(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
+fn check_target(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let Some(target) = &record.target else { return Ok(()) };
-    place.field("accuracy").share(target.accuracy)?;
-    place.field("reached_seconds").optional_number(target.reached_seconds, 0.0..=LONGEST_SECONDS)?;
+    path.field("accuracy").share(target.accuracy)?;
+    path.field("reached_seconds").optional_number(target.reached_seconds, 0.0..=LONGEST_SECONDS)?;
     let first = record.evaluations.iter().find(|e| e.accuracy >= target.accuracy);
-    place.field("reached_step").holds(
+    path.field("reached_step").holds(
         target.reached_step == first.map(|e| e.step),
         "The target's step is not that of the first evaluation with its accuracy.",
     )?;
-    place.field("reached_seconds").holds(
+    path.field("reached_seconds").holds(
         target.reached_seconds == first.map(|e| e.training_seconds),
         "The target's time is not that of the first evaluation with its accuracy.",
     )

@@ -2,7 +2,7 @@
 
 use results::{ColdStart, Outcome, Resources, Settings, WorkloadRecord};
 
-use super::bounds::{Checked, Place};
+use super::bounds::{Checked, FieldPath};
 use super::run::LONGEST_SECONDS;
 use super::{correctness, training};
 
@@ -20,38 +20,38 @@ const WEIGHT_SAMPLES: usize = 4096;
 /// One process on the largest machine there is.
 const MOST_CPU_PERCENT: f64 = 65_536.0 * 100.0;
 
-pub(super) fn check(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
-    check_settings(&place.field("settings"), &record.settings)?;
+pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
+    check_settings(&path.field("settings"), &record.settings)?;
     if let Outcome::Diverged { step } = record.outcome {
-        place.field("outcome").field("step").whole(step, 0..=training::MOST_STEPS)?;
+        path.field("outcome").field("step").whole(step, 0..=training::MOST_STEPS)?;
     }
-    check_cold_start(&place.field("cold_start"), &record.cold_start)?;
-    correctness::check(place, record)?;
-    training::check(place, record)?;
-    check_evidence(place, record)?;
-    check_resources(&place.field("resources"), &record.resources)
+    check_cold_start(&path.field("cold_start"), &record.cold_start)?;
+    correctness::check(path, record)?;
+    training::check(path, record)?;
+    check_evidence(path, record)?;
+    check_resources(&path.field("resources"), &record.resources)
 }
 
-fn check_settings(place: &Place<'_>, settings: &Settings) -> Checked {
-    let batch_size = place.field("batch_size");
+fn check_settings(path: &FieldPath<'_>, settings: &Settings) -> Checked {
+    let batch_size = path.field("batch_size");
     batch_size.whole(u64::from(settings.batch_size), 1..=LARGEST_BATCH)?;
-    place.field("training_samples").whole(u64::from(settings.training_samples), 1..=LARGEST_SET)?;
-    place.field("test_samples").whole(u64::from(settings.test_samples), 1..=LARGEST_SET)?;
+    path.field("training_samples").whole(u64::from(settings.training_samples), 1..=LARGEST_SET)?;
+    path.field("test_samples").whole(u64::from(settings.test_samples), 1..=LARGEST_SET)?;
     batch_size.holds(
         settings.batch_size <= settings.training_samples,
         "The batch is larger than the training set that it is taken from.",
     )?;
-    settings.chance_accuracy.map_or(Ok(()), |chance| place.field("chance_accuracy").share(chance))?;
-    place.field("learning_rate").number(settings.learning_rate, f64::MIN_POSITIVE..=LARGEST_LEARNING_RATE)?;
-    place.field("parameters").whole(settings.parameters, 1..=MOST_PARAMETERS)?;
-    place.field("training_flops_per_sample").whole(settings.training_flops_per_sample, 1..=MOST_FLOPS_PER_SAMPLE)?;
-    place.field("device_memory_bytes").whole(settings.device_memory_bytes, 0..=MOST_BYTES)?;
-    let variants = place.field("variants");
+    settings.chance_accuracy.map_or(Ok(()), |chance| path.field("chance_accuracy").share(chance))?;
+    path.field("learning_rate").number(settings.learning_rate, f64::MIN_POSITIVE..=LARGEST_LEARNING_RATE)?;
+    path.field("parameters").whole(settings.parameters, 1..=MOST_PARAMETERS)?;
+    path.field("training_flops_per_sample").whole(settings.training_flops_per_sample, 1..=MOST_FLOPS_PER_SAMPLE)?;
+    path.field("device_memory_bytes").whole(settings.device_memory_bytes, 0..=MOST_BYTES)?;
+    let variants = path.field("variants");
     variants.list(settings.variants.len(), VARIANTS)?;
     settings.variants.iter().enumerate().try_for_each(|(i, variant)| variants.item(i).filled_text(variant, VARIANT))
 }
 
-fn check_cold_start(place: &Place<'_>, cold_start: &ColdStart) -> Checked {
+fn check_cold_start(path: &FieldPath<'_>, cold_start: &ColdStart) -> Checked {
     for (name, seconds) in [
         ("data_seconds", cold_start.data_seconds),
         ("build_seconds", cold_start.build_seconds),
@@ -59,20 +59,20 @@ fn check_cold_start(place: &Place<'_>, cold_start: &ColdStart) -> Checked {
         ("tuning_seconds", cold_start.tuning_seconds),
         ("first_step_seconds", cold_start.first_step_seconds),
     ] {
-        place.field(name).optional_number(seconds, 0.0..=LONGEST_SECONDS)?;
+        path.field(name).optional_number(seconds, 0.0..=LONGEST_SECONDS)?;
     }
     Ok(())
 }
 
-fn check_evidence(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
-    let losses = place.field("first_losses");
+fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
+    let losses = path.field("first_losses");
     losses.list(record.first_losses.len(), FIRST_LOSSES)?;
     for (i, &loss) in record.first_losses.iter().enumerate() {
         losses.item(i).finite(f64::from(loss))?;
     }
     let steps: u64 = record.windows.iter().map(|w| u64::from(w.steps)).sum();
     losses.holds(record.first_losses.len() as u64 <= steps, "There are more first losses than steps.")?;
-    let weights = place.field("weight_samples");
+    let weights = path.field("weight_samples");
     weights.list(record.weight_samples.len(), WEIGHT_SAMPLES)?;
     for (i, sample) in record.weight_samples.iter().enumerate() {
         weights.item(i).field("value").finite(f64::from(sample.value))?;
@@ -80,13 +80,13 @@ fn check_evidence(place: &Place<'_>, record: &WorkloadRecord) -> Checked {
     Ok(())
 }
 
-fn check_resources(place: &Place<'_>, resources: &Resources) -> Checked {
-    place.field("cpu_user_percent").optional_number(resources.cpu_user_percent, 0.0..=MOST_CPU_PERCENT)?;
-    place.field("cpu_system_percent").optional_number(resources.cpu_system_percent, 0.0..=MOST_CPU_PERCENT)?;
+fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Checked {
+    path.field("cpu_user_percent").optional_number(resources.cpu_user_percent, 0.0..=MOST_CPU_PERCENT)?;
+    path.field("cpu_system_percent").optional_number(resources.cpu_system_percent, 0.0..=MOST_CPU_PERCENT)?;
     let (average, maximum) = (resources.resident_memory_average_bytes, resources.resident_memory_maximum_bytes);
-    place.field("resident_memory_average_bytes").whole(average.unwrap_or(0), 0..=MOST_BYTES)?;
-    place.field("resident_memory_maximum_bytes").whole(maximum.unwrap_or(0), 0..=MOST_BYTES)?;
-    place.field("resident_memory_average_bytes").holds(
+    path.field("resident_memory_average_bytes").whole(average.unwrap_or(0), 0..=MOST_BYTES)?;
+    path.field("resident_memory_maximum_bytes").whole(maximum.unwrap_or(0), 0..=MOST_BYTES)?;
+    path.field("resident_memory_average_bytes").holds(
         average.zip(maximum).is_none_or(|(average, maximum)| average <= maximum),
         "The average is larger than the maximum.",
     )
