@@ -19,7 +19,7 @@ use crate::training::BatchPlan;
 use crate::workload::{Training, TrainingRange, Workload};
 pub use cliffs::Cliff;
 use contest::Contest;
-pub use report::{Entry, Measured, Outcome, Size, StepsReport, Timed, WorkloadSteps};
+pub use report::{Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
 
 /// What to measure, and how much it may cost.
 #[derive(Clone, Debug)]

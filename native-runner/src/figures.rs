@@ -5,6 +5,11 @@ pub(crate) fn figure(id: &str, value: f64) -> String {
     metric(id).unwrap_or_else(|| panic!("{id} is not in the registry of metrics")).text(value)
 }
 
+/// Memory, as every table shows it.
+pub(crate) fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

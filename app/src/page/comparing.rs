@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use engine::measure;
+use engine::measure::Schedule;
 use leptos::prelude::*;
 use results::comparison::{Contender, Refused};
 use results::{Precision, RunRecord};
@@ -17,13 +17,6 @@ use crate::platform;
 /// What every back end trains by default: one pass over the data, the same work for all.
 const USUAL_LIMIT: Limit = Limit::Epochs(1);
 
-/// One run of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Turn {
-    backend: PageBackend,
-    seed: u32,
-}
-
 /// What is compared, and from which seeds.
 #[derive(Clone)]
 pub(super) struct Task {
@@ -32,10 +25,8 @@ pub(super) struct Task {
 }
 
 impl Task {
-    fn turns(&self) -> Vec<Turn> {
-        let contenders = self.options.contenders();
-        let turn = |turn: measure::Turn| Turn { backend: contenders[turn.contender], seed: self.seeds[turn.seed] };
-        measure::turns(self.seeds.len(), contenders.len()).map(turn).collect()
+    fn schedule(&self) -> Schedule {
+        Schedule::new(self.seeds.len(), self.options.contenders().len())
     }
 }
 
@@ -45,8 +36,8 @@ pub(super) struct Comparing {
     benchmark: Benchmark,
     /// `None` before the first comparison.
     pub(super) task: RwSignal<Option<Task>>,
-    /// The current turn and those to come; empty when nothing runs.
-    queue: RwSignal<Vec<Turn>>,
+    /// Without turns when nothing runs.
+    schedule: RwSignal<Schedule>,
     pub(super) records: RwSignal<Vec<RunRecord>>,
     pub(super) refused: RwSignal<Vec<Refused>>,
 }
@@ -56,7 +47,7 @@ impl Comparing {
         let comparing = Self {
             benchmark,
             task: RwSignal::new(None),
-            queue: RwSignal::new(Vec::new()),
+            schedule: RwSignal::new(Schedule::default()),
             records: RwSignal::new(Vec::new()),
             refused: RwSignal::new(Vec::new()),
         };
@@ -66,15 +57,15 @@ impl Comparing {
 
     /// The back end that is running, during a comparison.
     pub(super) fn present(self) -> Option<PageBackend> {
-        self.queue.with(|queue| queue.first().map(|turn| turn.backend))
+        let turn = self.schedule.with(Schedule::present)?;
+        self.task.with(|task| task.as_ref().map(|task| task.options.contenders()[turn.contender]))
     }
 
     /// What the status region says about a comparison, if there is one.
     pub(super) fn status(self, of_the_run: &str) -> Option<String> {
-        let of = self.task.with(|task| task.as_ref().map_or(0, |task| task.turns().len()));
         if let Some(backend) = self.present() {
-            let place = of + 1 - self.queue.with(Vec::len);
-            return Some(format!("{} ({place} of {of}): {of_the_run}", backend.title()));
+            let (number, count) = self.schedule.with(|schedule| (schedule.number(), schedule.count()));
+            return Some(format!("{} ({number} of {count}): {of_the_run}", backend.title()));
         }
         let done = self.records.with(|records| !records.is_empty()) || self.refused.with(|refused| !refused.is_empty());
         done.then(|| match self.benchmark.stage.get() {
@@ -86,7 +77,7 @@ impl Comparing {
     /// Forgets what was compared before, because another run begins.
     pub(super) fn forget(self) {
         self.task.set(None);
-        self.queue.set(Vec::new());
+        self.schedule.set(Schedule::default());
         self.records.set(Vec::new());
         self.refused.set(Vec::new());
     }
@@ -96,25 +87,25 @@ impl Comparing {
         let limit = options.limit.or(Some(USUAL_LIMIT));
         let task =
             Task { seeds: options.seeds_from(platform::random_seed()), options: RunOptions { limit, ..options } };
-        self.queue.set(task.turns());
+        self.schedule.set(task.schedule());
         self.task.set(Some(task));
-        self.run_first();
+        self.begin_turn();
     }
 
-    /// Starts the first turn of the queue, or notes why its back end cannot train and goes on with the next one.
-    fn run_first(self) {
-        let (Some(Turn { backend, seed }), Some(task)) =
-            (self.queue.get_untracked().first().copied(), self.task.get_untracked())
+    /// Begins the present turn, or notes why its back end cannot train and goes on with the next one.
+    fn begin_turn(self) {
+        let (Some(turn), Some(task)) = (self.schedule.with_untracked(Schedule::present), self.task.get_untracked())
         else {
             return;
         };
+        let (backend, seed) = (task.options.contenders()[turn.contender], task.seeds[turn.seed]);
         let options = task.options.with_backend(backend);
         match self.benchmark.supplies.with_untracked(|supplies| options.obstacle(supplies)) {
             Some(reason) => self.refuse(reason),
             // The worker of the run before is ended first.
             None => {
                 let begin = move || {
-                    if self.queue.with_untracked(|queue| !queue.is_empty()) {
+                    if self.is_under_way() {
                         self.benchmark.start(Kind::Comparison { seed }, options);
                     }
                 };
@@ -123,33 +114,29 @@ impl Comparing {
         }
     }
 
-    /// Notes why the current back end does not train. What stopped it with one seed would with the next.
+    /// Notes why the present back end does not train, which then has no more turns.
     fn refuse(self, reason: String) {
-        let Some(Turn { backend, .. }) = self.queue.get_untracked().first().copied() else { return };
+        let Some(backend) = untrack(|| self.present()) else { return };
         let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.options.precision));
         let contender =
             Contender { backend: backend.name().to_owned(), precision: precision.unwrap_or(Precision::F32) };
         self.refused.update(|refused| refused.push(Refused { contender, reason }));
-        self.queue.update(|queue| {
-            let mut place = 0;
-            queue.retain(|turn| {
-                place += 1;
-                place == 1 || turn.backend != backend
-            });
-        });
-        self.go_on();
+        self.schedule.update(Schedule::give_up);
+        self.begin_turn();
     }
 
     fn go_on(self) {
-        self.queue.update(|queue| {
-            queue.remove(0);
-        });
-        self.run_first();
+        self.schedule.update(Schedule::go_on);
+        self.begin_turn();
+    }
+
+    fn is_under_way(self) -> bool {
+        self.schedule.with_untracked(|schedule| schedule.present().is_some())
     }
 
     /// When a back end's run ends, takes its record and begins the next run.
     fn follow(self, stage: &Stage) {
-        if self.queue.with_untracked(Vec::is_empty) {
+        if !self.is_under_way() {
             return;
         }
         match stage {
@@ -159,7 +146,7 @@ impl Comparing {
                 self.go_on();
             }
             Stage::Failed(sentence) => self.refuse(sentence.clone()),
-            Stage::Cancelled => self.queue.set(Vec::new()),
+            Stage::Cancelled => self.schedule.update(Schedule::end),
             Stage::Ready | Stage::Running | Stage::Cancelling => {}
         }
     }

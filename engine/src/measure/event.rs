@@ -1,6 +1,6 @@
 use results::Adapter;
 
-use super::Phase;
+use super::{Phase, Window};
 
 /// What measurements announce that follow each other: steps per second, and kernels.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,6 @@ pub enum Event {
     Again { what: String },
     /// What goes on for one of those that are measured.
     Phase { who: &'static str, phase: Phase },
-    /// A window is over; how many samples per second it had. Its figures are kept, even if nothing comes after it.
-    Window { who: &'static str, samples_per_second: f64 },
+    /// A window is over. It is kept, even if nothing comes after it.
+    Window { who: &'static str, window: Window },
 }

@@ -94,8 +94,7 @@ impl Run<'_> {
 fn rise_in_turns(size: &Size) -> Option<f64> {
     let windows = |index: usize| size.entries.get(index)?.outcome.measured().map(|measured| &measured.windows);
     let rounds = windows(0)?.iter().zip(windows(1)?);
-    let rises: Vec<f64> =
-        rounds.map(|(small, large)| small.samples_per_second() / large.samples_per_second() - 1.0).collect();
+    let rises: Vec<f64> = rounds.map(|(small, large)| small.rate() / large.rate() - 1.0).collect();
     statistics::quantile(&rises, 0.5)
 }
 

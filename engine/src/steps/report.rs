@@ -1,15 +1,16 @@
 //! What was measured, with every raw sample.
 
-use results::{Adapter, Disagreement, Precision, Warning, statistics};
+use results::{Adapter, Disagreement, Precision, Warning};
 use serde::Serialize;
 
 use super::{Cliff, Contender, Request};
 use crate::error::EngineError;
+use crate::measure::{self, Spread, Window, of_peak};
 use crate::trainer::Preparation;
 use crate::workload::Workload;
 
 /// Version of the layout of [`StepsReport`].
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 
 /// Everything that [`super::measure`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -94,47 +95,8 @@ impl Entry {
     }
 }
 
-/// What became of an entry.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
-    Measured(Measured),
-    /// Refused before anything was allocated, where the back end can tell what it needs; otherwise once it is built.
-    DoesNotFit {
-        what: String,
-        needed_bytes: u64,
-        allowed_bytes: u64,
-    },
-    /// Not asked of any back end, such as a batch of more samples than there are.
-    Skipped {
-        reason: String,
-    },
-    /// The back end cannot, or could not go on; or the data cannot be used.
-    Failed {
-        message: String,
-    },
-    /// It does not compute what the reference does, so nothing was timed.
-    Wrong(Disagreement),
-    /// Somebody stopped the run before there was a window.
-    Cancelled,
-}
-
-impl Outcome {
-    pub(super) fn of(error: &EngineError) -> Self {
-        match error {
-            EngineError::DoesNotFit { what, needed_bytes, allowed_bytes } => {
-                Self::DoesNotFit { what: what.clone(), needed_bytes: *needed_bytes, allowed_bytes: *allowed_bytes }
-            }
-            EngineError::InvalidSetting { .. } => Self::Skipped { reason: error.to_string() },
-            other => Self::Failed { message: other.to_string() },
-        }
-    }
-
-    /// The figures, if there are any.
-    pub fn measured(&self) -> Option<&Measured> {
-        if let Self::Measured(measured) = self { Some(measured) } else { None }
-    }
-}
+/// What became of an entry. Where it is wrong, it does not compute what the reference does.
+pub type Outcome = measure::Outcome<Measured, Disagreement>;
 
 /// The figures of an entry. Rates are medians over the windows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -164,59 +126,33 @@ pub struct Measured {
     pub variants: Vec<String>,
     /// Whether every loss was a number; a network that diverged takes its steps in the same time, but learns nothing.
     pub losses_are_finite: bool,
-    pub windows: Vec<Timed>,
+    pub windows: Vec<Window>,
 }
 
-/// Some steps between two readings of the clock; the device had nothing to do at both.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Timed {
-    pub steps: u32,
-    pub samples: u64,
-    pub seconds: f64,
-    /// Peak of the device's arithmetic, measured right after the window; absent where nobody measured it.
-    pub peak_flops_per_second: Option<f64>,
-}
-
-impl Timed {
-    pub(super) fn samples_per_second(&self) -> f64 {
-        self.samples as f64 / self.seconds
-    }
-}
-
-/// What a contest knows of an entry apart from its windows.
+/// What is known of an entry apart from its windows.
 pub(super) struct Facts {
     pub(super) flops_per_sample: u64,
-    pub(super) on_gauged_device: bool,
     pub(super) device_memory_bytes: u64,
     pub(super) predicted_bytes: Option<u64>,
     pub(super) build_seconds: f64,
     pub(super) preparation: Preparation,
     pub(super) variants: Vec<String>,
-    pub(super) losses_are_finite: bool,
 }
 
 impl Measured {
     /// `None` without windows.
-    pub(super) fn of(facts: Facts, windows: Vec<Timed>) -> Option<Self> {
-        let rates: Vec<f64> = windows.iter().map(Timed::samples_per_second).collect();
-        let quantile = |q| statistics::quantile(&rates, q);
-        let (lowest, samples_per_second, highest) = (quantile(0.0)?, quantile(0.5)?, quantile(1.0)?);
-        let steps: Vec<f64> = windows.iter().map(|window| f64::from(window.steps) / window.seconds).collect();
+    pub(super) fn of(facts: Facts, losses_are_finite: bool, windows: Vec<Window>) -> Option<Self> {
+        let samples_per_second = Spread::of(windows.iter().map(Window::rate))?;
+        let steps_per_second = Spread::of(windows.iter().map(|window| 1.0 / window.seconds_each()))?.median;
         let flops_per_sample = facts.flops_per_sample as f64;
-        let flops_per_second = samples_per_second * flops_per_sample;
-        let peaks: Vec<f64> = windows.iter().filter_map(|window| window.peak_flops_per_second).collect();
-        let share = |window: &Timed| {
-            let peak = window.peak_flops_per_second?;
-            Some(window.samples_per_second() * flops_per_sample / peak)
-        };
-        let shares: Vec<f64> = windows.iter().filter_map(share).collect();
+        let (peak_flops_per_second, peak_share) = of_peak(&windows, flops_per_sample);
         Some(Self {
-            steps_per_second: statistics::quantile(&steps, 0.5)?,
-            samples_per_second,
-            relative_spread: (highest - lowest) / 2.0 / samples_per_second,
-            flops_per_second,
-            peak_flops_per_second: statistics::quantile(&peaks, 0.5),
-            peak_share: statistics::quantile(&shares, 0.5),
+            steps_per_second,
+            samples_per_second: samples_per_second.median,
+            relative_spread: samples_per_second.relative(),
+            flops_per_second: samples_per_second.median * flops_per_sample,
+            peak_flops_per_second,
+            peak_share,
             ratio_to_fastest: 1.0,
             device_memory_bytes: facts.device_memory_bytes,
             predicted_bytes: facts.predicted_bytes,
@@ -224,7 +160,7 @@ impl Measured {
             compiling_seconds: facts.preparation.compiling_seconds,
             tuning_seconds: facts.preparation.tuning_seconds,
             variants: facts.variants,
-            losses_are_finite: facts.losses_are_finite,
+            losses_are_finite,
             windows,
         })
     }

@@ -3,7 +3,7 @@ use results::{CurvePoint, Epoch, Evaluation, Outcome, Window, WorkloadRecord, su
 use super::progress::Progress;
 use super::{Edges, Event, Limits};
 use crate::error::EngineError;
-use crate::measure::Phase;
+use crate::measure::{Length, Phase, timed_steps};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
 
@@ -29,8 +29,7 @@ pub(super) struct Learning<'a> {
     pub(super) progress: Progress,
     step: u64,
     training_seconds: f64,
-    /// Latest estimate; absent before the first step.
-    step_seconds: Option<f64>,
+    length: Length,
     epoch: EpochSoFar,
     repetition: Repetition,
     stopped_early: bool,
@@ -82,7 +81,7 @@ impl<'a> Learning<'a> {
             progress,
             step: 0,
             training_seconds: 0.0,
-            step_seconds: None,
+            length: Length::default(),
             epoch: EpochSoFar::default(),
             repetition: Repetition::default(),
             stopped_early: false,
@@ -151,9 +150,8 @@ impl<'a> Learning<'a> {
         edges: &mut Edges<'_>,
     ) -> Result<(), EngineError> {
         let steps = self.steps_of_window(boundary, seconds_left);
-        let start = edges.clock.now_seconds();
-        let report = self.trainer.train_steps(steps).await?;
-        let seconds = edges.clock.now_seconds() - start;
+        let (report, window) = timed_steps(self.trainer, steps, edges.clock).await?;
+        let seconds = window.seconds;
         edges.meter.sample();
         self.repetition.note(&report.losses)?;
 
@@ -161,7 +159,7 @@ impl<'a> Learning<'a> {
         self.record.cold_start.first_step_seconds.get_or_insert(seconds);
         self.step += u64::from(steps);
         self.training_seconds += seconds;
-        self.step_seconds = Some(seconds / f64::from(steps));
+        self.length.note(&window);
         self.note_losses(&report, seconds, workload_fraction, edges);
         self.note_epoch(&report, seconds);
         if self.going() && edges.observer.cancelled() {
@@ -170,17 +168,11 @@ impl<'a> Learning<'a> {
         Ok(())
     }
 
-    /// How many steps fit into a window; a single one while nothing is known about their length.
+    /// How many steps fit into a window.
     fn steps_of_window(&self, boundary: u64, seconds_left: f64) -> u32 {
         let room = u32::try_from(boundary.saturating_sub(self.step)).unwrap_or(u32::MAX).max(1);
-        let Some(step_seconds) = self.step_seconds else { return 1 };
         let window_seconds = WINDOW_SECONDS.max(LATENCIES_OF_WINDOW * self.trainer.latency_seconds());
-        let wanted = window_seconds.min(seconds_left).max(0.0) / step_seconds.max(1e-7);
-        // The first step includes the driver's own preparations, so the second window grows carefully.
-        let careful = if self.step == 1 { wanted.min(8.0) } else { wanted };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u32")]
-        let steps = careful.ceil().clamp(1.0, f64::from(u32::MAX)) as u32;
-        steps.min(room)
+        self.length.repetitions(window_seconds.min(seconds_left).max(0.0)).min(room)
     }
 
     fn note_losses(&mut self, report: &StepReport, seconds: f64, workload_fraction: f64, edges: &mut Edges<'_>) {

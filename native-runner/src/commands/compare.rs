@@ -3,9 +3,10 @@ use std::rc::Rc;
 
 use console::Style;
 use engine::backends::Devices;
-use engine::measure::turns;
+use engine::measure::Schedule;
 use engine::{
-    BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Limit, RunRequest, Stopped, SuiteDefinition, Workload,
+    BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Limit, Observer, RunRequest, Stopped, SuiteDefinition,
+    Workload,
 };
 use results::comparison::{Comparison, Contender};
 use results::{Provenance, RunRecord};
@@ -159,26 +160,44 @@ impl Contest<'_> {
         let mut progress = RunProgress::new(interrupt.clone());
         let mut data = DataFolder::with_data_of(&self.arguments.data, self.workloads)?;
         let mut findings = Findings::default();
-        let (seeds, backends) = (self.seeds.len(), self.backends.len());
-        let turns = (0..self.workloads.len()).flat_map(|place| turns(seeds, backends).map(move |turn| (place, turn)));
-        for (number, (place, turn)) in turns.enumerate() {
-            if interrupt.asked() {
-                findings.cancelled = true;
+        for place in 0..self.workloads.len() {
+            self.take_turns(place, &mut findings, &mut data, &mut progress, clock)?;
+            if findings.cancelled {
                 break;
             }
-            let backend = self.backends[turn.contender].as_ref();
-            let (workload, seed) = (&self.workloads[place], self.seeds[turn.seed]);
+        }
+        progress.finish();
+        Ok(findings)
+    }
+
+    /// Trains one of the workloads in turn.
+    fn take_turns(
+        &self,
+        place: usize,
+        findings: &mut Findings,
+        data: &mut DataFolder,
+        progress: &mut RunProgress,
+        clock: &MonotonicClock,
+    ) -> Result<(), Failure> {
+        let workload = &self.workloads[place];
+        let mut schedule = Schedule::new(self.seeds.len(), self.backends.len());
+        while let Some(turn) = schedule.present() {
+            if progress.cancelled() {
+                findings.cancelled = true;
+            }
+            if findings.cancelled {
+                break;
+            }
+            let (backend, seed) = (self.backends[turn.contender].as_ref(), self.seeds[turn.seed]);
             let contender = contender(backend);
             if findings.refused(workload.name, &contender).is_some() || findings.is_wrong(workload.name, &contender) {
+                schedule.give_up();
                 continue;
             }
-            progress.begin_part(
-                number,
-                self.workloads.len() * seeds * backends,
-                format!("on {contender}, seed {seed}"),
-            );
+            let (before, count) = (place * schedule.count(), self.workloads.len() * schedule.count());
+            progress.begin_part(before + schedule.number() - 1, count, format!("on {contender}, seed {seed}"));
             let mut meter = ProcessMeter::default();
-            let mut edges = Edges { data: &mut data, observer: &mut progress, clock, meter: &mut meter };
+            let mut edges = Edges { data, observer: progress, clock, meter: &mut meter };
             match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
                 Ok(record) => {
                     self.keep(&record, &contender)?;
@@ -191,12 +210,9 @@ impl Contest<'_> {
                     findings.give_up(without.map(|workload| workload.name), &contender, error);
                 }
             }
-            if findings.cancelled {
-                break;
-            }
+            schedule.go_on();
         }
-        progress.finish();
-        Ok(findings)
+        Ok(())
     }
 
     fn request(&self, workload: &Workload, seed: u32, backend: &dyn Backend) -> RunRequest {

@@ -2,12 +2,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use console::Style;
-use engine::backends::wgsl::microbenchmarks::{
-    self, Entry, KernelReport, Outcome, Peak, Request, Skipped, Suite, Timing, Unit,
-};
+use engine::backends::wgsl::microbenchmarks::{self, Entry, KernelReport, Outcome, Peak, Request, Suite, Timing, Unit};
 use results::Provenance;
 use serde::Serialize;
 
+use super::refusal::Refusal;
 use crate::cli::{JsonTarget, KernelsArgs};
 use crate::clock::MonotonicClock;
 use crate::failure::Failure;
@@ -79,7 +78,7 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
             continue;
         }
         show_table(suite_title(suite), &entries_table(&entries))?;
-        show_skipped(&entries)?;
+        show_refused(&entries)?;
     }
     Ok(())
 }
@@ -129,14 +128,14 @@ fn entries_table(entries: &[&Entry]) -> Table {
     let mut rows = Vec::new();
     for entry in entries.iter().copied() {
         let cells = match &entry.outcome {
-            Outcome::Measured { flops_per_second, peak_share, timing, .. } => [
-                figure("training_seconds", timing.seconds),
-                spread(timing),
-                figure("flops_per_second", *flops_per_second),
-                peak_share.map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0)),
+            Outcome::Measured(figures) => [
+                figure("training_seconds", figures.timing.seconds),
+                spread(&figures.timing),
+                figure("flops_per_second", figures.flops_per_second),
+                figures.peak_share.map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0)),
             ],
-            Outcome::Wrong { .. } => ["wrong", "–", "–", "–"].map(str::to_owned),
-            Outcome::Skipped { .. } => continue,
+            Outcome::Wrong(_) => ["wrong", "–", "–", "–"].map(str::to_owned),
+            _ => continue,
         };
         rows.push(Row { entry, cells });
     }
@@ -153,53 +152,25 @@ fn entries_table(entries: &[&Entry]) -> Table {
     }
 }
 
-/// Says what was left out and why, entries of one reason together.
-fn show_skipped(entries: &[&Entry]) -> Result<(), Failure> {
+/// Says what has no figure and why, entries of one reason together.
+fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for entry in entries {
-        if let Outcome::Skipped { reason } = &entry.outcome {
-            let (reason, detail) = skipped(reason);
+    for entry in entries.iter().filter(|entry| !matches!(entry.outcome, Outcome::Wrong(_))) {
+        if let Some(Refusal { reason, detail }) = Refusal::of(&entry.outcome) {
+            let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
             by_reason.entry(reason).or_default().push(format!("{}, {}{detail}", entry.size, entry.pass.title()));
         }
     }
     for (reason, entries) in by_reason {
-        SCREEN.prose(&format!("  skipped, {reason}: "), &entries.join("; "), 4)?;
+        SCREEN.prose(&format!("  {reason}: "), &entries.join("; "), 4)?;
     }
     Ok(())
 }
 
-/// The reason for people, and what is particular to the entry.
-fn skipped(reason: &Skipped) -> (String, String) {
-    let mebibytes = |bytes: u64| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20));
-    match reason {
-        Skipped::TimeBudget { predicted_seconds, allowed_seconds } => (
-            format!("longer than {} each time (--budget-seconds)", figure("training_seconds", *allowed_seconds)),
-            format!(" (about {})", figure("training_seconds", *predicted_seconds)),
-        ),
-        Skipped::MemoryBudget { needed_bytes, allowed_bytes } => (
-            format!("more memory than {} (--budget-mib)", mebibytes(*allowed_bytes)),
-            format!(" ({})", mebibytes(*needed_bytes)),
-        ),
-        Skipped::BufferTooLarge { needed_bytes, allowed_bytes } => (
-            format!("a buffer larger than this device's {}", mebibytes(*allowed_bytes)),
-            format!(" ({})", mebibytes(*needed_bytes)),
-        ),
-        Skipped::OutOfMemory { needed_bytes, .. } => {
-            ("the device ran out of memory".to_owned(), format!(" ({})", mebibytes(*needed_bytes)))
-        }
-        Skipped::NoKernel { what } => ((*what).to_owned(), String::new()),
-    }
-}
-
 fn wrong(entry: &Entry) -> Option<String> {
-    let Outcome::Wrong { at, found, expected } = entry.outcome else { return None };
-    Some(format!(
-        "{} {}, {}: value {at} is {found:e} where a plain sum gives {expected:e}, so nothing was timed; a newer GPU \
-         driver may help",
-        entry.suite.name(),
-        entry.size,
-        entry.pass.title()
-    ))
+    let Outcome::Wrong(_) = entry.outcome else { return None };
+    let refusal = Refusal::of(&entry.outcome)?;
+    Some(format!("{} {}, {}: {refusal}", entry.suite.name(), entry.size, entry.pass.title()))
 }
 
 fn spread(timing: &Timing) -> String {
@@ -218,7 +189,7 @@ fn amount(unit: Unit, value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use engine::backends::wgsl::microbenchmarks::Pass;
+    use engine::backends::wgsl::microbenchmarks::{Difference, Pass};
 
     use super::*;
 
@@ -243,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_wrong_entry_is_named_with_both_values_and_has_no_figure() {
-        let wrong_entry = entry(Outcome::Wrong { at: 3, found: 1.5, expected: 2.5 });
+        let wrong_entry = entry(Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }));
         let text = wrong(&wrong_entry).unwrap();
         assert!(text.contains("gemm 8 × 8 × 8, forward: value 3 is 1.5e0 where a plain sum gives 2.5e0"), "{text}");
         let table = entries_table(&[&wrong_entry]);
@@ -251,13 +222,8 @@ mod tests {
     }
 
     #[test]
-    fn skipped_entries_are_not_in_the_table() {
-        let reason = Skipped::TimeBudget { predicted_seconds: 3.0, allowed_seconds: 0.5 };
-        let (shown, detail) = skipped(&reason);
-        assert_eq!(
-            (shown.as_str(), detail.as_str()),
-            ("longer than 500.0 ms each time (--budget-seconds)", " (about 3.000 s)")
-        );
-        assert!(entries_table(&[&entry(Outcome::Skipped { reason })]).titles.is_empty());
+    fn entries_without_figures_are_not_in_the_table() {
+        let slow = Outcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 };
+        assert!(entries_table(&[&entry(slow)]).titles.is_empty());
     }
 }

@@ -13,6 +13,7 @@ mod kernels;
 mod list;
 #[cfg(feature = "wgsl")]
 mod profile;
+mod refusal;
 mod selection;
 #[cfg(feature = "burn-remote")]
 mod serve_device;

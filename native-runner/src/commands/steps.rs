@@ -9,7 +9,8 @@ use serde::Serialize;
 use sysinfo::System;
 
 use super::contenders::{self, ALL, Unavailable};
-use super::steps_table::{name_of, refusal, show};
+use super::refusal::Refusal;
+use super::steps_table::{name_of, show};
 use crate::cli::{JsonTarget, StepsArgs, find_workloads};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
@@ -145,7 +146,7 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
     let refusals = |counts: fn(&Outcome) -> bool| {
         let counted = entries().filter(|(.., entry)| counts(&entry.outcome));
         let refusals = counted.filter_map(|(workload, size, entry)| {
-            Some(format!("{}: {}", name_of(workload, size, entry), refusal(&entry.outcome)?))
+            Some(format!("{}: {}", name_of(workload, size, entry), Refusal::of(&entry.outcome)?))
         });
         refusals.collect::<Vec<_>>().join("; ")
     };

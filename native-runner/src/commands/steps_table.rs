@@ -1,11 +1,12 @@
 //! Steps per second as a person reads them.
 
 use console::Style;
-use engine::steps::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
+use engine::steps::{Cliff, Entry, Measured, Size, StepsReport, WorkloadSteps};
 
 use super::framework::burn_lines;
+use super::refusal::Refusal;
 use crate::failure::Failure;
-use crate::figures::figure;
+use crate::figures::{figure, mebibytes};
 use crate::screen::Screen;
 use crate::table::{Column, Table};
 
@@ -111,10 +112,6 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn mebibytes(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
-}
-
 /// What a person must know beside the figures.
 fn notes(report: &StepsReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
@@ -123,9 +120,7 @@ fn notes(report: &StepsReport) -> Vec<String> {
         for size in &workload.sizes {
             for entry in &size.entries {
                 let name = name_of(workload, size, entry);
-                if let Some(reason) = refusal(&entry.outcome) {
-                    notes.push(format!("{name}: {reason}"));
-                }
+                notes.extend(Refusal::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
                 if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
                     notes.push(format!("{name}: the loss is not a finite number, so it trains but learns nothing"));
                 }
@@ -162,34 +157,9 @@ pub(super) fn name_of(workload: &WorkloadSteps, size: &Size, entry: &Entry) -> S
     format!("{} in batches of {}, {}", workload.workload, size.batch_size, entry.backend)
 }
 
-/// Why there is no figure; `None` where there is one.
-pub(super) fn refusal(outcome: &Outcome) -> Option<String> {
-    match outcome {
-        Outcome::Measured(_) => None,
-        Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => Some(format!(
-            "does not fit: {what} needs {needed_bytes} bytes ({}), and {allowed_bytes} ({}) are allowed",
-            mebibytes(*needed_bytes),
-            mebibytes(*allowed_bytes)
-        )),
-        Outcome::Skipped { reason } => Some(format!("left out: {reason}")),
-        Outcome::Failed { message } => Some(format!("failed: {message}")),
-        Outcome::Wrong(found) => Some(format!("{found}, so nothing was timed; a newer GPU driver may help")),
-        Outcome::Cancelled => Some("stopped before its first window".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use results::{Compared, Disagreement};
-
     use super::*;
-
-    #[test]
-    fn what_does_not_fit_says_both_numbers() {
-        let what = "the workload as a whole".to_owned();
-        let text = refusal(&Outcome::DoesNotFit { what, needed_bytes: 3 << 20, allowed_bytes: 1 << 20 }).unwrap();
-        assert!(text.contains("3145728 bytes (3.0 MiB)") && text.contains("1048576 (1.0 MiB)"), "{text}");
-    }
 
     #[test]
     fn a_cliff_that_was_not_there_in_turns_is_told_as_such() {
@@ -203,16 +173,5 @@ mod tests {
         assert!(about(&cliff(None)).contains("takes 50.0 % longer in batches of 256"));
         assert!(about(&cliff(Some(0.2))).contains("takes 20.0 % longer"));
         assert!(about(&cliff(Some(-0.02))).contains("in turns it takes -2.0 %"));
-    }
-
-    #[test]
-    fn a_wrong_entry_has_no_figure_but_both_numbers() {
-        let text = refusal(&Outcome::Wrong(Disagreement {
-            compared: Compared::Losses,
-            largest_difference: 0.5,
-            tolerance: 0.001,
-        }))
-        .unwrap();
-        assert!(text.contains("5.00e-1") && text.contains("1e-3"), "{text}");
     }
 }

@@ -53,10 +53,13 @@ impl Observer<Event> for ListProgress {
             }
             Event::Again { what } => self.begin(what),
             Event::Phase { who, phase } => self.progress.show(None, format!("· {who}: {}", phase.title())),
-            Event::Window { who, samples_per_second } => {
-                let text = format!("· {who} {}", figure("samples_per_second", *samples_per_second));
-                self.progress.say_now_and_then(&format!("  {} {text}", self.what));
-                self.progress.show(None, text);
+            Event::Window { who, window } => {
+                // How fast a kernel is, stands in its table beside what that means.
+                if window.samples.is_some() {
+                    let text = format!("· {who} {}", figure("samples_per_second", window.rate()));
+                    self.progress.say_now_and_then(&format!("  {} {text}", self.what));
+                    self.progress.show(None, text);
+                }
             }
         }
     }

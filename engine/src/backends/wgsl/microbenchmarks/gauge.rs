@@ -59,12 +59,12 @@ impl Gauge {
 impl measure::Gauge for Gauge {
     async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
         let window = self.setup.window(self.repetitions).await?;
-        Ok(self.flops * f64::from(window.repetitions) / window.seconds)
+        Ok(self.flops * window.rate())
     }
 
     async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>, EngineError> {
         let Some(Copying { setup, bytes }) = &mut self.copying else { return Ok(None) };
         let window = setup.look().await?;
-        Ok(Some(*bytes * f64::from(window.repetitions) / window.seconds))
+        Ok(Some(*bytes * window.rate()))
     }
 }

@@ -3,18 +3,20 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use async_trait::async_trait;
+
 use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
 use super::super::recording::BufferRange;
-use super::report::{Timing, Window};
+use super::report::Timing;
 use super::work::{SLOTS, Work};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::measure::Gauge;
+use crate::measure::{Contest, Event, Gauge, Length, Observer, Participant, Repeatable, Rules, Window};
 
-/// A window is at least so long, so that reading the clock and the last wait cost little.
+/// A window is about so long, so that reading the clock and the last wait cost little.
 const WINDOW_SECONDS: f64 = 0.1;
 /// A look at a variant, to find the one that is worth measuring.
 const LOOK_SECONDS: f64 = 0.02;
@@ -103,46 +105,44 @@ impl Setup {
     /// One window of about the time of a short look, after a first run that warms up.
     pub(super) async fn look(&mut self) -> Result<Window, EngineError> {
         self.window(1).await?;
-        self.calibrated(LOOK_SECONDS).await
-    }
-
-    /// Windows, after a first run that warms up. Some of them are left out when the budget is spent.
-    pub(super) async fn timing(&mut self, budget_seconds: f64) -> Result<Timing, EngineError> {
-        self.timing_beside(budget_seconds, None).await
-    }
-
-    /// As [`Self::timing`], with the peak of arithmetic after each window, where there is a gauge.
-    pub(super) async fn timing_beside(
-        &mut self,
-        budget_seconds: f64,
-        mut gauge: Option<&mut dyn Gauge>,
-    ) -> Result<Timing, EngineError> {
-        let start = self.lab.clock.now_seconds();
-        self.window(1).await?;
-        let mut window = self.calibrated(WINDOW_SECONDS).await?;
-        let mut windows = Vec::new();
+        let mut length = Length::default();
         loop {
-            if let Some(gauge) = &mut gauge {
-                window.peak_flops_per_second = Some(gauge.peak_flops_per_second().await?);
+            let window = self.window(length.repetitions(LOOK_SECONDS)).await?;
+            if window.seconds >= LOOK_SECONDS / 2.0 {
+                return Ok(window);
             }
-            windows.push(window);
-            let spent = self.lab.clock.now_seconds() - start;
-            if windows.len() == WINDOWS || (windows.len() >= FEWEST_WINDOWS && spent > budget_seconds) {
-                return Ok(Timing::of(windows));
-            }
-            window = self.window(window.repetitions).await?;
+            length.note(&window);
         }
     }
 
-    /// The first window that is long enough, of ever more repetitions.
-    async fn calibrated(&mut self, seconds: f64) -> Result<Window, EngineError> {
-        let mut repetitions = 1;
-        loop {
-            let window = self.window(repetitions).await?;
-            if window.seconds >= seconds {
-                return Ok(window);
-            }
-            repetitions = more(window, seconds);
+    /// Windows, after some that warm up.
+    ///
+    /// # Errors
+    /// A device that is lost.
+    pub(super) async fn timing(&mut self) -> Result<Timing, EngineError> {
+        let timing = self.timing_beside(f64::INFINITY, &mut None, &mut Unobserved).await?;
+        Ok(timing.expect("nobody cancels what is not observed"))
+    }
+
+    /// As [`Self::timing`], with the peak of arithmetic after each window, where there is a gauge. Some windows are left
+    /// out when the budget is spent; `None` where `observer` cancelled before there was any.
+    ///
+    /// # Errors
+    /// A device that is lost.
+    pub(super) async fn timing_beside(
+        &mut self,
+        budget_seconds: f64,
+        gauge: &mut Option<Box<dyn Gauge>>,
+        observer: &mut dyn Observer<Event>,
+    ) -> Result<Option<Timing>, EngineError> {
+        let lab = self.lab.clone();
+        let participants = vec![Participant::new(super::super::NAME, Some(self))];
+        let mut contest = Contest { participants, gauge, clock: lab.clock(), observer };
+        let (fewest_rounds, most_rounds) = (FEWEST_WINDOWS, WINDOWS);
+        contest.run(Rules { window_seconds: WINDOW_SECONDS, budget_seconds, fewest_rounds, most_rounds }).await;
+        match contest.participants.remove(0) {
+            Participant { ended: Some(error), .. } => Err(error),
+            Participant { windows, .. } => Ok(Timing::of(windows)),
         }
     }
 
@@ -162,28 +162,20 @@ impl Setup {
             windows.push(window);
         }
         windows.remove(0);
-        Ok(Timing::of(windows))
+        Ok(Timing::of(windows).expect("there are windows"))
     }
 }
 
-/// Repetitions that should fill `seconds` with some to spare; at most four times as many as before.
-fn more(window: Window, seconds: f64) -> u32 {
-    let wanted = 1.2 * seconds / window.seconds.max(1e-9) * f64::from(window.repetitions);
-    let least = f64::from(window.repetitions) + 1.0;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u32")]
-    let next = wanted.clamp(least, 4.0 * least).min(f64::from(u32::MAX)) as u32;
-    next
+#[async_trait(?Send)]
+impl Repeatable for &mut Setup {
+    async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
+        Setup::window(self, repetitions).await
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Nobody looks on.
+struct Unobserved;
 
-    #[test]
-    fn repetitions_grow_until_they_fill_a_window_and_never_leap() {
-        assert_eq!(more(Window::new(1, 1e-6), 0.1), 8);
-        assert_eq!(more(Window::new(100, 0.05), 0.1), 240);
-        assert_eq!(more(Window::new(100, 0.0999), 0.1), 120);
-        assert_eq!(more(Window::new(1, 0.099), 0.1), 2);
-    }
+impl Observer<Event> for Unobserved {
+    fn event(&mut self, _event: &Event) {}
 }

@@ -30,7 +30,7 @@ use lab::Lab;
 use peaks::PeakKind;
 use product::{Product, Rates};
 pub use profile::{Cost, Launch, Profile, profile};
-pub use report::{Entry, KernelReport, Outcome, Pass, Peak, Peaks, Skipped, Suite, Timing, Tried, Unit, Window};
+pub use report::{Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit};
 
 /// What to measure, and how much each entry may cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,9 +85,10 @@ pub async fn measure(
             report.cancelled = true;
             return Ok(report);
         }
-        let entry = product::measure(&lab, product.as_ref(), request, &mut rates, &mut choices).await?;
+        let entry = product::measure(&lab, product.as_ref(), request, &mut rates, &mut choices, run.observer).await?;
         report.entries.push(entry);
     }
+    report.cancelled = run.observer.cancelled();
     Ok(report)
 }
 

@@ -3,9 +3,10 @@
 use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
 use super::lab::{Lab, Setup};
-use super::report::{Peak, Peaks, Suite, Timing, Tried, Unit, Window};
+use super::report::{Peak, Peaks, Suite, Timing, Tried, Unit};
 use super::work::Work;
 use crate::error::EngineError;
+use crate::measure::Window;
 
 /// Independent chains of the kernels, and their names.
 const CHAINS: [(u32, &str); 3] = [(2, "peak_fma_2"), (4, "peak_fma_4"), (8, "peak_fma_8")];
@@ -85,7 +86,7 @@ impl PeakKind {
             Self::Copy | Self::Read => self.stream(lab).await,
             Self::Launches => {
                 let mut setup = lab.set_up(launches(LAUNCHES)).await?;
-                let timing = setup.timing(f64::INFINITY).await?;
+                let timing = setup.timing().await?;
                 let variant = format!("{LAUNCHES} in a row, each of 64 invocations");
                 Ok(self.peak(Unit::LaunchesPerSecond, f64::from(LAUNCHES), variant, timing, Vec::new()))
             }
@@ -191,13 +192,13 @@ pub(super) async fn arithmetic(lab: &Lab) -> Result<Arithmetic, EngineError> {
             let variant = format!("{chains} chains of four, {invocations} invocations");
             let setup = lab.set_up(work).await?;
             let look = Best::consider(&mut best, &mut tried, setup, flops, variant).await?;
-            if look.seconds / f64::from(look.repetitions) > LONG_LAUNCH_SECONDS {
+            if look.seconds_each() > LONG_LAUNCH_SECONDS {
                 break;
             }
         }
     }
     let Best { mut setup, work, variant, .. } = best.expect("there are candidates");
-    let timing = setup.timing(f64::INFINITY).await?;
+    let timing = setup.timing().await?;
     let repetitions = timing.windows[0].repetitions;
     let peak = PeakKind::Arithmetic.peak(Unit::FlopsPerSecond, work, variant, timing, tried);
     Ok(Arithmetic { peak, setup, flops: work, repetitions })
@@ -231,7 +232,7 @@ impl Best {
         variant: String,
     ) -> Result<Window, EngineError> {
         let look = setup.look().await?;
-        let value = work * f64::from(look.repetitions) / look.seconds;
+        let value = work * look.rate();
         tried.push(Tried { variant: variant.clone(), value });
         if best.as_ref().is_none_or(|best| value > best.value) {
             *best = Some(Self { setup, value, work, variant });
@@ -240,7 +241,7 @@ impl Best {
     }
 
     async fn measure(mut self, kind: PeakKind, unit: Unit, tried: Vec<Tried>) -> Result<Peak, EngineError> {
-        let timing = self.setup.timing(f64::INFINITY).await?;
+        let timing = self.setup.timing().await?;
         Ok(kind.peak(unit, self.work, self.variant, timing, tried))
     }
 }

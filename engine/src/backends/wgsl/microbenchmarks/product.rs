@@ -2,18 +2,16 @@
 
 use std::collections::HashMap;
 
-use results::statistics;
-
 use super::super::products;
 use super::super::tuning::Choices;
 use super::super::variants::Variant;
 use super::Request;
 use super::lab::{FEWEST_WINDOWS, Lab};
 use super::operands::PlainSum;
-use super::report::{Entry, Outcome, Pass, Skipped, Suite, Window};
+use super::report::{Difference, Entry, Figures, Outcome, Pass, Suite};
 use super::work::Work;
 use crate::error::EngineError;
-use crate::measure::Gauge;
+use crate::measure::{Event, Gauge, Observer, of_peak};
 use crate::random::Generator;
 
 /// Results that are compared with plain sums.
@@ -22,7 +20,9 @@ const CHECKED: u32 = 16;
 const TOLERANCE: f64 = 1e-5;
 /// Kernels are expected to reach this share of the peak until one of their kind was measured.
 const EXPECTED_SHARE: f64 = 0.2;
-/// A repetition may take this share of an entry's budget: it is run to check, to warm up, to calibrate, and measured.
+/// Said of a product whose buffers the device had no room for, although it binds buffers of that size.
+const OUT_OF_MEMORY: &str = "the device ran out of memory";
+/// A repetition may take this share of an entry's budget: it is run to check, to warm up twice, and measured.
 const BUDGET_SHARE: f64 = 1.0 / (3 + FEWEST_WINDOWS) as f64;
 
 /// One pass of one size of a layer.
@@ -96,25 +96,23 @@ pub(super) async fn measure(
     request: &Request,
     rates: &mut Rates,
     choices: &mut Choices,
+    observer: &mut dyn Observer<Event>,
 ) -> Result<Entry, EngineError> {
     let mut variant = product.product().usual_variant(lab.device.abilities());
     let bytes = product.buffers().iter().map(|elements| 4 * elements).sum();
     let outcome = match obstacle(lab, product, request, rates) {
-        Some(reason) => Outcome::Skipped { reason },
+        Some(outcome) => outcome,
         None => {
             choices.tune(&lab.device, lab.clock(), &[product.product()]).await?;
             variant = choices.pick(&product.product());
-            let gauge = rates.gauge.as_mut().map(|gauge| gauge.as_mut() as &mut dyn Gauge);
-            match attempt(lab, product, variant, request.budget_seconds, gauge).await {
-                Err(EngineError::OutOfMemory { message }) => {
-                    Outcome::Skipped { reason: Skipped::OutOfMemory { needed_bytes: bytes, message } }
-                }
+            match attempt(lab, product, variant, request.budget_seconds, &mut rates.gauge, observer).await {
+                Err(EngineError::OutOfMemory { .. }) => Outcome::Skipped { reason: OUT_OF_MEMORY.to_owned() },
                 result => result?,
             }
         }
     };
-    if let Outcome::Measured { flops_per_second, .. } = outcome {
-        rates.note(product, flops_per_second);
+    if let Some(figures) = outcome.measured() {
+        rates.note(product, figures.flops_per_second);
     }
     Ok(Entry {
         suite: product.suite(),
@@ -127,23 +125,27 @@ pub(super) async fn measure(
     })
 }
 
-fn obstacle(lab: &Lab, product: &dyn Product, request: &Request, rates: &Rates) -> Option<Skipped> {
-    if let Some(what) = product.impossible() {
-        return Some(Skipped::NoKernel { what });
+/// Why it is not tried.
+fn obstacle(lab: &Lab, product: &dyn Product, request: &Request, rates: &Rates) -> Option<Outcome> {
+    if let Some(reason) = product.impossible() {
+        return Some(Outcome::Skipped { reason: reason.to_owned() });
     }
     let buffers = product.buffers();
+    let does_not_fit = |what: &str, needed_bytes, allowed_bytes| {
+        let what = what.to_owned();
+        (needed_bytes > allowed_bytes).then_some(Outcome::DoesNotFit { what, needed_bytes, allowed_bytes })
+    };
     let largest = 4 * buffers.iter().max().copied().unwrap_or(0);
-    let allowed_bytes = lab.device.largest_binding_bytes();
-    if largest > allowed_bytes {
-        return Some(Skipped::BufferTooLarge { needed_bytes: largest, allowed_bytes });
-    }
-    let needed_bytes = 4 * buffers.iter().sum::<u64>();
-    if needed_bytes > request.budget_bytes {
-        return Some(Skipped::MemoryBudget { needed_bytes, allowed_bytes: request.budget_bytes });
-    }
-    let allowed_seconds = request.budget_seconds * BUDGET_SHARE;
-    let predicted_seconds = rates.predicted_seconds(product)?;
-    (predicted_seconds > allowed_seconds).then_some(Skipped::TimeBudget { predicted_seconds, allowed_seconds })
+    let too_large = does_not_fit("a buffer on this device", largest, lab.device.largest_binding_bytes());
+    let too_slow = || {
+        let allowed_seconds = request.budget_seconds * BUDGET_SHARE;
+        let predicted_seconds = rates.predicted_seconds(product)?;
+        let outcome = Outcome::TooSlow { predicted_seconds, allowed_seconds };
+        (predicted_seconds > allowed_seconds).then_some(outcome)
+    };
+    too_large
+        .or_else(|| does_not_fit("all buffers together", 4 * buffers.iter().sum::<u64>(), request.budget_bytes))
+        .or_else(too_slow)
 }
 
 async fn attempt(
@@ -151,7 +153,8 @@ async fn attempt(
     product: &dyn Product,
     variant: &Variant,
     budget_seconds: f64,
-    gauge: Option<&mut dyn Gauge>,
+    gauge: &mut Option<Box<dyn Gauge>>,
+    observer: &mut dyn Observer<Event>,
 ) -> Result<Outcome, EngineError> {
     let mut setup = lab.set_up(product.work(variant)).await?;
     setup.window(1).await?;
@@ -161,23 +164,16 @@ async fn attempt(
         // A comparison with a value that is not a number is false, so it fails.
         let close = (found - expected.value).abs() <= tolerance;
         if !close {
-            return Ok(Outcome::Wrong { at, found, expected: expected.value });
+            return Ok(Outcome::Wrong(Difference { at, found, expected: expected.value }));
         }
     }
-    let timing = setup.timing_beside(budget_seconds, gauge).await?;
-    let flops = product.flops() as f64;
-    let share = |window: &Window| {
-        let peak = window.peak_flops_per_second?;
-        Some(flops * f64::from(window.repetitions) / window.seconds / peak)
+    let Some(timing) = setup.timing_beside(budget_seconds, gauge, observer).await? else {
+        return Ok(Outcome::Cancelled);
     };
-    let peaks: Vec<f64> = timing.windows.iter().filter_map(|window| window.peak_flops_per_second).collect();
-    let shares: Vec<f64> = timing.windows.iter().filter_map(share).collect();
-    Ok(Outcome::Measured {
-        flops_per_second: flops / timing.seconds,
-        peak_flops_per_second: statistics::quantile(&peaks, 0.5),
-        peak_share: statistics::quantile(&shares, 0.5),
-        timing,
-    })
+    let flops = product.flops() as f64;
+    let flops_per_second = flops / timing.seconds;
+    let (peak_flops_per_second, peak_share) = of_peak(&timing.windows, flops);
+    Ok(Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }))
 }
 
 /// The first and the last of so many results, and some between them.

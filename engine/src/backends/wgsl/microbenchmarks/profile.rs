@@ -14,6 +14,7 @@ use super::super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
+use crate::measure::{Length, Window};
 use crate::trainer::TrainingJob;
 
 /// Version of the layout of [`Profile`].
@@ -148,13 +149,18 @@ impl Bench<'_> {
         let Places { params, steps, .. } = self.plan.places;
         let executor = Executor::new(self.device, self.buffers, recording, params, steps).await?;
         let window_seconds = seconds / f64::from(WINDOWS + 1);
-        let mut repetitions = 1;
-        self.window(&executor, repetitions).await?;
-        let mut best = self.window(&executor, repetitions).await?;
-        while best.seconds * f64::from(repetitions) < window_seconds / 2.0 && repetitions < MOST_REPETITIONS {
-            repetitions = more(repetitions, window_seconds / (best.seconds * f64::from(repetitions)).max(1e-9));
-            best = self.window(&executor, repetitions).await?;
-        }
+        self.window(&executor, 1).await?;
+        let mut length = Length::default();
+        let mut best = loop {
+            let repetitions = length.repetitions(window_seconds).min(MOST_REPETITIONS);
+            let cost = self.window(&executor, repetitions).await?;
+            let window = Window::new(repetitions, cost.seconds * f64::from(repetitions));
+            length.note(&window);
+            if window.seconds >= window_seconds / 2.0 || repetitions == MOST_REPETITIONS {
+                break cost;
+            }
+        };
+        let repetitions = length.repetitions(window_seconds).min(MOST_REPETITIONS);
         for _ in 1..WINDOWS {
             best = best.least(self.window(&executor, repetitions).await?);
         }
@@ -186,26 +192,12 @@ impl Cost {
     }
 }
 
-/// Repetitions that take so many times as long; at most eight times as many as before.
-fn more(repetitions: u32, times: f64) -> u32 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u32")]
-    let wanted = (f64::from(repetitions) * times.min(8.0)).round().clamp(1.0, f64::from(MOST_REPETITIONS)) as u32;
-    wanted
-}
-
 #[cfg(test)]
 mod tests {
     use shaders::params::{Dense, Epilogue};
 
     use super::super::super::products::Pass;
     use super::*;
-
-    #[test]
-    fn repetitions_grow_by_eight_at_most_and_fit_into_a_submission() {
-        assert_eq!(more(1, 100.0), 8);
-        assert_eq!(more(8, 2.6), 21);
-        assert_eq!(more(64, 8.0), MOST_REPETITIONS);
-    }
 
     #[test]
     fn launches_that_are_products_get_the_products_in_their_order() {

@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use results::{Adapter, statistics};
+use results::Adapter;
 use serde::Serialize;
 
 pub use super::super::products::Pass;
+use crate::measure::{self, Spread, Window};
 
 /// Version of the layout of [`KernelReport`].
-pub(super) const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 2;
 
 /// A group of measurements that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -131,33 +132,15 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// # Panics
-    /// There are no windows.
-    pub(super) fn of(windows: Vec<Window>) -> Self {
-        let each: Vec<f64> = windows.iter().map(|w| w.seconds / f64::from(w.repetitions.max(1))).collect();
-        let quantile = |q| statistics::quantile(&each, q).expect("at least one window");
-        Self { seconds: quantile(0.5), seconds_lowest: quantile(0.0), seconds_highest: quantile(1.0), windows }
+    /// `None` without windows.
+    pub(super) fn of(windows: Vec<Window>) -> Option<Self> {
+        let each = Spread::of(windows.iter().map(Window::seconds_each))?;
+        Some(Self { seconds: each.median, seconds_lowest: each.lowest, seconds_highest: each.highest, windows })
     }
 
     /// Half the distance of the slowest window from the fastest, as a share of the median.
     pub fn relative_spread(&self) -> f64 {
-        (self.seconds_highest - self.seconds_lowest) / 2.0 / self.seconds
-    }
-}
-
-/// Some repetitions between two readings of the clock; the device had nothing to do at both.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Window {
-    pub repetitions: u32,
-    pub seconds: f64,
-    /// Peak of arithmetic, measured right after the window; absent where nothing is given as a share of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub peak_flops_per_second: Option<f64>,
-}
-
-impl Window {
-    pub(super) fn new(repetitions: u32, seconds: f64) -> Self {
-        Self { repetitions, seconds, peak_flops_per_second: None }
+        Spread { lowest: self.seconds_lowest, median: self.seconds, highest: self.seconds_highest }.relative()
     }
 }
 
@@ -178,75 +161,31 @@ pub struct Entry {
     pub outcome: Outcome,
 }
 
-/// What became of an entry.
+/// What became of an entry. Where it is wrong, a result is not what a plain sum gives.
+pub type Outcome = measure::Outcome<Figures, Difference>;
+
+/// The figures of an entry.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
-    Measured {
-        flops_per_second: f64,
-        /// Peak of arithmetic, measured in turns with the windows: the median.
-        peak_flops_per_second: Option<f64>,
-        /// Share of that peak: the median over the windows, each with its own peak.
-        peak_share: Option<f64>,
-        timing: Timing,
-    },
-    Skipped {
-        #[serde(flatten)]
-        reason: Skipped,
-    },
-    /// A result is not what a plain sum gives, so nothing was timed.
-    Wrong {
-        /// Place of the value in the result.
-        at: u64,
-        found: f64,
-        expected: f64,
-    },
+pub struct Figures {
+    pub flops_per_second: f64,
+    /// Peak of arithmetic, measured in turns with the windows: the median.
+    pub peak_flops_per_second: Option<f64>,
+    /// Share of that peak: the median over the windows, each with its own peak.
+    pub peak_share: Option<f64>,
+    pub timing: Timing,
 }
 
-/// Why an entry was not measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "skipped_because", rename_all = "snake_case")]
-pub enum Skipped {
-    /// A single buffer would be larger than this device binds.
-    BufferTooLarge {
-        needed_bytes: u64,
-        allowed_bytes: u64,
-    },
-    MemoryBudget {
-        needed_bytes: u64,
-        allowed_bytes: u64,
-    },
-    /// The device had less memory than it was asked for.
-    OutOfMemory {
-        needed_bytes: u64,
-        message: String,
-    },
-    /// For one repetition.
-    TimeBudget {
-        predicted_seconds: f64,
-        allowed_seconds: f64,
-    },
-    NoKernel {
-        what: &'static str,
-    },
+/// A value that is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// Place of the value in the result.
+    pub at: u64,
+    pub found: f64,
+    pub expected: f64,
 }
 
-impl fmt::Display for Skipped {
+impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BufferTooLarge { needed_bytes, allowed_bytes } => {
-                write!(f, "one buffer needs {needed_bytes} bytes, this device allows {allowed_bytes}")
-            }
-            Self::MemoryBudget { needed_bytes, allowed_bytes } => {
-                write!(f, "needs {needed_bytes} bytes, {allowed_bytes} are allowed")
-            }
-            Self::OutOfMemory { needed_bytes, message } => {
-                write!(f, "needs {needed_bytes} bytes, which the device did not have: {message}")
-            }
-            Self::TimeBudget { predicted_seconds, allowed_seconds } => {
-                write!(f, "would take about {predicted_seconds:.2} s each time, {allowed_seconds:.2} s are allowed")
-            }
-            Self::NoKernel { what } => write!(f, "{what}"),
-        }
+        write!(f, "value {} is {:e} where a plain sum gives {:e}", self.at, self.found, self.expected)
     }
 }

@@ -1,0 +1,179 @@
+use async_trait::async_trait;
+
+use super::{Event, Gauge, Length, Observer, Phase, Window};
+use crate::clock::Clock;
+use crate::error::EngineError;
+
+/// Something whose repetitions can be timed.
+#[async_trait(?Send)]
+pub(crate) trait Repeatable {
+    /// Repeats so many times, from an idle device to an idle device.
+    ///
+    /// # Errors
+    /// It cannot go on.
+    async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError>;
+}
+
+/// How long a contest takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Windows last about so long.
+    pub(crate) window_seconds: f64,
+    /// Warm-up and windows of all may take so long; measuring the peak comes on top. A round is not begun that would
+    /// exceed it.
+    pub(crate) budget_seconds: f64,
+    /// Rounds that there are whatever they cost.
+    pub(crate) fewest_rounds: usize,
+    /// There are no more, however much is left of the budget.
+    pub(crate) most_rounds: usize,
+}
+
+/// One that takes its turn in every round.
+pub(crate) struct Participant<S> {
+    pub(crate) name: &'static str,
+    /// Absent where it cannot take part, or could not go on.
+    pub(crate) subject: Option<S>,
+    /// Whether its windows are given as a share of the gauge's peak.
+    pub(crate) on_gauged_device: bool,
+    /// Where it is slow it has windows of a single repetition, so many at most, and no warm-up.
+    pub(crate) repetitions_left: Option<u32>,
+    pub(crate) windows: Vec<Window>,
+    /// What ended it before the others, if something did.
+    pub(crate) ended: Option<EngineError>,
+    length: Length,
+}
+
+impl<S> Participant<S> {
+    pub(crate) fn new(name: &'static str, subject: Option<S>) -> Self {
+        Self {
+            name,
+            subject,
+            on_gauged_device: true,
+            repetitions_left: None,
+            windows: Vec::new(),
+            ended: None,
+            length: Length::default(),
+        }
+    }
+
+    fn is_going(&self) -> bool {
+        self.subject.is_some() && self.repetitions_left != Some(0)
+    }
+}
+
+/// Participants that are timed in turns (first, second, first, second …), so that a machine whose speed wanders hurts all
+/// of them alike. The peak of the device, if there is a gauge, takes its turn in every round.
+pub(crate) struct Contest<'a, S> {
+    pub(crate) participants: Vec<Participant<S>>,
+    pub(crate) gauge: &'a mut Option<Box<dyn Gauge>>,
+    pub(crate) clock: &'a dyn Clock,
+    pub(crate) observer: &'a mut dyn Observer<Event>,
+}
+
+impl<S: Repeatable> Contest<'_, S> {
+    /// Warms all up, then lets them take turns until the budget is spent.
+    pub(crate) async fn run(&mut self, rules: Rules) {
+        let start = self.clock.now_seconds();
+        for index in 0..self.participants.len() {
+            self.warm_up(index, rules.window_seconds).await;
+        }
+        let mut measuring_peaks = 0.0;
+        let mut rounds = 0;
+        while rounds < rules.most_rounds && !self.observer.cancelled() && self.is_going() {
+            let round = self.clock.now_seconds();
+            let timed = self.round(rules.window_seconds).await;
+            let end = self.clock.now_seconds();
+            self.note_peak(&timed).await;
+            let now = self.clock.now_seconds();
+            measuring_peaks += now - end;
+            rounds += 1;
+            let spent = now - start - measuring_peaks;
+            if rounds >= rules.fewest_rounds && spent + (end - round) > rules.budget_seconds {
+                break;
+            }
+        }
+    }
+
+    /// A window of each that can go on; who had one.
+    async fn round(&mut self, window_seconds: f64) -> Vec<usize> {
+        let mut timed = Vec::new();
+        for index in 0..self.participants.len() {
+            let participant = &self.participants[index];
+            // One of few repetitions shows the spread between them.
+            let single = participant.repetitions_left.is_some();
+            let repetitions = if single { 1 } else { participant.length.repetitions(window_seconds) };
+            if participant.is_going()
+                && let Some(window) = self.window(index, repetitions).await
+            {
+                let participant = &mut self.participants[index];
+                participant.windows.push(window);
+                self.observer.event(&Event::Window { who: participant.name, window });
+                timed.push(index);
+            }
+        }
+        timed
+    }
+
+    /// Measures the peak of this round for those who are given as a share of it.
+    async fn note_peak(&mut self, timed: &[usize]) {
+        let wanted = self.participants.iter().any(|of| of.subject.is_some() && of.on_gauged_device);
+        let Some(gauge) = self.gauge.as_mut().filter(|_| wanted) else { return };
+        let Ok(peak) = gauge.peak_flops_per_second().await else {
+            // Shares are absent then; what has become of the device, the next window says.
+            *self.gauge = None;
+            return;
+        };
+        for &index in timed {
+            let Participant { on_gauged_device, windows, .. } = &mut self.participants[index];
+            if let Some(window) = windows.last_mut().filter(|_| *on_gauged_device) {
+                window.peak_flops_per_second = Some(peak);
+            }
+        }
+    }
+
+    /// Whether anybody can still be timed.
+    fn is_going(&self) -> bool {
+        self.participants.iter().any(Participant::is_going)
+    }
+
+    /// Makes ever longer windows until one is about half as long as those that count: caches fill, submissions grow, and
+    /// the length of a repetition is known.
+    async fn warm_up(&mut self, index: usize, window_seconds: f64) {
+        let participant = &self.participants[index];
+        if participant.repetitions_left.is_some() || !participant.is_going() {
+            return;
+        }
+        self.observer.event(&Event::Phase { who: participant.name, phase: Phase::WarmingUp });
+        loop {
+            let repetitions = self.participants[index].length.repetitions(window_seconds);
+            let Some(window) = self.window(index, repetitions).await else { return };
+            // The first repetition includes the driver's own preparations; a very slow one is enough all the same.
+            let enough = if repetitions == 1 { window_seconds } else { window_seconds / 2.0 };
+            if window.seconds >= enough {
+                return;
+            }
+        }
+    }
+
+    /// Repeats so often. `None` where nobody can, or it failed, or somebody wants to stop.
+    async fn window(&mut self, index: usize, repetitions: u32) -> Option<Window> {
+        let participant = &mut self.participants[index];
+        let subject = participant.subject.as_mut()?;
+        if self.observer.cancelled() {
+            return None;
+        }
+        match subject.window(repetitions).await {
+            Ok(window) => {
+                participant.length.note(&window);
+                participant.repetitions_left =
+                    participant.repetitions_left.map(|left| left.saturating_sub(repetitions));
+                Some(window)
+            }
+            Err(error) => {
+                participant.subject = None;
+                participant.ended = Some(error);
+                None
+            }
+        }
+    }
+}
