@@ -39,7 +39,7 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
         budget_bytes: u64::from(arguments.budget_mib) << 20,
     };
     let clock = Rc::new(MonotonicClock::start());
-    let mut progress = ListProgress::new(Interrupt::default(), "measurement");
+    let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
     let choice = arguments.choice();
     let measured = pollster::block_on(microbenchmarks::measure(
