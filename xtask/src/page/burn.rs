@@ -31,7 +31,7 @@ pub(super) const SOURCES: [&str; 8] = [
 /// The script that a worker begins with; it and the two files that wasm-bindgen makes lie in one folder.
 const LOADER: &str = "app/worker/burn-loader.js";
 const FILES: [&str; 3] = ["loader.js", "worker.js", "worker_bg.wasm"];
-/// So many bundles stay in the cache: those of a few branches.
+/// This many bundles stay in the cache: those of a few branches.
 const KEPT: usize = 4;
 /// No build takes so long.
 const INTERRUPTED: Duration = Duration::from_secs(24 * 3600);
@@ -234,9 +234,19 @@ mod tests {
     #[test]
     fn the_oldest_bundles_are_forgotten_and_one_in_the_making_is_left_alone() {
         let cache = tempfile::tempdir().unwrap();
+        let mut last = None;
         let make = |name: &str| {
-            fs::create_dir(cache.path().join(name)).unwrap();
-            std::thread::sleep(Duration::from_millis(20));
+            let folder = cache.path().join(name);
+            // Made again until the file system's clock, which may be coarse, has moved on.
+            loop {
+                fs::create_dir(&folder).unwrap();
+                let made = fs::metadata(&folder).unwrap().modified().unwrap();
+                if last.is_none_or(|last| made > last) {
+                    last = Some(made);
+                    return;
+                }
+                fs::remove_dir(&folder).unwrap();
+            }
         };
         ["partial-1", "c", "a", "b"].into_iter().for_each(make);
         forget_old(cache.path(), 2).unwrap();
