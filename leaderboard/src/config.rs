@@ -110,7 +110,7 @@ pub struct Arguments {
     /// What to log: error, warn, info, debug, trace, or a filter such as leaderboard=debug
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     pub log: String,
-    /// How long after its start a run may be handed in
+    /// How long after its start a run may be uploaded
     #[arg(long, default_value_t = 6 * 3600, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub run_lifetime_seconds: u32,
 }

@@ -1,4 +1,4 @@
-//! What every request goes through: at most so many at once, at most so long, and one line in the log.
+//! What every request goes through: limits on how many run at once and for how long, and one line in the log.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 
-/// Requests that may be worked on at once; more are told to come back.
+/// Requests that may be worked on at once; any more are told to try again later.
 const REQUESTS: usize = 256;
 /// Long enough for 4 MiB over a slow mobile uplink.
 const TIME: Duration = Duration::from_secs(60);

@@ -5,7 +5,7 @@ use subtle::ConstantTimeEq;
 
 /// Bytes of a run id: short enough for a link, long enough never to meet its like.
 pub(crate) const RUN_ID_BYTES: usize = 8;
-/// Bytes of a nonce and of a deletion secret: nobody guesses them.
+/// Bytes of a nonce and of a deletion secret: too many to guess.
 pub(crate) const SECRET_BYTES: usize = 32;
 
 /// `N` bytes from the operating system, in hex.

@@ -29,7 +29,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
     Router::new()
         .route("/v1/runs", get(runs::list).post(submissions::start))
         .route("/v1/runs/import", post(submissions::import))
-        .route("/v1/runs/{id}", get(runs::show).put(submissions::hand_in).delete(runs::delete))
+        .route("/v1/runs/{id}", get(runs::show).put(submissions::upload).delete(runs::delete))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/schema", get(schema::run_record))
         .fallback(async || ApiError::unknown_route())

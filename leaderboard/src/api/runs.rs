@@ -1,4 +1,4 @@
-//! Reading and deleting what was handed in.
+//! Reading and deleting what was uploaded.
 
 use std::error::Error;
 
@@ -15,7 +15,7 @@ use crate::secrets;
 use crate::validation::{self, FieldPath};
 
 const MOST_ROWS: u64 = 500;
-/// Beyond this nobody turns pages, and counting there costs the data base.
+/// Nobody pages further than this, and counting there is expensive.
 const LARGEST_OFFSET: u64 = 1_000_000;
 
 pub(crate) async fn list(

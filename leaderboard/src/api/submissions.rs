@@ -15,9 +15,9 @@ use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::{Acceptance, NewRun, Started};
 use crate::validation::{self, Origin, Verdict};
 
-/// A record that comes again within this time is taken for one whose answer was lost.
+/// A record that is uploaded again within this time is treated as one whose answer was lost.
 const LOST_ANSWER_SECONDS: f64 = 600.0;
-/// So many deletion secrets a run may have: the first, and those for lost answers.
+/// A run has at most this many deletion secrets: the first, and those for lost answers.
 const MOST_SECRETS: u32 = 5;
 
 /// `POST /api/v1/runs`: gives a run its id, its nonce and its seed.
@@ -46,7 +46,7 @@ pub(crate) async fn start(State(leaderboard): State<Leaderboard>, body: JsonByte
 }
 
 /// `PUT /api/v1/runs/{id}`: takes the record of a run that was announced.
-pub(crate) async fn hand_in(
+pub(crate) async fn upload(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
     body: JsonBytes,
@@ -63,7 +63,7 @@ pub(crate) async fn hand_in(
         return Err(ApiError::new(
             StatusCode::GONE,
             "expired",
-            "The time to hand in this run is over. Start a new run, or import this record as unverified.",
+            "The time to upload this run is over. Start a new run, or import this record as unverified.",
         ));
     }
     let origin = Origin::Announced { seconds_ago: now - started.created_unix_seconds };
@@ -169,7 +169,7 @@ async fn store(
 /// the run, though, so this works only for ten minutes and four times: afterwards, a published
 /// record file gives no power over its run.
 async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response, ApiError> {
-    let other = || already_submitted("This run was handed in before, and a run counts once. Start a new run.");
+    let other = || already_submitted("This run was uploaded before, and a run counts once. Start a new run.");
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(other)?;
     let age = leaderboard.clock.unix_seconds() - stored.submitted_unix_seconds;
     if stored.fingerprint != fingerprint || age > LOST_ANSWER_SECONDS {

@@ -23,11 +23,11 @@ const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000
 /// For files that must be asked about each time.
 const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
 /// For what is replaced while the server runs. A browser's question whether its copy is still good goes by whole seconds,
-/// in which the file may have changed once more.
+/// in which the file may have changed again.
 const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
 /// Tells the page whether the worker with Burn is there; `cargo xtask` replaces it while it builds that.
 const BURN: &str = "/burn.json";
-/// A hash of content that is part of a name has at least so many hexadecimal digits.
+/// A content hash in a file's name has at least this many hexadecimal digits.
 const HASH_DIGITS: usize = 12;
 
 /// The folders to serve; cloning shares them.

@@ -21,7 +21,7 @@ pub(crate) struct NewRun<'a> {
     pub(crate) registered: bool,
 }
 
-/// What became of a record.
+/// What was done with a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Acceptance {
     Stored,

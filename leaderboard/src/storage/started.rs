@@ -3,7 +3,7 @@ use sqlx::Row;
 
 use super::{Storage, StorageError};
 
-/// A row outlives its expiry by so long, so that a late client is told "expired" and not "unknown".
+/// A row is kept this long after it expires, so that a late client is told "expired" and not "unknown".
 const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
 
 /// A run that was announced.

@@ -7,7 +7,7 @@ use super::UpkeepError;
 use super::moderation::{of, open};
 use crate::storage::{self, Storage};
 
-/// Copies the data base as it is at one moment. Whoever reads and writes meanwhile is not disturbed.
+/// Copies a snapshot of the data base. Readers and writers are not disturbed.
 pub(super) async fn backup(database: &Path, to: &Path) -> Result<String, UpkeepError> {
     expect_free(to)?;
     let partial = with_ending(to, "partial");

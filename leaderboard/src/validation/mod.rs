@@ -22,7 +22,7 @@ pub(crate) use run::check_schema_version;
 
 /// How a record came here.
 pub(crate) enum Origin {
-    /// The server gave it a seed so many seconds ago.
+    /// The server gave it a seed this many seconds ago.
     Announced {
         seconds_ago: f64,
     },

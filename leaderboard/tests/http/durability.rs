@@ -22,7 +22,7 @@ fn a_restart_keeps_runs_secrets_and_open_announcements() {
     let (open, record) = server.honest_run();
     server.restart();
     assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
-    assert_eq!(server.hand_in(&open.run_id, &record).status, 201);
+    assert_eq!(server.upload(&open.run_id, &record).status, 201);
     assert_eq!(server.delete(&stored.run_id, &stored.deletion_secret).status, 204);
 }
 
@@ -43,7 +43,7 @@ fn a_killed_server_has_kept_every_run_that_it_accepted() {
     std::thread::scope(|scope| {
         let clients = [(); 2].map(|()| {
             let (client, accepted) = ((*server).clone(), &accepted);
-            scope.spawn(move || hand_in_until_it_fails(&client, accepted))
+            scope.spawn(move || upload_until_it_fails(&client, accepted))
         });
         let started = Instant::now();
         // Whatever ends both clients early, or makes them slow, is told below.
@@ -66,8 +66,8 @@ fn a_killed_server_has_kept_every_run_that_it_accepted() {
     assert_eq!(server.delete(&first.run_id, &first.deletion_secret).status, 204);
 }
 
-/// Announces and hands in runs until the server no longer answers.
-fn hand_in_until_it_fails(client: &crate::support::Client, accepted: &Mutex<Vec<AcceptedRun>>) {
+/// Registers and uploads runs until the server no longer answers.
+fn upload_until_it_fails(client: &crate::support::Client, accepted: &Mutex<Vec<AcceptedRun>>) {
     let json = [("content-type", "application/json")];
     let start = results::api::StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
     let start = serde_json::to_vec(&start).unwrap();

@@ -12,7 +12,7 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     let (started, record) = server.honest_run();
     assert_eq!(started.expires_unix_seconds, BEGINNING + 6.0 * 3600.0);
 
-    let answer = server.hand_in(&started.run_id, &record);
+    let answer = server.upload(&started.run_id, &record);
     assert_eq!(answer.status, 201, "{}", answer.text());
     let accepted: AcceptedRun = answer.parse();
     assert_eq!((accepted.tier, accepted.notes.as_slice()), (Tier::Checked, [].as_slice()));
@@ -43,7 +43,7 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     server.delete(&started.run_id, &accepted.deletion_secret).assert_refused(404, "unknown_run", "");
     assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 0);
     // The nonce stays used up.
-    server.hand_in(&started.run_id, &record).assert_refused(409, "already_submitted", "");
+    server.upload(&started.run_id, &record).assert_refused(409, "already_submitted", "");
 }
 
 #[test]

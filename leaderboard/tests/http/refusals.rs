@@ -35,13 +35,13 @@ impl Bench {
         let mut record = self.record.clone();
         change(&mut record);
         record::summarise(&mut record);
-        self.server.hand_in(&self.started.run_id, &record).assert_refused(422, code, field);
+        self.server.upload(&self.started.run_id, &record).assert_refused(422, code, field);
     }
 
     /// Nothing that was refused has used the run up.
     #[track_caller]
     fn still_accepts_the_honest_record(&self) {
-        assert_eq!(self.server.hand_in(&self.started.run_id, &self.record).status, 201);
+        assert_eq!(self.server.upload(&self.started.run_id, &self.record).status, 201);
     }
 }
 
@@ -287,7 +287,7 @@ fn a_whole_batch_that_does_not_follow_from_its_numbers_is_refused() {
     let mut right = bench.record.clone();
     let workload = &mut right.workloads[0];
     workload.correctness.as_mut().unwrap().whole_batch = Some(whole(workload.settings.batch_size));
-    assert_eq!(bench.server.hand_in(&bench.started.run_id, &right).status, 201);
+    assert_eq!(bench.server.upload(&bench.started.run_id, &right).status, 201);
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn more_time_than_passed_cannot_be_claimed() {
 
     let server = TestServer::start();
     let started = server.begin();
-    server.hand_in(&started.run_id, &record::for_run(&started)).assert_refused(422, "time_does_not_fit", field);
+    server.upload(&started.run_id, &record::for_run(&started)).assert_refused(422, "time_does_not_fit", field);
 }
 
 #[test]

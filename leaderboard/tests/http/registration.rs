@@ -30,14 +30,14 @@ fn a_record_of_another_run_is_refused() {
     for (change, status, code, field) in cases {
         let mut wrong = record.clone();
         change(&mut wrong);
-        server.hand_in(&started.run_id, &wrong).assert_refused(status, code, field);
+        server.upload(&started.run_id, &wrong).assert_refused(status, code, field);
     }
-    server.hand_in(&other.run_id, &record).assert_refused(422, "wrong_run_id", "run_id");
+    server.upload(&other.run_id, &record).assert_refused(422, "wrong_run_id", "run_id");
     let mut stolen = record.clone();
     stolen.nonce = Some(other.nonce);
-    server.hand_in(&started.run_id, &stolen).assert_refused(403, "wrong_nonce", "nonce");
+    server.upload(&started.run_id, &stolen).assert_refused(403, "wrong_nonce", "nonce");
     // None of that used the run up.
-    assert_eq!(server.hand_in(&started.run_id, &record).status, 201);
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn a_run_is_accepted_until_it_expires_and_not_later() {
     let (late, late_record) = server.honest_run();
     server.pass(early.expires_unix_seconds - late.expires_unix_seconds);
     server.pass(6.0 * 3600.0 - early_record.provenance.wall_seconds);
-    assert_eq!(server.hand_in(&early.run_id, &early_record).status, 201, "at the last moment");
+    assert_eq!(server.upload(&early.run_id, &early_record).status, 201, "at the last moment");
     server.pass(2.0 * late_record.provenance.wall_seconds + 1.0);
-    let refusal = server.hand_in(&late.run_id, &late_record).assert_refused(410, "expired", "");
+    let refusal = server.upload(&late.run_id, &late_record).assert_refused(410, "expired", "");
     assert!(refusal.message.contains("import"), "{}", refusal.message);
     assert_eq!(server.import(&late_record).status, 201);
 }
@@ -74,19 +74,19 @@ fn announcements_are_forgotten_a_week_after_they_expired() {
     let (started, record) = server.honest_run();
     server.pass(6.9 * 86_400.0);
     server.begin();
-    server.hand_in(&started.run_id, &record).assert_refused(410, "expired", "");
+    server.upload(&started.run_id, &record).assert_refused(410, "expired", "");
     server.pass(2.0 * 86_400.0);
     server.begin();
-    server.hand_in(&started.run_id, &record).assert_refused(404, "unknown_run", "");
+    server.upload(&started.run_id, &record).assert_refused(404, "unknown_run", "");
 }
 
 #[test]
 fn a_client_whose_answer_was_lost_gets_a_secret_of_its_own() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
-    let first: AcceptedRun = server.hand_in(&started.run_id, &record).parse();
+    let first: AcceptedRun = server.upload(&started.run_id, &record).parse();
     server.pass(599.0);
-    let answer = server.hand_in(&started.run_id, &record);
+    let answer = server.upload(&started.run_id, &record);
     assert_eq!(answer.status, 200, "{}", answer.text());
     let second: AcceptedRun = answer.parse();
     assert_eq!((&second.run_id, second.tier, &second.permalink), (&first.run_id, first.tier, &first.permalink));
@@ -99,8 +99,8 @@ fn a_client_whose_answer_was_lost_gets_a_secret_of_its_own() {
 fn the_further_secret_deletes_as_well() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
-    assert_eq!(server.hand_in(&started.run_id, &record).status, 201);
-    let second: AcceptedRun = server.hand_in(&started.run_id, &record).parse();
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
+    let second: AcceptedRun = server.upload(&started.run_id, &record).parse();
     assert_eq!(server.delete(&second.run_id, &second.deletion_secret).status, 204);
 }
 
@@ -108,19 +108,19 @@ fn the_further_secret_deletes_as_well() {
 fn a_second_record_is_refused_whether_it_differs_or_comes_late_or_too_often() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
-    assert_eq!(server.hand_in(&started.run_id, &record).status, 201);
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
     let mut other = record.clone();
     other.provenance.commit = "another".to_owned();
-    server.hand_in(&started.run_id, &other).assert_refused(409, "already_submitted", "");
+    server.upload(&started.run_id, &other).assert_refused(409, "already_submitted", "");
     for _ in 0..4 {
-        assert_eq!(server.hand_in(&started.run_id, &record).status, 200);
+        assert_eq!(server.upload(&started.run_id, &record).status, 200);
     }
-    server.hand_in(&started.run_id, &record).assert_refused(409, "already_submitted", "");
+    server.upload(&started.run_id, &record).assert_refused(409, "already_submitted", "");
 
     let (started, record) = server.honest_run();
-    assert_eq!(server.hand_in(&started.run_id, &record).status, 201);
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
     server.pass(601.0);
-    server.hand_in(&started.run_id, &record).assert_refused(409, "already_submitted", "");
+    server.upload(&started.run_id, &record).assert_refused(409, "already_submitted", "");
     server.import(&record).assert_refused(409, "already_submitted", "");
 }
 
@@ -135,7 +135,7 @@ fn of_different_records_sent_at_once_exactly_one_wins() {
             .map(|commit| {
                 let (client, started, mut record) = ((*server).clone(), &started, record.clone());
                 record.provenance.commit.clone_from(commit);
-                scope.spawn(move || (commit, client.hand_in(&started.run_id, &record)))
+                scope.spawn(move || (commit, client.upload(&started.run_id, &record)))
             })
             .collect();
         sent.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -154,7 +154,7 @@ fn of_equal_records_sent_at_once_one_is_stored_and_the_others_are_recognised() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
     let mut statuses: Vec<u16> = std::thread::scope(|scope| {
-        let send = || server.hand_in(&started.run_id, &record).status.as_u16();
+        let send = || server.upload(&started.run_id, &record).status.as_u16();
         let sent: Vec<_> = (0..4).map(|_| scope.spawn(send)).collect();
         sent.into_iter().map(|thread| thread.join().unwrap()).collect()
     });

@@ -80,7 +80,7 @@ impl Client {
         answer.parse()
     }
 
-    pub(crate) fn hand_in(&self, run_id: &str, record: &RunRecord) -> Answer {
+    pub(crate) fn upload(&self, run_id: &str, record: &RunRecord) -> Answer {
         self.json("PUT", &format!("/api/v1/runs/{run_id}"), record)
     }
 

@@ -70,12 +70,12 @@ impl TestServer {
         (started, record)
     }
 
-    /// An honest run, changed by `change` (its summaries follow), handed in and accepted.
+    /// An honest run, changed by `change` (its summaries follow), uploaded and accepted.
     pub(crate) fn accepted(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
         let (started, mut record) = self.honest_run();
         change(&mut record);
         record::summarise(&mut record);
-        let answer = self.hand_in(&started.run_id, &record);
+        let answer = self.upload(&started.run_id, &record);
         assert_eq!(answer.status, 201, "{}", answer.text());
         answer.parse()
     }
