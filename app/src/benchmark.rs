@@ -40,7 +40,7 @@ pub(crate) enum Stage {
 pub(crate) enum Kind {
     /// On the GPU; may be uploaded.
     Benchmark,
-    /// On the processor, a few steps, for whoever has no WebGPU; stays here.
+    /// A few steps on the processor, for people without WebGPU; never uploaded.
     Demonstration,
     /// One of several back ends that train from the same seed; stays here.
     Comparison { seed: u32 },
@@ -56,7 +56,7 @@ impl Kind {
 pub(crate) struct Finished {
     pub(crate) record: RunRecord,
     pub(crate) kind: Kind,
-    /// How the second bundle came, where the run needed it.
+    /// How the second bundle was loaded, where the run needed it.
     pub(crate) bundle: Option<Arrival>,
 }
 
@@ -278,7 +278,7 @@ impl Benchmark {
     }
 }
 
-/// Pressure for a moment is no matter; for so much of the run it is.
+/// A moment of pressure does not matter; this share of the run does.
 const PRESSED_SHARE: f64 = 0.2;
 
 impl Session {

@@ -94,7 +94,7 @@ fn without_stop(note: &str) -> &str {
 /// The worker with Burn in it, which is fetched when it is chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Bundle {
-    /// Where it lies; the name has a digest of what is in it.
+    /// Its address; the name has a digest of the content.
     folder: String,
     /// Of all its files, as a browser fetches them.
     pub compressed_bytes: u64,

@@ -61,7 +61,7 @@ impl LiveWorkload {
 }
 
 impl Live {
-    /// A run that begins with a bundle of so many bytes, if any.
+    /// A run that begins by loading a bundle of this many bytes, if any.
     pub fn new(bundle_bytes: Option<u64>) -> Self {
         Self { bundle: bundle_bytes.map(|total| Arrival::Coming { bytes: 0, total }), ..Self::default() }
     }
@@ -75,7 +75,7 @@ impl Live {
         self.bundle.map_or(rest, |bundle| BUNDLE_SHARE * bundle.fraction() + (1.0 - BUNDLE_SHARE) * rest)
     }
 
-    /// So many bytes of the bundle's module are here.
+    /// This many bytes of the bundle's module are here.
     pub fn arriving(&mut self, bytes: u64) {
         if let Some(Arrival::Coming { bytes: known, .. }) = &mut self.bundle {
             *known = bytes.max(*known);

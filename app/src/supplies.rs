@@ -14,7 +14,7 @@ pub struct Supplies {
     missing: Vec<MissingData>,
 }
 
-/// A data set that the server cannot hand out.
+/// A data set that the server cannot serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingData {
     name: String,

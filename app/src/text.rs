@@ -38,7 +38,7 @@ pub fn data_set_title(name: &str) -> String {
     }
 }
 
-/// What a run came to, in one sentence for the status region.
+/// How a run ended, in one sentence for the status region.
 pub fn headline(record: &RunRecord) -> String {
     let parts: Vec<String> = record.workloads.iter().map(workload_headline).collect();
     if parts.is_empty() { "The run trained nothing.".to_owned() } else { format!("Done. {}", parts.join(" ")) }
@@ -115,7 +115,7 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
     if architecture.is_empty() { format!("{vendor} GPU") } else { format!("{vendor}, {architecture}") }
 }
 
-/// What a tier means for whoever looks at a result.
+/// What a tier means, for readers of a result.
 pub fn tier_meaning(tier: Tier) -> &'static str {
     match tier {
         Tier::Replayed => "The leaderboard trained the first steps itself and saw the same losses.",

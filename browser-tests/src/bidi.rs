@@ -49,7 +49,7 @@ impl Session {
     /// The answer to the latest command. Events that come before it are kept.
     async fn answer(&mut self) -> Result<Value> {
         while let Some(message) = self.socket.next().await {
-            // Signs of life are no text; whoever reads answers them by the way.
+            // Pings are not text; the library answers them while it reads.
             let Message::Text(text) = message? else { continue };
             let message: Value = serde_json::from_str(&text)?;
             if message["type"] == "event" {

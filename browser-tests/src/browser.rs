@@ -24,7 +24,7 @@ pub struct Browser {
     origin: String,
     /// Parts of console lines that a test brings about on purpose.
     tolerated: Mutex<&'static [&'static str]>,
-    /// Network events so far; chromedriver hands out each of them once.
+    /// Network events so far; chromedriver returns each of them once.
     network: Mutex<Vec<Value>>,
     _profile: TempDir,
 }

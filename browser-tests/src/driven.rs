@@ -17,7 +17,7 @@ pub(crate) trait Driven: Sized {
     async fn start(program: &Path, server: &Server, setup: Setup) -> Result<Self>;
 
     /// # Panics
-    /// The console has an error or tells of a broken content security policy; the page asked another server.
+    /// The console has an error or reports a broken content security policy; the page asked another server.
     async fn assert_well_behaved(&self);
 
     /// What a person would look at after a failure.

@@ -6,8 +6,8 @@ use std::time::Duration;
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// For a run to end that is cancelled while it trains: its worker has three seconds to stop by itself.
 pub const CANCELLING: Duration = Duration::from_secs(5);
-/// For one that is cancelled before it trains: its worker still starts and hears of nothing, so that the page uses up the
-/// three seconds and ends it.
+/// For one that is cancelled before it trains: its worker is still starting and does not hear of it, so that the page waits
+/// the three seconds and then stops it.
 pub const CANCELLING_AT_ITS_START: Duration = Duration::from_secs(20);
 /// For a small run on an emulated GPU, half a minute on an idle machine. Only what never comes takes so long.
 pub const RUN_PATIENCE: Duration = Duration::from_secs(600);

@@ -15,7 +15,7 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 /// nobody ever sees half of it.
 ///
 /// # Errors
-/// What `fill` ends with, or the file cannot be written; either way what was there before is as it was.
+/// What `fill` ends with, or the file cannot be written; either way the old file is unchanged.
 pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let folder = path.parent().context("a file to write needs a folder")?;
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
@@ -42,7 +42,7 @@ pub fn remove_abandoned(folder: &Path) {
         let age = entry.metadata().ok().and_then(|about| about.modified().ok()?.elapsed().ok());
         let is_partial = entry.file_name().to_string_lossy().contains(PARTIAL);
         if is_partial && age.is_some_and(|age| age > ABANDONED) {
-            // What cannot be removed is in nobody's way.
+            // A left-over that cannot be removed does no harm.
             let _ = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir_all(entry.path()));
         }
     }

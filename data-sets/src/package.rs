@@ -3,7 +3,7 @@
 use anyhow::Result;
 use std::path::Path;
 
-/// The variable by which npm itself is told of another registry.
+/// The variables with which npm itself is pointed at another registry.
 const REGISTRY_VARIABLES: [&str; 2] = ["NPM_CONFIG_REGISTRY", "npm_config_registry"];
 const REGISTRY: &str = "https://registry.npmjs.org";
 

@@ -19,7 +19,7 @@ const COLOUR: [u8; 24] =
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112];
 const COLOUR_LABELS: [u8; 2] = [3, 8];
 
-/// Hands out prepared archives and counts how often it was asked.
+/// Serves prepared archives and counts the requests.
 struct Shelf {
     archives: Vec<(String, Vec<u8>)>,
     asked: Arc<AtomicUsize>,

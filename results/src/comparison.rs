@@ -135,7 +135,7 @@ struct Run<'a> {
     summary: Summary,
 }
 
-/// Puts the runs of `workload` side by side: those in `records`, and those of which there is only a reason.
+/// Puts the runs of `workload` side by side: those in `records`, and those that gave only a reason why there is none.
 ///
 /// Records of the same back end and precision make one row, whatever their seeds; they must come from one device with the
 /// same settings, or their figures mean nothing together.
@@ -201,7 +201,7 @@ fn outcome(run: &Run<'_>) -> RowOutcome {
     }
 }
 
-/// What of several outcomes is told, the largest.
+/// Which of several outcomes is shown: the largest.
 fn severity(outcome: &RowOutcome) -> u8 {
     match outcome {
         RowOutcome::Completed => 0,

@@ -26,7 +26,7 @@ pub struct Correctness {
     /// batches cannot be divided, where the device has no room for a second network, and where the losses disagree already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_batch: Option<WholeBatch>,
-    /// The losses agree, and so does all else that was compared.
+    /// The losses agree, and so does everything else that was compared.
     pub passed: bool,
 }
 

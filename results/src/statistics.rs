@@ -1,6 +1,7 @@
 //! Means, medians, quantiles and intervals, without random numbers.
 
-/// Up to so many values every resampled median is weighed; beyond, only the ranks of the ends are sought.
+/// With more values than this, only the ranks of the interval's ends are computed, not the weight of every resampled
+/// median.
 const WEIGHED_VALUES: usize = 64;
 
 /// The `q`-quantile (0 to 1) of `values`, linear between order statistics; `None` when empty.

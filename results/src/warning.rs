@@ -37,7 +37,7 @@ pub enum Warning {
     NotIsolated,
     /// The leaderboard did not give a seed, so the result cannot be ranked.
     Unregistered { reason: String },
-    /// The samples were made up, because the published ones were not at hand.
+    /// The samples were generated, because the published ones were not there.
     GeneratedData { workload: String },
     /// Training ended before its limits, as the recipe wants it when held-out samples are no longer classified better.
     StoppedEarly { workload: String },

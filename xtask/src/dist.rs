@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: what people download, as archives for the machine that this runs on.
 //!
 //! What is copied as it is lies in `packaging/`, a folder for each archive; the programs, the page, the data and what
-//! the programs tell of themselves are added to it.
+//! the programs generate about themselves are added to it.
 
 mod archive;
 mod licences;
@@ -110,7 +110,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 pub(crate) fn pack(top: &Path, parts: &Parts<'_>, out: &Path) -> Result<()> {
     let target = programs::target(top)?;
     let time = archive::time_of_commit(top);
-    // The server's name has the target as well: it holds a program, and would mislead whoever has another processor.
+    // The server's name has the target as well: it holds a program, and would mislead people with another processor.
     let named = |name: &str| format!("{name}-{}-{target}", env!("CARGO_PKG_VERSION"));
     if let Some(program) = parts.native_runner {
         write(out, &native_runner(top, named(RUNNER), program, &target)?, time)?;

@@ -109,7 +109,7 @@ impl Drop for Server {
 pub(crate) fn ask_to_finish(child: &Child) {
     use nix::sys::signal::{Signal, kill};
     if let Ok(id) = i32::try_from(child.id()) {
-        // It fails only when the program has ended in the meantime, which whoever waits for it will see.
+        // It fails only when the program has ended in the meantime, which the code that waits for it will see.
         let _ = kill(nix::unistd::Pid::from_raw(id), Signal::SIGTERM);
     }
 }

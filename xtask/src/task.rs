@@ -31,7 +31,7 @@ pub(crate) struct Task {
     gentle: bool,
 }
 
-/// The program that a task is waiting for, for whoever has to end it.
+/// The program that a task is waiting for, so that it can be ended.
 #[derive(Clone, Default)]
 pub(crate) struct Running(Arc<Mutex<State>>);
 

@@ -156,7 +156,7 @@ impl Session<'_> {
         if selection.all {
             lint::browser(top)?;
         }
-        // None come when something went wrong in the other lane, which tells of it.
+        // None come when something went wrong in the other lane, which reports it.
         let Ok((tests, mut environment)) = tests.recv() else { return Ok(Outcome::default()) };
         if tests.iter().any(|test| test.is(ALSO_WITH_THE_PAGE)) && selection.holds(BROWSER_TESTS) {
             let archives = packed(top, self.store, &environment)?;

@@ -1,4 +1,4 @@
-//! What the browser tells of power and heat, where it does.
+//! What the browser says about power and heat, where it does.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Keeping the screen on, and noticing when nobody looks.
+//! Keeping the screen on, and noticing when the page is hidden.
 
 use std::cell::Cell;
 use std::rc::Rc;

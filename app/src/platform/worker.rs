@@ -30,7 +30,7 @@ impl TrainingWorker {
     /// says.
     ///
     /// # Errors
-    /// The browser does not start workers at all.
+    /// The browser cannot start workers.
     pub(crate) fn start(loader: &str, order: Order, handle: impl FnMut(FromWorker) + 'static) -> Result<Self, String> {
         let worker = Worker::new(loader).map_err(|error| describe(&error))?;
         let handle = Rc::new(RefCell::new(handle));

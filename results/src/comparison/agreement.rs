@@ -28,7 +28,7 @@ pub enum Agreement {
         /// Those that are further apart than the spread explains.
         pairs: Vec<Pair>,
     },
-    /// The spread explains a distance that nobody would call agreement.
+    /// The spread explains the distance, but the distance is too large to call it agreement.
     Unclear { evidence: Evidence },
     /// There was nothing to compare.
     NotCompared { obstacle: Obstacle },
@@ -164,7 +164,7 @@ fn judge(found: &Gathered<'_>) -> Agreement {
     let pairs = f64::from(contenders) * f64::from(contenders - 1) / 2.0;
     let bound = student_bound(1.0 - FALSE_ALARM / pairs, degrees);
     let explained = bound * squared.sqrt() * (2.0 / f64::from(runs)).sqrt();
-    // Nothing finer than one sample can be told.
+    // Accuracies are no finer than one sample.
     let allowed = explained.max((1.0 + PART_OF_A_SAMPLE) / samples);
     let all_pairs = pairs_of(found, &means);
     let largest_difference = all_pairs.iter().map(|pair| pair.difference).fold(0.0, f64::max);

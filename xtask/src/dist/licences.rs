@@ -1,4 +1,4 @@
-//! The licences of the libraries that are inside of what we hand out: most of them ask that their text goes along.
+//! The licences of the libraries inside what we distribute: most of them require that their text is included.
 
 use crate::workspace::cargo;
 use anyhow::{Context, Result, bail};

@@ -1,4 +1,4 @@
-//! The programs of the archives, and what they tell of themselves.
+//! The programs in the archives, and the documentation that they generate.
 
 use crate::workspace::{cargo, find_program};
 use anyhow::{Context, Result, bail};
@@ -29,7 +29,7 @@ pub(super) fn target(top: &Path) -> Result<String> {
     Ok(host.context("cargo does not say which machine this is")?.to_owned())
 }
 
-/// The program without its symbols. A copy is stripped: a change of the profile would compile everything anew.
+/// The program without its symbols. A copy is stripped: a change of the profile would recompile everything.
 pub(super) fn stripped(program: &Path) -> Result<Vec<u8>> {
     let read = |path: &Path| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
     // Microsoft's linker puts symbols into a file of their own.

@@ -1,7 +1,7 @@
 //! From two wasm modules and a few files to a folder that a server can serve.
 //!
 //! Every file gets a digest of its content into its name, or its folder's name, so that browsers may keep it for ever;
-//! `index.html` names the files without, and is written anew with the names that they have got.
+//! `index.html` names the files without, and is rewritten with their final names.
 
 use crate::files::files_below;
 use crate::task::Task;

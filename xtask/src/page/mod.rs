@@ -82,7 +82,7 @@ pub(crate) fn build(top: &Path, tools: impl FnOnce() -> Result<PathBuf>) -> Resu
     Ok(())
 }
 
-/// The page with all that belongs to it, one after the other, for whoever needs it complete. `tools` gives the program
+/// The page with all that belongs to it, one after the other, for callers that need it complete. `tools` gives the program
 /// of that name.
 pub(crate) fn build_complete(top: &Path, with_burn: bool, tools: impl FnOnce() -> Result<PathBuf>) -> Result<()> {
     let mut program = None;

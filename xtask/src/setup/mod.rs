@@ -12,7 +12,7 @@ use machine::Machine;
 use packages::Need;
 pub(crate) use wasm::wasm_target;
 
-/// What the command at hand needs from the system.
+/// What the current command needs from the system.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted {
     /// An archive of a data set has to be downloaded.

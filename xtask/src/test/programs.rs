@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-/// Those that take longest, first. Whoever begins with them is done sooner; nothing else depends on it.
+/// The longest first, so that everything is done sooner; nothing else depends on the order.
 const LONGEST: [&str; 3] = ["native-runner/cli", "engine/golden", "engine/engine"];
 
 /// Environment variables.
@@ -134,7 +134,7 @@ fn follow(command: &mut Command, show: impl Fn(&str) + Sync) -> Result<(Tally, b
         anyhow::Ok(tally)
     })?;
     let well = child.wait()?.success();
-    // Whoever ends in the middle has no closing line that tells of it.
+    // A program that dies halfway prints no closing line.
     tally.failed = tally.failed.max(u32::from(!well));
     Ok((tally, well))
 }
