@@ -14,12 +14,14 @@ pub(crate) struct ListProgress {
     progress: Progress,
     /// What is measured just now.
     what: String,
+    /// Whether it has no figure yet; the first one of each is printed as soon as it is there.
+    first: bool,
 }
 
 impl ListProgress {
     /// Listens to Ctrl-C, which ends the measurements after one `unit` of them.
     pub(crate) fn new(interrupt: Interrupt, unit: &'static str) -> Self {
-        Self { progress: Progress::new(interrupt, TEMPLATE, unit), what: String::new() }
+        Self { progress: Progress::new(interrupt, TEMPLATE, unit), what: String::new(), first: true }
     }
 
     pub(crate) fn finish(&self) {
@@ -34,8 +36,7 @@ impl ListProgress {
     fn begin(&mut self, what: &str) {
         what.clone_into(&mut self.what);
         self.progress.show(Some(what), String::new());
-        // The first figure of each is printed as soon as there is one.
-        self.progress.let_next_line_through();
+        self.first = true;
     }
 }
 
@@ -57,6 +58,9 @@ impl Observer<Event> for ListProgress {
                 // How fast a kernel is, stands in its table beside what that means.
                 if window.samples.is_some() {
                     let text = format!("· {who} {}", figure("samples_per_second", window.rate()));
+                    if std::mem::take(&mut self.first) {
+                        self.progress.allow_line();
+                    }
                     self.progress.say_now_and_then(&format!("  {} {text}", self.what));
                     self.progress.show(None, text);
                 }

@@ -63,8 +63,8 @@ impl Progress {
         }
     }
 
-    /// The next line is printed whenever it comes.
-    fn let_next_line_through(&mut self) {
+    /// The next line is printed however soon it comes.
+    fn allow_line(&mut self) {
         self.next_line = Instant::now();
     }
 
