@@ -87,7 +87,7 @@ pub(in crate::backends) async fn figures(backend: &dyn Backend, job: &TrainingJo
 /// goes for one that lacks f16, which fails only where CI's adapter, which has it, lacks it.
 fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
     let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| match precision {
-        Precision::F16Matrix => plain_matrices(&choice),
+        Precision::F16Matrix => on_matrices(&choice),
         _ => pollster::block_on(open_in(precision, NAME, &choice, Rc::new(Standstill))),
     });
     let lacks_it = |opened: &Result<_, EngineError>| match opened {
@@ -102,9 +102,11 @@ fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
     gpu
 }
 
-/// In f16-matrix, with loops instead of the matrix units that hardly any adapter lists.
-fn plain_matrices(choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
-    let device = pollster::block_on(Device::open(choice, Kernels::WithPlainMatrices))?;
+/// In f16-matrix: on matrix units, or with loops in their place where the adapter lists none.
+fn on_matrices(choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
+    let open = |kernels| pollster::block_on(Device::open(choice, kernels));
+    let device = open(Kernels::OnMatrixUnits).or_else(|_| open(Kernels::WithPlainMatrices))?;
+    eprintln!("matrices: {:?}", device.form().matrices);
     Ok(Box::new(WgslBackend::on(device, Rc::new(Standstill))))
 }
 

@@ -50,7 +50,7 @@ const CASES: u32 = 24;
 /// By how much of itself a number of f16 may be off: half a unit of its last, eleventh, bit.
 const ROUNDING: f64 = 1.0 / 2048.0;
 
-/// A device that stores f32, and where it can one that stores f16, with plain matrices where it has subgroups.
+/// A device that stores f32, and where it can one that stores f16: on its matrix units, or with loops in their place.
 type Devices = (Rc<Device>, Option<Rc<Device>>);
 
 thread_local! {
@@ -82,8 +82,8 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
 fn open() -> Option<Devices> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
         let open = |kernels: Kernels| pollster::block_on(Device::open(&choice, kernels)).ok().map(Rc::new);
-        let half = || open(Kernels::WithPlainMatrices).or_else(|| open(Stored::F16.into()));
-        Some((open(Stored::F32.into())?, half()))
+        let halves = [Kernels::OnMatrixUnits, Kernels::WithPlainMatrices, Stored::F16.into()];
+        Some((open(Stored::F32.into())?, halves.into_iter().find_map(open)))
     })
 }
 
