@@ -47,6 +47,23 @@ fn a_discrete_gpu_is_not_replaced_by_another_adapter() {
 }
 
 #[test]
+fn matrix_units_that_an_adapter_does_not_list_are_refused_by_runs_and_by_steps() {
+    let software = adapters().into_iter().find(|listed| listed.adapter.software);
+    let Some(listed) = software.filter(|listed| listed.adapter.name.contains("llvmpipe")) else {
+        return skipped("matrix_units_that_an_adapter_does_not_list", "there is no llvmpipe");
+    };
+    if listed.features.matrix_side > 0 {
+        return skipped("matrix_units_that_an_adapter_does_not_list", "this llvmpipe lists some");
+    }
+    for line in ["--workload keras-mnist-mlp --steps 3", "steps --backend wgsl --workload keras-mnist-mlp"] {
+        let finished = Runner::new(&format!("{line} --adapter cpu --precision f16-matrix")).run();
+        assert_eq!(finished.stdout, "");
+        let parts = [listed.adapter.name.as_str(), "does not compute in f16-matrix", "lists none", "ask for f16"];
+        finished.expect_status(2).expect_errors(&parts);
+    }
+}
+
+#[test]
 fn a_truncated_file_is_named_with_the_command_that_fetches_it() {
     let folder = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
     let path = folder.path().join("mnist-train.bin").display().to_string();

@@ -117,6 +117,12 @@ pub(crate) struct ListedAdapter {
     pub(crate) default: bool,
     #[serde(flatten)]
     pub(crate) adapter: Adapter,
+    pub(crate) features: ListedFeatures,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ListedFeatures {
+    pub(crate) matrix_side: u32,
 }
 
 /// The adapters of this machine, as the binary lists them.
