@@ -13,6 +13,11 @@ const WIDTHS: [u32; 3] = [128, 256, 512];
 /// The tests of kernels that have variants for subgroups.
 const WITH_SUBGROUPS: [&str; 3] = ["kernel_tests::dense", "kernel_tests::conv2d", "kernel_tests::recurrent"];
 
+/// Lanes of a subgroup of llvmpipe, if somebody has chosen them.
+pub(super) fn chosen_lanes() -> Option<u32> {
+    env::var(VECTOR_WIDTH).ok()?.parse::<u32>().ok().map(|width| width / 32)
+}
+
 #[test]
 fn kernels_compute_the_same_with_subgroups_of_four_eight_and_sixteen_lanes() {
     if env::var_os(VECTOR_WIDTH).is_some() {
@@ -37,6 +42,6 @@ fn kernels_compute_the_same_with_subgroups_of_four_eight_and_sixteen_lanes() {
 
 #[test]
 fn a_subgroup_has_a_lane_for_each_32_bits_of_a_vector() {
-    let Some(width) = env::var(VECTOR_WIDTH).ok().and_then(|width| width.parse::<u32>().ok()) else { return };
-    with_device(|device| assert_eq!(device.abilities().subgroup_lanes, width / 32));
+    let Some(lanes) = chosen_lanes() else { return };
+    with_device(|device| assert_eq!(device.abilities().subgroup_lanes, lanes));
 }
