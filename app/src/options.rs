@@ -170,6 +170,14 @@ impl RunOptions {
             || self.limit.is_some()
             || self.precision.is_some_and(|p| p != Precision::F32)
             || !self.without.is_empty()
+            || !self.is_whole_suite()
+    }
+
+    /// Whether every network of the suite is trained, and no other.
+    pub fn is_whole_suite(&self) -> bool {
+        let (suite, networks) = (self.suite().workloads, self.networks());
+        let same = suite.len() == networks.len() && suite.iter().all(|name| networks.iter().any(|other| other == name));
+        same && self.left_out().is_empty()
     }
 
     fn limit_once(&mut self, limit: Limit) -> Result<(), String> {

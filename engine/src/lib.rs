@@ -49,4 +49,4 @@ pub use training::{
     Augmentation, BatchPlan, Batching, EarlyStopping, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule,
     SampleOrder, Schedule, Shift, Step, TestView, WeightAverage,
 };
-pub use workload::{SUITES, SuiteDefinition, TrainingRange, WORKLOADS, Workload, suite, workload};
+pub use workload::{SUITES, Standard, SuiteDefinition, TrainingRange, WORKLOADS, Workload, suite, workload};

@@ -15,8 +15,7 @@ use crate::error::EngineError;
 use crate::measure::{Event, Gauge, Observer, Phase};
 use crate::train::check;
 use crate::trainer::{Backend, TrainingJob};
-use crate::training::BatchPlan;
-use crate::workload::{Training, TrainingRange, Workload};
+use crate::workload::{Training, Workload};
 pub use cliffs::Cliff;
 use contest::Contest;
 pub use report::{Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
@@ -183,17 +182,7 @@ pub fn job(
     seed: u32,
     data: std::sync::Arc<crate::data::DataSet>,
 ) -> Result<TrainingJob, EngineError> {
-    let all = TrainingRange { first: 0, samples: data.train.samples() };
-    let TrainingRange { first, samples } = workload.training.unwrap_or(all);
-    if batch_size == 0 || batch_size > samples {
-        return Err(EngineError::InvalidSetting {
-            what: "the batch size",
-            allowed: format!("from 1 to {samples}, the training samples of {}", workload.data_set),
-            value: batch_size.to_string(),
-        });
-    }
-    let (order, batching) = (workload.order, workload.batching);
-    let batches = BatchPlan { first, samples, batch_size, order, batching, seed };
+    let batches = workload.batches(data.train.samples(), batch_size, seed)?;
     let planned_steps = batches.steps_of_epochs(workload.published_epochs);
     Ok(workload.job(Training { data, batches, planned_steps, seed, dropout: true }))
 }

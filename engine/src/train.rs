@@ -133,7 +133,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         nonce: request.registration.as_ref().map(|r| r.nonce.clone()),
         seed: request.seed,
         suite: Suite { name: request.suite.name.to_owned(), version: request.suite.version },
-        non_standard: non_standard(request, backend),
+        non_standard: non_standard(request, backend, &records),
         provenance: Provenance { wall_seconds: edges.clock.now_seconds() - start, ..request.provenance.clone() },
         device: Device {
             requested_adapter: request.requested_adapter.clone(),

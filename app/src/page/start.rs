@@ -144,6 +144,7 @@ fn Asked(options: RunOptions) -> impl IntoView {
         let names: Vec<_> = options.without.iter().map(|feature| feature.name()).collect();
         format!("no use of {}", names.join(" and "))
     }));
+    parts.extend((!options.is_whole_suite()).then(|| "networks that are not a whole suite".to_owned()));
     parts.extend(options.limit.map(|limit| match limit {
         Limit::Epochs(epochs) => format!("{epochs} epochs"),
         Limit::Steps(steps) => format!("{steps} steps"),

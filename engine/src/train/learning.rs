@@ -105,7 +105,7 @@ impl<'a> Learning<'a> {
         let mut patience = self.job.early_stopping.map(Patience::new);
         while self.going() && !self.stopped_early && self.step < limits.steps && self.training_seconds < limits.seconds
         {
-            let next_mark = self.step_of_mark(mark, evaluations_per_epoch);
+            let next_mark = self.job.batches.step_of_mark(mark, evaluations_per_epoch);
             let boundary = next_mark.min(self.end_of_epoch()).min(limits.steps);
             let seconds_left = limits.seconds - self.training_seconds;
             let done = (self.step as f64 / limits.steps as f64).max(self.training_seconds / limits.seconds);
@@ -262,15 +262,6 @@ impl<'a> Learning<'a> {
         }
         edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
         Ok(())
-    }
-
-    /// Step of the `mark`-th look at the test set, from 1.
-    fn step_of_mark(&self, mark: u32, per_epoch: u32) -> u64 {
-        let per_epoch = per_epoch.max(1);
-        let batches = &self.job.batches;
-        let begin = batches.steps_of_epochs(mark / per_epoch);
-        let end = batches.steps_of_epochs(mark / per_epoch + 1);
-        begin + ((end - begin) * u64::from(mark % per_epoch)).div_ceil(u64::from(per_epoch))
     }
 
     pub(super) fn end_of_epoch(&self) -> u64 {

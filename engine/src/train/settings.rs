@@ -1,12 +1,12 @@
 //! What a request asks for, checked and put together with the workload's own recipe.
 
-use results::Precision;
+use results::{Precision, WorkloadRecord};
 
 use super::{Limit, RunRequest};
 use crate::error::EngineError;
 use crate::trainer::Backend;
 use crate::training::{BatchPlan, Optimizer};
-use crate::workload::{TrainingRange, Workload};
+use crate::workload::Workload;
 
 /// What to train with and for how long: the workload's own, but for what the request sets.
 pub(super) struct JobSettings {
@@ -33,24 +33,8 @@ pub(super) fn job_settings(
     workload: &Workload,
     file_samples: u32,
 ) -> Result<JobSettings, EngineError> {
-    let range = workload.training.unwrap_or(TrainingRange { first: 0, samples: file_samples });
-    let TrainingRange { first, samples } = range;
     let batch_size = request.batch_size.unwrap_or(workload.batch_size);
-    if batch_size == 0 || batch_size > samples {
-        return Err(EngineError::InvalidSetting {
-            what: "the batch size",
-            allowed: format!("from 1 to {samples}, the training samples of {}", workload.data_set),
-            value: batch_size.to_string(),
-        });
-    }
-    let batches = BatchPlan {
-        first,
-        samples,
-        batch_size,
-        order: workload.order,
-        batching: workload.batching,
-        seed: request.seed,
-    };
+    let batches = workload.batches(file_samples, batch_size, request.seed)?;
     let limits = match request.limit {
         None => Limits {
             steps: batches.steps_of_epochs(request.suite.epochs),
@@ -102,8 +86,16 @@ pub(super) fn validate(request: &RunRequest) -> Result<(), EngineError> {
 }
 
 /// Every way in which the run departs from the suite.
-pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend) -> Vec<String> {
+pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend, trained: &[WorkloadRecord]) -> Vec<String> {
     let mut reasons = Vec::new();
+    let of_suite = |name: &str| request.suite.workloads.contains(&name);
+    let in_suite = trained.iter().filter(|record| of_suite(&record.workload)).count();
+    if in_suite < request.suite.workloads.len() {
+        reasons.push(format!("{in_suite} of the suite's {} networks", request.suite.workloads.len()));
+    }
+    if in_suite < trained.len() {
+        reasons.push("networks that are not of the suite".to_owned());
+    }
     if let Some(batch_size) = request.batch_size {
         reasons.push(format!("batch size {batch_size}"));
     }

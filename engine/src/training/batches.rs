@@ -60,6 +60,27 @@ impl BatchPlan {
         }
     }
 
+    /// The step after which the test set is looked at for the `mark`-th time, from 1, where that happens `per_epoch` times
+    /// in each epoch, evenly spread.
+    pub fn step_of_mark(&self, mark: u32, per_epoch: u32) -> u64 {
+        let per_epoch = per_epoch.max(1);
+        let begin = self.steps_of_epochs(mark / per_epoch);
+        let end = self.steps_of_epochs(mark / per_epoch + 1);
+        begin + ((end - begin) * u64::from(mark % per_epoch)).div_ceil(u64::from(per_epoch))
+    }
+
+    /// Samples that so many steps train on, from the first one on.
+    pub fn samples_of_steps(&self, steps: u64) -> u64 {
+        let batch_size = u64::from(self.batch_size);
+        match self.batching {
+            Batching::DropLast | Batching::Wrap => steps.saturating_mul(batch_size),
+            Batching::ShortLast => {
+                let per_epoch = u64::from(self.steps_per_epoch());
+                (steps / per_epoch).saturating_mul(u64::from(self.samples)) + steps % per_epoch * batch_size
+            }
+        }
+    }
+
     /// What step `step`, counted from 0 over the whole training, trains on.
     #[expect(clippy::cast_possible_truncation, reason = "a remainder of a u32 is one")]
     pub fn step(&self, step: u64) -> Step {
@@ -128,6 +149,18 @@ mod tests {
         let plan = plan(Batching::DropLast);
         assert_eq!(plan.steps_per_epoch(), 2);
         assert_eq!(plan.step(2), Step { epoch: 1, offset: 0, count: 4 });
+    }
+
+    #[test]
+    fn samples_of_steps_are_those_of_each_of_them() {
+        for batching in [Batching::ShortLast, Batching::DropLast, Batching::Wrap] {
+            let plan = plan(batching);
+            let mut samples = 0;
+            for step in 0..20 {
+                assert_eq!(plan.samples_of_steps(step), samples, "{batching:?}, {step}");
+                samples += u64::from(plan.step(step).count);
+            }
+        }
     }
 
     #[test]

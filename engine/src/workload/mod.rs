@@ -3,6 +3,7 @@
 mod caffe;
 mod keras;
 mod modern;
+mod standard;
 mod tensorflow;
 mod theano;
 mod torch;
@@ -15,6 +16,8 @@ use crate::data::DataSet;
 use crate::model::{Activation, Layer, Model, Padding, PoolKind, Rounding, Shape, Weights};
 use crate::trainer::TrainingJob;
 use crate::training::{BatchPlan, Batching, EarlyStopping, InputRecipe, Loss, Optimizer, SampleOrder, WeightAverage};
+
+pub use standard::Standard;
 
 /// A network with its data set and its published recipe.
 #[derive(Clone, Debug, Serialize)]

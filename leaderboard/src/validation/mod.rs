@@ -2,8 +2,9 @@
 //!
 //! Each rule refuses with a machine code, a plain sentence and the path of the field. The files
 //! follow the record: [`run`] what surrounds the workloads, [`workload`] and [`training`] one
-//! workload, [`summary`] the recomputation, [`time`] whether the claimed time can have passed, and
-//! [`plausibility`] what looks wrong without being impossible, which is flagged and never refused.
+//! workload, [`work`] whether it is the work that the suite asks for, [`summary`] the recomputation,
+//! [`time`] whether the claimed time can have passed, and [`plausibility`] what looks wrong without
+//! being impossible, which is flagged and never refused.
 
 mod bounds;
 mod correctness;
@@ -12,6 +13,7 @@ mod run;
 mod summary;
 mod time;
 mod training;
+mod work;
 mod workload;
 
 use results::api::{StartRun, Tier};
@@ -40,6 +42,7 @@ pub(crate) struct Verdict {
 pub(crate) fn check_start(request: &StartRun) -> Checked {
     let path = FieldPath::ROOT;
     run::check_suite(&path.field("suite"), &request.suite)?;
+    work::known_suite(&path.field("suite"), &request.suite)?;
     run::check_engine_version(&path.field("engine_version"), &request.engine_version)
 }
 
@@ -56,6 +59,7 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin) -> Result<Verdict, Refu
     }
     check_completed(&workloads, record)?;
     time::check(record, origin)?;
+    work::check(record)?;
     Ok(verdict(record, origin))
 }
 

@@ -7,13 +7,8 @@ use sqlx::{ConnectOptions, Connection};
 
 use crate::support::{TestServer, record};
 
-fn faster(factor: u64) -> impl Fn(&mut RunRecord) {
-    move |record| {
-        for window in record.workloads.iter_mut().flat_map(|w| &mut w.windows) {
-            window.steps *= u32::try_from(factor).unwrap();
-            window.samples *= factor;
-        }
-    }
+fn faster(factor: u32) -> impl Fn(&mut RunRecord) {
+    move |record| record::speed_up(record, factor)
 }
 
 fn list(server: &TestServer, query: &str) -> RunList {
@@ -78,13 +73,13 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_checked_are_ra
     });
     let unsteady = server.accepted(|record| {
         for workload in &mut record.workloads {
-            workload.windows[1].seconds = 1.5;
-            workload.windows[2].seconds = 0.7;
+            let windows = record::measured(workload).iter_mut();
+            windows.step_by(2).zip([1.2, 1.4, 1.6]).for_each(|(window, seconds)| window.seconds = seconds);
         }
     });
     let unlearned = server.accepted(|record| {
         for workload in &mut record.workloads {
-            workload.settings.chance_accuracy = Some(0.97);
+            workload.settings.chance_accuracy = Some(0.99);
         }
     });
     assert_eq!((unsteady.tier, unlearned.tier), (Tier::Checked, Tier::Checked));

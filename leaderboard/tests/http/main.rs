@@ -2,6 +2,7 @@
 
 mod data_sets;
 mod durability;
+mod forgeries;
 mod lifecycle;
 mod limits;
 mod listing;

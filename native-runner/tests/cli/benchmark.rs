@@ -20,7 +20,7 @@ fn a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again() {
     let record: RunRecord = serde_json::from_str(&json).unwrap();
     assert_eq!(record.seed, 7);
     assert_eq!(record.device.claimed_name.as_deref(), Some("Mine"));
-    assert_eq!(record.non_standard, ["batch size 16", "4 steps"]);
+    assert_eq!(record.non_standard, ["1 of the suite's 2 networks", "batch size 16", "4 steps"]);
     assert_eq!(record.provenance.client.name, "native-runner");
     let [workload] = record.workloads.as_slice() else { panic!("{} workloads", record.workloads.len()) };
     assert_eq!(workload.outcome, Outcome::Completed);

@@ -1,5 +1,6 @@
 //! A record as an honest runner makes it, to be bent by the tests.
 
+use engine::{SUITES, Standard, SuiteDefinition};
 use results::api::StartedRun;
 use results::{
     Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
@@ -9,8 +10,14 @@ use results::{
 
 pub(crate) const ENGINE_VERSION: &str = "0.1.0";
 
+/// What is trained.
+const SUITE: SuiteDefinition = SUITES[0];
+const STEP_SECONDS: f64 = 0.001;
+/// Windows that follow the training.
+const MEASURED: usize = 6;
+
 pub(crate) fn suite() -> Suite {
-    Suite { name: "quick".to_owned(), version: 1 }
+    Suite { name: SUITE.name.to_owned(), version: SUITE.version }
 }
 
 /// An honest record of an announced run.
@@ -65,28 +72,57 @@ pub(crate) fn unregistered(seed: u32) -> RunRecord {
             },
             claimed_name: None,
         },
-        workloads: vec![workload("keras-mnist-mlp", 128, 3_209_216), workload("caffe-mnist", 64, 13_182_000)],
+        workloads: SUITE.workloads.iter().map(|name| workload(name, seed)).collect(),
         warnings: vec![Warning::NoWakeLock],
     };
     summarise(&mut record);
     record
 }
 
-/// Six windows (the first for warm-up), one epoch, two evaluations; 8.1 seconds of work.
-fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> WorkloadRecord {
-    let window = |seconds| Window { steps: 1000, samples: 1000 * u64::from(batch_size), seconds };
+/// A millisecond a step, as the suite trains it; then six windows of 1.1 seconds, to be measured.
+fn workload(name: &str, seed: u32) -> WorkloadRecord {
+    let standard = standard(name, seed);
+    let model = &standard.workload.model;
+    let looks = standard.workload.evaluations_per_epoch * SUITE.epochs;
+    let marks: Vec<u64> = (1..=looks).map(|number| standard.evaluation_step(number)).collect();
+    let seconds = |step: u64| step as f64 * STEP_SECONDS;
+    let mut windows: Vec<Window> = Vec::new();
+    let mut before = 0;
+    for &mark in &marks {
+        let steps = u32::try_from(mark - before).unwrap();
+        windows.push(Window { steps, samples: 0, seconds: f64::from(steps) * STEP_SECONDS });
+        before = mark;
+    }
+    windows.extend([Window { steps: 1100, samples: 0, seconds: 1.1 }; MEASURED]);
+    let accuracies = [0.9, 0.94, 0.96, 0.985];
+    let look = |(&step, accuracy)| Evaluation {
+        step,
+        training_seconds: seconds(step),
+        seconds: 0.1,
+        loss: 1.0 - accuracy,
+        accuracy,
+    };
+    let point = |&step: &u64| CurvePoint { step, training_seconds: seconds(step), loss: 0.1, accuracy: 0.97 };
+    let epoch = |epoch: u32| Epoch {
+        epoch,
+        seconds: seconds(standard.batches.steps_of_epochs(epoch) - standard.batches.steps_of_epochs(epoch - 1)),
+        loss: 0.4,
+        accuracy: 0.9,
+    };
+    let last = u32::try_from(windows.len()).unwrap() - 1;
     let peak = |window| PeakSample { window, flops_per_second: 2e12, copied_bytes_per_second: Some(4e11) };
-    WorkloadRecord {
+    let target = standard.workload.target_accuracy;
+    let mut record = WorkloadRecord {
         workload: name.to_owned(),
         settings: Settings {
-            batch_size,
-            learning_rate: 0.001,
+            batch_size: standard.workload.batch_size,
+            learning_rate: standard.workload.optimizer.learning_rate,
             precision: Precision::F32,
-            training_samples: 60_000,
-            test_samples: 10_000,
+            training_samples: standard.batches.samples,
+            test_samples: standard.test_samples,
             chance_accuracy: Some(0.1135),
-            parameters: 669_706,
-            training_flops_per_sample,
+            parameters: model.parameters().unwrap(),
+            training_flops_per_sample: model.operations().unwrap().training_flops(),
             device_memory_bytes: 70_000_000,
             variants: vec!["matmul: tile-64x64".to_owned()],
         },
@@ -109,18 +145,12 @@ fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> Work
             first_step_seconds: Some(0.01),
         },
         first_losses: vec![2.5, 2.25, 2.0],
-        curve: vec![
-            CurvePoint { step: 1000, training_seconds: 1.0, loss: 0.5, accuracy: 0.9 },
-            CurvePoint { step: 6000, training_seconds: 6.5, loss: 0.1, accuracy: 0.97 },
-        ],
-        evaluations: vec![
-            Evaluation { step: 2000, training_seconds: 2.1, seconds: 0.3, loss: 0.2, accuracy: 0.94 },
-            Evaluation { step: 6000, training_seconds: 6.5, seconds: 0.3, loss: 0.1, accuracy: 0.97 },
-        ],
-        epochs: vec![Epoch { epoch: 1, seconds: 1.0, loss: 0.4, accuracy: 0.9 }],
-        windows: vec![window(1.0), window(1.1), window(1.1), window(1.1), window(1.1), window(1.1)],
-        peaks: vec![peak(4), peak(5)],
-        target: Some(Target { accuracy: 0.95, reached_seconds: Some(6.5), reached_step: Some(6000) }),
+        curve: marks.iter().map(point).collect(),
+        evaluations: marks.iter().zip(accuracies).map(look).collect(),
+        epochs: (1..=SUITE.epochs).map(epoch).collect(),
+        windows,
+        peaks: vec![peak(last - 1), peak(last)],
+        target: Some(Target { accuracy: target, reached_seconds: None, reached_step: None }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
         resources: Resources {
             cpu_user_percent: Some(35.0),
@@ -129,6 +159,48 @@ fn workload(name: &str, batch_size: u32, training_flops_per_sample: u64) -> Work
             resident_memory_maximum_bytes: Some(120_000_000),
         },
         summary: Summary::default(),
+    };
+    reach(&mut record);
+    count_samples(&mut record, seed);
+    record
+}
+
+fn standard(name: &str, seed: u32) -> Standard {
+    Standard::of(&SUITE, name, seed).unwrap()
+}
+
+/// Makes the target's moment that of the first look at the test set that sees its accuracy.
+pub(crate) fn reach(record: &mut WorkloadRecord) {
+    let target = record.target.as_mut().unwrap();
+    let first = record.evaluations.iter().find(|evaluation| evaluation.accuracy >= target.accuracy);
+    target.reached_step = first.map(|evaluation| evaluation.step);
+    target.reached_seconds = first.map(|evaluation| evaluation.training_seconds);
+}
+
+/// Makes the samples of each window those of its steps.
+pub(crate) fn count_samples(record: &mut WorkloadRecord, seed: u32) {
+    let batches = standard(&record.workload, seed).batches;
+    let batches = engine::BatchPlan { batch_size: record.settings.batch_size, ..batches };
+    let mut step = 0;
+    for window in &mut record.windows {
+        let before = batches.samples_of_steps(step);
+        step += u64::from(window.steps);
+        window.samples = batches.samples_of_steps(step) - before;
+    }
+}
+
+/// The windows that follow the training, only to be measured.
+pub(crate) fn measured(record: &mut WorkloadRecord) -> &mut [Window] {
+    let first = record.windows.len() - MEASURED;
+    &mut record.windows[first..]
+}
+
+/// So many times as fast, as far as that is measured.
+pub(crate) fn speed_up(record: &mut RunRecord, factor: u32) {
+    let seed = record.seed;
+    for workload in &mut record.workloads {
+        measured(workload).iter_mut().for_each(|window| window.steps *= factor);
+        count_samples(workload, seed);
     }
 }
 

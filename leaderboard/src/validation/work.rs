@@ -1,0 +1,188 @@
+//! What the server knows of the work itself: suites, networks and their recipes come from the engine's registry, and no
+//! record can say otherwise. A run that departs from its suite says so, and is then held to what no setting changes.
+
+use engine::{BatchPlan, KNOWN_BACKENDS, Standard, SuiteDefinition, Workload};
+use results::{Outcome, RunRecord, Settings, Suite, WorkloadRecord};
+
+use super::bounds::{Checked, FieldPath, Refusal};
+
+/// The same seconds, added up in another order or written by another program, differ in their last digits.
+const ROUNDING: f64 = 1e-6;
+/// Rates and shares are written in full, and differ in their last digit where they differ by accident.
+const SAME: f64 = 1e-12;
+
+pub(super) fn check(record: &RunRecord) -> Checked {
+    let root = FieldPath::ROOT;
+    let suite = known_suite(&root.field("suite"), &record.suite)?;
+    let backend = &record.device.backend;
+    if !KNOWN_BACKENDS.iter().any(|known| known.name == backend) {
+        let message = format!("This leaderboard knows no back end named {backend}.");
+        return root.field("device").field("backend").refuse("unknown_backend", message);
+    }
+    let standard = record.non_standard.is_empty();
+    if standard && backend == engine::backends::REFERENCE {
+        let message = "The reference back end judges and does not compete.".to_owned();
+        return root.field("device").field("backend").refuse(NOT_STANDARD, says_so(&message));
+    }
+    let workloads = root.field("workloads");
+    for (i, of) in record.workloads.iter().enumerate() {
+        let path = workloads.item(i);
+        let Some(known) = Standard::of(suite, &of.workload, record.seed) else {
+            let message = format!("This leaderboard knows no network named {}.", of.workload);
+            return path.field("workload").refuse("unknown_workload", message);
+        };
+        if standard && !suite.workloads.contains(&of.workload.as_str()) {
+            let message = format!("{} is not of the suite {}.", of.workload, suite.name);
+            return path.field("workload").refuse(NOT_STANDARD, says_so(&message));
+        }
+        check_facts(&path.field("settings"), &of.settings, &known)?;
+        check_course(&path, of, &known.workload, record.seed)?;
+        if standard {
+            check_recipe(&path, of, &known)?;
+            check_evaluations(&path.field("evaluations"), of, &known)?;
+        }
+    }
+    if standard { check_whole(&workloads, record, suite) } else { Ok(()) }
+}
+
+/// The suite of this name and version.
+pub(super) fn known_suite(path: &FieldPath<'_>, suite: &Suite) -> Result<&'static SuiteDefinition, Refusal> {
+    let known = engine::suite(&suite.name).filter(|known| known.version == suite.version);
+    known.ok_or_else(|| {
+        let message =
+            format!("This leaderboard knows no suite {} of version {}. A newer client may.", suite.name, suite.version);
+        Refusal { code: "unknown_suite", message, field: path.to_string() }
+    })
+}
+
+const NOT_STANDARD: &str = "not_standard";
+
+fn says_so(message: &str) -> String {
+    format!("{message} A run that departs from its suite says so in `non_standard`, and is shown and never ranked.")
+}
+
+/// What follows from the network and its data, whatever the settings.
+fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> Checked {
+    let name = known.workload.name;
+    let model = &known.workload.model;
+    let parameters = model.parameters().unwrap_or_default();
+    let operations = model.operations().map(|operations| operations.training_flops()).unwrap_or_default();
+    let facts = [
+        ("parameters", settings.parameters, parameters, "parameters"),
+        ("training_flops_per_sample", settings.training_flops_per_sample, operations, "operations for each sample"),
+        ("training_samples", settings.training_samples.into(), known.batches.samples.into(), "samples to train on"),
+        ("test_samples", settings.test_samples.into(), known.test_samples.into(), "samples to test with"),
+    ];
+    for (field, claimed, right, what) in facts {
+        if claimed != right {
+            let message = format!("{name} has {right} {what}, and the record says {claimed}.");
+            return path.field(field).refuse("wrong_work", message);
+        }
+    }
+    Ok(())
+}
+
+/// Windows hold whole steps with the samples that those have, and the test set is looked at between windows.
+fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Workload, seed: u32) -> Checked {
+    let Settings { training_samples, batch_size, .. } = record.settings;
+    let Ok(batches) = workload.batches(training_samples, batch_size, seed) else {
+        return path.field("settings").field("batch_size").refuse("out_of_range", "No batch has so many samples.");
+    };
+    let windows = path.field("windows");
+    let (mut step, mut seconds) = (0, 0.0);
+    let mut ends = Vec::with_capacity(record.windows.len());
+    for (i, window) in record.windows.iter().enumerate() {
+        let samples_before = batches.samples_of_steps(step);
+        step += u64::from(window.steps);
+        seconds += window.seconds;
+        ends.push((step, seconds));
+        let samples = batches.samples_of_steps(step) - samples_before;
+        if window.samples != samples {
+            let message = format!("These steps train on {samples} samples, and the record says {}.", window.samples);
+            return windows.item(i).field("samples").refuse("inconsistent", message);
+        }
+    }
+    let evaluations = path.field("evaluations");
+    for (i, evaluation) in record.evaluations.iter().enumerate() {
+        let item = evaluations.item(i);
+        let end = ends.binary_search_by_key(&evaluation.step, |end| end.0).ok().map(|place| ends[place].1);
+        item.field("step")
+            .holds(end.is_some(), "The test set is looked at between windows, and no window ends here.")?;
+        let apart = (end.unwrap_or_default() - evaluation.training_seconds).abs();
+        item.field("training_seconds").holds(
+            apart <= ROUNDING * (1.0 + evaluation.training_seconds),
+            "The windows before this look at the test set add up to other seconds of training.",
+        )?;
+    }
+    Ok(())
+}
+
+/// Settings are those of the suite.
+fn check_recipe(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard) -> Checked {
+    let settings = path.field("settings");
+    let BatchPlan { batch_size, .. } = known.batches;
+    let name = known.workload.name;
+    if record.settings.batch_size != batch_size {
+        let message =
+            format!("The suite trains {name} in batches of {batch_size}, and not of {}.", record.settings.batch_size);
+        return settings.field("batch_size").refuse(NOT_STANDARD, says_so(&message));
+    }
+    let (rate, claimed) = (known.workload.optimizer.learning_rate, record.settings.learning_rate);
+    if !same(rate, claimed) {
+        let message = format!("The suite trains {name} with a learning rate of {rate}, and not of {claimed}.");
+        return settings.field("learning_rate").refuse(NOT_STANDARD, says_so(&message));
+    }
+    let accuracy = known.workload.target_accuracy;
+    let target = path.field("target");
+    match &record.target {
+        Some(target) if same(target.accuracy, accuracy) => Ok(()),
+        Some(claimed) => {
+            let message =
+                format!("The target of {name} is an accuracy of {accuracy}, and not of {}.", claimed.accuracy);
+            target.field("accuracy").refuse(NOT_STANDARD, says_so(&message))
+        }
+        None => target.refuse(NOT_STANDARD, says_so(&format!("{name} has a target accuracy, {accuracy}."))),
+    }
+}
+
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= SAME * a.abs().max(b.abs())
+}
+
+/// The test set was looked at when the suite says, until training ended as the suite ends it.
+fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard) -> Checked {
+    if record.outcome != Outcome::Completed {
+        return Ok(());
+    }
+    if record.evaluations.is_empty() {
+        return path.refuse(NOT_STANDARD, says_so("The suite looks at the test set."));
+    }
+    let mut next = 1;
+    for (i, evaluation) in record.evaluations.iter().enumerate() {
+        let mark = known.evaluation_step(next).min(known.steps);
+        let is_last = i + 1 == record.evaluations.len();
+        let out_of_time = evaluation.training_seconds >= known.training_seconds * (1.0 - ROUNDING);
+        let may_end = is_last && (out_of_time || known.workload.early_stopping.is_some());
+        let at_mark = evaluation.step == mark && (!is_last || mark == known.steps || may_end);
+        if !(at_mark || may_end && evaluation.step < mark) {
+            let message = format!(
+                "The suite looks at the test set after {mark} steps here and ends after {} or {} s, and this is step {}.",
+                known.steps, known.training_seconds, evaluation.step
+            );
+            return path.item(i).field("step").refuse(NOT_STANDARD, says_so(&message));
+        }
+        path.item(i)
+            .field("training_seconds")
+            .holds(is_last || !out_of_time, "Training went on although the suite's time was over.")?;
+        next += 1;
+    }
+    Ok(())
+}
+
+/// A suite is run whole: half of it would be another suite under its name.
+fn check_whole(path: &FieldPath<'_>, record: &RunRecord, suite: &SuiteDefinition) -> Checked {
+    let has = |name: &str| record.workloads.iter().any(|of| of.workload == name);
+    let Some(missing) = suite.workloads.iter().find(|name| !has(name)) else { return Ok(()) };
+    let message = format!("{missing} is missing, which is of the suite {}.", suite.name);
+    path.refuse("incomplete_suite", says_so(&message))
+}
