@@ -157,9 +157,9 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
     if record.evaluations.is_empty() {
         return path.refuse(NOT_STANDARD, says_so("The suite looks at the test set."));
     }
-    let mut next = 1;
-    for (i, evaluation) in record.evaluations.iter().enumerate() {
-        let mark = known.evaluation_step(next).min(known.steps);
+    for (number, evaluation) in (1..).zip(&record.evaluations) {
+        let i = number as usize - 1;
+        let mark = known.evaluation_step(number).min(known.steps);
         let is_last = i + 1 == record.evaluations.len();
         let out_of_time = evaluation.training_seconds >= known.training_seconds * (1.0 - ROUNDING);
         let may_end = is_last && (out_of_time || known.workload.early_stopping.is_some());
@@ -174,7 +174,6 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
         path.item(i)
             .field("training_seconds")
             .holds(is_last || !out_of_time, "Training went on although the suite's time was over.")?;
-        next += 1;
     }
     Ok(())
 }
