@@ -16,9 +16,8 @@ use crate::measure::{Event, Gauge, Observer, Phase};
 use crate::train::check;
 use crate::trainer::{Backend, TrainingJob};
 use crate::workload::{Training, Workload};
-pub use cliffs::Cliff;
 use contest::Contest;
-pub use report::{Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
+pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
 
 /// What to measure, and how much it may cost.
 #[derive(Clone, Debug)]

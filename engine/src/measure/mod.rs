@@ -6,21 +6,21 @@
 
 mod contest;
 mod event;
-mod gauge;
 mod length;
 mod observer;
 mod outcome;
+mod peaks;
 mod phase;
 mod turns;
 mod window;
 
+pub use crate::gauge::Gauge;
 pub(crate) use contest::{Contest, Participant, Repeatable, Rules};
 pub use event::Event;
-pub use gauge::Gauge;
-pub(crate) use gauge::Peaks;
 pub(crate) use length::Length;
 pub use observer::Observer;
 pub use outcome::Outcome;
+pub(crate) use peaks::Peaks;
 pub use phase::Phase;
 pub use turns::{Schedule, Turn};
 pub use window::Window;

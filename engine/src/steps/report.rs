@@ -3,7 +3,7 @@
 use results::{Adapter, Disagreement, Precision, Warning};
 use serde::Serialize;
 
-use super::{Cliff, Contender, Request};
+use super::{Contender, Request};
 use crate::error::EngineError;
 use crate::measure::{self, Spread, Window, of_peak};
 use crate::trainer::Preparation;
@@ -71,6 +71,30 @@ pub struct WorkloadSteps {
     pub sizes: Vec<Size>,
     /// Batch sizes whose samples take longer than those of the size before.
     pub cliffs: Vec<Cliff>,
+}
+
+/// Where the batch grows, the time per sample may rise by this share; what rises more is a cliff.
+pub(super) const CLIFF: f64 = 0.1;
+
+/// From one batch size to the next, the time per sample seemed to rise by more than a tenth.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cliff {
+    pub backend: &'static str,
+    pub from_batch_size: u32,
+    pub to_batch_size: u32,
+    /// Rise of the time per sample, as a share of that at the smaller batch, from the figures of the two sizes. They
+    /// were measured one after the other, and meanwhile the machine may have become slower.
+    pub rise: f64,
+    /// The same, measured once more with windows of both sizes in turns. Absent where that was not possible: both do
+    /// not fit at once, it was cancelled, or the back end trains only a few steps.
+    pub rise_in_turns: Option<f64>,
+}
+
+impl Cliff {
+    /// Whether the better of the two looks found one.
+    pub fn is_real(&self) -> bool {
+        self.rise_in_turns.unwrap_or(self.rise) > CLIFF
+    }
 }
 
 /// Every back end at one batch size.

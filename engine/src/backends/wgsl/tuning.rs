@@ -1,7 +1,7 @@
 //! Which variant of a product's kernel a device runs fastest: by a rule, or by a short look at each of them.
 
 use super::choices::Choice;
-pub(super) use super::choices::Choices;
+use super::choices::Choices;
 use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;

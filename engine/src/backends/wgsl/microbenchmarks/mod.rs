@@ -20,7 +20,7 @@ mod work;
 use std::rc::Rc;
 
 use super::device::Device;
-use super::tuning::Choices;
+use super::choices::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;

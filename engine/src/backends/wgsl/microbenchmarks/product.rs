@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::products;
-use super::super::tuning::Choices;
+use super::super::choices::Choices;
 use super::super::variants::Variant;
 use super::Request;
 use super::lab::{FEWEST_WINDOWS, Lab};

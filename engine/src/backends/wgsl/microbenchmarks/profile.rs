@@ -10,7 +10,7 @@ use super::super::device::executor::Executor;
 use super::super::plan::{Contents, Places, Plan};
 use super::super::products::Product;
 use super::super::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
-use super::super::tuning::Choices;
+use super::super::choices::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
