@@ -113,6 +113,9 @@ pub struct Arguments {
     /// How long after its start a run may be uploaded
     #[arg(long, default_value_t = 6 * 3600, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub run_lifetime_seconds: u32,
+    /// Connections that one address may have open; by itself 128, and as many as there are for a proxy on this machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub connections_per_address: Option<u16>,
 }
 
 /// What a server needs to know before it starts.
@@ -123,6 +126,8 @@ pub struct Config {
     pub page: Option<PathBuf>,
     pub data: Option<PathBuf>,
     pub run_lifetime_seconds: f64,
+    /// Absent where it follows from the address: one of this machine is a proxy's.
+    pub connections_per_address: Option<usize>,
     pub clock: Clock,
 }
 
@@ -134,6 +139,7 @@ impl From<Arguments> for Config {
             page: arguments.page,
             data: arguments.data,
             run_lifetime_seconds: f64::from(arguments.run_lifetime_seconds),
+            connections_per_address: arguments.connections_per_address.map(usize::from),
             clock: Clock::system(),
         }
     }

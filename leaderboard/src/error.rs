@@ -18,6 +18,11 @@ impl ApiError {
         Self { status, body: ErrorBody { code: code.to_owned(), message: message.into(), field: None } }
     }
 
+    #[cfg(test)]
+    pub(crate) fn code(&self) -> &str {
+        &self.body.code
+    }
+
     pub(crate) fn at(mut self, field: impl Into<String>) -> Self {
         self.body.field = Some(field.into());
         self
@@ -45,6 +50,10 @@ impl ApiError {
             "method_not_allowed",
             "This path does not take this method; the Allow header names those that it takes.",
         )
+    }
+
+    pub(crate) fn broken_body() -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "broken_body", "The body broke off before its end. Send it again.")
     }
 
     pub(crate) fn busy() -> Self {

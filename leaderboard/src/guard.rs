@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
@@ -10,40 +11,54 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
+use crate::receiving::{Memory, Received, receive};
 
 /// Requests that may be worked on at once; any more are told to try again later.
 const REQUESTS: usize = 256;
-/// Long enough for 4 MiB over a slow mobile uplink.
+/// More than any request takes whose body is here.
 const TIME: Duration = Duration::from_secs(60);
 
-/// RequestSlots for requests; cloning shares them.
+/// Slots for requests, and memory for their bodies; cloning shares them.
 #[derive(Clone)]
-pub(crate) struct RequestSlots(Arc<Semaphore>);
+pub(crate) struct RequestSlots {
+    slots: Arc<Semaphore>,
+    memory: Memory,
+}
 
 impl Default for RequestSlots {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(REQUESTS)))
+        Self::new(REQUESTS)
     }
 }
 
-/// Refuses with 503 when all slots are taken and with 408 when an answer takes too long.
+impl RequestSlots {
+    fn new(slots: usize) -> Self {
+        Self { slots: Arc::new(Semaphore::new(slots)), memory: Memory::default() }
+    }
+
+    /// Receives the body, which takes no slot, and then works on the request in one.
+    async fn answer(&self, request: Request, next: Next) -> Result<Response, ApiError> {
+        let (head, body) = request.into_parts();
+        let Received { bytes, memory: _memory } = receive(body, &self.memory).await?;
+        let _slot = self.slots.try_acquire().map_err(|_taken| ApiError::busy())?;
+        let request = Request::from_parts(head, Body::from(bytes));
+        tokio::time::timeout(TIME, next.run(request)).await.map_err(|_elapsed| {
+            ApiError::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "timeout",
+                "The request took longer than a minute, so it was given up. Try again later.",
+            )
+        })
+    }
+}
+
+/// Refuses with 503 when all slots are taken and with 408 when a body or an answer takes too long.
 ///
 /// The log line has no address, no query and no header, so that it holds nothing about a person.
 pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let response = match slots.0.try_acquire() {
-        Err(_) => ApiError::busy().into_response(),
-        Ok(_slot) => match tokio::time::timeout(TIME, next.run(request)).await {
-            Ok(response) => response,
-            Err(_) => ApiError::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "timeout",
-                "The request took longer than a minute, so it was given up. Try again on a faster connection.",
-            )
-            .into_response(),
-        },
-    };
+    let response = slots.answer(request, next).await.unwrap_or_else(IntoResponse::into_response);
     let (status, seconds) = (response.status().as_u16(), start.elapsed().as_secs_f64());
     tracing::info!(%method, path, status, seconds, "request");
     response
@@ -52,15 +67,15 @@ pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, n
 #[cfg(test)]
 mod tests {
     use axum::Router;
-    use axum::body::Body;
     use axum::middleware::from_fn_with_state;
     use axum::routing::get;
     use tower::ServiceExt;
 
     use super::*;
+    use crate::receiving::tests::Silent;
 
     async fn status_with_slots(slots: usize) -> StatusCode {
-        let slots = RequestSlots(Arc::new(Semaphore::new(slots)));
+        let slots = RequestSlots::new(slots);
         let router = Router::new().route("/", get(async || "hello")).layer(from_fn_with_state(slots, guard));
         router.oneshot(Request::new(Body::empty())).await.unwrap().status()
     }
@@ -69,5 +84,18 @@ mod tests {
     async fn a_request_without_a_slot_is_told_to_come_back() {
         assert_eq!(status_with_slots(0).await, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(status_with_slots(1).await, StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_still_coming_takes_no_slot() {
+        let slots = RequestSlots::new(1);
+        let router = Router::new().route("/", get(async || "hello")).layer(from_fn_with_state(slots, guard));
+        let slow = router.clone().oneshot(Request::new(Body::new(Silent)));
+        let quick = router.oneshot(Request::new(Body::empty()));
+        tokio::select! {
+            biased;
+            response = slow => panic!("a body that does not end was answered with {}", response.unwrap().status()),
+            response = quick => assert_eq!(response.unwrap().status(), StatusCode::OK),
+        }
     }
 }

@@ -6,11 +6,13 @@
 mod api;
 mod clock;
 mod config;
+mod connections;
 mod data_sets;
 mod error;
 mod guard;
 mod headers;
 mod pages;
+mod receiving;
 mod router;
 mod secrets;
 mod server;

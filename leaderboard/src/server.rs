@@ -1,4 +1,4 @@
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +10,11 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_io_timeout::TimeoutStream;
 
 use crate::Config;
 use crate::api::Leaderboard;
+use crate::connections::OpenConnections;
 use crate::data_sets::DataFolder;
 use crate::pages::Pages;
 use crate::router::router;
@@ -20,8 +22,12 @@ use crate::storage::{Storage, StorageError};
 
 /// Connections that may be open at once; more wait in the operating system's queue.
 const CONNECTIONS: usize = 1024;
+/// Those that one address may have open: a browser has six. A proxy on this machine has all of them.
+const CONNECTIONS_PER_ADDRESS: usize = 128;
 /// A connection that sends no complete request head for so long is closed, whether slow or idle.
 const HEAD_TIME: Duration = Duration::from_secs(30);
+/// A client that reads nothing of its answer for so long is given up.
+const READING_TIME: Duration = Duration::from_secs(30);
 /// How long requests in progress may take to finish when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -52,6 +58,7 @@ pub struct Server {
     address: SocketAddr,
     router: Router,
     storage: Storage,
+    connections_per_address: Option<usize>,
 }
 
 impl Server {
@@ -74,7 +81,8 @@ impl Server {
             data,
             run_lifetime_seconds: config.run_lifetime_seconds,
         };
-        Ok(Self { listener, address, router: router(leaderboard, pages), storage })
+        let connections_per_address = config.connections_per_address;
+        Ok(Self { listener, address, router: router(leaderboard, pages), storage, connections_per_address })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -88,21 +96,28 @@ impl Server {
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let connections = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let open = OpenConnections::default();
         tokio::pin!(shutdown);
         loop {
             let accepted = tokio::select! {
                 accepted = accept(&self.listener, &places) => accepted,
                 () = &mut shutdown => break,
             };
-            let Some((stream, place)) = accepted else { continue };
+            let Some((stream, address, place)) = accepted else { continue };
+            // Who has too many learns it from the end of the connection: an answer would take a place itself.
+            let usual = if address.is_loopback() { CONNECTIONS } else { CONNECTIONS_PER_ADDRESS };
+            let most = self.connections_per_address.unwrap_or(usual);
+            let Some(place_of_address) = open.open(address, most) else { continue };
+            let mut stream = TimeoutStream::new(stream);
+            stream.set_write_timeout(Some(READING_TIME));
             let service = TowerToHyperService::new(self.router.clone());
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEAD_TIME)
-                .serve_connection(TokioIo::new(stream), service);
+                .serve_connection(TokioIo::new(Box::pin(stream)), service);
             let connection = connections.watch(connection);
             tokio::spawn(async move {
-                let _place = place;
+                let _places = (place, place_of_address);
                 if let Err(cause) = connection.await {
                     tracing::debug!(cause = &cause as &dyn std::error::Error, "a connection ended early");
                 }
@@ -118,14 +133,14 @@ impl Server {
 }
 
 /// The next connection, once there is a place for it; nothing when accepting failed.
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     let place = Arc::clone(places).acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, _)) => {
+        Ok((stream, address)) => {
             if let Err(cause) = stream.set_nodelay(true) {
                 tracing::debug!(cause = &cause as &dyn std::error::Error, "a connection keeps its delay");
             }
-            Some((stream, place))
+            Some((stream, address.ip().to_canonical(), place))
         }
         Err(cause) => {
             // Out of file descriptors, mostly: others close in a moment.

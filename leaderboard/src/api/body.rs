@@ -1,4 +1,4 @@
-use axum::body::Body;
+use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt;
@@ -7,16 +7,11 @@ use serde_json::error::Category;
 
 use crate::error::ApiError;
 
-/// Largest body that is read.
-const LIMIT: usize = 4 << 20;
-/// So much more is received and thrown away, so that a client gets to hear the refusal; a
-/// connection closed in the middle of its upload would only tell it "connection reset".
-const PATIENCE: usize = 4 * LIMIT;
 /// What a wrong value may contribute to a message.
 const QUOTED_CHARACTERS: usize = 300;
 
-/// A body that is declared to be JSON and is not too large.
-pub(crate) struct JsonBytes(Vec<u8>);
+/// A body that is declared to be JSON.
+pub(crate) struct JsonBytes(Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for JsonBytes {
     type Rejection = ApiError;
@@ -29,7 +24,9 @@ impl<S: Send + Sync> FromRequest<S> for JsonBytes {
                 "The body must be JSON. Send it with the header `Content-Type: application/json`.",
             ));
         }
-        read(request.into_body()).await.map(Self)
+        // The guard has received all of it.
+        let body = request.into_body().collect().await.map_err(|_error| ApiError::broken_body())?;
+        Ok(Self(body.to_bytes()))
     }
 }
 
@@ -52,31 +49,6 @@ fn declares_json(headers: &HeaderMap) -> bool {
     let declared = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = declared.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/json")
-}
-
-async fn read(mut body: Body) -> Result<Vec<u8>, ApiError> {
-    let mut bytes = Vec::new();
-    let mut received = 0;
-    while let Some(frame) = body.frame().await {
-        let broken = |_error| {
-            ApiError::new(StatusCode::BAD_REQUEST, "broken_body", "The body broke off before its end. Send it again.")
-        };
-        let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
-        received += data.len();
-        if received <= LIMIT {
-            bytes.extend_from_slice(&data);
-        } else if received > PATIENCE {
-            break;
-        }
-    }
-    if received > LIMIT {
-        return Err(ApiError::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too_large",
-            format!("The body is larger than {} MiB. A record of a single run is far smaller.", LIMIT >> 20),
-        ));
-    }
-    Ok(bytes)
 }
 
 fn refusal(error: &serde_json::Error) -> ApiError {

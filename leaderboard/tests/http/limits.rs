@@ -1,9 +1,11 @@
 //! Bodies that are no records, and routes and methods that do not exist.
 
+use std::io::Read;
+
 use results::Window;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, TestServer, record};
+use crate::support::{Answer, CONNECTIONS_PER_ADDRESS, TestServer, record};
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 const IMPORT: &str = "/api/v1/runs/import";
@@ -147,6 +149,39 @@ fn seconds_to_import_a_long_record(server: &TestServer, seed: u32) -> f64 {
     let answer = server.import(&record);
     assert_eq!(answer.status, 201, "{}", answer.text());
     start.elapsed().as_secs_f64()
+}
+
+/// The head of an upload whose body is longer than what is sent of it.
+fn unfinished() -> String {
+    let head = "host: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 1000";
+    format!("POST {IMPORT} HTTP/1.1\r\n{head}\r\n\r\n{{")
+}
+
+#[test]
+fn slow_bodies_hold_up_nobody_but_themselves_and_are_given_up() {
+    let server = TestServer::start();
+    let slow: Vec<_> = (0..40).map(|_| server.half_sent(&unfinished())).collect();
+    server.accepted(|_| {});
+    assert_eq!(server.get("/api/v1/runs").status, 200);
+    drop(slow);
+    let answer = server.raw(&unfinished());
+    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("too_slow"), "{answer}");
+}
+
+#[test]
+fn an_address_has_so_many_connections_and_no_more_until_it_closes_some() {
+    let server = TestServer::start();
+    let open: Vec<_> = (0..CONNECTIONS_PER_ADDRESS).map(|_| server.idle_connection()).collect();
+    let mut rest = Vec::new();
+    let refused = server.half_sent("").read_to_end(&mut rest);
+    assert!(refused.is_err() || rest.is_empty(), "{}", String::from_utf8_lossy(&rest));
+    drop(open);
+    // The server sees the ends of connections one after another.
+    let answered = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        server.try_send("GET", "/api/v1/runs", &[], b"").is_ok_and(|answer| answer.status == 200)
+    });
+    assert!(answered);
 }
 
 #[test]

@@ -103,11 +103,17 @@ impl Client {
         stream
     }
 
-    /// Sends bytes as they are, for what no client library would send, and reads to the end.
-    pub(crate) fn raw(&self, request: &str) -> String {
+    /// A connection on which these bytes were sent, as they are, and nothing has been read.
+    pub(crate) fn half_sent(&self, request: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
+    /// Sends bytes as they are, for what no client library would send, and reads to the end.
+    pub(crate) fn raw(&self, request: &str) -> String {
+        let mut stream = self.half_sent(request);
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         String::from_utf8_lossy(&answer).into_owned()

@@ -5,4 +5,4 @@ pub(crate) mod server;
 
 pub(crate) use client::{Answer, Client};
 pub(crate) use process::ServerProcess;
-pub(crate) use server::TestServer;
+pub(crate) use server::{CONNECTIONS_PER_ADDRESS, TestServer};

@@ -98,6 +98,9 @@ fn database(folder: &TempDir) -> PathBuf {
     folder.path().join("leaderboard.sqlite")
 }
 
+/// Enough for whatever the tests do at once from one address.
+pub(crate) const CONNECTIONS_PER_ADDRESS: usize = 64;
+
 fn launch(
     folder: &TempDir,
     now: &Arc<Mutex<f64>>,
@@ -111,6 +114,7 @@ fn launch(
         page,
         data,
         run_lifetime_seconds: 6.0 * 3600.0,
+        connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
         clock: Clock::from_fn(move || *clock.lock().unwrap()),
     };
     let (stop, stopped) = oneshot::channel::<()>();

@@ -19,8 +19,8 @@ mod work;
 
 use std::rc::Rc;
 
-use super::device::Device;
 use super::choices::Choices;
+use super::device::Device;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::super::products;
 use super::super::choices::Choices;
+use super::super::products;
 use super::super::variants::Variant;
 use super::Request;
 use super::lab::{FEWEST_WINDOWS, Lab};

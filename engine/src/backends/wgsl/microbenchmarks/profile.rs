@@ -4,13 +4,13 @@ use results::Adapter;
 use serde::Serialize;
 use shaders::params::Step;
 
+use super::super::choices::Choices;
 use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::plan::{Contents, Places, Plan};
 use super::super::products::Product;
 use super::super::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
-use super::super::choices::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
