@@ -24,7 +24,7 @@ fn number(value: &Value) -> f64 {
 fn two_back_ends_stand_side_by_side_with_every_window() {
     let test = "two_back_ends_stand_side_by_side_with_every_window";
     let arguments = "--backend wgsl,reference --reference-steps 2 --workload keras-mnist-mlp --batch-sizes 8,16 \
-                     --seconds-per-workload 2 --json";
+                     --seconds-per-workload 6 --json";
     let Some(finished) = run(test, arguments) else { return };
     let document = document(&finished.expect_status(0));
     assert_eq!(document["schema_version"], 2);

@@ -37,7 +37,7 @@ use crate::measure::Gauge;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use choices::Choices;
 use device::Device;
-use device::matrices::Kernels;
+use device::kernels::Kernels;
 use trainer::WgslTrainer;
 
 /// The word that chooses this back end.

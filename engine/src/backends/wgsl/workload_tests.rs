@@ -6,7 +6,7 @@ use std::sync::Arc;
 use results::Precision;
 
 use super::device::Device;
-use super::device::matrices::Kernels;
+use super::device::kernels::Kernels;
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, open_in};

@@ -7,7 +7,8 @@ pub(super) mod buffer;
 mod data_sets;
 pub(super) mod executor;
 mod fault;
-pub(super) mod matrices;
+pub(super) mod kernels;
+mod matrices;
 mod pipelines;
 pub(super) mod timestamps;
 #[cfg(not(target_arch = "wasm32"))]
@@ -31,7 +32,7 @@ use adapters::{Features, describe, enumerate};
 use answer::answer;
 use data_sets::DataSets;
 use fault::Fault;
-use matrices::Kernels;
+use kernels::Kernels;
 use pipelines::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
 use waiter::Waiter;

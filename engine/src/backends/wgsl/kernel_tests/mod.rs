@@ -37,7 +37,7 @@ use shaders::{Access, Kernel, Stored};
 use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
-use super::device::matrices::Kernels;
+use super::device::kernels::Kernels;
 use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, workgroups};
 use super::variants::Variant;
