@@ -47,7 +47,7 @@ pub use trace::{Trace, TraceRequest, trace};
 pub use train::{Edges, Event, Limit, NoMeter, Registration, ResourceMeter, RunRequest, Stopped, run};
 pub use trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 pub use training::{
-    Augmentation, BatchPlan, Batching, EarlyStopping, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule,
-    SampleOrder, Schedule, Shift, Step, TestView, WeightAverage,
+    Augmentation, BatchPlan, BatchRange, Batching, EarlyStopping, Edge, Flip, InputRecipe, Loss, Normalization,
+    Optimizer, Rule, SampleOrder, Schedule, Shift, TestView, WeightAverage,
 };
 pub use workload::{SUITES, Standard, SuiteDefinition, TrainingRange, WORKLOADS, Workload, suite, workload};

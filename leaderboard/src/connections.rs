@@ -8,26 +8,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Default)]
 pub(crate) struct OpenConnections(Arc<Mutex<HashMap<IpAddr, usize>>>);
 
-/// A connection's place; dropping it makes room for another from its address.
-pub(crate) struct Place {
+/// A connection that is counted; dropping it makes room for another from its address.
+pub(crate) struct OpenConnection {
     connections: OpenConnections,
     address: IpAddr,
 }
 
 impl OpenConnections {
-    /// A place for a connection from `address`, unless it has `most` already.
-    pub(crate) fn open(&self, address: IpAddr, most: usize) -> Option<Place> {
+    /// Counts a connection from `address`, unless it has `most` already.
+    pub(crate) fn open(&self, address: IpAddr, most: usize) -> Option<OpenConnection> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry(address).or_default();
         if *count >= most {
             return None;
         }
         *count += 1;
-        Some(Place { connections: self.clone(), address })
+        Some(OpenConnection { connections: self.clone(), address })
     }
 }
 
-impl Drop for Place {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         let mut open = self.connections.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = open.get_mut(&self.address) {

@@ -36,7 +36,7 @@ pub enum Batching {
 
 /// The samples of one step: `count` places of the epoch's order from `offset` on, modulo the set's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct BatchRange {
     /// From 0.
     pub epoch: u32,
     pub offset: u32,
@@ -83,12 +83,12 @@ impl BatchPlan {
 
     /// What step `step`, counted from 0 over the whole training, trains on.
     #[expect(clippy::cast_possible_truncation, reason = "a remainder of a u32 is one")]
-    pub fn step(&self, step: u64) -> Step {
+    pub fn step(&self, step: u64) -> BatchRange {
         match self.batching {
             Batching::ShortLast | Batching::DropLast => {
                 let per_epoch = u64::from(self.steps_per_epoch());
                 let offset = (step % per_epoch) as u32 * self.batch_size;
-                Step {
+                BatchRange {
                     epoch: u32::try_from(step / per_epoch).unwrap_or(u32::MAX),
                     offset,
                     count: self.batch_size.min(self.samples - offset),
@@ -97,7 +97,7 @@ impl BatchPlan {
             Batching::Wrap => {
                 let start = step * u64::from(self.batch_size);
                 let samples = u64::from(self.samples);
-                Step {
+                BatchRange {
                     epoch: u32::try_from(start / samples).unwrap_or(u32::MAX),
                     offset: (start % samples) as u32,
                     count: self.batch_size,
@@ -130,16 +130,16 @@ mod tests {
     fn the_last_batch_of_an_epoch_is_short_as_in_keras() {
         let plan = plan(Batching::ShortLast);
         assert_eq!(plan.steps_per_epoch(), 3);
-        assert_eq!(plan.step(2), Step { epoch: 0, offset: 8, count: 2 });
-        assert_eq!(plan.step(3), Step { epoch: 1, offset: 0, count: 4 });
+        assert_eq!(plan.step(2), BatchRange { epoch: 0, offset: 8, count: 2 });
+        assert_eq!(plan.step(3), BatchRange { epoch: 1, offset: 0, count: 4 });
         assert_eq!(plan.steps_of_epochs(2), 6);
     }
 
     #[test]
     fn batches_run_across_the_end_of_the_set_as_in_caffe() {
         let plan = plan(Batching::Wrap);
-        assert_eq!(plan.step(2), Step { epoch: 0, offset: 8, count: 4 });
-        assert_eq!(plan.step(3), Step { epoch: 1, offset: 2, count: 4 });
+        assert_eq!(plan.step(2), BatchRange { epoch: 0, offset: 8, count: 4 });
+        assert_eq!(plan.step(3), BatchRange { epoch: 1, offset: 2, count: 4 });
         assert_eq!(plan.steps_of_epochs(1), 3);
         assert_eq!(plan.steps_of_epochs(2), 5);
     }
@@ -148,7 +148,7 @@ mod tests {
     fn what_does_not_fill_a_batch_can_be_left_out() {
         let plan = plan(Batching::DropLast);
         assert_eq!(plan.steps_per_epoch(), 2);
-        assert_eq!(plan.step(2), Step { epoch: 1, offset: 0, count: 4 });
+        assert_eq!(plan.step(2), BatchRange { epoch: 1, offset: 0, count: 4 });
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod optimizer;
 mod schedule;
 
 pub use average::WeightAverage;
-pub use batches::{BatchPlan, Batching, SampleOrder, Step};
+pub use batches::{BatchPlan, BatchRange, Batching, SampleOrder};
 pub use early_stopping::EarlyStopping;
 pub(crate) use early_stopping::Patience;
 pub use input::{Augmentation, Edge, Flip, InputRecipe, Normalization, Shift, TestView};
