@@ -91,24 +91,11 @@ fn key(product: &Product) -> String {
 
 #[cfg(test)]
 mod tests {
-    use shaders::params::{Dense, Epilogue};
-
-    use super::super::products::Pass;
+    use super::super::products::{Pass, dense};
     use super::*;
 
     fn product() -> Product {
-        let params = Dense {
-            rows: 40,
-            inputs: 24,
-            outputs: 36,
-            units: 36,
-            rows_per_part: 0,
-            part_stride: 0,
-            bias_offset: 0,
-            reserved: 0,
-            epilogue: Epilogue::default(),
-        };
-        Product::new(Pass::Forward, params)
+        Product::new(Pass::Forward, dense(40, 24, 36))
     }
 
     #[test]

@@ -199,3 +199,19 @@ fn conv2d_extents(pass: Pass, p: &Conv2d) -> Extents {
 fn volume(sides: &[u32]) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
+
+/// A dense layer without activation, whose gradients are summed in parts of 16 rows; for tests.
+#[cfg(test)]
+pub(super) fn dense(rows: u32, inputs: u32, outputs: u32) -> Dense {
+    Dense {
+        rows,
+        inputs,
+        outputs,
+        units: outputs,
+        rows_per_part: 16,
+        part_stride: 0,
+        bias_offset: 0,
+        reserved: 0,
+        epilogue: shaders::params::Epilogue::default(),
+    }
+}

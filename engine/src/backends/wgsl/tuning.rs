@@ -147,29 +147,14 @@ mod tests {
     use std::cell::Cell;
 
     use shaders::Stored;
-    use shaders::params::{Dense, Epilogue};
 
-    use super::super::products::Pass;
+    use super::super::products::{Pass, dense};
     use super::super::variants::Abilities;
     use super::*;
     use crate::backends::{AdapterChoice, Feature};
 
-    fn product_params() -> Dense {
-        Dense {
-            rows: 40,
-            inputs: 24,
-            outputs: 36,
-            units: 36,
-            rows_per_part: 0,
-            part_stride: 0,
-            bias_offset: 0,
-            reserved: 0,
-            epilogue: Epilogue::default(),
-        }
-    }
-
     fn product() -> Product {
-        Product::new(Pass::Forward, product_params())
+        Product::new(Pass::Forward, dense(40, 24, 36))
     }
 
     /// Each reading is a second later than the one before.
@@ -204,10 +189,8 @@ mod tests {
                 "this adapter has no clock, no subgroups of eight lanes, or is a GPU",
             );
         }
-        let params = Dense { rows: 128, inputs: 784, outputs: 512, units: 512, ..product_params() };
-        let choice =
-            pollster::block_on(fastest(&device, &CountingClock::default(), &Product::new(Pass::Forward, params)))
-                .unwrap();
+        let product = Product::new(Pass::Forward, dense(128, 784, 512));
+        let choice = pollster::block_on(fastest(&device, &CountingClock::default(), &product)).unwrap();
         assert!(choice.kernel.starts_with("dense_forward_") && choice.ratio < 0.8, "{choice:?}");
     }
 

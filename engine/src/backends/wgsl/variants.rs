@@ -265,25 +265,12 @@ impl Variant {
 
 #[cfg(test)]
 mod tests {
-    use shaders::params::{Dense, Epilogue, Lstm};
+    use shaders::params::{Epilogue, Lstm};
 
+    use super::super::products::dense;
     use super::*;
 
     const EMULATED: Abilities = Abilities { software: true, subgroup_lanes: 8, stored: Stored::F32, matrices: false };
-
-    fn dense(rows: u32, inputs: u32, outputs: u32) -> Dense {
-        Dense {
-            rows,
-            inputs,
-            outputs,
-            units: outputs,
-            rows_per_part: 16,
-            part_stride: 0,
-            bias_offset: 0,
-            reserved: 0,
-            epilogue: Epilogue::default(),
-        }
-    }
 
     #[test]
     fn subgroups_are_used_where_they_are_emulated_and_most_of_a_tile_is_needed() {

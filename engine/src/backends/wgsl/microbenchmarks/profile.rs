@@ -194,30 +194,13 @@ impl Cost {
 
 #[cfg(test)]
 mod tests {
-    use shaders::params::{Dense, Epilogue};
-
-    use super::super::super::products::Pass;
+    use super::super::super::products::{Pass, dense};
     use super::*;
 
     #[test]
     fn launches_that_are_products_get_the_products_in_their_order() {
-        let dense = |rows| {
-            Product::new(
-                Pass::Forward,
-                Dense {
-                    rows,
-                    inputs: 8,
-                    outputs: 12,
-                    units: 12,
-                    rows_per_part: rows,
-                    part_stride: 0,
-                    bias_offset: 0,
-                    reserved: 0,
-                    epilogue: Epilogue::default(),
-                },
-            )
-        };
-        let products = [dense(5), dense(7)];
+        let product = |rows| Product::new(Pass::Forward, dense(rows, 8, 12));
+        let products = [product(5), product(7)];
         let cost = Cost { seconds: 1.0, processor_seconds: None };
         let dispatch = |name| Dispatch {
             kernel: shaders::kernel(name).unwrap(),
