@@ -29,6 +29,7 @@ mod trainer;
 mod training;
 mod workload;
 
+pub use backends::reference::{ExaminedWeights, Examiner};
 pub use backends::{AdapterChoice, BACKENDS, BackendDefinition, BackendState, KNOWN_BACKENDS};
 pub use clock::Clock;
 pub use data::statistics;
@@ -44,10 +45,13 @@ pub use model::{
 };
 pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};
-pub use train::{Edges, Event, Limit, NoMeter, Registration, ResourceMeter, RunRequest, Stopped, run};
+pub use train::{Edges, Event, Limit, NoMeter, Registration, ResourceMeter, RunRequest, Stopped, Witness, run};
 pub use trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 pub use training::{
     Augmentation, BatchPlan, BatchRange, Batching, EarlyStopping, Edge, Flip, InputRecipe, Loss, Normalization,
     Optimizer, Rule, SampleOrder, Schedule, Shift, TestView, WeightAverage,
 };
-pub use workload::{SUITES, Standard, SuiteDefinition, TrainingRange, WORKLOADS, Workload, suite, workload};
+pub use workload::{
+    CurveOfNetwork, PointOfCurve, SUITES, Standard, SuiteDefinition, TrainingRange, WORKLOADS, Workload, suite,
+    workload,
+};

@@ -1,6 +1,7 @@
 //! Running a suite: from a request to a record.
 
 pub(crate) mod check;
+mod checkpoints;
 mod event;
 mod evidence;
 mod learning;
@@ -11,6 +12,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod whole_batch;
+mod witness;
 
 use results::{
     ColdStart, Device, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target,
@@ -29,6 +31,7 @@ use learning::Learning;
 pub use meter::{NoMeter, ResourceMeter};
 use progress::Progress;
 use settings::{Limits, job_settings, non_standard, validate};
+pub use witness::Witness;
 
 /// What to run. Everything that is `None` is the suite's or the workload's own.
 pub struct RunRequest {
@@ -71,6 +74,8 @@ pub struct Edges<'a> {
     pub observer: &'a mut dyn Observer<Event>,
     pub clock: &'a dyn Clock,
     pub meter: &'a mut dyn ResourceMeter,
+    /// Whoever is told how far the training has come, where there is one.
+    pub witness: Option<&'a mut dyn Witness>,
 }
 
 /// A run that could not go on, and what it had measured until then.
@@ -160,7 +165,7 @@ async fn run_workload(
     peaks: &mut Peaks<'_>,
     backend: &dyn Backend,
     edges: &mut Edges<'_>,
-    progress: Progress,
+    mut progress: Progress,
     warnings: &mut Vec<Warning>,
 ) -> Result<WorkloadRecord, EngineError> {
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
@@ -217,14 +222,18 @@ async fn run_workload(
         } else {
             learning.measure_after_training(peaks, edges).await;
         }
-        learning.keep_evidence(request.seed).await?;
+        learning.conclude(request.seed, edges).await?;
         let stopped_early = learning.stopped_early();
+        warnings.append(&mut learning.warnings);
+        let timeline = learning.progress.timeline(edges);
+        record.timeline = timeline;
         record.resources = edges.meter.finish();
         if stopped_early {
             warn(warnings, edges, Warning::StoppedEarly { workload: workload.name.to_owned() });
         }
     } else {
         record.outcome = Outcome::Incorrect;
+        record.timeline = progress.timeline(edges);
     }
     record.summary = summary::summarise(&record);
     add_warnings(&record, &job_settings.limits, warnings, edges);
@@ -269,6 +278,8 @@ fn empty_record(workload: &str, job: &TrainingJob) -> Result<WorkloadRecord, Eng
         epochs: Vec::new(),
         windows: Vec::new(),
         peaks: Vec::new(),
+        timeline: Vec::new(),
+        checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
         resources: Resources::default(),

@@ -62,7 +62,8 @@ fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<String>) {
         claimed_name: None,
     };
     let clock = Clock::default();
-    let mut edges = Edges { data: &mut RealData, observer: &mut Nobody, clock: &clock, meter: &mut NoMeter };
+    let mut edges =
+        Edges { data: &mut RealData, observer: &mut Nobody, clock: &clock, meter: &mut NoMeter, witness: None };
     let mut record = pollster::block_on(engine::run(&request, backend, &mut edges)).unwrap();
     (record.workloads.remove(0), record.non_standard)
 }

@@ -191,6 +191,8 @@ mod tests {
             epochs: Vec::new(),
             windows: Vec::new(),
             peaks: Vec::new(),
+            timeline: Vec::new(),
+            checkpoints: Vec::new(),
             target: Some(Target { accuracy: 0.98, reached_seconds: Some(12.5), reached_step: Some(938) }),
             weight_samples: Vec::new(),
             resources: Resources::default(),

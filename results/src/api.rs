@@ -3,10 +3,13 @@
 //! | call | request | answer |
 //! |---|---|---|
 //! | `POST /api/v1/runs` | [`StartRun`] | [`StartedRun`] |
+//! | `POST /api/v1/runs/{id}/checkpoints` | [`TellCheckpoint`] | [`CheckpointAnswer`] |
+//! | `PUT /api/v1/runs/{id}/weights/{workload}/{step}` | the weights as bytes, where they were asked for; header `Authorization: Bearer <nonce>` | nothing, 204 |
 //! | `PUT /api/v1/runs/{id}` | [`RunRecord`] | [`AcceptedRun`] |
 //! | `POST /api/v1/runs/import` | [`RunRecord`] of a run that was not registered | [`AcceptedRun`] |
 //! | `GET /api/v1/runs` | query of [`ListRuns`] | [`RunList`] |
 //! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
+//! | `GET /api/v1/runs/{id}/verdict` | – | [`Verdict`] |
 //! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
 //! | `GET /api/v1/schema` | – | JSON Schema of [`RunRecord`] |
 //! | `GET /api/v1/data-sets` | – | [`DataSetList`] |
@@ -43,6 +46,40 @@ pub struct StartedRun {
     pub expires_unix_seconds: f64,
 }
 
+/// Tells how far the training of a workload has come, at that moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TellCheckpoint {
+    /// Of the run.
+    pub nonce: String,
+    pub workload: String,
+    /// Steps done so far.
+    pub step: u64,
+    /// [`crate::weights_sha256`] of the weights at this step.
+    pub weights_sha256: String,
+    /// [`crate::measured_sha256`] of what was measured until now.
+    pub measured_sha256: String,
+    /// Whether it is the workload's last one.
+    pub last: bool,
+}
+
+/// The answer to a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckpointAnswer {
+    /// Whether these very weights must be sent, before training goes on.
+    pub weights_wanted: bool,
+}
+
+/// What the leaderboard makes of a run at this moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    pub tier: Tier,
+    /// Why the run has this tier, one sentence each.
+    pub notes: Vec<String>,
+    /// Whether the leaderboard still computes parts of the run again, after which the tier may change.
+    pub being_verified: bool,
+}
+
 /// The answer to an accepted record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AcceptedRun {
@@ -50,6 +87,9 @@ pub struct AcceptedRun {
     pub tier: Tier,
     /// Why the run has this tier, one sentence each; empty when there is nothing to say.
     pub notes: Vec<String>,
+    /// Whether the leaderboard now computes parts of the run again, after which the tier may change ([`Verdict`]).
+    #[serde(default)]
+    pub being_verified: bool,
     /// Path of the result's own page on this server.
     pub permalink: String,
     /// Whoever holds this may delete the run; it is shown once and stored only as a hash.
@@ -62,9 +102,10 @@ pub struct AcceptedRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// The server trained the first steps itself and saw the same losses.
-    Replayed,
-    /// All bounds, summaries and times hold.
+    /// The server was told of every checkpoint in time, and computed the first steps and a checkpoint again. Only such runs
+    /// are ranked.
+    Proven,
+    /// All bounds and summaries hold, and not all of the rest could be shown.
     Checked,
     /// No seed from the server.
     Unverified,
@@ -76,7 +117,7 @@ pub enum Tier {
 impl Tier {
     pub fn name(self) -> &'static str {
         match self {
-            Self::Replayed => "replayed",
+            Self::Proven => "proven",
             Self::Checked => "checked",
             Self::Unverified => "unverified",
             Self::Flagged => "flagged",
@@ -85,7 +126,7 @@ impl Tier {
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Replayed, Self::Checked, Self::Unverified, Self::Flagged, Self::Hidden]
+        [Self::Proven, Self::Checked, Self::Unverified, Self::Flagged, Self::Hidden]
             .into_iter()
             .find(|tier| tier.name() == name)
     }
@@ -99,7 +140,7 @@ pub struct ListRuns {
     pub workload: Option<String>,
     /// Only this back end.
     pub backend: Option<String>,
-    /// Only results that may be ranked: standard, hardware, of windows that agree and a network that learned, `replayed` or `checked`.
+    /// Only results that may be ranked: standard, hardware, of windows that agree and a network that learned, and `proven`.
     pub ranked: bool,
     /// At most this many rows, 1 to 500; 100 when absent.
     pub limit: Option<u32>,
@@ -144,6 +185,9 @@ pub struct StoredRun {
     pub tier: Tier,
     pub notes: Vec<String>,
     pub submitted_unix_seconds: f64,
+    /// Whether the leaderboard still computes parts of the run again.
+    #[serde(default)]
+    pub being_verified: bool,
     pub record: RunRecord,
 }
 

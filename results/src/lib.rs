@@ -12,22 +12,26 @@
 )]
 
 pub mod api;
+mod checkpoint;
 pub mod comparison;
 mod correctness;
 mod device;
 mod metric;
+mod phase;
 mod provenance;
 mod record;
 pub mod statistics;
 pub mod summary;
 mod warning;
 
+pub use checkpoint::{Checkpoint, Stretch, measured_sha256, weights_bytes, weights_sha256};
 pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
 pub use device::{Adapter, Device, DeviceKind, Precision};
 pub use metric::{Better, METRICS, Metric, Unit, metric};
+pub use phase::Phase;
 pub use provenance::{Client, ClientKind, Provenance};
 pub use record::{
-    ColdStart, CurvePoint, Epoch, Evaluation, Outcome, PeakSample, Resources, RunRecord, SCHEMA_VERSION, Settings,
-    Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
+    ColdStart, CurvePoint, Epoch, Evaluation, OLDEST_SCHEMA_VERSION, Outcome, PeakSample, Resources, RunRecord,
+    SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
 pub use warning::Warning;

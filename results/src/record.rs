@@ -1,10 +1,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Correctness, Device, Precision, Provenance, Warning};
+use crate::{Checkpoint, Correctness, Device, Precision, Provenance, Stretch, Warning};
 
-/// Version of the layout of [`RunRecord`]. A reader refuses versions it does not know.
-pub const SCHEMA_VERSION: u32 = 2;
+/// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
+pub const SCHEMA_VERSION: u32 = 3;
+/// Records of layouts from here on can still be read: what came later is absent from them.
+pub const OLDEST_SCHEMA_VERSION: u32 = 2;
 
 /// One run of a suite on one device with one back end: what is saved, shown and uploaded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +65,12 @@ pub struct WorkloadRecord {
     /// What the device could do at best, measured in turns with windows; nothing where the back end cannot tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peaks: Vec<PeakSample>,
+    /// What the time went into, from the first phase to the last, without gaps; nothing in records of layout 2.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<Stretch>,
+    /// What the leaderboard was told on the way; nothing where there was none to tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checkpoints: Vec<Checkpoint>,
     pub target: Option<Target>,
     /// A few of the final weights, chosen by the seed: evidence.
     pub weight_samples: Vec<WeightSample>,

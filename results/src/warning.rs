@@ -37,6 +37,8 @@ pub enum Warning {
     NotIsolated,
     /// The leaderboard did not give a seed, so the result cannot be ranked.
     Unregistered { reason: String },
+    /// The leaderboard could not be told of a checkpoint, so the result cannot be proven.
+    CheckpointMissed { workload: String, reason: String },
     /// The samples were generated, because the published ones were not there.
     GeneratedData { workload: String },
     /// Training ended before its limits, as the recipe wants it when held-out samples are no longer classified better.
@@ -52,6 +54,7 @@ impl Warning {
             | Self::NotLearned { workload, .. }
             | Self::StoppedByBudget { workload, .. }
             | Self::TuningNotSettled { workload, .. }
+            | Self::CheckpointMissed { workload, .. }
             | Self::GeneratedData { workload }
             | Self::StoppedEarly { workload } => Some(workload),
             _ => None,
@@ -92,6 +95,11 @@ impl fmt::Display for Warning {
                  learning rate.",
                 accuracy * 100.0,
                 chance * 100.0
+            ),
+            Self::CheckpointMissed { workload, reason } => write!(
+                f,
+                "{workload}: the leaderboard could not be told how far the training had come ({reason}), so this result \
+                 cannot be proven and is not ranked. Run again where the connection holds."
             ),
             Self::StoppedByBudget { workload, budget_seconds } => write!(
                 f,

@@ -49,6 +49,8 @@ fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -> RunRecord
         // The last window is trained only to be measured.
         windows: vec![Window { steps: 10, samples: 1000, seconds: epoch_seconds }; 3],
         peaks: Vec::new(),
+        timeline: Vec::new(),
+        checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
         resources: Resources { resident_memory_maximum_bytes: Some(5 << 20), ..Resources::default() },

@@ -4,9 +4,10 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use results::{
-    Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
-    Evaluation, Outcome, PeakSample, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite,
-    Target, Warning, WeightSample, WholeBatch, Window, WorkloadRecord, summary,
+    Adapter, Checkpoint, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind,
+    Disagreement, Epoch, Evaluation, Outcome, PeakSample, Phase, Precision, Provenance, Resources, RunRecord,
+    SCHEMA_VERSION, Settings, Stretch, Suite, Target, Warning, WeightSample, WholeBatch, Window, WorkloadRecord,
+    summary,
 };
 
 /// Every finite number, the subnormal and the negative zero among them.
@@ -101,16 +102,32 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn proof()(
+        stretches in vec((any::<bool>(), number()), 0..4),
+        checkpoints in vec((any::<u64>(), text(), text(), option::of(number())), 0..4),
+    ) -> (Vec<Stretch>, Vec<Checkpoint>) {
+        let phase = |timed| if timed { Phase::Training } else { Phase::MeasuringPeak };
+        let checkpoint = |(step, weights_sha256, measured_sha256, next_loss)| {
+            Checkpoint { step, weights_sha256, measured_sha256, next_loss }
+        };
+        (
+            stretches.into_iter().map(|(timed, seconds)| Stretch { phase: phase(timed), seconds }).collect(),
+            checkpoints.into_iter().map(checkpoint).collect(),
+        )
+    }
+}
+
+prop_compose! {
     fn workload()(
         workload in text(), settings in settings(), outcome in outcome(), correctness in option::of(correctness()),
         cold in option::of(number()), first_losses in vec(single(), 0..5),
         (curve, evaluations, epochs, windows, peaks, weight_samples) in curves(),
         target in option::of((number(), option::of(number()), option::of(any::<u64>()))),
-        memory in option::of(any::<u64>()),
+        memory in option::of(any::<u64>()), (timeline, checkpoints) in proof(),
     ) -> WorkloadRecord {
         let mut record = WorkloadRecord {
             workload, settings, outcome, correctness, first_losses, curve, evaluations, epochs, windows, peaks,
-            weight_samples, cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
+            timeline, checkpoints, weight_samples, cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
             target: target.map(|(accuracy, reached_seconds, reached_step)| {
                 Target { accuracy, reached_seconds, reached_step }
             }),
@@ -152,6 +169,7 @@ fn warning() -> impl Strategy<Value = Warning> {
         number().prop_map(|share| Warning::ProcessorPressed { share }),
         Just(Warning::NotIsolated),
         text().prop_map(|reason| Warning::Unregistered { reason }),
+        (text(), text()).prop_map(|(workload, reason)| Warning::CheckpointMissed { workload, reason }),
         text().prop_map(|workload| Warning::GeneratedData { workload }),
         text().prop_map(|workload| Warning::StoppedEarly { workload }),
     ]

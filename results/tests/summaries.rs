@@ -30,6 +30,8 @@ fn workload(windows: Vec<Window>) -> WorkloadRecord {
         epochs: Vec::new(),
         windows,
         peaks: Vec::new(),
+        timeline: Vec::new(),
+        checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
         resources: Resources::default(),

@@ -10,7 +10,6 @@ mod length;
 mod observer;
 mod outcome;
 mod peaks;
-mod phase;
 mod turns;
 mod window;
 
@@ -21,7 +20,7 @@ pub(crate) use length::Length;
 pub use observer::Observer;
 pub use outcome::Outcome;
 pub(crate) use peaks::Peaks;
-pub use phase::Phase;
+pub use results::Phase;
 pub use turns::{Schedule, Turn};
 pub use window::Window;
 pub(crate) use window::{Spread, of_peak, timed_steps};

@@ -1,25 +1,12 @@
 use results::WeightSample;
 
-use super::learning::Learning;
-use crate::error::EngineError;
 use crate::random::{Generator, stream};
 
 /// So many weights of each tensor go into the record.
 const SAMPLES_PER_TENSOR: u32 = 4;
 
-impl Learning<'_> {
-    /// Keeps a few final weights; the seed decides which, so nobody can choose them.
-    ///
-    /// Weights that diverged are left out: JSON has no infinity.
-    pub(super) async fn keep_evidence(&mut self, seed: u32) -> Result<(), EngineError> {
-        let weights = self.trainer.weights().await?;
-        self.record.weight_samples = choose(&weights, seed);
-        self.record.weight_samples.retain(|sample| sample.value.is_finite());
-        Ok(())
-    }
-}
-
-fn choose(weights: &[Vec<f32>], seed: u32) -> Vec<WeightSample> {
+/// A few final weights; the seed decides which, so nobody can choose them.
+pub(super) fn choose(weights: &[Vec<f32>], seed: u32) -> Vec<WeightSample> {
     let mut samples = Vec::new();
     for (tensor, values) in (0..).zip(weights) {
         let length = u32::try_from(values.len()).expect("a tensor has fewer than 2^32 elements");

@@ -1,4 +1,4 @@
-use results::{CurvePoint, Epoch, Evaluation, Outcome, Window, WorkloadRecord, summary};
+use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadRecord, summary};
 
 use super::progress::Progress;
 use super::{Edges, Event, Limits};
@@ -33,6 +33,8 @@ pub(super) struct Learning<'a> {
     epoch: EpochSoFar,
     repetition: Repetition,
     stopped_early: bool,
+    /// What was not ideal about it so far.
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// The latest loss, and how many times in a row it came.
@@ -85,6 +87,7 @@ impl<'a> Learning<'a> {
             epoch: EpochSoFar::default(),
             repetition: Repetition::default(),
             stopped_early: false,
+            warnings: Vec::new(),
         }
     }
 
@@ -100,11 +103,12 @@ impl<'a> Learning<'a> {
         evaluations_per_epoch: u32,
         edges: &mut Edges<'_>,
     ) -> Result<(), EngineError> {
-        self.progress.phase(edges, Phase::Training);
+        self.tell_witness(edges).await?;
         let mut mark = 1;
         let mut patience = self.job.early_stopping.map(Patience::new);
         while self.going() && !self.stopped_early && self.step < limits.steps && self.training_seconds < limits.seconds
         {
+            self.progress.phase(edges, Phase::Training);
             let next_mark = self.job.batches.step_of_mark(mark, evaluations_per_epoch);
             let boundary = next_mark.min(self.end_of_epoch()).min(limits.steps);
             let seconds_left = limits.seconds - self.training_seconds;
@@ -112,7 +116,7 @@ impl<'a> Learning<'a> {
             let epoch_ends = boundary == self.end_of_epoch();
             self.window(boundary, seconds_left, done * TRAINING_SHARE, edges).await?;
             if let Some(patience) = patience.as_mut().filter(|_| epoch_ends && self.step == boundary) {
-                self.consult(patience).await?;
+                self.consult(patience, edges).await?;
             }
             if self.step == next_mark {
                 mark += 1;
@@ -126,10 +130,11 @@ impl<'a> Learning<'a> {
     }
 
     /// Looks at the held-out samples, outside every window.
-    async fn consult(&mut self, patience: &mut Patience) -> Result<(), EngineError> {
+    async fn consult(&mut self, patience: &mut Patience, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let (held_out, _) = self.job.evaluated(EvaluationSet::HeldOut);
         let samples = u32::try_from(held_out.len()).unwrap_or(u32::MAX);
         if samples > 0 && self.going() {
+            self.progress.phase(edges, Phase::Testing);
             let report = self.trainer.evaluate(EvaluationSet::HeldOut, samples).await?;
             self.stopped_early = !patience.goes_on(self.step, 1.0 - report.accuracy());
         }
@@ -154,6 +159,7 @@ impl<'a> Learning<'a> {
         let seconds = window.seconds;
         edges.meter.sample();
         self.repetition.note(&report.losses)?;
+        self.note_next_loss(self.step, &report.losses);
 
         self.record.windows.push(Window { steps, samples: report.samples, seconds });
         self.record.cold_start.first_step_seconds.get_or_insert(seconds);
@@ -239,6 +245,7 @@ impl<'a> Learning<'a> {
         if !self.going() {
             return Ok(());
         }
+        self.progress.phase(edges, Phase::Testing);
         let start = edges.clock.now_seconds();
         let report = self.trainer.evaluate(EvaluationSet::Test, self.job.data.test.samples()).await?;
         let evaluation = Evaluation {
@@ -261,7 +268,12 @@ impl<'a> Learning<'a> {
             target.reached_step = Some(self.step);
         }
         edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
-        Ok(())
+        self.tell_witness(edges).await
+    }
+
+    /// Steps done so far.
+    pub(super) fn step(&self) -> u64 {
+        self.step
     }
 
     pub(super) fn end_of_epoch(&self) -> u64 {

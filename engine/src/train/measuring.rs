@@ -21,7 +21,7 @@ impl Learning<'_> {
         if !self.going() {
             return Ok(());
         }
-        self.progress.phase(edges, Phase::Measuring);
+        self.progress.phase(edges, Phase::MeasuringPeak);
         peaks.open().await;
         let start = edges.clock.now_seconds();
         while self.going() && !self.settled() {
@@ -31,8 +31,10 @@ impl Learning<'_> {
             }
             let windows = self.measured_windows() as f64 / MINIMUM_WINDOWS as f64;
             let done = windows.min(1.0).max(elapsed / BUDGET_SECONDS);
+            self.progress.phase(edges, Phase::Measuring);
             // An epoch's end only brings a new order of the samples: it need not end a window.
             self.window(u64::MAX, f64::INFINITY, TRAINING_SHARE + (1.0 - TRAINING_SHARE) * done, edges).await?;
+            self.progress.phase(edges, Phase::MeasuringPeak);
             self.measure_peak(peaks).await;
         }
         // A slow device had all its windows before.
@@ -45,7 +47,7 @@ impl Learning<'_> {
     /// Measures the peak of the device after training that ended where it was told to, for the last window that counts.
     pub(super) async fn measure_after_training(&mut self, peaks: &mut Peaks<'_>, edges: &mut Edges<'_>) {
         if self.going() && self.measured_windows() > 0 {
-            self.progress.phase(edges, Phase::Measuring);
+            self.progress.phase(edges, Phase::MeasuringPeak);
             self.measure_last_peak(peaks).await;
         }
     }

@@ -1,5 +1,6 @@
+use results::{Phase, Stretch};
+
 use super::{Edges, Event};
-use crate::measure::Phase;
 
 /// Place of a workload in its run, and how much of the whole is done.
 pub(super) struct Progress {
@@ -8,11 +9,14 @@ pub(super) struct Progress {
     count: usize,
     /// Of this workload; never falls.
     fraction: f64,
+    timeline: Vec<Stretch>,
+    /// What goes on, and since when.
+    now: Option<(Phase, f64)>,
 }
 
 impl Progress {
     pub(super) fn new(workload: &'static str, index: usize, count: usize) -> Self {
-        Self { workload, index, count, fraction: 0.0 }
+        Self { workload, index, count, fraction: 0.0, timeline: Vec::new(), now: None }
     }
 
     pub(super) fn workload(&self) -> String {
@@ -27,8 +31,27 @@ impl Progress {
         u32::try_from(self.count).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn phase(&self, edges: &mut Edges<'_>, phase: Phase) {
+    /// Notes that `phase` begins, if it does not go on already.
+    pub(super) fn phase(&mut self, edges: &mut Edges<'_>, phase: Phase) {
+        if self.now.is_some_and(|(now, _)| now == phase) {
+            return;
+        }
+        let start = edges.clock.now_seconds();
+        self.end_phase(start);
+        self.now = Some((phase, start));
         edges.observer.event(&Event::PhaseStarted { workload: self.workload(), phase });
+    }
+
+    fn end_phase(&mut self, end: f64) {
+        if let Some((phase, start)) = self.now.take() {
+            self.timeline.push(Stretch { phase, seconds: end - start });
+        }
+    }
+
+    /// All phases until now; the last one ends here.
+    pub(super) fn timeline(&mut self, edges: &Edges<'_>) -> Vec<Stretch> {
+        self.end_phase(edges.clock.now_seconds());
+        std::mem::take(&mut self.timeline)
     }
 
     /// Notes that `fraction` of this workload is done and returns the share of the whole run.

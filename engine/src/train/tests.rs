@@ -177,8 +177,13 @@ impl TrainingTest {
         let mut record = empty_record(workload.name, &job).unwrap();
         record.target = Some(Target { accuracy: 0.9, reached_seconds: None, reached_step: None });
         let mut observer = Recorder { cancel_after: self.cancel_after, ..Recorder::default() };
-        let mut edges =
-            Edges { data: &mut NoData, observer: &mut observer, clock: &FakeClock(now), meter: &mut NoMeter };
+        let mut edges = Edges {
+            data: &mut NoData,
+            observer: &mut observer,
+            clock: &FakeClock(now),
+            meter: &mut NoMeter,
+            witness: None,
+        };
         let trained = pollster::block_on(async {
             let progress = Progress::new(workload.name, 0, 1);
             let mut learning = Learning::new(&mut record, &job, &mut trainer, progress);
@@ -377,6 +382,7 @@ fn run(request: &RunRequest, backend: &dyn Backend) -> Result<RunRecord, Stopped
         observer: &mut Recorder::default(),
         clock: &FakeClock(Rc::new(Cell::new(0.0))),
         meter: &mut NoMeter,
+        witness: None,
     };
     pollster::block_on(super::run(request, backend, &mut edges))
 }

@@ -1,6 +1,7 @@
 //! The registries of workloads and suites.
 
 mod caffe;
+mod convergence;
 mod keras;
 mod modern;
 mod standard;
@@ -17,6 +18,7 @@ use crate::model::{Activation, Layer, Model, Padding, PoolKind, Rounding, Shape,
 use crate::trainer::TrainingJob;
 use crate::training::{BatchPlan, Batching, EarlyStopping, InputRecipe, Loss, Optimizer, SampleOrder, WeightAverage};
 
+pub use convergence::{CurveOfNetwork, PointOfCurve};
 pub use standard::Standard;
 
 /// A network with its data set and its published recipe.

@@ -1,8 +1,11 @@
 //! What a run of a suite is when nobody changes anything: a client trains it, and the leaderboard holds records to it.
 
-use super::{SuiteDefinition, TrainingRange, Workload, workload};
-use crate::data::data_set;
+use std::sync::Arc;
+
+use super::{SuiteDefinition, Training, TrainingRange, Workload, workload};
+use crate::data::{DataSet, data_set};
 use crate::error::EngineError;
+use crate::trainer::TrainingJob;
 use crate::training::BatchPlan;
 
 /// A workload as a suite trains it.
@@ -29,6 +32,12 @@ impl Standard {
         let steps = batches.steps_of_epochs(suite.epochs);
         let (training_seconds, test_samples) = (suite.training_seconds, sets.test.samples);
         Some(Self { workload, batches, steps, training_seconds, test_samples })
+    }
+
+    /// What a back end is given.
+    pub fn job(&self, data: Arc<DataSet>, seed: u32) -> TrainingJob {
+        let planned_steps = self.batches.steps_of_epochs(self.workload.published_epochs);
+        self.workload.job(Training { data, batches: self.batches, planned_steps, seed, dropout: true })
     }
 
     /// The step after which the test set is looked at for the `number`-th time, from 1.

@@ -197,7 +197,7 @@ impl Contest<'_> {
             let (before, count) = (place * schedule.count(), self.workloads.len() * schedule.count());
             progress.begin_part(before + schedule.number() - 1, count, format!("on {contender}, seed {seed}"));
             let mut meter = ProcessMeter::default();
-            let mut edges = Edges { data, observer: progress, clock, meter: &mut meter };
+            let mut edges = Edges { data, observer: progress, clock, meter: &mut meter, witness: None };
             match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
                 Ok(record) => {
                     self.keep(&record, &contender)?;

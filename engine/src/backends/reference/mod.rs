@@ -1,5 +1,6 @@
 //! Plain loops in single or double precision: obviously right, and the judge of all other back ends.
 
+mod examiner;
 mod network;
 mod trainer;
 mod updater;
@@ -13,6 +14,7 @@ use shaders::Real;
 use super::REFERENCE;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
+pub use examiner::{ExaminedWeights, Examiner};
 use trainer::ReferenceTrainer;
 
 /// The reference in precision `T`. It runs in the calling task, without waiting for anything.

@@ -50,24 +50,70 @@ impl<T: Real> ReferenceTrainer<T> {
         })
     }
 
-    /// Loss and right answers of one training step, which also updates the weights.
-    fn train_step(&mut self) -> (f64, u64, u32) {
+    /// The trainer as it is before step `step` (from 0) with these tensors, but without what the optimiser remembers: it
+    /// can tell losses, and not train on.
+    pub(super) fn with_weights(job: &TrainingJob, tensors: &[Vec<f32>], step: u64) -> Result<Self, EngineError> {
+        let mut trainer = Self::new(job)?;
+        let precise = |values: &Vec<f32>| values.iter().map(|&w| T::from_f64(f64::from(w))).collect();
+        trainer.network.tensors = tensors.iter().map(precise).collect();
+        trainer.step = step;
+        Ok(trainer)
+    }
+
+    /// Loss of the next step's batch as training sees it; nothing is updated.
+    pub(super) fn next_loss(&mut self) -> f64 {
+        let step = self.next_step();
+        self.training_pass(&step).0
+    }
+
+    fn next_step(&mut self) -> Step {
         let step = self.job.step(self.step, 0);
         if self.epoch != Some(step.epoch) {
             self.order = self.job.batches.order(step.epoch);
             self.epoch = Some(step.epoch);
         }
+        step
+    }
+
+    /// Loss and right answers of a step's batch, and the gradient of its logits.
+    fn training_pass(&mut self, step: &Step) -> (f64, u64, Vec<T>) {
         let kind = self.preprocessing.gather;
         let (train, stride) = (&self.job.data.train, self.row_stride);
-        let (input, labels) = self.preprocessing.on_host(kind, train, &self.order, &step, stride);
-        self.logits = self.network.forward(&step, input, step.count).to_vec();
+        let (input, labels) = self.preprocessing.on_host(kind, train, &self.order, step, stride);
+        self.logits = self.network.forward(step, input, step.count).to_vec();
         let mut dy = vec![T::ZERO; self.logits.len()];
         let params = self.softmax(step.count);
-        let (loss, result) = twin::softmax_cross_entropy(&params, &step, &self.logits, &labels, &mut dy);
+        let (loss, result) = twin::softmax_cross_entropy(&params, step, &self.logits, &labels, &mut dy);
+        (loss.to_f64(), u64::from(result.correct), dy)
+    }
+
+    /// Loss and right answers of one training step, which also updates the weights.
+    pub(super) fn train_step(&mut self) -> (f64, u64, u32) {
+        let step = self.next_step();
+        let (loss, correct, dy) = self.training_pass(&step);
         self.network.backward(&step, dy);
         self.updater.update(&self.job, self.step, &self.network.gradients, &mut self.network.tensors);
         self.step += 1;
-        (loss.to_f64(), u64::from(result.correct), step.count)
+        (loss, correct, step.count)
+    }
+
+    /// Classifies the samples of these numbers, as they are at hand.
+    pub(super) fn test(&mut self, split: &Split, order: &[u32]) -> TestReport {
+        let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
+        let mut offset = 0;
+        while offset < samples {
+            let count = TEST_BATCH.min(samples - offset);
+            let step = Step { offset, count, seed: self.job.seed, ..Step::default() };
+            let (logits, labels) = self.test_logits(split, order, &step);
+            let mut unused = vec![T::ZERO; logits.len()];
+            let (loss, result) =
+                twin::softmax_cross_entropy(&self.softmax(count), &step, &logits, &labels, &mut unused);
+            report.loss += loss.to_f64() * f64::from(count) / f64::from(samples);
+            report.correct += u64::from(result.correct);
+            offset += count;
+        }
+        report
     }
 
     /// Logits of a batch of test samples, over all views of them, and their labels.
@@ -117,20 +163,8 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         let job = self.job.clone();
         let (order, split) = job.evaluated(set);
-        let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         self.updater.swap_average(&job, &mut self.network.tensors);
-        let mut offset = 0;
-        while offset < samples {
-            let count = TEST_BATCH.min(samples - offset);
-            let step = Step { offset, count, seed: job.seed, ..Step::default() };
-            let (logits, labels) = self.test_logits(split, &order, &step);
-            let mut unused = vec![T::ZERO; logits.len()];
-            let (loss, result) =
-                twin::softmax_cross_entropy(&self.softmax(count), &step, &logits, &labels, &mut unused);
-            report.loss += loss.to_f64() * f64::from(count) / f64::from(samples);
-            report.correct += u64::from(result.correct);
-            offset += count;
-        }
+        let report = self.test(split, &order[..samples as usize]);
         self.updater.swap_average(&job, &mut self.network.tensors);
         Ok(report)
     }
