@@ -64,7 +64,7 @@ pub enum Task {
         /// The run, as its link names it: /runs/RUN_ID
         #[arg(value_name = "RUN_ID")]
         run_id: String,
-        /// replayed, checked, unverified, flagged or hidden
+        /// proven, checked, unverified, flagged or hidden
         #[arg(value_name = "TIER", value_parser = tier)]
         tier: Tier,
         #[command(flatten)]
@@ -89,7 +89,7 @@ pub struct ExistingDatabase {
 }
 
 fn tier(name: &str) -> Result<Tier, String> {
-    Tier::from_name(name).ok_or_else(|| "it must be replayed, checked, unverified, flagged or hidden".to_owned())
+    Tier::from_name(name).ok_or_else(|| "it must be proven, checked, unverified, flagged or hidden".to_owned())
 }
 
 /// How to serve.
@@ -110,6 +110,16 @@ pub struct Arguments {
     /// What to log: error, warn, info, debug, trace, or a filter such as leaderboard=debug
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     pub log: String,
+    /// File of the secret under which runs are announced; made when it does not exist. By itself it lies beside the data
+    /// base; servers that share a data base share it
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: Option<PathBuf>,
+    /// The secret itself, which takes the file's place
+    #[arg(long, env = "GRADMARK_SECRET", hide = true, hide_env_values = true)]
+    pub secret: Option<String>,
+    /// Threads that compute parts of runs again; 0 leaves that to other servers of the same data base
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=64))]
+    pub verifiers: u8,
     /// How long after its start a run may be uploaded
     #[arg(long, default_value_t = 6 * 3600, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub run_lifetime_seconds: u32,
@@ -125,7 +135,12 @@ pub struct Config {
     pub database: PathBuf,
     pub page: Option<PathBuf>,
     pub data: Option<PathBuf>,
+    pub secret_file: Option<PathBuf>,
+    pub secret: Option<String>,
+    pub verifiers: usize,
     pub run_lifetime_seconds: f64,
+    /// The seed of every run, for tests; a random one each where it is absent.
+    pub seed: Option<u32>,
     /// Absent where it follows from the address: one of this machine is a proxy's.
     pub connections_per_address: Option<usize>,
     pub clock: Clock,
@@ -138,7 +153,11 @@ impl From<Arguments> for Config {
             database: arguments.database,
             page: arguments.page,
             data: arguments.data,
+            secret_file: arguments.secret_file,
+            secret: arguments.secret,
+            verifiers: usize::from(arguments.verifiers),
             run_lifetime_seconds: f64::from(arguments.run_lifetime_seconds),
+            seed: None,
             connections_per_address: arguments.connections_per_address.map(usize::from),
             clock: Clock::system(),
         }

@@ -64,6 +64,19 @@ impl ApiError {
         )
     }
 
+    pub(crate) fn wrong_nonce() -> Self {
+        let message = "This is not the nonce that was given to this run.";
+        Self::new(StatusCode::FORBIDDEN, "wrong_nonce", message).at("nonce")
+    }
+
+    pub(crate) fn expired() -> Self {
+        Self::new(
+            StatusCode::GONE,
+            "expired",
+            "The time to upload this run is over. Start a new run, or import this record as unverified.",
+        )
+    }
+
     /// Logs what happened and tells the client only that something did.
     pub(crate) fn internal(cause: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(cause, "a request failed inside the server");

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
-use crate::receiving::{Memory, Received, receive};
+use crate::receiving::{LIMIT, LIMIT_OF_WEIGHTS, Memory, Received, receive};
 
 /// Requests that may be worked on at once; any more are told to try again later.
 const REQUESTS: usize = 256;
@@ -39,7 +39,8 @@ impl RequestSlots {
     /// Receives the body, which takes no slot, and then works on the request in one.
     async fn answer(&self, request: Request, next: Next) -> Result<Response, ApiError> {
         let (head, body) = request.into_parts();
-        let Received { bytes, memory: _memory } = receive(body, &self.memory).await?;
+        let limit = if head.uri.path().contains("/weights/") { LIMIT_OF_WEIGHTS } else { LIMIT };
+        let Received { bytes, memory: _memory } = receive(body, limit, &self.memory).await?;
         let _slot = self.slots.try_acquire().map_err(|_taken| ApiError::busy())?;
         let request = Request::from_parts(head, Body::from(bytes));
         tokio::time::timeout(TIME, next.run(request)).await.map_err(|_elapsed| {

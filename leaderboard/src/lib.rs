@@ -12,6 +12,7 @@ mod error;
 mod guard;
 mod headers;
 mod pages;
+mod proof;
 mod receiving;
 mod router;
 mod secrets;
@@ -19,7 +20,9 @@ mod server;
 mod storage;
 pub mod upkeep;
 mod validation;
+mod verification;
 
 pub use clock::Clock;
-pub use config::{Arguments, CommandLine, Config, Task};
+pub use config::{Arguments, CommandLine, Config, ExistingDatabase, Task};
+pub use proof::KeyError;
 pub use server::{Server, StartError};

@@ -12,10 +12,12 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::ApiError;
 
 /// Largest body that is kept.
-const LIMIT: usize = 4 << 20;
-/// So much more is received and thrown away, so that a client gets to hear the refusal; a
+pub(crate) const LIMIT: usize = 4 << 20;
+/// Of weights: those of the largest network are 13 MB.
+pub(crate) const LIMIT_OF_WEIGHTS: usize = 16 << 20;
+/// So many times as much is received and thrown away, so that a client gets to hear the refusal; a
 /// connection closed in the middle of its upload would only tell it "connection reset".
-const THROWN_AWAY: usize = 4 * LIMIT;
+const THROWN_AWAY: usize = 4;
 /// All bodies that are being received or worked on have so much memory together.
 const MEMORY: usize = 128 << 20;
 /// Memory is given out in pieces of so many bytes.
@@ -56,11 +58,11 @@ pub(crate) struct Received {
 ///
 /// # Errors
 /// A body that is too large, too slow or broken, and one for which there is no memory just now.
-pub(crate) async fn receive(body: Body, memory: &Memory) -> Result<Received, ApiError> {
-    receive_in(body, memory, PATIENCE).await
+pub(crate) async fn receive(body: Body, limit: usize, memory: &Memory) -> Result<Received, ApiError> {
+    receive_in(body, limit, memory, PATIENCE).await
 }
 
-async fn receive_in(mut body: Body, memory: &Memory, patience: Patience) -> Result<Received, ApiError> {
+async fn receive_in(mut body: Body, limit: usize, memory: &Memory, patience: Patience) -> Result<Received, ApiError> {
     let start = Instant::now();
     let mut bytes = Vec::new();
     let mut held: Option<OwnedSemaphorePermit> = None;
@@ -71,7 +73,7 @@ async fn receive_in(mut body: Body, memory: &Memory, patience: Patience) -> Resu
         let Some(frame) = timeout_at(deadline, body.frame()).await.map_err(|_elapsed| too_slow())? else { break };
         let Ok(data) = frame.map_err(|_error| ApiError::broken_body())?.into_data() else { continue };
         received += data.len();
-        if received <= LIMIT {
+        if received <= limit {
             let pieces = received.div_ceil(PIECE) - bytes.len().div_ceil(PIECE);
             let more = Arc::clone(&memory.0).try_acquire_many_owned(u32::try_from(pieces).unwrap_or(u32::MAX));
             let more = more.map_err(|_taken| ApiError::busy())?;
@@ -80,15 +82,15 @@ async fn receive_in(mut body: Body, memory: &Memory, patience: Patience) -> Resu
                 None => held = Some(more),
             }
             bytes.extend_from_slice(&data);
-        } else if received > THROWN_AWAY {
+        } else if received > THROWN_AWAY * limit {
             break;
         }
     }
-    if received > LIMIT {
+    if received > limit {
         return Err(ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "too_large",
-            format!("The body is larger than {} MiB. A record of a single run is far smaller.", LIMIT >> 20),
+            format!("The body is larger than {} MiB. A record of a single run is far smaller.", limit >> 20),
         ));
     }
     Ok(Received { bytes: bytes.into(), memory: held })
@@ -141,17 +143,17 @@ pub(crate) mod tests {
     async fn a_body_that_does_not_come_is_given_up() {
         let patience = Patience { start: Duration::from_millis(20), ..PATIENCE };
         let memory = Memory::default();
-        assert_eq!(code(receive_in(Body::new(Silent), &memory, patience).await).as_deref(), Some("too_slow"));
-        assert_eq!(code(receive_in(body(5), &memory, patience).await), None);
+        assert_eq!(code(receive_in(Body::new(Silent), LIMIT, &memory, patience).await).as_deref(), Some("too_slow"));
+        assert_eq!(code(receive_in(body(5), LIMIT, &memory, patience).await), None);
     }
 
     #[tokio::test]
     async fn memory_is_shared_and_comes_back() {
         let memory = Memory(Arc::new(Semaphore::new(2)));
-        let first = receive(body(PIECE + 1), &memory).await;
+        let first = receive(body(PIECE + 1), LIMIT, &memory).await;
         assert!(first.is_ok());
-        assert_eq!(code(receive(body(1), &memory).await).as_deref(), Some("busy"));
+        assert_eq!(code(receive(body(1), LIMIT, &memory).await).as_deref(), Some("busy"));
         drop(first);
-        assert_eq!(code(receive(body(1), &memory).await), None);
+        assert_eq!(code(receive(body(1), LIMIT, &memory).await), None);
     }
 }

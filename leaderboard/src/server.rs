@@ -1,6 +1,7 @@
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
@@ -17,8 +18,10 @@ use crate::api::Leaderboard;
 use crate::connections::OpenConnections;
 use crate::data_sets::DataFolder;
 use crate::pages::Pages;
+use crate::proof::{Key, KeyError};
 use crate::router::router;
 use crate::storage::{Storage, StorageError};
+use crate::verification::{Tools, VerificationSamples, Verifiers};
 
 /// Connections that may be open at once; more wait in the operating system's queue.
 const CONNECTIONS: usize = 1024;
@@ -38,6 +41,8 @@ pub enum StartError {
     Listen { address: String, cause: std::io::Error },
     #[error("cannot use the data base {}: {cause}", file.display())]
     Database { file: PathBuf, cause: StorageError },
+    #[error(transparent)]
+    Secret(#[from] KeyError),
     #[error(
         "the page folder {} has no readable index.html ({cause}). Build the page with `cargo xtask run`, or leave \
          --page out to serve the API only.",
@@ -59,6 +64,9 @@ pub struct Server {
     router: Router,
     storage: Storage,
     connections_per_address: Option<usize>,
+    verifiers: Verifiers,
+    threads: usize,
+    tools: Tools,
 }
 
 impl Server {
@@ -67,6 +75,9 @@ impl Server {
     /// # Errors
     /// A port that is taken, a file that is no data base, a folder that is missing.
     pub async fn bind(config: Config) -> Result<Self, StartError> {
+        let file = config.secret_file.unwrap_or_else(|| secret_beside(&config.database));
+        let key = Key::load(config.secret.as_deref(), &file)?;
+        let folder_of_data = config.data.clone();
         let data = DataFolder::new(config.data.clone());
         let pages = Pages::open(config.page, config.data).await?;
         let storage = Storage::open(&config.database)
@@ -75,14 +86,26 @@ impl Server {
         let refused = |cause| StartError::Listen { address: config.listen.clone(), cause };
         let listener = TcpListener::bind(&config.listen).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
+        let verifiers = Verifiers::default();
+        let tools = Tools {
+            storage: storage.clone(),
+            clock: config.clock.clone(),
+            key: key.clone(),
+            samples: VerificationSamples::new(folder_of_data),
+        };
         let leaderboard = Leaderboard {
             storage: storage.clone(),
             clock: config.clock,
+            key,
+            verifiers: verifiers.clone(),
             data,
             run_lifetime_seconds: config.run_lifetime_seconds,
+            seed: config.seed,
         };
+        let threads = config.verifiers;
         let connections_per_address = config.connections_per_address;
-        Ok(Self { listener, address, router: router(leaderboard, pages), storage, connections_per_address })
+        let router = router(leaderboard, pages);
+        Ok(Self { listener, address, router, storage, connections_per_address, verifiers, threads, tools })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -94,6 +117,7 @@ impl Server {
     /// Connections are accepted here and not by `axum::serve`, which sets no limit on how many there
     /// are and none on how long a client may take to send a request's head.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let verifying = self.verifiers.start(self.threads, &self.tools);
         let connections = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         let open = OpenConnections::default();
@@ -128,8 +152,25 @@ impl Server {
         if tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.shutdown()).await.is_err() {
             tracing::warn!("some requests did not finish in time");
         }
+        self.verifiers.stop();
+        end(verifying).await;
         self.storage.close().await;
     }
+}
+
+/// Waits until all threads have ended; a network is computed again in a few seconds.
+async fn end(threads: Vec<JoinHandle<()>>) {
+    let joined = tokio::task::spawn_blocking(|| threads.into_iter().for_each(|thread| drop(thread.join())));
+    if tokio::time::timeout(SHUTDOWN_TIMEOUT, joined).await.is_err() {
+        tracing::warn!("a run is still being verified, and will be again");
+    }
+}
+
+/// The file of the secret that belongs to a data base.
+fn secret_beside(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".secret");
+    name.into()
 }
 
 /// The next connection, once there is a place for it; nothing when accepting failed.

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `POST /api/v1/runs` | [`StartRun`] | [`StartedRun`] |
 //! | `POST /api/v1/runs/{id}/checkpoints` | [`TellCheckpoint`] | [`CheckpointAnswer`] |
-//! | `PUT /api/v1/runs/{id}/weights/{workload}/{step}` | the weights as bytes, where they were asked for; header `Authorization: Bearer <nonce>` | nothing, 204 |
+//! | `PUT /api/v1/runs/{id}/weights/{workload}/{number}` | the weights as bytes, where they were asked for; header `Authorization: Bearer <nonce>` | nothing, 204 |
 //! | `PUT /api/v1/runs/{id}` | [`RunRecord`] | [`AcceptedRun`] |
 //! | `POST /api/v1/runs/import` | [`RunRecord`] of a run that was not registered | [`AcceptedRun`] |
 //! | `GET /api/v1/runs` | query of [`ListRuns`] | [`RunList`] |
@@ -53,6 +53,8 @@ pub struct TellCheckpoint {
     /// Of the run.
     pub nonce: String,
     pub workload: String,
+    /// From 0 within the workload, without gaps.
+    pub number: u32,
     /// Steps done so far.
     pub step: u64,
     /// [`crate::weights_sha256`] of the weights at this step.
@@ -140,6 +142,8 @@ pub struct ListRuns {
     pub workload: Option<String>,
     /// Only this back end.
     pub backend: Option<String>,
+    /// Only this precision. A ranking has one: f32 where none is named.
+    pub precision: Option<Precision>,
     /// Only results that may be ranked: standard, hardware, of windows that agree and a network that learned, and `proven`.
     pub ranked: bool,
     /// At most this many rows, 1 to 500; 100 when absent.

@@ -31,6 +31,7 @@ impl Learning<'_> {
         if told {
             self.tell_of(&weights, true, edges).await;
             // One more step, of which only the loss counts: whoever has the weights can compute it too.
+            self.progress.phase(edges, Phase::Testing);
             let report = self.trainer.train_steps(1).await?;
             self.note_next_loss(self.step(), &report.losses);
         }

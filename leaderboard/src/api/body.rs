@@ -17,11 +17,31 @@ impl<S: Send + Sync> FromRequest<S> for JsonBytes {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
-        if !declares_json(request.headers()) {
+        if essence(request.headers()) != "application/json" {
             return Err(ApiError::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "wrong_content_type",
                 "The body must be JSON. Send it with the header `Content-Type: application/json`.",
+            ));
+        }
+        // The guard has received all of it.
+        let body = request.into_body().collect().await.map_err(|_error| ApiError::broken_body())?;
+        Ok(Self(body.to_bytes()))
+    }
+}
+
+/// A body of bytes that are no text.
+pub(crate) struct BinaryBytes(pub(crate) Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
+        if essence(request.headers()) != "application/octet-stream" {
+            return Err(ApiError::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "wrong_content_type",
+                "The body must be bytes. Send it with the header `Content-Type: application/octet-stream`.",
             ));
         }
         // The guard has received all of it.
@@ -45,10 +65,10 @@ impl JsonBytes {
     }
 }
 
-fn declares_json(headers: &HeaderMap) -> bool {
+/// The declared type of the content, in small letters and without parameters; empty where none is declared.
+fn essence(headers: &HeaderMap) -> String {
     let declared = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = declared.split(';').next().unwrap_or_default().trim();
-    essence.eq_ignore_ascii_case("application/json")
+    declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 fn refusal(error: &serde_json::Error) -> ApiError {

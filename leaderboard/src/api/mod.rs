@@ -1,6 +1,7 @@
 //! The calls under `/api/v1`, one file per resource. The table of them is in `results::api`.
 
 mod body;
+mod checkpoints;
 mod data_sets;
 mod run_id;
 mod runs;
@@ -9,20 +10,26 @@ mod submissions;
 
 use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
+use axum::routing::{get, post, put};
 
 use crate::clock::Clock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
+use crate::proof::Key;
 use crate::storage::Storage;
+use crate::verification::Verifiers;
 
 /// What the handlers work with.
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     pub(crate) storage: Storage,
     pub(crate) clock: Clock,
+    pub(crate) key: Key,
+    pub(crate) verifiers: Verifiers,
     pub(crate) data: DataFolder,
     pub(crate) run_lifetime_seconds: f64,
+    /// The seed of every run; a random one each where it is absent.
+    pub(crate) seed: Option<u32>,
 }
 
 pub(crate) fn routes() -> Router<Leaderboard> {
@@ -30,6 +37,9 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs", get(runs::list).post(submissions::start))
         .route("/v1/runs/import", post(submissions::import))
         .route("/v1/runs/{id}", get(runs::show).put(submissions::upload).delete(runs::delete))
+        .route("/v1/runs/{id}/checkpoints", post(checkpoints::tell))
+        .route("/v1/runs/{id}/weights/{workload}/{number}", put(checkpoints::show))
+        .route("/v1/runs/{id}/verdict", get(runs::verdict))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/schema", get(schema::run_record))
         .fallback(async || ApiError::unknown_route())

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use results::api::{ListRuns, RunList, StoredRun};
+use results::api::{ListRuns, RunList, StoredRun, Verdict};
 
 use super::Leaderboard;
 use super::run_id::RunId;
@@ -53,6 +53,14 @@ pub(crate) async fn show(
     leaderboard.storage.visible_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
 }
 
+/// What has become of a run, for whoever waits for it.
+pub(crate) async fn verdict(
+    State(leaderboard): State<Leaderboard>,
+    RunId(id): RunId,
+) -> Result<Json<Verdict>, ApiError> {
+    leaderboard.storage.verdict(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
+}
+
 pub(crate) async fn delete(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
@@ -82,7 +90,7 @@ pub(crate) async fn delete(
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, secret) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }

@@ -5,12 +5,13 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::RunRecord;
-use results::api::{AcceptedRun, StartRun, StartedRun, Tier};
+use results::api::{AcceptedRun, StartRun, StartedRun};
 
 use super::Leaderboard;
 use super::body::JsonBytes;
 use super::run_id::RunId;
 use crate::error::ApiError;
+use crate::proof::Key;
 use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::{Acceptance, NewRun, Started};
 use crate::validation::{self, Origin, Verdict};
@@ -27,8 +28,7 @@ pub(crate) async fn start(State(leaderboard): State<Leaderboard>, body: JsonByte
     let now = leaderboard.clock.unix_seconds();
     let started = Started {
         run_id: random_word::<RUN_ID_BYTES>()?,
-        nonce: random_word::<SECRET_BYTES>()?,
-        seed: secrets::random_seed()?,
+        seed: leaderboard.seed.map_or_else(secrets::random_seed, Ok)?,
         suite: request.suite,
         engine_version: request.engine_version,
         created_unix_seconds: now,
@@ -37,8 +37,8 @@ pub(crate) async fn start(State(leaderboard): State<Leaderboard>, body: JsonByte
     };
     leaderboard.storage.start(&started).await?;
     let answer = StartedRun {
+        nonce: started.nonce(&leaderboard.key),
         run_id: started.run_id,
-        nonce: started.nonce,
         seed: started.seed,
         expires_unix_seconds: started.expires_unix_seconds,
     };
@@ -53,20 +53,23 @@ pub(crate) async fn upload(
 ) -> Result<Response, ApiError> {
     let mut record = read_record(&body)?;
     let started = leaderboard.storage.started(&id).await?.ok_or_else(ApiError::unknown_run)?;
-    belongs_to(&record, &started)?;
+    belongs_to(&record, &started, &leaderboard.key)?;
     let fingerprint = fingerprint(&mut record)?;
     if started.used {
         return repeated(&leaderboard, &id, &fingerprint).await;
     }
     let now = leaderboard.clock.unix_seconds();
     if now > started.expires_unix_seconds {
-        return Err(ApiError::new(
-            StatusCode::GONE,
-            "expired",
-            "The time to upload this run is over. Start a new run, or import this record as unverified.",
-        ));
+        return Err(ApiError::expired());
     }
-    let origin = Origin::Announced { seconds_ago: now - started.created_unix_seconds };
+    let told = leaderboard.storage.told(&id).await?;
+    let origin = Origin::Announced {
+        seconds_ago: now - started.created_unix_seconds,
+        announced_unix_seconds: started.created_unix_seconds,
+        run_id: &id,
+        key: &leaderboard.key,
+        told: &told,
+    };
     let verdict = validation::check(&record, &origin)?;
     record.run_id = Some(id.clone());
     store(&leaderboard, &id, &fingerprint, &record, verdict, true).await
@@ -99,19 +102,14 @@ fn read_record(body: &JsonBytes) -> Result<RunRecord, ApiError> {
 }
 
 /// The record must be the one that the announced run asked for.
-fn belongs_to(record: &RunRecord, started: &Started) -> Result<(), ApiError> {
+fn belongs_to(record: &RunRecord, started: &Started, key: &Key) -> Result<(), ApiError> {
     let wrong = |status, code, field: &str, message| Err(ApiError::new(status, code, message).at(field));
     const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
     if record.run_id.as_deref() != Some(&started.run_id) {
         return wrong(UNPROCESSABLE, "wrong_run_id", "run_id", "The record names another run than the address does.");
     }
-    if !record.nonce.as_deref().is_some_and(|nonce| secrets::same(nonce, &started.nonce)) {
-        return wrong(
-            StatusCode::FORBIDDEN,
-            "wrong_nonce",
-            "nonce",
-            "This is not the nonce that was given to this run.",
-        );
+    if !record.nonce.as_deref().is_some_and(|nonce| secrets::same(nonce, &started.nonce(key))) {
+        return Err(ApiError::wrong_nonce());
     }
     if record.seed != started.seed {
         return wrong(UNPROCESSABLE, "wrong_seed", "seed", "The run must use the seed that the leaderboard gave it.");
@@ -151,9 +149,13 @@ async fn store(
         deletion_secret_hash: &secrets::sha256(secret.as_bytes()),
         record,
         registered,
+        verify: verdict.verify,
     };
     match leaderboard.storage.accept(&run).await? {
-        Acceptance::Stored => Ok(accepted(StatusCode::CREATED, id, verdict.tier, verdict.notes, secret)),
+        Acceptance::Stored => {
+            leaderboard.verifiers.wake();
+            Ok(accepted(StatusCode::CREATED, id, verdict.into(), secret))
+        }
         // Another request with the same nonce was quicker.
         Acceptance::AlreadyUsed => repeated(leaderboard, id, fingerprint).await,
         Acceptance::SameRecord(other) => Err(already_submitted(&format!("This very record is stored as run {other}."))),
@@ -180,18 +182,21 @@ async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Res
     if !leaderboard.storage.add_deletion_secret(id, &hash, MOST_SECRETS).await? {
         return Err(other());
     }
-    Ok(accepted(StatusCode::OK, id, stored.tier, stored.notes, secret))
+    let being_verified = leaderboard.storage.is_being_verified(id).await?;
+    let verdict = results::api::Verdict { tier: stored.tier, notes: stored.notes, being_verified };
+    Ok(accepted(StatusCode::OK, id, verdict, secret))
 }
 
 fn already_submitted(message: &str) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, "already_submitted", message)
 }
 
-fn accepted(status: StatusCode, id: &str, tier: Tier, notes: Vec<String>, secret: String) -> Response {
+fn accepted(status: StatusCode, id: &str, verdict: results::api::Verdict, secret: String) -> Response {
     let answer = AcceptedRun {
         run_id: id.to_owned(),
-        tier,
-        notes,
+        tier: verdict.tier,
+        notes: verdict.notes,
+        being_verified: verdict.being_verified,
         permalink: format!("/runs/{id}"),
         deletion_link: format!("/runs/{id}/delete#{secret}"),
         deletion_secret: secret,

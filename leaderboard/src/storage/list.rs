@@ -12,8 +12,8 @@ const DEFAULT_ROWS: u32 = 100;
 /// Whether a result may be ranked. One text for the filter and for the column, so that they agree.
 macro_rules! ranked {
     () => {
-        "(runs.standard AND results.precision = 'f32' AND results.rankable AND NOT runs.software \
-         AND runs.tier IN ('replayed', 'checked'))"
+        "(runs.standard AND results.rankable AND NOT runs.software \
+         AND runs.tier = 'proven')"
     };
 }
 
@@ -22,7 +22,8 @@ macro_rules! selected {
         concat!(
             " FROM results JOIN runs ON runs.run_id = results.run_id WHERE runs.tier <> 'hidden' ",
             "AND (CAST($1 AS TEXT) IS NULL OR results.workload = $1) ",
-            "AND (CAST($2 AS TEXT) IS NULL OR runs.backend = $2) AND ($3 = FALSE OR ",
+            "AND (CAST($2 AS TEXT) IS NULL OR runs.backend = $2) ",
+            "AND (CAST($4 AS TEXT) IS NULL OR results.precision = $4) AND ($3 = FALSE OR ",
             ranked!(),
             ")"
         )
@@ -38,7 +39,7 @@ const ROWS: &str = concat!(
     " AS ranked",
     selected!(),
     " ORDER BY results.samples_per_second DESC NULLS LAST, runs.submitted_unix_seconds, runs.run_id, ",
-    "results.workload LIMIT $4 OFFSET $5"
+    "results.workload LIMIT $5 OFFSET $6"
 );
 
 impl Storage {
@@ -46,10 +47,12 @@ impl Storage {
     pub(crate) async fn list(&self, query: &ListRuns) -> Result<RunList, StorageError> {
         // One transaction, so that the total and the rows are of the same moment.
         let mut transaction = self.pool.begin().await?;
+        let precision = query.precision.or(query.ranked.then_some(Precision::F32));
         let total: i64 = sqlx::query(COUNT)
             .bind(&query.workload)
             .bind(&query.backend)
             .bind(query.ranked)
+            .bind(precision.map(Precision::name))
             .fetch_one(&mut *transaction)
             .await?
             .try_get("total")?;
@@ -57,6 +60,7 @@ impl Storage {
             .bind(&query.workload)
             .bind(&query.backend)
             .bind(query.ranked)
+            .bind(precision.map(Precision::name))
             .bind(i64::from(query.limit.unwrap_or(DEFAULT_ROWS)))
             .bind(i64::from(query.offset.unwrap_or(0)))
             .fetch_all(&mut *transaction)

@@ -1,11 +1,13 @@
 //! The data base. SQL is written here and nowhere else, in the words that SQLite and PostgreSQL share; only `copies`,
 //! which treats it as a file, is SQLite's own.
 
+mod checkpoints;
 mod copies;
 mod list;
 mod migrations;
 mod runs;
 mod started;
+mod verifications;
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,6 +18,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 pub(crate) use copies::leave_alone;
 pub(crate) use runs::{Acceptance, NewRun};
 pub(crate) use started::Started;
+pub(crate) use verifications::Verification;
 
 /// Connections: SQLite writes one at a time, so more would only wait for each other.
 const CONNECTIONS: u32 = 4;

@@ -1,4 +1,4 @@
-use results::api::{StoredRun, Tier};
+use results::api::{StoredRun, Tier, Verdict};
 use results::summary::has_learned;
 use results::{Outcome, RunRecord};
 use sqlx::Row;
@@ -19,6 +19,8 @@ pub(crate) struct NewRun<'a> {
     pub(crate) record: &'a RunRecord,
     /// Whether the run was announced, so that its nonce must be used up.
     pub(crate) registered: bool,
+    /// Whether parts of it are to be computed again.
+    pub(crate) verify: bool,
 }
 
 /// What was done with a record.
@@ -63,6 +65,16 @@ impl Storage {
             .bind(run.run_id)
             .execute(&mut *transaction)
             .await?;
+        if run.verify {
+            sqlx::query(
+                "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
+                 VALUES ($1, $2, 0, 0)",
+            )
+            .bind(run.run_id)
+            .bind(run.submitted_unix_seconds)
+            .execute(&mut *transaction)
+            .await?;
+        }
         transaction.commit().await?;
         Ok(Acceptance::Stored)
     }
@@ -98,13 +110,26 @@ impl Storage {
         .fetch_optional(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
+        let being_verified = self.is_being_verified(run_id).await?;
         Ok(Some(StoredRun {
+            being_verified,
             run_id: run_id.to_owned(),
             tier: tier(&row)?,
             notes: serde_json::from_str(row.try_get("notes")?)?,
             submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
             record: serde_json::from_str(row.try_get("record")?)?,
         }))
+    }
+
+    /// What anyone may know of a run's tier; nothing when it is hidden.
+    pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>, StorageError> {
+        let row = sqlx::query("SELECT tier, notes FROM runs WHERE run_id = $1 AND tier <> 'hidden'")
+            .bind(run_id)
+            .fetch_optional(&self.pool)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let being_verified = self.is_being_verified(run_id).await?;
+        Ok(Some(Verdict { tier: tier(&row)?, notes: serde_json::from_str(row.try_get("notes")?)?, being_verified }))
     }
 
     /// Adds one more secret that may delete the run; `false` when it has `most` of them already.

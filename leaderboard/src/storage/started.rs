@@ -2,6 +2,7 @@ use results::Suite;
 use sqlx::Row;
 
 use super::{Storage, StorageError};
+use crate::proof::{Announcement, Key};
 
 /// A row is kept this long after it expires, so that a late client is told "expired" and not "unknown".
 const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
@@ -10,7 +11,6 @@ const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
     pub(crate) run_id: String,
-    pub(crate) nonce: String,
     pub(crate) seed: u32,
     pub(crate) suite: Suite,
     pub(crate) engine_version: String,
@@ -18,6 +18,20 @@ pub(crate) struct Started {
     pub(crate) expires_unix_seconds: f64,
     /// Whether a record was accepted for it.
     pub(crate) used: bool,
+}
+
+impl Started {
+    /// The word that only this run's client knows. The data base does not hold it.
+    pub(crate) fn nonce(&self, key: &Key) -> String {
+        key.nonce(&Announcement {
+            run_id: &self.run_id,
+            seed: self.seed,
+            suite: &self.suite,
+            engine_version: &self.engine_version,
+            created_unix_seconds: self.created_unix_seconds,
+            expires_unix_seconds: self.expires_unix_seconds,
+        })
+    }
 }
 
 impl Storage {
@@ -33,7 +47,7 @@ impl Storage {
              created_unix_seconds, expires_unix_seconds, used) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         )
         .bind(&run.run_id)
-        .bind(&run.nonce)
+        .bind("")
         .bind(i64::from(run.seed))
         .bind(&run.suite.name)
         .bind(i64::from(run.suite.version))
@@ -49,7 +63,7 @@ impl Storage {
 
     pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>, StorageError> {
         let row = sqlx::query(
-            "SELECT nonce, seed, suite_name, suite_version, engine_version, created_unix_seconds, \
+            "SELECT seed, suite_name, suite_version, engine_version, created_unix_seconds, \
              expires_unix_seconds, used FROM started_runs WHERE run_id = $1",
         )
         .bind(run_id)
@@ -58,7 +72,6 @@ impl Storage {
         let Some(row) = row else { return Ok(None) };
         Ok(Some(Started {
             run_id: run_id.to_owned(),
-            nonce: row.try_get("nonce")?,
             seed: u32::try_from(row.try_get::<i64, _>("seed")?)?,
             suite: Suite {
                 name: row.try_get("suite_name")?,

@@ -53,8 +53,8 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
 /// What a tier means for those who look at the leaderboard.
 fn shown(tier: Tier) -> &'static str {
     match tier {
-        Tier::Replayed | Tier::Checked => "it is listed, and ranked where its settings allow that",
-        Tier::Unverified | Tier::Flagged => "it is listed and not ranked",
+        Tier::Proven => "it is listed, and ranked where its settings allow that",
+        Tier::Checked | Tier::Unverified | Tier::Flagged => "it is listed and not ranked",
         Tier::Hidden => "nobody can see it, and the same record cannot be uploaded again",
     }
 }

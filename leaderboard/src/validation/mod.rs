@@ -7,6 +7,7 @@
 //! being impossible, which is flagged and never refused.
 
 mod bounds;
+mod checkpoints;
 mod correctness;
 mod plausibility;
 mod run;
@@ -19,14 +20,23 @@ mod workload;
 use results::api::{StartRun, Tier};
 use results::{Outcome, RunRecord};
 
+use crate::proof::Key;
+use crate::proof::told::{self, Findings, Told, Witnessed};
+
 pub(crate) use bounds::{Checked, FieldPath, Refusal};
+pub(crate) use checkpoints::check_checkpoint;
 pub(crate) use run::check_schema_version;
 
 /// How a record came here.
-pub(crate) enum Origin {
-    /// The server gave it a seed this many seconds ago.
+pub(crate) enum Origin<'a> {
+    /// The server gave it a seed.
     Announced {
         seconds_ago: f64,
+        announced_unix_seconds: f64,
+        run_id: &'a str,
+        key: &'a Key,
+        /// What was told of it since then.
+        told: &'a [Told],
     },
     Imported,
 }
@@ -36,6 +46,14 @@ pub(crate) enum Origin {
 pub(crate) struct Verdict {
     pub(crate) tier: Tier,
     pub(crate) notes: Vec<String>,
+    /// Whether parts of it are to be computed again, which may change the tier.
+    pub(crate) verify: bool,
+}
+
+impl From<Verdict> for results::api::Verdict {
+    fn from(Verdict { tier, notes, verify }: Verdict) -> Self {
+        Self { tier, notes, being_verified: verify }
+    }
 }
 
 /// Bounds what a client says when it announces a run.
@@ -50,17 +68,26 @@ pub(crate) fn check_start(request: &StartRun) -> Checked {
 ///
 /// # Errors
 /// The first rule that it breaks.
-pub(crate) fn check(record: &RunRecord, origin: &Origin) -> Result<Verdict, Refusal> {
+pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, Refusal> {
     run::check(record)?;
     let workloads = FieldPath::ROOT.field("workloads");
     for (i, workload) in record.workloads.iter().enumerate() {
         workload::check(&workloads.item(i), workload)?;
+        checkpoints::check(&workloads.item(i), workload)?;
         summary::check(&workloads.item(i).field("summary"), workload)?;
     }
     check_completed(&workloads, record)?;
     time::check(record, origin)?;
     work::check(record)?;
-    Ok(verdict(record, origin))
+    let suite = work::known_suite(&FieldPath::ROOT.field("suite"), &record.suite)?;
+    let findings = match origin {
+        Origin::Announced { announced_unix_seconds, run_id, key, told, .. } => {
+            let announced_unix_seconds = *announced_unix_seconds;
+            Some(told::hold(record, &Witnessed { key, run_id, suite, announced_unix_seconds, told })?)
+        }
+        Origin::Imported => None,
+    };
+    Ok(verdict(record, findings))
 }
 
 fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
@@ -74,19 +101,31 @@ fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
     )
 }
 
-fn verdict(record: &RunRecord, origin: &Origin) -> Verdict {
-    let doubts = plausibility::doubts(record);
-    let tier = match origin {
+fn verdict(record: &RunRecord, findings: Option<Findings>) -> Verdict {
+    let mut doubts = plausibility::doubts(record);
+    let mut reasons = Vec::new();
+    let is_announced = findings.is_some();
+    match findings {
+        Some(found) => {
+            doubts.extend(found.contradictions.into_iter().map(|sentence| sentence + "."));
+            reasons.extend(found.missing.into_iter().map(|sentence| sentence + "."));
+        }
+        None => reasons
+            .push("The seed did not come from this leaderboard, so nothing shows when the run was made.".to_owned()),
+    }
+    let tier = match is_announced {
         _ if !doubts.is_empty() => Tier::Flagged,
-        Origin::Announced { .. } => Tier::Checked,
-        Origin::Imported => Tier::Unverified,
+        true => Tier::Checked,
+        false => Tier::Unverified,
     };
-    let mut notes = doubts;
-    if matches!(origin, Origin::Imported) {
-        notes.push("The seed did not come from this leaderboard, so nothing shows when the run was made.".to_owned());
-    }
-    for workload in record.workloads.iter().filter(|w| w.outcome != Outcome::Completed) {
-        notes.push(format!("{} was not completed and is left out of the table.", workload.workload));
-    }
-    Verdict { tier, notes }
+    // Only what may be ranked is worth a proof.
+    let verify = tier == Tier::Checked && reasons.is_empty() && record.is_standard();
+    let notes = doubts.into_iter().chain(reasons).chain(notes(record)).collect();
+    Verdict { tier, notes, verify }
+}
+
+/// What there is to say of any record, whatever its tier.
+pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
+    let failed = record.workloads.iter().filter(|w| w.outcome != Outcome::Completed);
+    failed.map(|workload| format!("{} was not completed and is left out of the table.", workload.workload)).collect()
 }

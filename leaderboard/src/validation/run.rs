@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use results::{
-    Client, ClientKind, Device, DeviceKind, Precision, Provenance, RunRecord, SCHEMA_VERSION, Suite, Warning,
+    Client, ClientKind, Device, DeviceKind, OLDEST_SCHEMA_VERSION, Precision, Provenance, RunRecord, SCHEMA_VERSION,
+    Suite, Warning,
 };
 
 use super::bounds::{Checked, FieldPath};
@@ -31,11 +32,12 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     for (i, reason) in record.non_standard.iter().enumerate() {
         reasons.item(i).filled_text(reason, SENTENCE)?;
     }
-    let other_precision = record.workloads.iter().find(|workload| workload.settings.precision != Precision::F32);
+    let is_ranked = |precision| matches!(precision, Precision::F32 | Precision::F16);
+    let other_precision = record.workloads.iter().find(|workload| !is_ranked(workload.settings.precision));
     reasons.holds(
         other_precision.is_none() || !record.non_standard.is_empty(),
-        "A workload was computed in another precision than f32, and such a run is shown but never ranked: the reasons \
-         must say so.",
+        "A workload was computed in another precision than f32 and f16, and such a run is shown but never ranked: the \
+         reasons must say so.",
     )?;
     check_provenance(&root.field("provenance"), &record.provenance)?;
     check_device(&root.field("device"), &record.device)?;
@@ -47,14 +49,14 @@ pub(super) fn check(record: &RunRecord) -> Checked {
 
 /// Refuses layouts that this server does not know.
 pub(crate) fn check_schema_version(version: u32) -> Checked {
-    if version == SCHEMA_VERSION {
+    if (OLDEST_SCHEMA_VERSION..=SCHEMA_VERSION).contains(&version) {
         return Ok(());
     }
     FieldPath::ROOT.field("schema_version").refuse(
         "unknown_schema_version",
         format!(
-            "This leaderboard reads layout {SCHEMA_VERSION} and the record has layout {version}. Use a client of \
-             the leaderboard's own version."
+            "This leaderboard reads layouts {OLDEST_SCHEMA_VERSION} to {SCHEMA_VERSION} and the record has layout \
+             {version}. Use a client of the leaderboard's own version."
         ),
     )
 }
@@ -164,6 +166,10 @@ fn check_warning(path: &FieldPath<'_>, warning: &Warning) -> Checked {
         Warning::TuningNotSettled { workload, steps: _ } => path.field("workload").name(workload),
         Warning::NoWakeLock | Warning::NotIsolated | Warning::OnBattery => Ok(()),
         Warning::ProcessorPressed { share } => path.field("share").share(*share),
+        Warning::CheckpointMissed { workload, reason } => {
+            path.field("workload").name(workload)?;
+            path.field("reason").text(reason, SENTENCE)
+        }
         Warning::Unregistered { reason } => path.field("reason").text(reason, SENTENCE),
         Warning::GeneratedData { workload } | Warning::StoppedEarly { workload } => {
             path.field("workload").name(workload)

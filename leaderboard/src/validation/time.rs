@@ -10,7 +10,7 @@ const DRIFT: f64 = 0.01;
 /// … and a record travels, and clocks are read, in less than this.
 const SLACK_SECONDS: f64 = 2.0;
 
-pub(super) fn check(record: &RunRecord, origin: &Origin) -> Checked {
+pub(super) fn check(record: &RunRecord, origin: &Origin<'_>) -> Checked {
     let wall_seconds = record.provenance.wall_seconds;
     let path = FieldPath::ROOT.field("provenance");
     let path = path.field("wall_seconds");
@@ -19,7 +19,7 @@ pub(super) fn check(record: &RunRecord, origin: &Origin) -> Checked {
         let message = format!("The workloads took {worked:.1} s together and the whole run only {wall_seconds:.1} s.");
         return path.refuse("time_does_not_fit", message);
     }
-    let Origin::Announced { seconds_ago } = origin else { return Ok(()) };
+    let Origin::Announced { seconds_ago, .. } = origin else { return Ok(()) };
     if !fits(wall_seconds, *seconds_ago) {
         let message = format!("The run claims {wall_seconds:.1} s, but it was announced only {seconds_ago:.1} s ago.");
         return path.refuse("time_does_not_fit", message);

@@ -15,7 +15,9 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     let answer = server.upload(&started.run_id, &record);
     assert_eq!(answer.status, 201, "{}", answer.text());
     let accepted: AcceptedRun = answer.parse();
-    assert_eq!((accepted.tier, accepted.notes.as_slice()), (Tier::Checked, [].as_slice()));
+    assert_eq!((accepted.tier, accepted.being_verified), (Tier::Checked, false));
+    assert!(accepted.notes.iter().all(|note| note.contains("not told of its checkpoints")), "{:?}", accepted.notes);
+    server.set_tier(&accepted.run_id, Tier::Proven);
     assert_eq!(accepted.permalink, format!("/runs/{}", started.run_id));
     assert_eq!(accepted.deletion_link, format!("/runs/{}/delete#{}", started.run_id, accepted.deletion_secret));
     assert_eq!(answer.header("location"), format!("/api/v1/runs/{}", started.run_id));
@@ -121,7 +123,7 @@ fn a_workload_that_failed_is_kept_with_the_record_and_makes_no_row() {
         failed.target.as_mut().unwrap().reached_seconds = None;
     });
     assert_eq!(run.tier, Tier::Checked);
-    assert!(run.notes[0].contains("caffe-mnist"), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|note| note.contains("caffe-mnist was not completed")), "{:?}", run.notes);
     let list: RunList = server.get("/api/v1/runs").parse();
     assert_eq!(list.rows.iter().map(|row| row.workload.as_str()).collect::<Vec<_>>(), ["keras-mnist-mlp"]);
     let stored: StoredRun = server.get(&format!("/api/v1/runs/{}", run.run_id)).parse();

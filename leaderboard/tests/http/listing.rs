@@ -54,40 +54,43 @@ fn filters_and_pages_take_their_share() {
 }
 
 #[test]
-fn only_standard_results_of_steady_training_on_hardware_that_were_checked_are_ranked() {
+fn only_standard_results_of_steady_training_on_hardware_that_were_proven_are_ranked() {
     let server = TestServer::start();
-    let ranked = server.accepted(|_| {});
-    let software = server.accepted(|record| {
+    let ranked = server.proven(|_| {});
+    server.accepted(|_| {});
+    let software = server.proven(|record| {
         record.device.adapter.software = true;
         record.device.adapter.name = "llvmpipe (LLVM 15)".to_owned();
         record.device.adapter.kind = DeviceKind::Cpu;
         record.device.requested_adapter = "cpu".to_owned();
     });
-    assert_eq!(software.tier, Tier::Checked);
-    server.accepted(|record| record.non_standard.push("batch size 256".to_owned()));
+    assert_eq!(software.tier, Tier::Proven);
+    server.proven(|record| record.non_standard.push("batch size 256".to_owned()));
     let [half, matrix] = [Precision::F16, Precision::F16Matrix].map(|precision| {
-        server.accepted(|record| {
-            record.non_standard.push(format!("computed in {}", precision.name()));
+        server.proven(|record| {
+            if precision == Precision::F16Matrix {
+                record.non_standard.push(format!("computed in {}", precision.name()));
+            }
             record.workloads.iter_mut().for_each(|workload| workload.settings.precision = precision);
         })
     });
-    let unsteady = server.accepted(|record| {
+    let unsteady = server.proven(|record| {
         for workload in &mut record.workloads {
             let windows = record::measured(workload).iter_mut();
             windows.step_by(2).zip([1.2, 1.4, 1.6]).for_each(|(window, seconds)| window.seconds = seconds);
         }
     });
-    let unlearned = server.accepted(|record| {
+    let unlearned = server.proven(|record| {
         for workload in &mut record.workloads {
             workload.settings.chance_accuracy = Some(0.99);
         }
     });
-    assert_eq!((unsteady.tier, unlearned.tier), (Tier::Checked, Tier::Checked));
+    assert_eq!((unsteady.tier, unlearned.tier), (Tier::Proven, Tier::Proven));
     let flagged = server.accepted(faster(100_000));
     assert_eq!(flagged.tier, Tier::Flagged);
     assert_eq!(server.import(&record::unregistered(1)).status, 201);
 
-    assert_eq!(list(&server, "").total, 18);
+    assert_eq!(list(&server, "").total, 20);
     for row in list(&server, "").rows {
         let precision = match &row.run_id {
             id if *id == half.run_id => Precision::F16,
@@ -100,7 +103,10 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_checked_are_ra
     assert_eq!(ids(&ranking), [&ranked.run_id, &ranked.run_id]);
     assert!(ranking.rows.iter().all(|row| row.ranked));
     let marked = list(&server, "").rows.iter().filter(|row| row.ranked).count();
-    assert_eq!(marked, 2, "the mark in a row and the filter agree");
+    let of_half = list(&server, "?ranked=true&precision=f16");
+    assert_eq!(ids(&of_half), [&half.run_id, &half.run_id], "each precision has a ranking of its own");
+    assert!(list(&server, "?ranked=true&precision=f16-matrix").rows.is_empty());
+    assert_eq!(marked, 4, "the mark in a row and the filters agree");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn values_out_of_range_are_refused_by_name() {
         ("/schema_version", json!(1), "unknown_schema_version", "schema_version"),
         ("/non_standard", json!(vec!["x"; 33]), "too_many", "non_standard"),
         ("/non_standard", json!([" "]), "empty", "non_standard[0]"),
-        ("/workloads/0/settings/precision", json!("f16"), "inconsistent", "non_standard"),
+        ("/workloads/0/settings/precision", json!("f16-matrix"), "inconsistent", "non_standard"),
         ("/provenance/wall_seconds", json!(-1), "out_of_range", "provenance.wall_seconds"),
         ("/provenance/wall_seconds", json!(1e9), "out_of_range", "provenance.wall_seconds"),
         ("/provenance/started_unix_seconds", json!(1e12), "out_of_range", "provenance.started_unix_seconds"),

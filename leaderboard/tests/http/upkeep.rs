@@ -117,7 +117,7 @@ fn a_hidden_run_is_nowhere_and_cannot_come_back_until_it_is_shown_again() {
     server.import(&record::unregistered(2)).assert_refused(409, "already_submitted", "");
     assert!(done(&set("unverified")).contains("was hidden"));
     assert_eq!(ids(&server).len(), 2);
-    assert!(failed(&set("wonderful")).contains("replayed, checked"));
+    assert!(failed(&set("wonderful")).contains("proven, checked"));
 }
 
 #[test]

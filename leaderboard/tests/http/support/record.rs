@@ -150,6 +150,8 @@ fn workload(name: &str, seed: u32) -> WorkloadRecord {
         epochs: (1..=SUITE.epochs).map(epoch).collect(),
         windows,
         peaks: vec![peak(last - 1), peak(last)],
+        timeline: Vec::new(),
+        checkpoints: Vec::new(),
         target: Some(Target { accuracy: target, reached_seconds: None, reached_step: None }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
         resources: Resources {

@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use leaderboard::{Clock, Config, Server};
+use leaderboard::{Clock, Config, ExistingDatabase, Server, Task, upkeep};
 use results::RunRecord;
-use results::api::{AcceptedRun, StartedRun};
+use results::api::{AcceptedRun, StartedRun, Tier};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -80,6 +80,21 @@ impl TestServer {
         answer.parse()
     }
 
+    /// An accepted run that was proven, as far as the leaderboard knows.
+    pub(crate) fn proven(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
+        let run = self.accepted(change);
+        self.set_tier(&run.run_id, Tier::Proven);
+        AcceptedRun { tier: Tier::Proven, ..run }
+    }
+
+    /// What `leaderboard set-tier` does.
+    pub(crate) fn set_tier(&self, run_id: &str, tier: Tier) {
+        let database = ExistingDatabase { file: self.database() };
+        let task = Task::SetTier { run_id: run_id.to_owned(), tier, database };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(upkeep::perform(task)).unwrap();
+    }
+
     fn stop(&mut self) {
         if let Some((stop, thread)) = self.running.take() {
             stop.send(()).unwrap();
@@ -113,7 +128,11 @@ fn launch(
         database: database(folder),
         page,
         data,
+        secret_file: None,
+        secret: None,
+        verifiers: 1,
         run_lifetime_seconds: 6.0 * 3600.0,
+        seed: None,
         connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
         clock: Clock::from_fn(move || *clock.lock().unwrap()),
     };

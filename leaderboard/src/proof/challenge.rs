@@ -1,0 +1,124 @@
+//! Whose weights are asked for. A client cannot foresee it: each draw is made by the server's key, of the hash that the
+//! client has just given.
+
+use engine::{Standard, SuiteDefinition};
+
+use super::Key;
+use super::told::Told;
+
+/// Weights of so many bytes may be asked for in one run; more would be felt by those with a slow uplink. One network is
+/// asked for even where it alone is larger.
+const BYTES_OF_RUN: u64 = 5 << 20;
+
+/// Whether the weights of a checkpoint are asked for, given what was told of its workload before.
+///
+/// Exactly one of a workload's checkpoints is, each with the same probability as far as all are told; of a training that
+/// ends early, the last one instead of those that do not come. The start, which a client cannot have computed wrongly, is
+/// never asked for.
+pub(crate) fn wants_weights(
+    key: &Key,
+    run_id: &str,
+    known: &Standard,
+    planned: u32,
+    before: &[Told],
+    now: &Told,
+) -> bool {
+    if now.number == 0 || before.iter().any(|told| told.weights_wanted) {
+        return false;
+    }
+    if now.is_last {
+        return true;
+    }
+    // The looks that are left with this one, and the last checkpoint after them.
+    let left = (planned + 1).saturating_sub(now.number).max(1) + 1;
+    let parts = [
+        b"checkpoint".as_slice(),
+        run_id.as_bytes(),
+        known.workload.name.as_bytes(),
+        &now.number.to_le_bytes(),
+        now.weights_sha256.as_bytes(),
+    ];
+    key.draw(&parts) * f64::from(left) < 1.0
+}
+
+/// Whether any weights of this network are asked for in the run. The key decides in which order networks are taken, until
+/// the limit is reached.
+pub(crate) fn is_challenged(key: &Key, run_id: &str, suite: &SuiteDefinition, workload: &str) -> bool {
+    let mut order: Vec<(f64, &str)> = suite
+        .workloads
+        .iter()
+        .map(|&name| (key.draw(&[b"network", run_id.as_bytes(), name.as_bytes()]), name))
+        .collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut bytes = 0;
+    for (place, (_, name)) in order.into_iter().enumerate() {
+        bytes += weights_bytes(name);
+        let fits = place == 0 || bytes <= BYTES_OF_RUN;
+        if !fits || name == workload {
+            return fits && name == workload;
+        }
+    }
+    false
+}
+
+/// Bytes of a network's weights, running averages included; 0 for one that does not exist.
+pub(crate) fn weights_bytes(workload: &str) -> u64 {
+    let tensors = engine::workload(workload).and_then(|workload| workload.model.tensors().ok()).unwrap_or_default();
+    tensors.iter().map(|tensor| 4 * tensor.elements() as u64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::SUITES;
+
+    use super::*;
+
+    fn key(number: u32) -> Key {
+        Key::load(Some(&format!("{number:064}")), std::path::Path::new("")).unwrap()
+    }
+
+    fn told(number: u32, is_last: bool) -> Told {
+        Told { number, is_last, weights_sha256: format!("{number:064}"), ..Told::default() }
+    }
+
+    /// The number of the checkpoint that is asked for, of a training with `planned` looks of which `looks` happen.
+    fn asked(key: &Key, planned: u32, looks: u32) -> u32 {
+        let known = Standard::of(&SUITES[0], "keras-mnist-mlp", 1).unwrap();
+        let mut before: Vec<Told> = Vec::new();
+        for number in 0..=looks + 1 {
+            let mut now = told(number, number == looks + 1);
+            now.weights_wanted = wants_weights(key, "run", &known, planned, &before, &now);
+            before.push(now);
+        }
+        let wanted: Vec<&Told> = before.iter().filter(|told| told.weights_wanted).collect();
+        assert_eq!(wanted.len(), 1, "exactly one is asked for");
+        wanted[0].number
+    }
+
+    #[test]
+    fn each_checkpoint_but_the_start_is_asked_for_equally_often() {
+        let mut counts = [0_u32; 6];
+        (0..2000).for_each(|number| counts[asked(&key(number), 4, 4) as usize] += 1);
+        assert_eq!(counts[0], 0);
+        assert!(counts[1..].iter().all(|&count| (330..470).contains(&count)), "{counts:?}");
+    }
+
+    #[test]
+    fn a_training_that_ends_early_is_asked_at_its_end_at_the_latest() {
+        let mut last = 0;
+        (0..500).for_each(|number| last += u32::from(asked(&key(number), 4, 1) == 2));
+        assert!((330..470).contains(&last), "{last}");
+    }
+
+    #[test]
+    fn of_the_quick_suite_both_networks_are_asked_for_and_of_the_complete_one_some() {
+        for number in 0..50 {
+            let of = |suite: &SuiteDefinition| -> u64 {
+                let asked = suite.workloads.iter().filter(|name| is_challenged(&key(number), "run", suite, name));
+                asked.map(|name| weights_bytes(name)).sum()
+            };
+            assert_eq!(of(&SUITES[0]), 4 * (669_706 + 431_080));
+            assert!(of(&SUITES[1]) > 0 && of(&SUITES[1]) < 14 << 20);
+        }
+    }
+}

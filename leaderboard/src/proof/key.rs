@@ -1,0 +1,184 @@
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hmac::{Hmac, KeyInit, Mac};
+use results::Suite;
+use sha2::Sha256;
+
+use crate::secrets::{self, SECRET_BYTES};
+
+/// A shorter secret could be guessed.
+const FEWEST_CHARACTERS: usize = 32;
+/// A longer file is something else.
+const MOST_BYTES: u64 = 4096;
+
+/// The server's own secret; servers that share a data base share it. Cloning is cheap.
+#[derive(Clone)]
+pub(crate) struct Key(Arc<[u8]>);
+
+/// Why there is no secret to start with.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    #[error(
+        "the secret has {0} characters, and fewer than {FEWEST_CHARACTERS} can be guessed: make one with `openssl rand -hex 32`"
+    )]
+    Short(usize),
+    #[error("the file of the secret, {}, cannot be read: {cause}", file.display())]
+    Read { file: PathBuf, cause: std::io::Error },
+    #[error("no secret can be written to {}: {cause}; name another file with --secret-file", file.display())]
+    Write { file: PathBuf, cause: std::io::Error },
+    #[error("there is no randomness to make a secret of: {0}")]
+    Randomness(#[from] getrandom::Error),
+}
+
+/// What was promised to a run when it was announced.
+pub(crate) struct Announcement<'a> {
+    pub(crate) run_id: &'a str,
+    pub(crate) seed: u32,
+    pub(crate) suite: &'a Suite,
+    pub(crate) engine_version: &'a str,
+    pub(crate) created_unix_seconds: f64,
+    pub(crate) expires_unix_seconds: f64,
+}
+
+impl Key {
+    /// The given secret, or that of the file, which is made if it does not exist.
+    pub(crate) fn load(given: Option<&str>, file: &Path) -> Result<Self, KeyError> {
+        let text = match given {
+            Some(text) => text.to_owned(),
+            None => read_or_make(file)?,
+        };
+        let text = text.trim();
+        match text.len() {
+            short if short < FEWEST_CHARACTERS => Err(KeyError::Short(short)),
+            _ => Ok(Self(text.as_bytes().into())),
+        }
+    }
+
+    /// The nonce of an announced run: an HMAC of everything that was promised, so that none of it can be changed, and
+    /// whoever reads the data base cannot hand in another's run.
+    pub(crate) fn nonce(&self, of: &Announcement<'_>) -> String {
+        secrets::hex(&self.code(&[
+            b"announcement",
+            of.run_id.as_bytes(),
+            &of.seed.to_le_bytes(),
+            of.suite.name.as_bytes(),
+            &of.suite.version.to_le_bytes(),
+            of.engine_version.as_bytes(),
+            &of.created_unix_seconds.to_le_bytes(),
+            &of.expires_unix_seconds.to_le_bytes(),
+        ]))
+    }
+
+    /// A number from 0 to below 1 that nobody else can foresee, the same each time for the same parts.
+    pub(crate) fn draw(&self, parts: &[&[u8]]) -> f64 {
+        let code = self.code(parts);
+        let bits = u64::from_le_bytes(code[..8].try_into().expect("a code has 32 bytes"));
+        // As many bits as a number of this format holds.
+        (bits >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn code(&self, parts: &[&[u8]]) -> [u8; 32] {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length will do");
+        for part in parts {
+            // With its length, so that no two lists of parts are the same bytes.
+            mac.update(&(part.len() as u64).to_le_bytes());
+            mac.update(part);
+        }
+        mac.finalize().into_bytes().into()
+    }
+}
+
+fn read_or_make(file: &Path) -> Result<String, KeyError> {
+    let unreadable = |cause| KeyError::Read { file: file.to_owned(), cause };
+    match make(file) {
+        Ok(text) => return Ok(text),
+        // Another server may just have made it.
+        Err(KeyError::Write { cause, .. }) if cause.kind() == ErrorKind::AlreadyExists => {}
+        // A file that is there may be all that can be had of a folder that cannot be written.
+        Err(error) if !file.exists() => return Err(error),
+        Err(_) => {}
+    }
+    let mut text = String::new();
+    File::open(file).map_err(unreadable)?.take(MOST_BYTES).read_to_string(&mut text).map_err(unreadable)?;
+    Ok(text)
+}
+
+/// Writes a new secret, which nobody but this user may read.
+fn make(file: &Path) -> Result<String, KeyError> {
+    let unwritable = |cause| KeyError::Write { file: file.to_owned(), cause };
+    let text = secrets::random_word::<SECRET_BYTES>()?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut opened = options.open(file).map_err(unwritable)?;
+    writeln!(opened, "{text}").and_then(|()| opened.sync_all()).map_err(unwritable)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn announcement(suite: &Suite) -> Announcement<'_> {
+        Announcement {
+            run_id: "0123456789abcdef",
+            seed: 7,
+            suite,
+            engine_version: "0.1.0",
+            created_unix_seconds: 1.0,
+            expires_unix_seconds: 2.0,
+        }
+    }
+
+    #[test]
+    fn a_nonce_stands_for_everything_that_was_promised() {
+        let suite = Suite { name: "quick".to_owned(), version: 1 };
+        let key = Key(b"of this server"[..].into());
+        let nonce = key.nonce(&announcement(&suite));
+        assert_eq!(nonce, key.nonce(&announcement(&suite)));
+        assert_eq!(nonce.len(), 64);
+        let others = [
+            Announcement { seed: 8, ..announcement(&suite) },
+            Announcement { run_id: "1123456789abcdef", ..announcement(&suite) },
+            Announcement { engine_version: "0.1.1", ..announcement(&suite) },
+            Announcement { created_unix_seconds: 1.5, ..announcement(&suite) },
+            Announcement { expires_unix_seconds: 3.0, ..announcement(&suite) },
+        ];
+        assert!(others.iter().all(|other| key.nonce(other) != nonce));
+        assert_ne!(Key(b"of another server"[..].into()).nonce(&announcement(&suite)), nonce);
+    }
+
+    #[test]
+    fn parts_cannot_be_moved_from_one_to_the_next() {
+        let key = Key(b"some secret"[..].into());
+        assert_ne!(key.code(&[b"ab", b"c"]), key.code(&[b"a", b"bc"]));
+    }
+
+    #[test]
+    fn draws_are_spread_evenly() {
+        let key = Key(b"some secret"[..].into());
+        let draws = (0..2000_u32).map(|i| key.draw(&[&i.to_le_bytes()]));
+        assert!((draws.sum::<f64>() / 2000.0 - 0.5).abs() < 0.03);
+    }
+
+    #[test]
+    fn a_secret_is_made_once_and_only_its_owner_may_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        let first = Key::load(None, &file).unwrap();
+        assert_eq!(first.0, Key::load(None, &file).unwrap().0);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        let given = "0123456789abcdef0123456789abcdef";
+        assert_ne!(first.0, Key::load(Some(given), &file).unwrap().0);
+        assert!(matches!(Key::load(Some("short"), &file), Err(KeyError::Short(5))));
+        assert!(matches!(Key::load(None, &folder.path().join("no/folder")), Err(KeyError::Write { .. })));
+    }
+}

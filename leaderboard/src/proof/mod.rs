@@ -1,0 +1,14 @@
+//! Proof of learning: what the server gives a run, what it is told while the run trains, and what it makes of it.
+//!
+//! The method is that of proof-of-learning (Jia et al., *Proof-of-Learning: Definitions and Practice*, IEEE S&P 2021), in
+//! which a trainer commits to checkpoints and a verifier computes parts of the training again; the commitments here are
+//! timed by the server as well. [`key`] makes what only this server can have made, [`challenge`] draws the checkpoint whose
+//! weights are asked for, and [`told`] holds a record to what was told before it was finished. The module `verification`
+//! computes.
+
+pub(crate) mod challenge;
+mod key;
+pub(crate) mod told;
+
+pub use key::KeyError;
+pub(crate) use key::{Announcement, Key};

@@ -1,0 +1,107 @@
+use sqlx::Row;
+
+use super::{Storage, StorageError};
+use crate::proof::told::Told;
+
+/// Runs whose weights may wait at once; more would fill the disk.
+const MOST_SHOWN: i64 = 2000;
+
+impl Storage {
+    /// Everything that was told of a run, workload by workload and in order.
+    pub(crate) async fn told(&self, run_id: &str) -> Result<Vec<Told>, StorageError> {
+        let rows = sqlx::query(
+            "SELECT workload, number, step, weights_sha256, measured_sha256, is_last, told_unix_seconds, \
+             weights_wanted, shown_unix_seconds FROM checkpoints WHERE run_id = $1 ORDER BY workload, number",
+        )
+        .bind(run_id)
+        .fetch_all(&self.pool)
+        .await?;
+        let told = rows.iter().map(|row| {
+            Ok(Told {
+                workload: row.try_get("workload")?,
+                number: u32::try_from(row.try_get::<i64, _>("number")?)?,
+                step: u64::try_from(row.try_get::<i64, _>("step")?)?,
+                weights_sha256: row.try_get("weights_sha256")?,
+                measured_sha256: row.try_get("measured_sha256")?,
+                is_last: row.try_get("is_last")?,
+                told_unix_seconds: row.try_get("told_unix_seconds")?,
+                weights_wanted: row.try_get("weights_wanted")?,
+                shown_unix_seconds: row.try_get("shown_unix_seconds")?,
+            })
+        });
+        told.collect()
+    }
+
+    /// Notes a checkpoint; `false` when one of this number is there.
+    pub(crate) async fn tell(&self, run_id: &str, told: &Told) -> Result<bool, StorageError> {
+        let inserted = sqlx::query(
+            "INSERT INTO checkpoints (run_id, workload, number, step, weights_sha256, measured_sha256, is_last, \
+             told_unix_seconds, weights_wanted, shown_unix_seconds) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL) ON CONFLICT (run_id, workload, number) DO NOTHING",
+        )
+        .bind(run_id)
+        .bind(&told.workload)
+        .bind(i64::from(told.number))
+        .bind(i64::try_from(told.step)?)
+        .bind(&told.weights_sha256)
+        .bind(&told.measured_sha256)
+        .bind(told.is_last)
+        .bind(told.told_unix_seconds)
+        .bind(told.weights_wanted)
+        .execute(&self.pool)
+        .await?;
+        Ok(inserted.rows_affected() == 1)
+    }
+
+    /// Whether there is room for more weights.
+    pub(crate) async fn has_room_for_weights(&self) -> Result<bool, StorageError> {
+        let row = sqlx::query("SELECT COUNT(*) AS shown FROM shown_weights").fetch_one(&self.pool).await?;
+        Ok(row.try_get::<i64, _>("shown")? < MOST_SHOWN)
+    }
+
+    /// Keeps the weights of a checkpoint and the moment at which they came, and forgets a few of runs that were never
+    /// handed in.
+    pub(crate) async fn show(&self, run_id: &str, told: &Told, weights: &str, now: f64) -> Result<(), StorageError> {
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query(
+            "UPDATE checkpoints SET shown_unix_seconds = $1 WHERE run_id = $2 AND workload = $3 AND number = $4 \
+             AND shown_unix_seconds IS NULL",
+        )
+        .bind(now)
+        .bind(run_id)
+        .bind(&told.workload)
+        .bind(i64::from(told.number))
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query(
+            "INSERT INTO shown_weights (run_id, workload, step, weights) VALUES ($1, $2, $3, $4) \
+             ON CONFLICT (run_id, workload) DO NOTHING",
+        )
+        .bind(run_id)
+        .bind(&told.workload)
+        .bind(i64::try_from(told.step)?)
+        .bind(weights)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query(
+            "DELETE FROM shown_weights WHERE run_id IN (SELECT started_runs.run_id FROM started_runs JOIN shown_weights \
+             ON shown_weights.run_id = started_runs.run_id WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)",
+        )
+        .bind(now)
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// The weights that were shown of a workload, in base64, and their step.
+    pub(crate) async fn shown(&self, run_id: &str, workload: &str) -> Result<Option<(u64, String)>, StorageError> {
+        let row = sqlx::query("SELECT step, weights FROM shown_weights WHERE run_id = $1 AND workload = $2")
+            .bind(run_id)
+            .bind(workload)
+            .fetch_optional(&self.pool)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some((u64::try_from(row.try_get::<i64, _>("step")?)?, row.try_get("weights")?)))
+    }
+}

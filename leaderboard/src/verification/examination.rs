@@ -1,0 +1,260 @@
+//! What of a run is computed again, and how far it may be off.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use engine::{CurveOfNetwork, EngineError, ExaminedWeights, Examiner, Standard};
+use results::{Checkpoint, Evaluation, Outcome, Precision, RunRecord, WorkloadRecord};
+
+use super::Tools;
+use crate::storage::StorageError;
+
+/// So many operations, a minute of plain loops, may be spent on the first steps of a network …
+const FLOPS_OF_FIRST_STEPS: u64 = 40_000_000_000;
+/// … of which there are so many at most: rounding grows from step to step, and the first ones tell seeds apart.
+const FIRST_STEPS: u64 = 5;
+/// The batch after a checkpoint is computed again where that takes no more.
+const FLOPS_OF_NEXT_STEP: u64 = 100_000_000_000;
+/// Test samples that are classified again, where that takes no more than these operations.
+const TEST_SAMPLES: u64 = 512;
+const FLOPS_OF_TEST: u64 = 20_000_000_000;
+/// How far the share of samples that were classified rightly may be from the claimed accuracy, in standard deviations of
+/// such a share: of a million honest runs one is farther off.
+const DEVIATIONS: f64 = 5.0;
+
+/// How many times lower or higher a loss may be than those of the runs that were measured.
+const LOSS_SPREAD: f64 = 3.0;
+/// Losses below this say little.
+const SMALLEST_LOSS: f64 = 1e-3;
+/// Share that must be left of the least lineage of the runs that were measured.
+const LINEAGE_SHARE: f64 = 0.7;
+/// Of weights that began at random elsewhere it is far below this.
+const LEAST_LINEAGE: f64 = 0.05;
+
+/// One run that is computed again in parts.
+pub(super) struct Examination<'a> {
+    pub(super) tools: &'a Tools,
+    pub(super) run_id: &'a str,
+    pub(super) record: &'a RunRecord,
+    pub(super) shown: &'a dyn Fn(&str) -> Result<Option<(u64, String)>, StorageError>,
+    /// Whether the server stops.
+    pub(super) stops: &'a dyn Fn() -> bool,
+}
+
+/// What was found.
+pub(super) enum Found {
+    Proof,
+    /// Sentences.
+    Doubts(Vec<String>),
+    /// The run could not be computed again here, with the reason as a sentence.
+    Nothing(String),
+    Interrupted,
+}
+
+/// What a workload's checks have in common.
+struct Subject<'a> {
+    record: &'a WorkloadRecord,
+    examiner: Examiner,
+    tolerance: Tolerance,
+    doubts: Vec<String>,
+}
+
+/// How far losses may be from those of the plain loops, relative to them.
+#[derive(Clone, Copy)]
+struct Tolerance {
+    /// Of a loss that is computed from the same weights.
+    of_loss: f64,
+    /// Of the first losses of a training: each step multiplies what is off.
+    of_first: f64,
+    growth: f64,
+}
+
+impl Tolerance {
+    fn of(precision: Precision) -> Self {
+        match precision {
+            Precision::F32 | Precision::F64 => Self { of_loss: 1e-3, of_first: 1e-3, growth: 1.5 },
+            Precision::F16 | Precision::F16Matrix => Self { of_loss: 0.02, of_first: 0.01, growth: 1.5 },
+        }
+    }
+}
+
+impl Examination<'_> {
+    pub(super) fn perform(&self) -> Result<Found, StorageError> {
+        let Some(suite) = engine::suite(&self.record.suite.name) else {
+            return Ok(Found::Nothing("This leaderboard no longer knows the suite.".to_owned()));
+        };
+        let mut doubts = Vec::new();
+        for of in self.record.workloads.iter().filter(|of| of.outcome == Outcome::Completed) {
+            if (self.stops)() {
+                return Ok(Found::Interrupted);
+            }
+            let Some(known) = Standard::of(suite, &of.workload, self.record.seed) else { continue };
+            let samples = match self.tools.samples.of(known.workload.data_set) {
+                Ok(samples) => samples,
+                Err(reason) => {
+                    let sentence = format!("This leaderboard cannot compute {} again: {reason}.", of.workload);
+                    return Ok(Found::Nothing(sentence));
+                }
+            };
+            let mut subject = Subject {
+                record: of,
+                examiner: Examiner::new(&known, samples, self.record.seed),
+                tolerance: Tolerance::of(of.settings.precision),
+                doubts: Vec::new(),
+            };
+            let shown = (self.shown)(&of.workload)?;
+            if let Err(error) = subject.examine(self, shown.as_ref()) {
+                let sentence = format!("This leaderboard cannot compute {} again: {error}.", of.workload);
+                return Ok(Found::Nothing(sentence));
+            }
+            doubts.extend(subject.doubts.into_iter().map(|doubt| format!("{}: {doubt}.", of.workload)));
+        }
+        Ok(if doubts.is_empty() { Found::Proof } else { Found::Doubts(doubts) })
+    }
+}
+
+impl Subject<'_> {
+    fn examine(&mut self, of: &Examination<'_>, shown: Option<&(u64, String)>) -> Result<(), EngineError> {
+        self.examine_first_steps()?;
+        let Some((step, weights)) = shown else { return Ok(()) };
+        let bytes = STANDARD.decode(weights).unwrap_or_default();
+        let Some(weights) = self.examiner.read(&bytes)? else {
+            self.doubts.push(format!("what was shown of step {step} are no weights of this network"));
+            return Ok(());
+        };
+        self.examine_lineage(*step, &weights)?;
+        self.examine_next_loss(*step, &weights)?;
+        self.examine_convergence(*step, &weights)?;
+        self.examine_accuracy(of, *step, &weights)
+    }
+
+    /// The first steps, from the seed.
+    fn examine_first_steps(&mut self) -> Result<(), EngineError> {
+        let affordable = FLOPS_OF_FIRST_STEPS / self.examiner.flops_of_step()?.max(1);
+        let steps = affordable.min(FIRST_STEPS).min(self.record.first_losses.len() as u64);
+        let found = self.examiner.first_losses(u32::try_from(steps).unwrap_or_default())?;
+        let mut tolerance = self.tolerance.of_first;
+        for (number, (found, &told)) in (1..).zip(found.iter().zip(&self.record.first_losses)) {
+            if !is_close(f64::from(told), *found, tolerance) {
+                self.doubts.push(format!(
+                    "from its seed, step {number} has a loss of {found:.5}, and the record says {told:.5}"
+                ));
+                break;
+            }
+            tolerance *= self.tolerance.growth;
+        }
+        Ok(())
+    }
+
+    /// Weights keep much of what they began with.
+    fn examine_lineage(&mut self, step: u64, weights: &ExaminedWeights) -> Result<(), EngineError> {
+        let found = self.examiner.lineage(weights)?;
+        let curve = CurveOfNetwork::of(&self.record.workload);
+        let point = curve.and_then(|curve| curve.at(step).or(curve.last().copied().filter(|last| last.step < step)));
+        // Beyond what was measured it goes on falling.
+        let is_known = curve.is_some_and(|curve| curve.at(step).is_some());
+        let least = match point {
+            Some(point) if is_known => LINEAGE_SHARE * point.lowest_lineage,
+            _ => LEAST_LINEAGE,
+        };
+        if found < least.max(LEAST_LINEAGE) {
+            self.doubts.push(format!(
+                "the weights of step {step} did not grow out of this seed's: {:.1} % are left of them",
+                100.0 * found.max(0.0)
+            ));
+        }
+        Ok(())
+    }
+
+    /// The loss of the batch that followed.
+    fn examine_next_loss(&mut self, step: u64, weights: &ExaminedWeights) -> Result<(), EngineError> {
+        if self.examiner.flops_of_step()? > FLOPS_OF_NEXT_STEP {
+            return Ok(());
+        }
+        let Some(told) = self.checkpoint(step).and_then(|checkpoint| checkpoint.next_loss) else {
+            self.doubts.push(format!("the record does not say the loss of the batch after step {step}"));
+            return Ok(());
+        };
+        let found = self.examiner.next_loss(weights, step)?;
+        if !is_close(told, found, self.tolerance.of_loss) {
+            self.doubts.push(format!(
+                "with the weights of step {step} the next batch has a loss of {found:.5}, and the record says {told:.5}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The network has learned as much as one learns in so many steps, neither much less nor much more.
+    fn examine_convergence(&mut self, step: u64, weights: &ExaminedWeights) -> Result<(), EngineError> {
+        let Some(curve) = CurveOfNetwork::of(&self.record.workload) else { return Ok(()) };
+        let Some(last) = curve.last() else { return Ok(()) };
+        let expected = curve.at(step);
+        if expected.is_none() && step < last.step {
+            return Ok(());
+        }
+        let loss = self.examiner.training_loss(weights, CurveOfNetwork::SAMPLES)?;
+        let highest = expected.unwrap_or(*last).highest_loss.max(SMALLEST_LOSS) * LOSS_SPREAD;
+        // Beyond what was measured losses go on falling.
+        let lowest = expected.map_or(0.0, |point| point.lowest_loss / LOSS_SPREAD - SMALLEST_LOSS);
+        let (how, bound) = if loss > highest {
+            ("slowly", highest)
+        } else if loss < lowest {
+            ("fast", lowest)
+        } else {
+            return Ok(());
+        };
+        self.doubts.push(format!(
+            "no network of this kind learns so {how}: training samples have a loss of {loss:.4} after {step} steps, and \
+             {bound:.4} is the limit"
+        ));
+        Ok(())
+    }
+
+    /// Test samples that nobody can know beforehand.
+    fn examine_accuracy(
+        &mut self,
+        of: &Examination<'_>,
+        step: u64,
+        weights: &ExaminedWeights,
+    ) -> Result<(), EngineError> {
+        let Some(claimed) = self.evaluation(step) else { return Ok(()) };
+        let affordable = FLOPS_OF_TEST / self.examiner.flops_of_test()?.max(1);
+        let count = affordable.clamp(16, TEST_SAMPLES);
+        if !self.examiner.tests_trained_weights() {
+            return Ok(());
+        }
+        let (test_samples, accuracy) = (self.record.settings.test_samples, claimed.accuracy);
+        let pick = |i: u64| {
+            let parts = [b"sample".as_slice(), of.run_id.as_bytes(), self.record.workload.as_bytes(), &i.to_le_bytes()];
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to below the count")]
+            let sample = (of.tools.key.draw(&parts) * f64::from(test_samples)) as u32;
+            sample
+        };
+        let samples: Vec<u32> = (0..count).map(pick).collect();
+        let found = self.examiner.test(weights, &samples)?.accuracy();
+        // Where nearly all are right the deviation says little of the few that are not.
+        let spread = (accuracy * (1.0 - accuracy)).max(1.0 / count as f64);
+        let allowed = DEVIATIONS * (spread / count as f64).sqrt();
+        if (found - accuracy).abs() > allowed {
+            self.doubts.push(format!(
+                "of {count} test samples the weights of step {step} classify {:.1} % rightly, and the record says {:.1} %",
+                100.0 * found,
+                100.0 * accuracy
+            ));
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&self, step: u64) -> Option<&Checkpoint> {
+        self.record.checkpoints.iter().rev().find(|checkpoint| checkpoint.step == step)
+    }
+
+    fn evaluation(&self, step: u64) -> Option<&Evaluation> {
+        self.record.evaluations.iter().find(|evaluation| evaluation.step == step)
+    }
+}
+
+/// Whether `told` is no farther from `found` than a share of it; of losses near zero that share is of [`SMALLEST_LOSS`]
+/// times fifty.
+fn is_close(told: f64, found: f64, share: f64) -> bool {
+    (told - found).abs() <= share * found.abs().max(50.0 * SMALLEST_LOSS)
+}

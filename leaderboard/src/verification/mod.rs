@@ -1,0 +1,123 @@
+//! The queue of runs whose proof is computed again, on threads of their own.
+//!
+//! It is a table of the data base, so that it survives restarts and several servers share it. A thread takes one run at a
+//! time and holds one data set and one network in memory; when more runs come than can be verified, they wait.
+
+mod examination;
+mod samples;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use results::api::Tier;
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+
+use crate::clock::Clock;
+use crate::proof::Key;
+use crate::storage::{Storage, StorageError, Verification};
+use examination::{Examination, Found};
+pub(crate) use samples::Samples as VerificationSamples;
+use samples::Samples;
+
+/// Whoever takes a run and is not heard of for so long has died with it.
+const TAKEN_SECONDS: f64 = 3600.0;
+/// A run that has brought down so many verifications is left alone.
+const MOST_ATTEMPTS: u32 = 3;
+/// Runs of other servers that shared the data base are looked for so often.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// Wakes the threads that verify; cloning shares them.
+#[derive(Clone, Default)]
+pub(crate) struct Verifiers(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    news: Notify,
+    stopping: AtomicBool,
+}
+
+/// What the threads need.
+#[derive(Clone)]
+pub(crate) struct Tools {
+    pub(crate) storage: Storage,
+    pub(crate) clock: Clock,
+    pub(crate) key: Key,
+    pub(crate) samples: Samples,
+}
+
+impl Verifiers {
+    /// Says that a run waits.
+    pub(crate) fn wake(&self) {
+        self.0.news.notify_one();
+    }
+
+    /// Starts so many threads. They work for as long as the server runs.
+    pub(crate) fn start(&self, threads: usize, tools: &Tools) -> Vec<JoinHandle<()>> {
+        let runtime = Handle::current();
+        let start = |number| {
+            let (verifiers, tools, runtime) = (self.clone(), tools.clone(), runtime.clone());
+            let builder = std::thread::Builder::new().name(format!("verifier {number}"));
+            builder.spawn(move || verifiers.work(&tools, &runtime)).expect("the operating system starts threads")
+        };
+        (0..threads).map(start).collect()
+    }
+
+    /// Lets every thread end at its next opportunity: a run that it holds goes back to the queue.
+    pub(crate) fn stop(&self) {
+        self.0.stopping.store(true, Ordering::SeqCst);
+        self.0.news.notify_waiters();
+        self.0.news.notify_one();
+    }
+
+    fn stops(&self) -> bool {
+        self.0.stopping.load(Ordering::SeqCst)
+    }
+
+    fn work(&self, tools: &Tools, runtime: &Handle) {
+        while !self.stops() {
+            let now = tools.clock.unix_seconds();
+            match runtime.block_on(tools.storage.take_verification(now, now + TAKEN_SECONDS)) {
+                Ok(Some(verification)) => {
+                    if let Err(cause) = self.verify(tools, runtime, &verification) {
+                        tracing::error!(cause = &cause as &dyn std::error::Error, "a run could not be verified");
+                    }
+                    continue;
+                }
+                Ok(None) => {}
+                Err(cause) => tracing::warn!(cause = &cause as &dyn std::error::Error, "the queue cannot be read"),
+            }
+            if !self.stops() {
+                // Whatever it was that woke this thread, the queue says what there is to do.
+                let news = async { tokio::time::timeout(LOOK_EVERY, self.0.news.notified()).await.is_ok() };
+                runtime.block_on(news);
+            }
+        }
+        // The next one ends as well.
+        self.0.news.notify_one();
+    }
+
+    fn verify(&self, tools: &Tools, runtime: &Handle, of: &Verification) -> Result<(), StorageError> {
+        let (tier, notes) = if of.attempts > MOST_ATTEMPTS {
+            (Tier::Checked, vec!["This run could not be computed again, whatever the reason.".to_owned()])
+        } else {
+            let examination = Examination {
+                tools,
+                run_id: &of.run_id,
+                record: &of.record,
+                shown: &|workload| runtime.block_on(tools.storage.shown(&of.run_id, workload)),
+                stops: &|| self.stops(),
+            };
+            match examination.perform()? {
+                Found::Proof => (Tier::Proven, crate::validation::notes(&of.record)),
+                Found::Doubts(doubts) => (Tier::Flagged, doubts),
+                Found::Nothing(reason) => (Tier::Checked, vec![reason]),
+                Found::Interrupted => return runtime.block_on(tools.storage.release_verification(&of.run_id)),
+            }
+        };
+        tracing::info!(run = of.run_id, tier = tier.name(), "verified");
+        runtime.block_on(tools.storage.conclude_verification(&of.run_id, tier, &notes))
+    }
+}
