@@ -7,6 +7,7 @@ mod lifecycle;
 mod limits;
 mod listing;
 mod pages;
+mod proof;
 mod refusals;
 mod registration;
 mod support;

@@ -1,6 +1,7 @@
 pub(crate) mod client;
 pub(crate) mod process;
 pub(crate) mod record;
+pub(crate) mod rehearsal;
 pub(crate) mod server;
 
 pub(crate) use client::{Answer, Client};

@@ -2,10 +2,11 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use leaderboard::{Clock, Config, ExistingDatabase, Server, Task, upkeep};
 use results::RunRecord;
-use results::api::{AcceptedRun, StartedRun, Tier};
+use results::api::{AcceptedRun, StartedRun, Tier, Verdict};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -20,6 +21,22 @@ pub(crate) struct TestServer {
     now: Arc<Mutex<f64>>,
     folder: TempDir,
     running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    setting: Setting,
+}
+
+/// How a server is started, but for its data base.
+#[derive(Clone)]
+struct Setting {
+    page: Option<PathBuf>,
+    data: Option<PathBuf>,
+    seed: Option<u32>,
+    verifiers: usize,
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        Self { page: None, data: None, seed: None, verifiers: 1 }
+    }
 }
 
 impl Deref for TestServer {
@@ -39,14 +56,42 @@ impl TestServer {
     pub(crate) fn with_folders(folder: TempDir, page: Option<&str>, data: Option<&str>) -> Self {
         let inside = |name: &str| folder.path().join(name);
         let now = Arc::new(Mutex::new(BEGINNING));
-        let (client, running) = launch(&folder, &now, page.map(inside), data.map(inside));
-        Self { client, now, folder, running: Some(running) }
+        let setting = Setting { page: page.map(inside), data: data.map(inside), ..Setting::default() };
+        let (client, running) = launch(&folder, &now, setting.clone());
+        Self { client, now, folder, running: Some(running), setting }
+    }
+
+    /// A server that gives every run the same seed and has the data sets of this folder.
+    pub(crate) fn of_rehearsals(seed: u32, data: PathBuf) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Arc::new(Mutex::new(BEGINNING));
+        let setting = Setting { data: Some(data), seed: Some(seed), ..Setting::default() };
+        let (client, running) = launch(&folder, &now, setting.clone());
+        Self { client, now, folder, running: Some(running), setting }
+    }
+
+    /// Starts it again with so many threads that verify.
+    pub(crate) fn restart_with_verifiers(&mut self, verifiers: usize) {
+        self.setting.verifiers = verifiers;
+        self.restart();
+    }
+
+    /// What the leaderboard makes of a run once it has verified it.
+    pub(crate) fn verdict_of(&self, run_id: &str) -> Verdict {
+        for _ in 0..600 {
+            let verdict: Verdict = self.get(&format!("/api/v1/runs/{run_id}/verdict")).parse();
+            if !verdict.being_verified {
+                return verdict;
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        panic!("the run was not verified within two minutes");
     }
 
     /// Stops the server and starts another one on the same data base, at the same moment.
     pub(crate) fn restart(&mut self) {
         self.stop();
-        let (client, running) = launch(&self.folder, &self.now, None, None);
+        let (client, running) = launch(&self.folder, &self.now, self.setting.clone());
         (self.client, self.running) = (client, Some(running));
     }
 
@@ -119,20 +164,19 @@ pub(crate) const CONNECTIONS_PER_ADDRESS: usize = 64;
 fn launch(
     folder: &TempDir,
     now: &Arc<Mutex<f64>>,
-    page: Option<PathBuf>,
-    data: Option<PathBuf>,
+    setting: Setting,
 ) -> (Client, (oneshot::Sender<()>, JoinHandle<()>)) {
     let clock = Arc::clone(now);
     let config = Config {
         listen: "127.0.0.1:0".to_owned(),
         database: database(folder),
-        page,
-        data,
+        page: setting.page,
+        data: setting.data,
         secret_file: None,
         secret: None,
-        verifiers: 1,
+        verifiers: setting.verifiers,
         run_lifetime_seconds: 6.0 * 3600.0,
-        seed: None,
+        seed: setting.seed,
         connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
         clock: Clock::from_fn(move || *clock.lock().unwrap()),
     };

@@ -1,0 +1,410 @@
+//! Runs that really trained are proven, and nothing else is.
+
+use std::sync::Arc;
+
+use results::api::{RunList, Tier};
+use results::{Phase, RunRecord, Stretch, WorkloadRecord};
+
+use crate::support::TestServer;
+use crate::support::record;
+use crate::support::rehearsal::{self, Rehearsal};
+
+#[test]
+fn a_run_that_trained_and_told_is_proven_and_ranked() {
+    let server = rehearsal::server();
+    let verdict = rehearsal::honest().verdict(&server);
+    assert_eq!((verdict.tier, verdict.notes), (Tier::Proven, Vec::new()));
+    let ranking: RunList = server.get("/api/v1/runs?ranked=true").parse();
+    assert_eq!(ranking.total, 2);
+}
+
+#[test]
+fn a_run_that_waits_is_verified_by_the_next_server() {
+    let mut server = rehearsal::server();
+    server.restart_with_verifiers(0);
+    let (started, answer) = rehearsal::honest().play(&server);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let path = format!("/api/v1/runs/{}/verdict", started.run_id);
+    assert!(server.get(&path).parse::<results::api::Verdict>().being_verified);
+    server.restart_with_verifiers(1);
+    assert_eq!(server.verdict_of(&started.run_id).tier, Tier::Proven);
+}
+
+/// What a forger does, and what the leaderboard says of it.
+struct Forgery {
+    what: &'static str,
+    forge: fn(&mut Rehearsal),
+    /// The tier that it ends with, and a part of the reason.
+    ends: (Tier, &'static str),
+}
+
+/// Plays every one to a server of its own and holds it to its end: none is ranked.
+fn all_end_unranked(forgeries: &[Forgery]) {
+    for Forgery { what, forge, ends: (tier, reason) } in forgeries {
+        let server = rehearsal::server();
+        let mut forged = rehearsal::honest();
+        forge(&mut forged);
+        let verdict = forged.verdict(&server);
+        println!("{what}: {} because {:?}", verdict.tier.name(), verdict.notes);
+        assert_eq!(verdict.tier, *tier, "{what}: {:?}", verdict.notes);
+        assert!(verdict.notes.iter().any(|note| note.contains(reason)), "{what}: {:?}", verdict.notes);
+        assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0, "{what}");
+    }
+}
+
+/// Divides everything that the record says took time.
+fn hurry(record: &mut RunRecord, times: f64) {
+    for workload in &mut record.workloads {
+        workload.windows.iter_mut().for_each(|window| window.seconds /= times);
+        workload.curve.iter_mut().for_each(|point| point.training_seconds /= times);
+        workload.epochs.iter_mut().for_each(|epoch| epoch.seconds /= times);
+        for evaluation in &mut workload.evaluations {
+            evaluation.training_seconds /= times;
+            evaluation.seconds /= times;
+        }
+        workload.timeline.iter_mut().for_each(|stretch| stretch.seconds /= times);
+        record::reach(workload);
+    }
+}
+
+#[test]
+fn forged_times_do_not_fit_the_servers_clock() {
+    all_end_unranked(&[
+        Forgery {
+            what: "nothing was told",
+            forge: |forged| {
+                forged.told.clear();
+                forged.record.workloads.iter_mut().for_each(|workload| workload.checkpoints.clear());
+            },
+            ends: (Tier::Checked, "not told of its checkpoints"),
+        },
+        Forgery {
+            what: "checkpoints in a burst after the work",
+            forge: |forged| {
+                let last = forged.told.last().unwrap().at;
+                forged.told.iter_mut().for_each(|message| message.at = last);
+            },
+            ends: (Tier::Flagged, "s passed here"),
+        },
+        Forgery {
+            what: "one network's checkpoints in a burst",
+            forge: |forged| {
+                let name = forged.told[0].workload.clone();
+                let end = forged.told.iter().filter(|message| message.workload == name).last().unwrap().at;
+                forged.told.iter_mut().filter(|message| message.workload == name).for_each(|message| message.at = end);
+            },
+            ends: (Tier::Flagged, "s passed here"),
+        },
+        Forgery {
+            what: "twice the time, half of which telling is said to have taken",
+            forge: |forged| {
+                let hidden = 30.0;
+                let mut before = 0.0;
+                for workload in &mut forged.record.workloads {
+                    let telling = workload.timeline.iter_mut().filter(|stretch| stretch.phase == Phase::Proving).nth(1);
+                    telling.unwrap().seconds += hidden;
+                    for message in forged.told.iter_mut().filter(|message| message.workload == workload.workload) {
+                        message.at += before + if message.number > 0 { hidden } else { 0.0 };
+                    }
+                    before += hidden;
+                }
+            },
+            ends: (Tier::Checked, "long"),
+        },
+    ]);
+}
+
+#[test]
+fn a_run_whose_seconds_are_divided_is_not_accounted_for() {
+    // Half as many seconds do not reach the suite's time, so the record must also say that it went on.
+    let server = rehearsal::server();
+    let mut forged = rehearsal::honest();
+    hurry(&mut forged.record, 1.04);
+    forged.commit_again();
+    let (_, answer) = forged.play(&server);
+    let text = answer.text();
+    assert!(answer.status == 422 || text.contains("accounts for"), "{text}");
+    assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0);
+}
+
+#[test]
+fn work_that_was_not_done_shows_when_it_is_computed_again() {
+    all_end_unranked(&[
+        Forgery {
+            what: "another seed's whole run under this seed",
+            forge: |forged| {
+                *forged = rehearsal::of_another_seed();
+                forged.record.seed = rehearsal::SEED;
+                forged.commit_again();
+            },
+            ends: (Tier::Flagged, "from its seed, step 1"),
+        },
+        Forgery {
+            what: "an honest start, and then weights of another seed's network",
+            forge: |forged| {
+                let other = rehearsal::of_another_seed();
+                for message in forged.told.iter_mut().filter(|message| message.number > 0) {
+                    let same =
+                        |of: &&rehearsal::Message| of.workload == message.workload && of.number == message.number;
+                    message.weights = Arc::clone(&other.told.iter().find(same).unwrap().weights);
+                }
+                forged.commit_again();
+            },
+            ends: (Tier::Flagged, "did not grow out of this seed's"),
+        },
+        Forgery {
+            what: "the start's weights at every step: only the first steps were done",
+            forge: |forged| {
+                let start = |name: &str, told: &[rehearsal::Message]| {
+                    Arc::clone(&told.iter().find(|of| of.workload == name && of.number == 0).unwrap().weights)
+                };
+                let told = forged.told.clone();
+                forged.told.iter_mut().for_each(|message| message.weights = start(&message.workload, &told));
+                forged.commit_again();
+            },
+            ends: (Tier::Flagged, "next batch has a loss"),
+        },
+        Forgery {
+            what: "weights that are noise",
+            forge: |forged| {
+                for message in forged.told.iter_mut().filter(|message| message.number > 0) {
+                    let count = message.weights.len() / 4;
+                    let noise = (0..count).map(|i| ((i as u32).wrapping_mul(2_654_435_761) as f32 / 4.3e9) - 0.5);
+                    message.weights = Arc::new(results::weights_bytes(&[noise.collect()]));
+                }
+                forged.commit_again();
+            },
+            ends: (Tier::Flagged, "did not grow out of this seed's"),
+        },
+        Forgery {
+            what: "weights that are no numbers",
+            forge: |forged| {
+                for message in &mut forged.told {
+                    message.weights = Arc::new(vec![0xff; message.weights.len()]);
+                }
+                forged.commit_again();
+            },
+            ends: (Tier::Flagged, "no weights of this network"),
+        },
+        Forgery {
+            what: "a better accuracy",
+            forge: |forged| {
+                for workload in &mut forged.record.workloads {
+                    workload.evaluations.iter_mut().for_each(|look| look.accuracy = 0.9999);
+                    record::reach(workload);
+                }
+                forged.commit_again();
+            },
+            ends: (Tier::Flagged, "classify"),
+        },
+        Forgery {
+            what: "first losses that are guessed",
+            forge: |forged| {
+                for workload in &mut forged.record.workloads {
+                    workload.first_losses.iter_mut().for_each(|loss| *loss *= 1.01);
+                }
+                forged.commit_again();
+            },
+            ends: (Tier::Flagged, "from its seed, step 1"),
+        },
+        Forgery {
+            what: "the loss of the next batch is guessed",
+            forge: |forged| {
+                for workload in &mut forged.record.workloads {
+                    let guess = workload.curve.last().unwrap().loss;
+                    workload.checkpoints.iter_mut().for_each(|checkpoint| checkpoint.next_loss = Some(guess));
+                }
+            },
+            ends: (Tier::Flagged, "next batch has a loss"),
+        },
+        Forgery {
+            what: "the loss of the next batch is left out",
+            forge: |forged| {
+                for workload in &mut forged.record.workloads {
+                    workload.checkpoints.iter_mut().for_each(|checkpoint| checkpoint.next_loss = None);
+                }
+            },
+            ends: (Tier::Flagged, "does not say the loss of the batch"),
+        },
+        Forgery {
+            what: "ten times the steps, told as they were done",
+            forge: |forged| {
+                for workload in &mut forged.record.workloads {
+                    let times = 10;
+                    workload.windows.iter_mut().for_each(|window| window.steps *= times);
+                    workload.curve.iter_mut().for_each(|point| point.step *= u64::from(times));
+                    workload.evaluations.iter_mut().for_each(|look| look.step *= u64::from(times));
+                    workload.checkpoints.iter_mut().for_each(|checkpoint| checkpoint.step *= u64::from(times));
+                    record::reach(workload);
+                    record::count_samples(workload, rehearsal::SEED);
+                }
+                forged.told.iter_mut().for_each(|message| message.checkpoint.step *= 10);
+                forged.commit_again();
+            },
+            ends: (Tier::Flagged, "next batch has a loss"),
+        },
+    ]);
+}
+
+#[test]
+fn a_record_that_says_otherwise_than_was_told_is_refused() {
+    type Change = fn(&mut RunRecord);
+    let changes: [(&str, Change, &str); 6] = [
+        (
+            "seconds divided afterwards",
+            |r| r.workloads[0].windows.iter_mut().skip(1).for_each(|window| window.seconds *= 0.999),
+            "inconsistent",
+        ),
+        ("a curve of another run", |r| r.workloads[0].curve[0].loss *= 0.5, "wrong_checkpoint"),
+        ("first losses of another run", |r| r.workloads[0].first_losses[0] *= 0.5, "wrong_checkpoint"),
+        ("a better look at the test set", |r| r.workloads[0].evaluations[0].loss *= 0.5, "wrong_checkpoint"),
+        (
+            "checkpoints of another run",
+            |r| r.workloads[0].checkpoints[1].weights_sha256 = "0".repeat(64),
+            "wrong_checkpoint",
+        ),
+        (
+            "a checkpoint that was never told",
+            |r| {
+                let more = r.workloads[0].checkpoints[1].clone();
+                r.workloads[0].checkpoints.push(more);
+            },
+            "wrong_checkpoint",
+        ),
+    ];
+    let server = rehearsal::server();
+    for (what, change, code) in changes {
+        let rehearsal = rehearsal::honest();
+        let started = server.begin();
+        rehearsal.tell_all(&server, &started);
+        let mut record = rehearsal.record_of(&started);
+        change(&mut record);
+        record::summarise(&mut record);
+        let answer = server.upload(&started.run_id, &record);
+        assert_eq!(answer.status, 422, "{what}: {}", answer.text());
+        assert_eq!(answer.parse::<results::api::ErrorBody>().code, code, "{what}");
+    }
+}
+
+#[test]
+fn two_runs_from_one_announcement_are_one() {
+    let server = rehearsal::server();
+    let rehearsal = rehearsal::honest();
+    let (started, answer) = rehearsal.play(&server);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    // The nonce is used up: for another record, and for more checkpoints.
+    let mut second = rehearsal.record_of(&started);
+    second.workloads[0].resources.cpu_user_percent = Some(1.0);
+    server.upload(&started.run_id, &second).assert_refused(409, "already_submitted", "");
+    rehearsal.told[0].tell(&server, &started).assert_refused(409, "already_submitted", "");
+    // The same record for another announcement of the same seed.
+    let again = server.begin();
+    rehearsal.tell_all(&server, &again);
+    server.upload(&again.run_id, &rehearsal.record_of(&again)).assert_refused(409, "already_submitted", "");
+    // With another's nonce.
+    let third = server.begin();
+    let mut stolen = rehearsal.record_of(&third);
+    stolen.nonce = Some(started.nonce);
+    server.upload(&third.run_id, &stolen).assert_refused(403, "wrong_nonce", "nonce");
+}
+
+#[test]
+fn a_public_record_under_another_name_is_never_ranked() {
+    let server = rehearsal::server();
+    let rehearsal = rehearsal::honest();
+    let (_, answer) = rehearsal.play(&server);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let mut record = rehearsal.record.clone();
+    record.device.claimed_name = Some("Mine".to_owned());
+    let imported = server.import(&record);
+    assert_eq!(imported.parse::<results::api::AcceptedRun>().tier, Tier::Unverified);
+    let started = server.begin();
+    server.pass(record.provenance.wall_seconds);
+    let renamed = Rehearsal { record, ..rehearsal.clone() }.record_of(&started);
+    server.upload(&started.run_id, &renamed).assert_refused(422, "wrong_checkpoint", "workloads[0].checkpoints[0]");
+}
+
+#[test]
+fn checkpoints_come_in_order_and_say_one_thing_only() {
+    let server = rehearsal::server();
+    let rehearsal = rehearsal::honest();
+    let started = server.begin();
+    let name = rehearsal.told[0].workload.clone();
+    let told: Vec<_> = rehearsal.told.iter().filter(|message| message.workload == name).cloned().collect();
+    let refused = |message: &rehearsal::Message, status, code, field| {
+        message.tell(&server, &started).assert_refused(status, code, field);
+    };
+    refused(&told[1], 409, "unexpected_checkpoint", "number");
+    let mut late = told[0].clone();
+    late.checkpoint.step = 5;
+    refused(&late, 409, "unexpected_checkpoint", "step");
+    assert_eq!(told[0].tell(&server, &started).status, 200);
+    assert_eq!(told[0].tell(&server, &started).status, 200, "a lost answer is given again");
+    let mut other = told[0].clone();
+    other.checkpoint.weights_sha256 = "0".repeat(64);
+    refused(&other, 409, "unexpected_checkpoint", "number");
+    let mut unknown = told[0].clone();
+    unknown.workload = "imagenet".to_owned();
+    refused(&unknown, 422, "unknown_workload", "workload");
+    let mut bad = told[0].clone();
+    bad.checkpoint.measured_sha256 = "x".repeat(64);
+    refused(&bad, 422, "bad_hash", "measured_sha256");
+    told[0].show(&server, &started).assert_refused(409, "unexpected_checkpoint", "");
+
+    // The last one is asked for if none before was.
+    let mut asked = None;
+    for message in &told[1..] {
+        let answer: results::api::CheckpointAnswer = message.tell(&server, &started).parse();
+        if answer.weights_wanted {
+            asked = Some(message);
+            break;
+        }
+    }
+    let asked = asked.expect("one checkpoint of each network is asked for");
+    let wrong = rehearsal::Message { weights: Arc::new(vec![0; asked.weights.len()]), ..asked.clone() };
+    wrong.show(&server, &started).assert_refused(422, "wrong_weights", "");
+    let stranger = results::api::StartedRun { nonce: "0".repeat(64), ..started.clone() };
+    asked.show(&server, &stranger).assert_refused(403, "wrong_nonce", "nonce");
+    assert_eq!(asked.show(&server, &started).status, 204);
+}
+
+#[test]
+fn weights_that_were_asked_for_and_did_not_come_leave_a_run_unproven() {
+    let server = rehearsal::server();
+    let rehearsal = rehearsal::honest();
+    let started = server.begin();
+    let mut now = 0.0;
+    for message in &rehearsal.told {
+        server.pass(message.at - now);
+        now = message.at;
+        message.tell(&server, &started);
+    }
+    server.pass(60.0);
+    // What came after the question was refused, so the record has checkpoints that were not told.
+    let answer = server.upload(&started.run_id, &rehearsal.record_of(&started));
+    assert!(answer.status == 422 || answer.text().contains("did not come"), "{}", answer.text());
+    assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0);
+}
+
+#[test]
+fn a_laptop_that_slept_is_not_called_a_forger() {
+    let server: TestServer = rehearsal::server();
+    let mut slept = rehearsal::honest();
+    let from = slept.told.len() / 2;
+    slept.told[from..].iter_mut().for_each(|message| message.at += 600.0);
+    let verdict = slept.verdict(&server);
+    assert_eq!(verdict.tier, Tier::Checked, "{:?}", verdict.notes);
+    assert!(verdict.notes.iter().any(|note| note.contains("accounts for")), "{:?}", verdict.notes);
+}
+
+#[test]
+fn the_timeline_names_everything_between_two_checkpoints() {
+    let record = rehearsal::honest().record;
+    for workload in &record.workloads {
+        let of = |phase: Phase| workload.timeline.iter().filter(move |stretch: &&Stretch| stretch.phase == phase);
+        assert_eq!(of(Phase::Proving).count(), workload.checkpoints.len());
+        let trained: f64 = of(Phase::Training).chain(of(Phase::Measuring)).map(|stretch| stretch.seconds).sum();
+        let windows: f64 = workload.windows.iter().map(|window| window.seconds).sum();
+        assert!((trained - windows).abs() < 1e-6, "{trained} and {windows}");
+    }
+}

@@ -1,0 +1,318 @@
+//! A run that really trains, with the engine's plain loops, while a clock that only pretends makes it last as long as on a
+//! slow GPU. It is made once; tests play it to a server, as it was or bent.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+
+use async_trait::async_trait;
+use engine::backends::reference::ReferenceBackend;
+use engine::{
+    Backend, Clock, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, EvaluationSet, Event,
+    NoMeter, Observer, RunRequest, StepReport, TestReport, Trainer, TrainingJob, Witness,
+};
+use results::api::{AcceptedRun, CheckpointAnswer, StartedRun, TellCheckpoint, Verdict};
+use results::{Adapter, Checkpoint, Precision, RunRecord, measured_sha256, weights_sha256};
+
+use super::{Answer, TestServer, record};
+
+/// The seed that the servers of these tests give.
+pub(crate) const SEED: u32 = 20_261_123;
+const STEP_SECONDS: f64 = 1.4;
+const TEST_SECONDS: f64 = 0.5;
+/// Of the test set, to be quick: the share that is classified rightly is taken for that of the whole.
+const TESTED: u32 = 500;
+
+/// Everything that a client sent, and when.
+#[derive(Clone)]
+pub(crate) struct Rehearsal {
+    pub(crate) told: Vec<Message>,
+    pub(crate) record: RunRecord,
+}
+
+/// A checkpoint, and the weights that are sent if they are asked for.
+#[derive(Clone)]
+pub(crate) struct Message {
+    /// Seconds since the run began.
+    pub(crate) at: f64,
+    pub(crate) workload: String,
+    pub(crate) number: u32,
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) last: bool,
+    pub(crate) weights: Arc<Vec<u8>>,
+}
+
+/// The folder of the real data sets.
+pub(crate) fn data_folder() -> PathBuf {
+    std::env::var_os("GRADMARK_DATA")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from)
+}
+
+/// A server that gives [`SEED`] and has the data sets.
+pub(crate) fn server() -> TestServer {
+    TestServer::of_rehearsals(SEED, data_folder())
+}
+
+/// An honest run of the quick suite from [`SEED`].
+pub(crate) fn honest() -> Rehearsal {
+    static HONEST: LazyLock<Rehearsal> = LazyLock::new(|| rehearse(SEED));
+    HONEST.clone()
+}
+
+/// The same from another seed, which the server does not give.
+pub(crate) fn of_another_seed() -> Rehearsal {
+    static OTHER: LazyLock<Rehearsal> = LazyLock::new(|| rehearse(SEED + 1));
+    OTHER.clone()
+}
+
+fn rehearse(seed: u32) -> Rehearsal {
+    let model = record::unregistered(seed);
+    let clock = Rc::new(PretendedClock(Cell::new(0.0)));
+    let backend = Pretended { clock: Rc::clone(&clock), adapter: model.device.adapter.clone() };
+    let suite = &engine::SUITES[0];
+    let mut witness = Tape { clock: Rc::clone(&clock), told: Vec::new() };
+    let request = RunRequest {
+        suite,
+        workloads: suite.workloads.iter().map(|name| engine::workload(name).unwrap()).collect(),
+        seed,
+        batch_size: None,
+        learning_rate: None,
+        limit: None,
+        target_accuracy: None,
+        registration: None,
+        provenance: model.provenance,
+        requested_adapter: model.device.requested_adapter,
+        requested_backend: model.device.requested_backend,
+        claimed_name: None,
+    };
+    let mut edges = Edges {
+        data: &mut Files::default(),
+        observer: &mut Nobody,
+        clock: clock.as_ref(),
+        meter: &mut NoMeter,
+        witness: Some(&mut witness),
+    };
+    let record = pollster::block_on(engine::run(&request, &backend, &mut edges)).unwrap();
+    assert!(record.workloads.iter().all(|workload| workload.outcome == results::Outcome::Completed));
+    Rehearsal { told: witness.told, record }
+}
+
+impl Rehearsal {
+    /// Tells everything to the server in time and hands the record in.
+    pub(crate) fn play(&self, server: &TestServer) -> (StartedRun, Answer) {
+        let started = server.begin();
+        self.tell_all(server, &started);
+        let answer = server.upload(&started.run_id, &self.record_of(&started));
+        (started, answer)
+    }
+
+    pub(crate) fn tell_all(&self, server: &TestServer, started: &StartedRun) {
+        let mut now = 0.0;
+        for message in &self.told {
+            server.pass(message.at - now);
+            now = message.at;
+            let answer = message.tell(server, started);
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            if answer.parse::<CheckpointAnswer>().weights_wanted {
+                let shown = message.show(server, started);
+                assert_eq!(shown.status, 204, "{}", shown.text());
+            }
+        }
+        server.pass((self.record.provenance.wall_seconds - now).max(0.0));
+    }
+
+    /// The record with what the server gave the run.
+    pub(crate) fn record_of(&self, started: &StartedRun) -> RunRecord {
+        RunRecord { run_id: Some(started.run_id.clone()), nonce: Some(started.nonce.clone()), ..self.record.clone() }
+    }
+
+    /// Plays it and waits for the verdict on an accepted record.
+    pub(crate) fn verdict(&self, server: &TestServer) -> Verdict {
+        let (started, answer) = self.play(server);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        let accepted: AcceptedRun = answer.parse();
+        let at_once = Verdict { tier: accepted.tier, notes: accepted.notes, being_verified: accepted.being_verified };
+        if at_once.being_verified { server.verdict_of(&started.run_id) } else { at_once }
+    }
+
+    /// Makes what is told fit a record that was changed, as a forger does who changes it while it is made.
+    pub(crate) fn commit_again(&mut self) {
+        for workload in &mut self.record.workloads {
+            let told = self.told.iter_mut().filter(|message| message.workload == workload.workload);
+            let mut checkpoints = Vec::new();
+            for message in told {
+                message.checkpoint.measured_sha256 = measured_sha256(workload, message.checkpoint.step);
+                message.checkpoint.weights_sha256 = weights_sha256(&message.weights);
+                checkpoints.push(message.checkpoint.clone());
+            }
+            for (told, kept) in checkpoints.iter_mut().zip(&workload.checkpoints) {
+                told.next_loss = kept.next_loss;
+            }
+            workload.checkpoints = checkpoints;
+        }
+        record::summarise(&mut self.record);
+    }
+}
+
+impl Message {
+    pub(crate) fn tell(&self, server: &TestServer, started: &StartedRun) -> Answer {
+        let told = TellCheckpoint {
+            nonce: started.nonce.clone(),
+            workload: self.workload.clone(),
+            number: self.number,
+            step: self.checkpoint.step,
+            weights_sha256: self.checkpoint.weights_sha256.clone(),
+            measured_sha256: self.checkpoint.measured_sha256.clone(),
+            last: self.last,
+        };
+        server.json("POST", &format!("/api/v1/runs/{}/checkpoints", started.run_id), &told)
+    }
+
+    pub(crate) fn show(&self, server: &TestServer, started: &StartedRun) -> Answer {
+        let path = format!("/api/v1/runs/{}/weights/{}/{}", started.run_id, self.workload, self.number);
+        let bearer = format!("Bearer {}", started.nonce);
+        let headers = [("content-type", "application/octet-stream"), ("authorization", bearer.as_str())];
+        server.send("PUT", &path, &headers, &self.weights)
+    }
+}
+
+struct PretendedClock(Cell<f64>);
+
+impl PretendedClock {
+    fn pass(&self, seconds: f64) {
+        self.0.set(self.0.get() + seconds);
+    }
+}
+
+impl Clock for PretendedClock {
+    fn now_seconds(&self) -> f64 {
+        self.0.get()
+    }
+}
+
+/// The plain loops under another name, in time that is pretended.
+struct Pretended {
+    clock: Rc<PretendedClock>,
+    adapter: Adapter,
+}
+
+#[async_trait(?Send)]
+impl Backend for Pretended {
+    fn name(&self) -> &'static str {
+        "wgsl"
+    }
+
+    fn adapter(&self) -> &Adapter {
+        &self.adapter
+    }
+
+    fn precision(&self) -> Precision {
+        Precision::F32
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        let trainer = ReferenceBackend::<f32>::new().build(job).await?;
+        Ok(Box::new(PretendedTrainer { clock: Rc::clone(&self.clock), trainer }))
+    }
+}
+
+struct PretendedTrainer {
+    clock: Rc<PretendedClock>,
+    trainer: Box<dyn Trainer>,
+}
+
+#[async_trait(?Send)]
+impl Trainer for PretendedTrainer {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        self.clock.pass(f64::from(steps) * STEP_SECONDS);
+        self.trainer.train_steps(steps).await
+    }
+
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+        self.clock.pass(TEST_SECONDS);
+        if samples <= TESTED {
+            return self.trainer.evaluate(set, samples).await;
+        }
+        let part = self.trainer.evaluate(set, TESTED).await?;
+        let times = u64::from(samples / TESTED);
+        Ok(TestReport { correct: part.correct * times, samples: part.samples * times, ..part })
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.trainer.weights().await
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.trainer.gradients().await
+    }
+
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        self.trainer.logits(rows).await
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        self.trainer.device_memory_bytes()
+    }
+}
+
+/// Keeps all that is told, with all weights, because it is not known yet which will be asked for.
+struct Tape {
+    clock: Rc<PretendedClock>,
+    told: Vec<Message>,
+}
+
+#[async_trait(?Send)]
+impl Witness for Tape {
+    async fn tell(&mut self, workload: &str, number: u32, checkpoint: &Checkpoint, last: bool) -> Result<bool, String> {
+        self.told.push(Message {
+            at: self.clock.now_seconds(),
+            workload: workload.to_owned(),
+            number,
+            checkpoint: checkpoint.clone(),
+            last,
+            weights: Arc::default(),
+        });
+        Ok(true)
+    }
+
+    async fn show(&mut self, _workload: &str, _number: u32, weights: Vec<u8>) -> Result<(), String> {
+        self.told.last_mut().unwrap().weights = Arc::new(weights);
+        self.clock.pass(0.1);
+        Ok(())
+    }
+}
+
+/// The real samples, from the folder where the tests of the engine find them.
+#[derive(Default)]
+struct Files {
+    latest: RefCell<Option<Arc<DataSet>>>,
+}
+
+#[async_trait(?Send)]
+impl DataSource for Files {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
+        if let Some(set) = self.latest.borrow().as_ref() {
+            return Ok(Arc::clone(set));
+        }
+        let folder = data_folder();
+        let [train, test] = definition.file_names().map(|file| {
+            std::fs::read(folder.join(file)).unwrap_or_else(|error| {
+                panic!("{file} in {}: {error}; `cargo xtask data` fetches it", folder.display())
+            })
+        });
+        let set = Arc::new(DataSet::from_files(definition, train, test)?);
+        *self.latest.borrow_mut() = Some(Arc::clone(&set));
+        Ok(set)
+    }
+}
+
+struct Nobody;
+
+impl Observer<Event> for Nobody {
+    fn event(&mut self, _event: &Event) {}
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
