@@ -8,6 +8,7 @@ mod clock;
 mod config;
 mod connections;
 mod data_sets;
+pub mod devices;
 mod error;
 mod guard;
 mod headers;

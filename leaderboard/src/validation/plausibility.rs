@@ -3,20 +3,18 @@
 use results::summary::MINIMUM_WINDOW_SECONDS;
 use results::{Outcome, RunRecord, WorkloadRecord};
 
+use crate::devices;
+
 /// More single-precision arithmetic per second than any one device does.
 const CEILING_FLOPS_PER_SECOND: f64 = 2e15;
-/// Parts of names of adapters that are programs.
-const SOFTWARE_NAMES: [&str; 5] = ["swiftshader", "llvmpipe", "lavapipe", "microsoft basic render", "softpipe"];
 
 /// One sentence for each doubt; empty for a record that looks like any other.
 pub(super) fn doubts(record: &RunRecord) -> Vec<String> {
     let mut doubts = Vec::new();
-    let adapter = &record.device.adapter;
-    let names = [&adapter.name, &adapter.architecture, &adapter.driver].map(|name| name.to_lowercase());
-    let software = SOFTWARE_NAMES.iter().find(|software| names.iter().any(|name| name.contains(*software)));
-    if let Some(software) = software.filter(|_| !adapter.software) {
-        doubts.push(format!("The adapter is said to be hardware, but its name has `{software}`, which is a program."));
-    }
+    // A client that says itself that its adapter is software is believed.
+    let software = devices::is_software(record).filter(|_| !record.device.adapter.software);
+    doubts.extend(software);
+    doubts.extend(devices::contradiction(record));
     for workload in record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
         doubt_workload(workload, &mut doubts);
     }
