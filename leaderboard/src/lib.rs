@@ -14,6 +14,7 @@ mod guard;
 mod headers;
 mod pages;
 mod proof;
+pub mod ranking;
 mod receiving;
 mod router;
 mod secrets;

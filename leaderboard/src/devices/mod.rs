@@ -15,7 +15,7 @@ pub mod table;
 pub mod vendor;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use class::{DeviceClass, class_of, is_software};
 pub use contradiction::contradiction;

@@ -50,3 +50,33 @@ fn fastest_flops_per_second(record: &WorkloadRecord) -> f64 {
     let seconds: f64 = record.windows.iter().map(|w| w.seconds).sum();
     windows.map(|w| flops(w.samples) / w.seconds).fold(flops(samples) / seconds, f64::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::testing::{claimed, in_browser, native, with_peak};
+
+    #[track_caller]
+    fn is_doubted(record: &RunRecord, expected: &str) {
+        let found = doubts(record);
+        assert!(found.iter().any(|doubt| doubt.contains(expected)), "{found:?}");
+    }
+
+    #[test]
+    fn a_program_that_is_said_to_be_hardware_is_doubted_even_where_its_browser_hides_it() {
+        is_doubted(&native("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa"), "is a program");
+        is_doubted(&with_peak(in_browser("", ""), 5e10), "no faster than a processor");
+    }
+
+    #[test]
+    fn a_program_that_says_so_is_believed() {
+        let mut record = native("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa");
+        record.device.adapter.software = true;
+        assert!(!doubts(&record).iter().any(|doubt| doubt.contains("program")));
+    }
+
+    #[test]
+    fn a_claim_that_cannot_be_true_is_doubted() {
+        is_doubted(&claimed(in_browser("amd", "rdna-3"), "RTX 4090"), "claimed to be NVIDIA GeForce RTX 4090");
+    }
+}
