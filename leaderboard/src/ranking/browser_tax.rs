@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use results::{ClientKind, Precision, Suite};
 
-use super::{Category, Figure};
+use super::DeviceFigure;
 
 /// How much faster the command line is on one device, with equal kernels.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,11 +22,11 @@ pub struct BrowserTax {
 }
 
 /// The tax of each device, suite, workload, back end and precision that has a figure of either kind of client, in the order
-/// of these. The other way round there is nothing to compare.
-pub fn browser_taxes(figures: &[(String, Category, Figure)]) -> Vec<BrowserTax> {
-    let mut pairs: BTreeMap<_, [Option<&(String, Category, Figure)>; 2]> = BTreeMap::new();
+/// of these. One figure alone compares with nothing.
+pub fn browser_taxes(figures: &[DeviceFigure]) -> Vec<BrowserTax> {
+    let mut pairs: BTreeMap<_, [Option<&DeviceFigure>; 2]> = BTreeMap::new();
     for entry in figures {
-        let (device, category, _) = entry;
+        let DeviceFigure { device, category, .. } = entry;
         let suite = (category.suite.name.as_str(), category.suite.version);
         let kernels = (category.backend.as_str(), category.precision.name());
         let place = usize::from(category.client_kind == ClientKind::Browser);
@@ -35,9 +35,9 @@ pub fn browser_taxes(figures: &[(String, Category, Figure)]) -> Vec<BrowserTax> 
     pairs.into_values().filter_map(|[native, browser]| tax(native?, browser?)).collect()
 }
 
-fn tax(native: &(String, Category, Figure), browser: &(String, Category, Figure)) -> Option<BrowserTax> {
-    let (device, category, native) = native;
-    let browser = &browser.2;
+fn tax(native: &DeviceFigure, browser: &DeviceFigure) -> Option<BrowserTax> {
+    let DeviceFigure { device, category, figure: native } = native;
+    let browser = &browser.figure;
     (browser.median > 0.0).then(|| BrowserTax {
         device: device.clone(),
         suite: category.suite.clone(),
@@ -51,15 +51,10 @@ fn tax(native: &(String, Category, Figure), browser: &(String, Category, Figure)
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Category, Figure};
     use super::*;
 
-    fn figure(
-        device: &str,
-        backend: &str,
-        precision: Precision,
-        client_kind: ClientKind,
-        median: f64,
-    ) -> (String, Category, Figure) {
+    fn figure(device: &str, backend: &str, precision: Precision, client_kind: ClientKind, median: f64) -> DeviceFigure {
         let category = Category {
             suite: Suite { name: "quick".to_owned(), version: 1 },
             workload: "keras-mnist-mlp".to_owned(),
@@ -68,7 +63,7 @@ mod tests {
             client_kind,
         };
         let figure = Figure { median, lower_quartile: median, upper_quartile: median, runs: 3, submitters: 2 };
-        (device.to_owned(), category, figure)
+        DeviceFigure { device: device.to_owned(), category, figure }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use results::statistics::quantile;
 
-use super::{ProvenRun, voices};
+use super::{Category, ProvenRun, voices};
 
 /// Samples per second of a device in one category, over its voices.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,15 @@ impl Figure {
             submitters: rates.len(),
         })
     }
+}
+
+/// The figure of one device in one category.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceFigure {
+    /// The key of the device's group (`devices::DeviceGroup`).
+    pub device: String,
+    pub category: Category,
+    pub figure: Figure,
 }
 
 /// How many of a device's announced runs came to their end. Where few did, those that did are a lucky choice.

@@ -16,8 +16,8 @@ pub mod submitter;
 pub mod voices;
 
 pub use browser_tax::{BrowserTax, browser_taxes};
-pub use figure::{Completion, Figure};
-pub use outliers::{THRESHOLD, modified_z_scores};
+pub use figure::{Completion, DeviceFigure, Figure};
+pub use outliers::{THRESHOLD, modified_z_scores, outliers};
 pub use percentile::{Percentiles, mid_rank};
 pub use places::{Placed, places};
 pub use run::{Category, ProvenRun};
