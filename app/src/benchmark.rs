@@ -256,7 +256,7 @@ impl Benchmark {
         let kind = self.session.with_value(|session| {
             session.as_ref().map(|session| {
                 record.warnings.extend(session.warnings(record.device.adapter.software));
-                record.warnings.extend(perhaps_software(&record));
+                record.warnings.extend(results::software::perhaps_software(&record));
                 session.kind
             })
         });
@@ -295,20 +295,6 @@ impl Session {
         let pressed = pressed.map(|share| Warning::ProcessorPressed { share });
         [hidden, isolated, dimmed, battery, pressed, unregistered].into_iter().flatten().collect()
     }
-}
-
-/// Programs that pretend to be a GPU multiply in the processor's vector units, few numbers at once.
-const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 16e9;
-
-/// Browsers that hide what an adapter is also hide that it is software; its speed does not.
-fn perhaps_software(record: &RunRecord) -> Option<Warning> {
-    let adapter = &record.device.adapter;
-    let masked = adapter.api == "WebGPU" && adapter.vendor.is_empty() && adapter.architecture.is_empty();
-    let processors = record.provenance.client.logical_processors?;
-    let samples = record.workloads.iter().flat_map(|workload| &workload.peaks);
-    let flops_per_second = samples.map(|sample| sample.flops_per_second).max_by(f64::total_cmp)?;
-    let slow = flops_per_second < SOFTWARE_FLOPS_PER_PROCESSOR * f64::from(processors);
-    (masked && !adapter.software && slow).then_some(Warning::PerhapsSoftware { flops_per_second, processors })
 }
 
 /// An order, and why the leaderboard does not know it.

@@ -20,6 +20,7 @@ mod metric;
 mod phase;
 mod provenance;
 mod record;
+pub mod software;
 pub mod statistics;
 pub mod summary;
 mod warning;

@@ -3,20 +3,18 @@
 use results::summary::MINIMUM_WINDOW_SECONDS;
 use results::{Outcome, RunRecord, WorkloadRecord};
 
+use crate::devices;
+
 /// More single-precision arithmetic per second than any one device does.
 const CEILING_FLOPS_PER_SECOND: f64 = 2e15;
-/// Parts of names of adapters that are programs.
-const SOFTWARE_NAMES: [&str; 5] = ["swiftshader", "llvmpipe", "lavapipe", "microsoft basic render", "softpipe"];
 
 /// One sentence for each doubt; empty for a record that looks like any other.
 pub(super) fn doubts(record: &RunRecord) -> Vec<String> {
     let mut doubts = Vec::new();
-    let adapter = &record.device.adapter;
-    let names = [&adapter.name, &adapter.architecture, &adapter.driver].map(|name| name.to_lowercase());
-    let software = SOFTWARE_NAMES.iter().find(|software| names.iter().any(|name| name.contains(*software)));
-    if let Some(software) = software.filter(|_| !adapter.software) {
-        doubts.push(format!("The adapter is said to be hardware, but its name has `{software}`, which is a program."));
-    }
+    // A client that says itself that its adapter is software is believed.
+    let software = devices::is_software(record).filter(|_| !record.device.adapter.software);
+    doubts.extend(software);
+    doubts.extend(devices::contradiction(record));
     for workload in record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
         doubt_workload(workload, &mut doubts);
     }
@@ -51,4 +49,34 @@ fn fastest_flops_per_second(record: &WorkloadRecord) -> f64 {
     let samples = record.windows.iter().map(|w| w.samples).sum();
     let seconds: f64 = record.windows.iter().map(|w| w.seconds).sum();
     windows.map(|w| flops(w.samples) / w.seconds).fold(flops(samples) / seconds, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::testing::{claimed, in_browser, native, with_peak};
+
+    #[track_caller]
+    fn is_doubted(record: &RunRecord, expected: &str) {
+        let found = doubts(record);
+        assert!(found.iter().any(|doubt| doubt.contains(expected)), "{found:?}");
+    }
+
+    #[test]
+    fn a_program_that_is_said_to_be_hardware_is_doubted_even_where_its_browser_hides_it() {
+        is_doubted(&native("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa"), "is a program");
+        is_doubted(&with_peak(in_browser("", ""), 5e10), "no faster than a processor");
+    }
+
+    #[test]
+    fn a_program_that_says_so_is_believed() {
+        let mut record = native("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa");
+        record.device.adapter.software = true;
+        assert!(!doubts(&record).iter().any(|doubt| doubt.contains("program")));
+    }
+
+    #[test]
+    fn a_claim_that_cannot_be_true_is_doubted() {
+        is_doubted(&claimed(in_browser("amd", "rdna-3"), "RTX 4090"), "claimed to be NVIDIA GeForce RTX 4090");
+    }
 }

@@ -1,5 +1,6 @@
 //! Which devices there are, before any of them is opened.
 
+use results::software::program_of;
 use results::{Adapter, DeviceKind};
 use serde::Serialize;
 use shaders::Matrices;
@@ -86,8 +87,7 @@ pub(in crate::backends::wgsl) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
         wgpu::DeviceType::Other => DeviceKind::Unknown,
     };
     let driver = [info.driver.as_str(), info.driver_info.as_str()];
-    Adapter {
-        software: kind == DeviceKind::Cpu || is_software_name(&info.name),
+    let mut adapter = Adapter {
         name: if info.name.is_empty() { "unnamed adapter".to_owned() } else { info.name.clone() },
         vendor: vendor_name(info.vendor),
         architecture: String::new(),
@@ -98,13 +98,11 @@ pub(in crate::backends::wgsl) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
             other => format!("{other:?}"),
         },
         driver: driver.join(" ").trim().to_owned(),
-    }
-}
-
-/// Programs that pretend to be a GPU, some of which do not say so in their type.
-fn is_software_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    ["llvmpipe", "lavapipe", "swiftshader", "softpipe", "basic render"].iter().any(|software| name.contains(software))
+        software: kind == DeviceKind::Cpu,
+    };
+    // Some programs that act as GPUs do not say so in their kind.
+    adapter.software |= program_of(&adapter).is_some();
+    adapter
 }
 
 /// Name of a PCI vendor number; empty where the platform gives none.

@@ -1,0 +1,161 @@
+//! What cannot be true together: a claim and what the platform tells, or a device and its speed.
+//!
+//! A contradiction makes a person look; it refuses nothing. So words and devices that the table does not know never
+//! contradict, and a device is given every clock that it reaches by itself.
+
+use results::{Precision, RunRecord};
+
+use super::identity::{Reported, claim};
+use super::inference::measured_peak;
+use super::table::{KnownDevice, is_known_architecture};
+
+/// A device may be faster than its ceiling by this share: cards are sold, and set by their owners, with higher clocks.
+const TOLERANCE: f64 = 0.15;
+
+/// Why what is said about the device of `record` cannot all be true, as a plain sentence; the first reason that is found.
+pub fn contradiction(record: &RunRecord) -> Option<String> {
+    let reported = Reported::of(&record.device.adapter);
+    let claimed = claim(&record.device).and_then(|name| name.device());
+    forged_name(&reported)
+        .or_else(|| wrong_vendor(&reported))
+        .or_else(|| claimed.and_then(|device| false_claim(&reported, device)))
+        .or_else(|| too_fast(record, reported.device().or(claimed)?))
+}
+
+/// No driver writes a name with letters that only look right; people with other keyboards do.
+fn forged_name(reported: &Reported) -> Option<String> {
+    let name = reported.name.as_ref()?;
+    let found = name.found.filter(|found| found.look_alike)?;
+    let text = &name.text;
+    Some(format!("The reported name `{text}` only looks like {}: it is written with other letters.", found.device.name))
+}
+
+fn wrong_vendor(reported: &Reported) -> Option<String> {
+    let device = reported.device()?;
+    let vendor = reported.vendor.filter(|vendor| *vendor != device.vendor)?;
+    Some(format!("The platform reports {} and, as its vendor, {}.", device.name, vendor.name()))
+}
+
+fn false_claim(reported: &Reported, claimed: &KnownDevice) -> Option<String> {
+    let claim = &claimed.name;
+    if let Some(device) = reported.device() {
+        let device = &device.name;
+        return (device != claim)
+            .then(|| format!("The device is claimed to be {claim}, but the platform reports {device}."));
+    }
+    let vendor = reported.vendor?;
+    if vendor != claimed.vendor {
+        let vendor = vendor.name();
+        return Some(format!("The device is claimed to be {claim}, but the platform reports a GPU of {vendor}."));
+    }
+    let architecture = &reported.architecture;
+    let differs = !claimed.architectures.is_empty() && !claimed.architectures.contains(architecture);
+    (differs && is_known_architecture(vendor, architecture)).then(|| {
+        let expected = claimed.architectures.join(" or ");
+        format!("The device is claimed to be {claim}, which is {expected}, but the platform reports {architecture}.")
+    })
+}
+
+fn too_fast(record: &RunRecord, device: &KnownDevice) -> Option<String> {
+    let published = device.flops_per_second?;
+    let most = device.ceiling_flops_per_second()? * (1.0 + TOLERANCE);
+    let sentence = |what: &str, flops: f64| {
+        let (flops, published) = (flops / 1e12, published / 1e12);
+        format!(
+            "{what} {flops:.1} TFLOP/s, which is more than {} does ({published:.1} TFLOP/s by its maker).",
+            device.name
+        )
+    };
+    if let Some(peak) = measured_peak(record).filter(|peak| *peak > most) {
+        return Some(sentence("The measured peak is", peak));
+    }
+    let trained = fastest_training(record).filter(|flops| *flops > most)?;
+    Some(sentence("The training did", trained))
+}
+
+/// The fastest training that is multiply-adds in single precision, in operations per second.
+///
+/// Back ends that measure no peak may use matrix units, which the published figure does not count, even where they are
+/// asked for f32; and so does f16-matrix.
+fn fastest_training(record: &RunRecord) -> Option<f64> {
+    let comparable = record
+        .workloads
+        .iter()
+        .filter(|workload| !workload.peaks.is_empty() && workload.settings.precision != Precision::F16Matrix);
+    comparable.filter_map(|workload| workload.summary.flops_per_second).max_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::known_devices;
+    use super::super::testing::{achieving, claimed, in_browser, native, with_peak};
+    use super::*;
+
+    fn says(record: &RunRecord, expected: &str) {
+        let found = contradiction(record);
+        assert!(found.as_deref().is_some_and(|sentence| sentence.contains(expected)), "{found:?}, not “{expected}”");
+    }
+
+    fn agrees(record: &RunRecord) {
+        assert_eq!(contradiction(record), None, "{:?}", record.device);
+    }
+
+    #[test]
+    fn a_claim_of_another_vendor_or_architecture_contradicts() {
+        says(&claimed(in_browser("amd", "rdna-3"), "RTX 4090"), "reports a GPU of AMD");
+        says(
+            &claimed(in_browser("nvidia", "turing"), "RTX 4090"),
+            "which is lovelace, but the platform reports turing",
+        );
+        says(&claimed(native("NVIDIA GeForce RTX 4080", "NVIDIA"), "RTX 4090"), "reports NVIDIA GeForce RTX 4080");
+    }
+
+    #[test]
+    fn a_claim_that_fits_or_cannot_be_judged_does_not() {
+        agrees(&claimed(in_browser("nvidia", "lovelace"), "GeForce RTX 4090"));
+        agrees(&claimed(in_browser("", ""), "GeForce RTX 4090"));
+        agrees(&claimed(in_browser("nvidia", ""), "GeForce RTX 4090"));
+        agrees(&claimed(in_browser("nvidia", "rubin"), "GeForce RTX 4090"));
+        agrees(&claimed(in_browser("amd", "rdna-3"), "my old card"));
+        agrees(&claimed(native("Apple M1 Pro", "Apple"), "m1 pro"));
+        agrees(&claimed(native("Example GPU 9000", "0xabcd"), "RTX 4090"));
+        // A person's keyboard may be Cyrillic.
+        agrees(&claimed(in_browser("apple", "metal-3"), "\u{41c}1"));
+    }
+
+    #[test]
+    fn every_known_device_agrees_with_its_own_vendor_and_every_word_for_it() {
+        for device in known_devices() {
+            agrees(&native(&device.name, device.vendor.name()));
+            for architecture in &device.architectures {
+                agrees(&claimed(in_browser(device.vendor.name(), architecture), &device.name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_reported_name_of_letters_that_look_alike_or_of_another_vendor_contradicts() {
+        says(&native("G\u{435}Force RTX 4090", "NVIDIA"), "only looks like NVIDIA GeForce RTX 4090");
+        says(&native("GeForce RTX 4O90", "NVIDIA"), "only looks like");
+        says(&native("GeForce RTX 4090", "AMD"), "as its vendor, AMD");
+    }
+
+    #[test]
+    fn a_device_is_not_faster_than_its_maker_says() {
+        let rtx_4060 = || native("NVIDIA GeForce RTX 4060", "NVIDIA");
+        says(&with_peak(rtx_4060(), 8e13), "measured peak is 80.0 TFLOP/s");
+        says(&with_peak(claimed(in_browser("nvidia", "lovelace"), "RTX 4060"), 8e13), "measured peak");
+        says(&achieving(with_peak(rtx_4060(), 1.5e13), 8e13, Precision::F32), "training did 80.0 TFLOP/s");
+    }
+
+    #[test]
+    fn clocks_above_the_published_one_and_matrix_units_are_honest() {
+        let rtx_2080_ti = || native("NVIDIA GeForce RTX 2080 Ti", "NVIDIA");
+        // 13.45 TFLOP/s at 1545 MHz; its own boost goes to about 1900 MHz, and its owner's a little further.
+        agrees(&with_peak(rtx_2080_ti(), 13.45e12 * 1900.0 / 1545.0));
+        agrees(&with_peak(rtx_2080_ti(), 13.45e12 * 2100.0 / 1545.0));
+        agrees(&achieving(with_peak(rtx_2080_ti(), 1.4e13), 6e13, Precision::F16Matrix));
+        // Without a peak of its own the back end may use matrix units for f32.
+        agrees(&achieving(rtx_2080_ti(), 6e13, Precision::F32));
+    }
+}

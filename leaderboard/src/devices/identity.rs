@@ -1,0 +1,195 @@
+//! A record's device as *reported* by the platform, as *claimed* by the person and as *inferred* here, each apart.
+
+use results::{Adapter, Device, RunRecord};
+
+use super::inference::{Inferred, infer};
+use super::name::displayed;
+use super::{Found, KnownDevice, Vendor, contradiction, look_up};
+
+/// A name that somebody gave, and what the table has under it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    /// As it can be shown: see [`displayed`].
+    pub text: String,
+    pub found: Option<Found>,
+}
+
+impl Named {
+    fn new(name: &str) -> Option<Self> {
+        let text = displayed(name);
+        (!text.is_empty()).then(|| Self { found: look_up(name), text })
+    }
+
+    /// The known device of this name.
+    pub fn device(&self) -> Option<&'static KnownDevice> {
+        self.found.map(|found| found.device)
+    }
+}
+
+/// What the platform says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reported {
+    /// Nothing where the platform masks the name.
+    pub name: Option<Named>,
+    pub vendor: Option<Vendor>,
+    /// The platform's word, which only WebGPU has in a form that the table knows; may be empty.
+    pub architecture: String,
+}
+
+/// Whose result it is: rows of one group are one device.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceGroup {
+    /// For addresses and data bases: letters, digits and hyphens. Known devices have that of their canonical name; names
+    /// that are not known begin with who said them, and masked devices with `masked`.
+    pub key: String,
+    /// For readers.
+    pub label: String,
+}
+
+/// Everything that is said about which device a record is of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Identity {
+    pub reported: Reported,
+    pub claimed: Option<Named>,
+    pub inferred: Option<Inferred>,
+    pub group: DeviceGroup,
+    /// Why not all of it can be true, as a sentence.
+    pub contradiction: Option<String>,
+}
+
+impl Identity {
+    /// What can be said of the device of `record`.
+    pub fn of(record: &RunRecord) -> Self {
+        let reported = Reported::of(&record.device.adapter);
+        let claimed = claim(&record.device);
+        let contradiction = contradiction(record);
+        let group = group(&reported, claimed.as_ref(), contradiction.is_some());
+        Self { inferred: infer(record, &reported), reported, claimed, group, contradiction }
+    }
+}
+
+impl Reported {
+    pub fn of(adapter: &Adapter) -> Self {
+        let name = (!is_masked(adapter)).then(|| Named::new(&adapter.name)).flatten();
+        Self { name, vendor: Vendor::named(&adapter.vendor), architecture: adapter.architecture.clone() }
+    }
+
+    /// The known device that the platform names.
+    pub fn device(&self) -> Option<&'static KnownDevice> {
+        self.name.as_ref().and_then(Named::device)
+    }
+}
+
+/// The name that the person gave, if any.
+pub fn claim(device: &Device) -> Option<Named> {
+    device.claimed_name.as_deref().and_then(Named::new)
+}
+
+/// Whether the adapter's name says no more than its vendor and architecture, as browsers have it; or one GPU for many,
+/// as Firefox has it (`…, or similar`).
+fn is_masked(adapter: &Adapter) -> bool {
+    let words = format!("{} {}", adapter.vendor, adapter.architecture);
+    let name = adapter.name.trim();
+    name.is_empty()
+        || name.starts_with("unnamed ")
+        || name.eq_ignore_ascii_case(words.trim())
+        || name.eq_ignore_ascii_case(adapter.vendor.trim())
+        || name.to_lowercase().contains("or similar")
+}
+
+/// The first that there is: what the platform names; what the person names, unless something contradicts; otherwise
+/// everything that the platform tells apart. What is inferred is a guess, and never makes a group.
+fn group(reported: &Reported, claimed: Option<&Named>, contradicted: bool) -> DeviceGroup {
+    let believed = claimed.filter(|_| !contradicted);
+    match (&reported.name, believed) {
+        (Some(name), _) => named_group("reported", name),
+        (None, Some(name)) => named_group("claimed", name),
+        (None, None) => masked_group(reported),
+    }
+}
+
+fn named_group(who: &str, name: &Named) -> DeviceGroup {
+    match name.device() {
+        Some(device) => DeviceGroup { key: slug(&device.name), label: device.name.clone() },
+        None => DeviceGroup { key: slug(&format!("{who} {}", name.text)), label: name.text.clone() },
+    }
+}
+
+fn masked_group(reported: &Reported) -> DeviceGroup {
+    let vendor = reported.vendor.map(Vendor::name);
+    let architecture = Some(reported.architecture.as_str()).filter(|word| !word.is_empty());
+    let words: Vec<&str> = vendor.into_iter().chain(architecture).collect();
+    let key = slug(&format!("masked {}", words.join(" ")));
+    let label = match (vendor, architecture) {
+        (Some(vendor), Some(architecture)) => format!("{vendor}, {architecture} (the browser hides which)"),
+        (Some(one), None) | (None, Some(one)) => format!("{one} (the browser hides which)"),
+        (None, None) => "A GPU that its browser hides".to_owned(),
+    };
+    DeviceGroup { key, label }
+}
+
+/// Lower-case letters and digits, with a hyphen for everything between them.
+fn slug(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::known_devices;
+    use super::super::testing::{claimed, in_browser, native, with_peak};
+    use super::*;
+
+    fn key(record: &RunRecord) -> String {
+        Identity::of(record).group.key
+    }
+
+    #[test]
+    fn one_device_is_one_group_whichever_driver_names_it() {
+        for name in ["NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 4090/PCIe/SSE2", "GeForce RTX 4090"] {
+            assert_eq!(key(&native(name, "NVIDIA")), "nvidia-geforce-rtx-4090", "{name}");
+        }
+        assert_eq!(key(&claimed(in_browser("nvidia", "lovelace"), "rtx 4090")), "nvidia-geforce-rtx-4090");
+    }
+
+    #[test]
+    fn what_the_platform_names_counts_and_not_what_is_claimed() {
+        let record = claimed(native("Example GPU 9000", "example"), "RTX 4090");
+        assert_eq!(key(&record), "reported-example-gpu-9000");
+        assert_eq!(Identity::of(&record).claimed.unwrap().device().unwrap().name, "NVIDIA GeForce RTX 4090");
+    }
+
+    #[test]
+    fn a_claim_that_cannot_be_true_makes_no_group() {
+        assert_eq!(key(&claimed(in_browser("amd", "rdna-3"), "RTX 4090")), "masked-amd-rdna-3");
+    }
+
+    #[test]
+    fn masked_devices_are_one_group_for_each_word_that_the_browser_tells() {
+        assert_eq!(key(&in_browser("nvidia", "ampere")), "masked-nvidia-ampere");
+        assert_eq!(key(&in_browser("apple", "")), "masked-apple");
+        assert_eq!(key(&in_browser("", "")), "masked");
+    }
+
+    #[test]
+    fn the_three_stay_apart() {
+        let identity =
+            Identity::of(&claimed(with_peak(in_browser("nvidia", "blackwell"), 1.04e14), "RTX\u{200b} 5090"));
+        assert_eq!(identity.reported.name, None);
+        assert_eq!(identity.reported.vendor, Some(Vendor::Nvidia));
+        assert_eq!(identity.claimed.unwrap().text, "RTX 5090");
+        assert!(identity.inferred.is_some());
+        assert_eq!(identity.contradiction, None);
+    }
+
+    #[test]
+    fn no_two_known_devices_have_the_same_key_and_none_looks_like_an_unknown_one() {
+        let keys: BTreeSet<String> = known_devices().iter().map(|device| slug(&device.name)).collect();
+        assert_eq!(keys.len(), known_devices().len());
+        let reserved = ["reported-", "claimed-", "masked"];
+        assert!(keys.iter().all(|key| reserved.iter().all(|word| !key.starts_with(word))));
+    }
+}

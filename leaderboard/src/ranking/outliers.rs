@@ -1,0 +1,89 @@
+//! Runs that stand apart from the others of their device. They are marked and never deleted: a person looks.
+
+use results::statistics::{mean, median};
+
+/// The rate of a run is an outlier when its score is further from 0 than this: Iglewicz and Hoaglin, *How to Detect and
+/// Handle Outliers* (1993), chapter 3.
+pub const THRESHOLD: f64 = 3.5;
+/// With fewer rates than this nobody can say which of them stands apart.
+const FEWEST_RATES: usize = 5;
+/// The 0.75-quantile of the standard normal distribution: the median absolute deviation of normal values is this many
+/// standard deviations.
+const NORMAL_MEDIAN_DEVIATION: f64 = 0.6745;
+/// √(2/π): the mean absolute deviation of normal values is this many standard deviations.
+const NORMAL_MEAN_DEVIATION: f64 = 0.797_885;
+
+/// The modified z-score of each rate: 0.6745 · (x − median) / MAD, where x is the logarithm of the rate, because devices
+/// differ by factors. MAD is the median absolute deviation from the median.
+///
+/// Where more than half of the rates are equal, MAD is zero and the mean absolute deviation takes its place, with the
+/// factor that makes it, too, the standard deviation of normal values. All scores are zero where all rates are equal and
+/// where there are fewer than five. Rates must be more than zero.
+pub fn modified_z_scores(rates: &[f64]) -> Vec<f64> {
+    let logarithms: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
+    let spread = median(&logarithms).filter(|_| rates.len() >= FEWEST_RATES).and_then(|middle| {
+        let deviations: Vec<f64> = logarithms.iter().map(|value| (value - middle).abs()).collect();
+        let by_median = median(&deviations)? / NORMAL_MEDIAN_DEVIATION;
+        let by_mean = mean(&deviations)? / NORMAL_MEAN_DEVIATION;
+        let deviation = if by_median > 0.0 { by_median } else { by_mean };
+        (deviation > 0.0).then_some((middle, deviation))
+    });
+    let Some((middle, deviation)) = spread else { return vec![0.0; rates.len()] };
+    logarithms.iter().map(|value| (value - middle) / deviation).collect()
+}
+
+/// Whether each of `rates` is an outlier among them.
+pub fn outliers(rates: &[f64]) -> Vec<bool> {
+    modified_z_scores(rates).iter().map(|score| score.abs() > THRESHOLD).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn scores_are_those_of_the_formula() {
+        // Logarithms 0 to 4 and 12, so that the median is 2.5 and the deviations are 2.5, 1.5, 0.5, 0.5, 1.5, 9.5.
+        let rates = [0.0, 1.0, 2.0, 3.0, 4.0, 12.0].map(f64::exp);
+        let scores = modified_z_scores(&rates);
+        assert!((scores[5] - 0.6745 * 9.5 / 1.5).abs() < 1e-12, "{scores:?}");
+        assert_eq!(outliers(&rates), [false, false, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_run_of_another_speed_stands_apart_to_either_side() {
+        let marked = |odd| outliers(&[100.0, 101.0, 99.0, 100.5, 98.5, odd]);
+        for odd in [10.0, 1000.0] {
+            assert_eq!(marked(odd), [false, false, false, false, false, true]);
+        }
+        assert_eq!(marked(100.2), [false; 6]);
+    }
+
+    #[test]
+    fn where_most_are_equal_the_mean_deviation_judges() {
+        let mut rates = vec![100.0; 20];
+        rates.push(200.0);
+        let marked = outliers(&rates);
+        assert!(marked[20] && marked[..20].iter().all(|marked| !marked));
+        assert_eq!(outliers(&[100.0; 8]), [false; 8]);
+    }
+
+    #[test]
+    fn of_few_runs_none_stands_apart() {
+        assert_eq!(outliers(&[1.0, 1.0, 1.0, 1e9]), [false; 4]);
+        assert!(outliers(&[]).is_empty());
+    }
+
+    proptest! {
+        /// On the scale of logarithms, half and twice the speed are equally far, and units do not matter.
+        #[test]
+        fn scores_do_not_depend_on_the_unit(rates in prop::collection::vec(1.0_f64..1e4, 5..30), factor in 0.01_f64..100.0) {
+            let scaled: Vec<f64> = rates.iter().map(|rate| rate * factor).collect();
+            for (a, b) in modified_z_scores(&rates).iter().zip(modified_z_scores(&scaled)) {
+                prop_assert!((a - b).abs() <= 1e-6 * (1.0 + a.abs()), "{} and {}", a, b);
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Places with ties: what cannot be told apart shares one.
+//!
+//! Devices are ordered by their median, fastest first; where medians are equal, by their key. The first of a place leads
+//! it. Each next device shares the place when its upper quartile reaches its *leader's* lower quartile, that is, when the
+//! two interquartile intervals overlap; otherwise it opens a new place. Comparing with the leader and not with the
+//! neighbour keeps long chains of small steps from tying the fastest with the slowest. Devices of a place are a stretch of
+//! the order, each device has exactly one, and the place does not depend on the order in which devices are given, so that
+//! sharing a place is an equivalence. Two devices whose intervals overlap may still have different places, when the
+//! faster of them is tied with a leader that the slower does not reach.
+
+use super::Figure;
+
+/// A device with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The key of its group.
+    pub device: String,
+    pub figure: Figure,
+    /// From 1; one more than the number of devices in better places (1, 1, 3, 4, 4, 6).
+    pub place: usize,
+}
+
+/// Orders the devices of one category and gives them their places.
+pub fn places(mut devices: Vec<(String, Figure)>) -> Vec<Placed> {
+    devices.sort_by(|(a, of_a), (b, of_b)| of_b.median.total_cmp(&of_a.median).then_with(|| a.cmp(b)));
+    let mut placed: Vec<Placed> = Vec::with_capacity(devices.len());
+    // The lower quartile of the place's leader, and the place.
+    let mut leader = None;
+    for (above, (device, figure)) in devices.into_iter().enumerate() {
+        let tied = leader.filter(|(lower_quartile, _)| figure.upper_quartile >= *lower_quartile);
+        let (_, place) = *leader.insert(tied.unwrap_or((figure.lower_quartile, above + 1)));
+        placed.push(Placed { device, figure, place });
+    }
+    placed
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn figure(lower_quartile: f64, median: f64, upper_quartile: f64) -> Figure {
+        Figure { median, lower_quartile, upper_quartile, runs: 4, submitters: 4 }
+    }
+
+    fn placed(devices: &[(&str, [f64; 3])]) -> Vec<(String, usize)> {
+        let given =
+            devices.iter().map(|(name, [low, middle, high])| ((*name).to_owned(), figure(*low, *middle, *high)));
+        places(given.collect()).into_iter().map(|placed| (placed.device, placed.place)).collect()
+    }
+
+    #[test]
+    fn devices_that_differ_clearly_have_places_of_their_own() {
+        let found = placed(&[("slow", [1.0, 2.0, 3.0]), ("fast", [7.0, 8.0, 9.0]), ("middling", [4.0, 5.0, 6.0])]);
+        assert_eq!(found, [("fast".to_owned(), 1), ("middling".to_owned(), 2), ("slow".to_owned(), 3)]);
+    }
+
+    #[test]
+    fn overlapping_devices_share_a_place_and_the_next_counts_them() {
+        let found = placed(&[("a", [8.0, 9.0, 10.0]), ("b", [7.0, 8.0, 8.0]), ("c", [1.0, 2.0, 3.0])]);
+        assert_eq!(found.iter().map(|(_, place)| *place).collect::<Vec<_>>(), [1, 1, 3]);
+    }
+
+    #[test]
+    fn a_chain_of_small_steps_does_not_tie_the_first_with_the_last() {
+        // Each reaches the next above it, and only every second one the leader.
+        let found =
+            placed(&[("a", [9.0, 10.0, 11.0]), ("b", [7.0, 8.0, 9.0]), ("c", [5.0, 6.0, 7.0]), ("d", [3.0, 4.0, 5.0])]);
+        assert_eq!(found.iter().map(|(_, place)| *place).collect::<Vec<_>>(), [1, 1, 3, 3]);
+    }
+
+    #[test]
+    fn equal_medians_are_ordered_by_key_and_nobody_has_no_place() {
+        let found = placed(&[("b", [1.0, 1.0, 1.0]), ("a", [1.0, 1.0, 1.0])]);
+        assert_eq!(found, [("a".to_owned(), 1), ("b".to_owned(), 1)]);
+        assert!(placed(&[]).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn places_rise_count_those_above_and_do_not_depend_on_the_order_given(
+            spreads in prop::collection::vec([1.0_f64..100.0, 0.0..10.0, 0.0..10.0], 0..20)
+        ) {
+            let mut devices: Vec<(String, Figure)> = spreads.iter().enumerate()
+                .map(|(i, [median, below, above])| (format!("{i:02}"), figure(median - below, *median, median + above)))
+                .collect();
+            let found = places(devices.clone());
+            devices.reverse();
+            prop_assert_eq!(&places(devices), &found);
+            for (above, one) in found.iter().enumerate() {
+                let first = found.iter().position(|other| other.place == one.place).unwrap();
+                prop_assert_eq!(one.place, first + 1);
+                prop_assert!(found[..above].iter().all(|other| other.place <= one.place));
+                let leader = &found[first].figure;
+                prop_assert!(first == above || one.figure.upper_quartile >= leader.lower_quartile);
+            }
+        }
+    }
+}

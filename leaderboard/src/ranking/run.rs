@@ -1,0 +1,25 @@
+//! What is compared with what.
+
+use results::{ClientKind, Precision, Suite};
+
+/// Runs are compared inside a category, and never across: not a browser with the command line, not f16 with f32.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Category {
+    pub suite: Suite,
+    pub workload: String,
+    pub backend: String,
+    pub precision: Precision,
+    pub client_kind: ClientKind,
+}
+
+/// One proven run of a workload, as far as its place depends on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProvenRun {
+    pub run_id: String,
+    /// Samples per second, more than 0: the median over the run's windows.
+    pub rate: f64,
+    /// Who uploaded it, as the word of [`super::SubmitterSalt`] for that day; absent where nobody knows.
+    pub submitter: Option<String>,
+    /// Of the upload, in days since 1970-01-01 UTC.
+    pub day: u32,
+}

@@ -1,0 +1,168 @@
+//! One number for a suite: how fast a run is beside a frozen reference run.
+//!
+//! The score is the geometric mean over the suite's workloads of rate / reference rate, computed in log space: 1 is as
+//! fast as the reference, 2 twice as fast. The geometric mean alone does not depend on which run is the reference when two
+//! scores are divided: Fleming and Wallace, "How not to lie with statistics: the correct way to summarize benchmark
+//! results" (1986). Scores of different versions of a suite are never compared.
+//!
+//! `reference/score.json` is a list of [`ReferenceScore`]s, one for each version of each suite. It is empty until a real
+//! run is frozen; until then there is no score.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use results::summary::has_learned;
+use results::{Outcome, RunRecord, Suite, WorkloadRecord};
+use serde::{Deserialize, Serialize};
+
+/// The rates of the run that is 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReferenceScore {
+    pub suite: Suite,
+    /// Samples per second of each workload of the suite, all of them and each more than zero.
+    pub samples_per_second: BTreeMap<String, f64>,
+}
+
+static REFERENCES: LazyLock<Vec<ReferenceScore>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../../reference/score.json")).expect("the file is checked in")
+});
+
+/// Every frozen reference.
+pub fn references() -> &'static [ReferenceScore] {
+    &REFERENCES
+}
+
+impl ReferenceScore {
+    /// The reference that a record makes, to be frozen; nothing unless it is a standard run in which every workload of a
+    /// suite that the engine knows was completed, settled and learned.
+    pub fn of(record: &RunRecord) -> Option<Self> {
+        let suite = engine::suite(&record.suite.name).filter(|suite| suite.version == record.suite.version)?;
+        if !record.is_standard() {
+            return None;
+        }
+        let rate = |name: &&'static str| {
+            let workload = record.workloads.iter().find(|workload| workload.workload == **name)?;
+            Some(((*name).to_owned(), figure(workload)?))
+        };
+        let samples_per_second = suite.workloads.iter().map(rate).collect::<Option<_>>()?;
+        Some(Self { suite: record.suite.clone(), samples_per_second })
+    }
+
+    /// The score of a run with these rates, in samples per second by workload; nothing unless every workload of the suite
+    /// has one. Workloads that the reference does not have change nothing.
+    pub fn score(&self, samples_per_second: &BTreeMap<String, f64>) -> Option<f64> {
+        let logarithm = |(name, reference): (&String, &f64)| {
+            let rate = samples_per_second.get(name).filter(|rate| rate.is_finite() && **rate > 0.0)?;
+            Some((rate / reference).ln())
+        };
+        let logarithms: Vec<f64> = self.samples_per_second.iter().map(logarithm).collect::<Option<_>>()?;
+        results::statistics::mean(&logarithms).map(f64::exp)
+    }
+}
+
+/// The figure that a workload ranks by, where it may.
+fn figure(workload: &WorkloadRecord) -> Option<f64> {
+    let counts = workload.outcome == Outcome::Completed && workload.summary.stable && has_learned(workload);
+    workload.summary.samples_per_second.filter(|rate| counts && *rate > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use results::Evaluation;
+
+    use super::*;
+    use crate::devices::testing::native;
+
+    fn rates(of: &[(&str, f64)]) -> BTreeMap<String, f64> {
+        of.iter().map(|(name, rate)| ((*name).to_owned(), *rate)).collect()
+    }
+
+    fn reference(of: &[(&str, f64)]) -> ReferenceScore {
+        ReferenceScore { suite: Suite { name: "quick".to_owned(), version: 1 }, samples_per_second: rates(of) }
+    }
+
+    /// A record in which every workload of the suite has a figure.
+    fn complete_record() -> RunRecord {
+        let mut record = native("NVIDIA GeForce RTX 4090", "NVIDIA");
+        let suite = engine::suite(&record.suite.name).unwrap();
+        record.suite.version = suite.version;
+        let mut workload = record.workloads.remove(0);
+        workload.summary.samples_per_second = Some(1000.0);
+        workload.summary.stable = true;
+        workload.evaluations =
+            vec![Evaluation { step: 1, training_seconds: 1.0, seconds: 1.0, loss: 0.1, accuracy: 0.98 }];
+        let named = |name: &&str| WorkloadRecord { workload: (*name).to_owned(), ..workload.clone() };
+        record.workloads = suite.workloads.iter().map(named).collect();
+        record
+    }
+
+    #[test]
+    fn twice_as_fast_in_one_and_half_as_fast_in_another_is_as_fast() {
+        let reference = reference(&[("a", 100.0), ("b", 5.0)]);
+        let score = |a, b| reference.score(&rates(&[("a", a), ("b", b)])).unwrap();
+        assert!((score(100.0, 5.0) - 1.0).abs() < 1e-12);
+        assert!((score(200.0, 2.5) - 1.0).abs() < 1e-12);
+        assert!((score(200.0, 10.0) - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_incomplete_suite_has_no_score() {
+        let reference = reference(&[("a", 100.0), ("b", 5.0)]);
+        assert_eq!(reference.score(&rates(&[("a", 100.0)])), None);
+        assert_eq!(reference.score(&rates(&[("a", 100.0), ("b", 0.0)])), None);
+        assert_eq!(reference.score(&rates(&[("a", 100.0), ("b", f64::NAN)])), None);
+    }
+
+    #[test]
+    fn a_complete_record_makes_a_reference_beside_which_it_is_one() {
+        let made = ReferenceScore::of(&complete_record()).unwrap();
+        assert!((made.score(&made.samples_per_second).unwrap() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_record_that_may_not_rank_makes_no_reference() {
+        let spoilt: [fn(&mut RunRecord); 5] = [
+            |record| record.non_standard.push("2 epochs".to_owned()),
+            |record| drop(record.workloads.pop()),
+            |record| record.workloads[0].summary.stable = false,
+            |record| record.workloads[0].outcome = Outcome::Cancelled,
+            |record| record.suite.version += 1,
+        ];
+        for spoil in spoilt {
+            let mut record = complete_record();
+            spoil(&mut record);
+            assert_eq!(ReferenceScore::of(&record), None);
+        }
+    }
+
+    #[test]
+    fn what_is_frozen_is_complete_and_there_is_one_for_each_version_of_a_suite() {
+        for (i, frozen) in references().iter().enumerate() {
+            let again = references()[..i].iter().any(|before| before.suite == frozen.suite);
+            assert!(!again && frozen.samples_per_second.values().all(|rate| *rate > 0.0), "{:?}", frozen.suite);
+            // Older versions are kept; the current one must name what the suite has.
+            if let Some(suite) = engine::suite(&frozen.suite.name).filter(|suite| suite.version == frozen.suite.version)
+            {
+                assert!(suite.workloads.iter().all(|name| frozen.samples_per_second.contains_key(*name)));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_ratio_of_two_scores_does_not_depend_on_the_reference(values in prop::collection::vec(prop::array::uniform4(1.0_f64..1e6), 1..20)) {
+            let column = |column: usize| -> BTreeMap<String, f64> {
+                values.iter().enumerate().map(|(i, row)| (format!("{i}"), row[column])).collect()
+            };
+            let ratio = |reference| {
+                let suite = Suite { name: "quick".to_owned(), version: 1 };
+                let reference = ReferenceScore { suite, samples_per_second: reference };
+                reference.score(&column(0)).unwrap() / reference.score(&column(1)).unwrap()
+            };
+            let (a, b) = (ratio(column(2)), ratio(column(3)));
+            prop_assert!((a - b).abs() <= 1e-9 * a.abs());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Who counts as one submitter today, without knowing anybody.
+//!
+//! The word for a submitter is HMAC-SHA-256 (RFC 2104) of the address under the salt of the day, cut to 64 bits. The salt
+//! is random and forgotten when its day is over; from then on nobody, the server's host included, can find the address of
+//! a word by trying all addresses, and the words of two days cannot be told to be one person.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+/// Bytes of the salt: as many as of the hash, so that it cannot be guessed.
+const SALT_BYTES: usize = 32;
+/// Bytes of a word, 16 digits in hex: two submitters of a day never meet by chance.
+const WORD_BYTES: usize = 8;
+
+/// The secret of one day.
+#[derive(Clone)]
+pub struct SubmitterSalt([u8; SALT_BYTES]);
+
+impl SubmitterSalt {
+    /// From bytes that were kept for the rest of the day.
+    pub fn new(bytes: [u8; SALT_BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// A new one, from the operating system.
+    ///
+    /// # Errors
+    /// When the operating system has no random bytes.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; SALT_BYTES];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// The word for whoever has this address today, 16 digits in hex.
+    ///
+    /// An IPv6 address counts by its first 64 bits, because a household has all the others to itself (RFC 6177) and its
+    /// devices change them daily; an IPv4 address in an IPv6 one counts as what it is.
+    pub fn word(&self, address: IpAddr) -> String {
+        // Any length of key is allowed, so that there is nothing to fail.
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length");
+        match address.to_canonical() {
+            IpAddr::V4(address) => mac.update(&address.octets()),
+            IpAddr::V6(address) => mac.update(&address.octets()[..8]),
+        }
+        let digest = mac.finalize().into_bytes();
+        digest[..WORD_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// A secret is not printed.
+impl fmt::Debug for SubmitterSalt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SubmitterSalt(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(salt: u8, address: &str) -> String {
+        SubmitterSalt::new([salt; SALT_BYTES]).word(address.parse().unwrap())
+    }
+
+    #[test]
+    fn an_address_has_one_word_a_day_and_another_the_next_day() {
+        let today = word(1, "192.0.2.7");
+        assert_eq!(today, word(1, "192.0.2.7"));
+        assert_ne!(today, word(2, "192.0.2.7"));
+        assert_ne!(today, word(1, "192.0.2.8"));
+        assert!(today.len() == 16 && today.bytes().all(|digit| digit.is_ascii_hexdigit()), "{today}");
+    }
+
+    #[test]
+    fn a_household_is_one_submitter_however_its_address_ends() {
+        let home = word(1, "2001:db8:1:2::1");
+        assert_eq!(home, word(1, "2001:db8:1:2:ffff:eeee:dddd:cccc"));
+        assert_ne!(home, word(1, "2001:db8:1:3::1"));
+    }
+
+    #[test]
+    fn an_address_is_the_same_however_it_is_written() {
+        assert_eq!(word(1, "::ffff:192.0.2.7"), word(1, "192.0.2.7"));
+    }
+
+    #[test]
+    fn the_word_is_that_of_the_published_hash() {
+        // Computed with Python: hmac.new(b"\x0b" * 32, bytes([192, 0, 2, 7]), "sha256").hexdigest()[:16].
+        assert_eq!(word(0x0b, "192.0.2.7"), "00e7abac7523b410");
+    }
+
+    #[test]
+    fn random_salts_differ_and_are_not_printed() {
+        let [a, b] = [SubmitterSalt::random().unwrap(), SubmitterSalt::random().unwrap()];
+        assert_ne!(a.0, b.0);
+        assert_eq!(format!("{a:?}"), "SubmitterSalt(…)");
+    }
+}
