@@ -6,6 +6,8 @@ use crate::proof::{Announcement, Key};
 
 /// A row is kept this long after it expires, so that a late client is told "expired" and not "unknown".
 const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
+/// Rows that one announcement forgets at most: it makes one, so that they get fewer, and it is never held up for long.
+const FORGOTTEN_AT_ONCE: i64 = 500;
 
 /// A run that was announced.
 #[derive(Clone, Debug)]
@@ -35,13 +37,24 @@ impl Started {
 }
 
 impl Storage {
-    /// Keeps a run that was announced, and forgets those that expired long before.
-    pub(crate) async fn start(&self, run: &Started) -> Result<(), StorageError> {
+    /// Keeps a run that was announced, unless `most` are open, and forgets some of those that expired long before.
+    pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool, StorageError> {
         let mut transaction = self.pool.begin().await?;
-        sqlx::query("DELETE FROM started_runs WHERE expires_unix_seconds < $1")
-            .bind(run.created_unix_seconds - KEPT_SECONDS)
-            .execute(&mut *transaction)
-            .await?;
+        sqlx::query(
+            "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
+             WHERE expires_unix_seconds < $1 ORDER BY expires_unix_seconds LIMIT $2)",
+        )
+        .bind(run.created_unix_seconds - KEPT_SECONDS)
+        .bind(FORGOTTEN_AT_ONCE)
+        .execute(&mut *transaction)
+        .await?;
+        if let Some(most) = most
+            && open(&mut transaction, run.created_unix_seconds, most).await? >= i64::from(most)
+        {
+            // What was forgotten stays forgotten.
+            transaction.commit().await?;
+            return Ok(false);
+        }
         sqlx::query(
             "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
              created_unix_seconds, expires_unix_seconds, used) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -58,7 +71,7 @@ impl Storage {
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        Ok(())
+        Ok(true)
     }
 
     pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>, StorageError> {
@@ -83,4 +96,17 @@ impl Storage {
             used: row.try_get("used")?,
         }))
     }
+}
+
+/// How many announced runs are neither used nor expired; counting ends at `most`.
+async fn open(connection: &mut sqlx::SqliteConnection, now: f64, most: u32) -> Result<i64, StorageError> {
+    let row = sqlx::query(
+        "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \
+         AND expires_unix_seconds > $1 LIMIT $2) AS open_runs",
+    )
+    .bind(now)
+    .bind(i64::from(most))
+    .fetch_one(connection)
+    .await?;
+    Ok(row.try_get("open")?)
 }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use leaderboard::{Clock, Config, ExistingDatabase, Server, Task, upkeep};
+use leaderboard::{Clock, Config, ExistingDatabase, Protection, Server, Task, upkeep};
 use results::RunRecord;
 use results::api::{AcceptedRun, StartedRun, Tier};
 use tempfile::TempDir;
@@ -19,6 +19,7 @@ pub(crate) struct TestServer {
     client: Client,
     now: Arc<Mutex<f64>>,
     folder: TempDir,
+    protection: Protection,
     running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
@@ -32,21 +33,31 @@ impl Deref for TestServer {
 
 impl TestServer {
     pub(crate) fn start() -> Self {
-        Self::with_folders(tempfile::tempdir().unwrap(), None, None)
+        Self::protected_by(Protection::default())
+    }
+
+    /// One with limits and budgets of its own.
+    pub(crate) fn protected_by(protection: Protection) -> Self {
+        Self::open(tempfile::tempdir().unwrap(), None, None, protection)
     }
 
     /// `folder` holds the data base; `page` and `data` are names of folders inside it.
     pub(crate) fn with_folders(folder: TempDir, page: Option<&str>, data: Option<&str>) -> Self {
         let inside = |name: &str| folder.path().join(name);
+        let (page, data) = (page.map(inside), data.map(inside));
+        Self::open(folder, page, data, Protection::default())
+    }
+
+    fn open(folder: TempDir, page: Option<PathBuf>, data: Option<PathBuf>, protection: Protection) -> Self {
         let now = Arc::new(Mutex::new(BEGINNING));
-        let (client, running) = launch(&folder, &now, page.map(inside), data.map(inside));
-        Self { client, now, folder, running: Some(running) }
+        let (client, running) = launch(&folder, &now, page, data, protection.clone());
+        Self { client, now, folder, protection, running: Some(running) }
     }
 
     /// Stops the server and starts another one on the same data base, at the same moment.
     pub(crate) fn restart(&mut self) {
         self.stop();
-        let (client, running) = launch(&self.folder, &self.now, None, None);
+        let (client, running) = launch(&self.folder, &self.now, None, None, self.protection.clone());
         (self.client, self.running) = (client, Some(running));
     }
 
@@ -121,6 +132,7 @@ fn launch(
     now: &Arc<Mutex<f64>>,
     page: Option<PathBuf>,
     data: Option<PathBuf>,
+    protection: Protection,
 ) -> (Client, (oneshot::Sender<()>, JoinHandle<()>)) {
     let clock = Arc::clone(now);
     let config = Config {
@@ -134,6 +146,7 @@ fn launch(
         run_lifetime_seconds: 6.0 * 3600.0,
         seed: None,
         connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
+        protection,
         clock: Clock::from_fn(move || *clock.lock().unwrap()),
     };
     let (stop, stopped) = oneshot::channel::<()>();
