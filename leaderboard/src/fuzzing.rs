@@ -2,12 +2,14 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header;
 use http_body_util::BodyExt;
+use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
 use crate::api::Leaderboard;
@@ -62,4 +64,20 @@ impl InProcess {
         let body = response.into_body().collect().await.map_err(|error| error.to_string())?;
         Ok(Answered { status, text: String::from_utf8_lossy(&body.to_bytes()).into_owned() })
     }
+}
+
+/// Imports bytes as a record, for a fuzzer that knows nothing else; the server is made for the first ones.
+///
+/// # Panics
+/// Whatever fails inside the server, which is what the fuzzer looks for.
+pub fn import(bytes: &[u8]) {
+    static SERVER: OnceLock<(Runtime, InProcess)> = OnceLock::new();
+    let (runtime, server) = SERVER.get_or_init(|| {
+        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let file = std::env::temp_dir().join(format!("gradmark-fuzzing-{}.sqlite", std::process::id()));
+        let server = runtime.block_on(InProcess::open(&file, Clock::system())).expect("a data base");
+        (runtime, server)
+    });
+    let answered = runtime.block_on(server.send("POST", "/api/v1/runs/import", bytes.to_vec())).expect("an answer");
+    assert!(answered.status < 500, "{answered:?}");
 }

@@ -11,16 +11,20 @@ use tokio::sync::oneshot;
 
 use super::{Client, record};
 
+/// What stops a server, and its thread.
+type Running = (oneshot::Sender<()>, JoinHandle<()>);
+
 /// The moment at which every test begins.
 pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
 
 /// The server in a thread of this process, with a clock that stands still until it is moved.
 pub(crate) struct TestServer {
     client: Client,
+    metrics: Option<Client>,
     now: Arc<Mutex<f64>>,
     folder: TempDir,
     protection: Protection,
-    running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    running: Option<Running>,
 }
 
 impl Deref for TestServer {
@@ -50,15 +54,20 @@ impl TestServer {
 
     fn open(folder: TempDir, page: Option<PathBuf>, data: Option<PathBuf>, protection: Protection) -> Self {
         let now = Arc::new(Mutex::new(BEGINNING));
-        let (client, running) = launch(&folder, &now, page, data, protection.clone());
-        Self { client, now, folder, protection, running: Some(running) }
+        let (client, metrics, running) = launch(&folder, &now, page, data, protection.clone());
+        Self { client, metrics, now, folder, protection, running: Some(running) }
     }
 
     /// Stops the server and starts another one on the same data base, at the same moment.
     pub(crate) fn restart(&mut self) {
         self.stop();
-        let (client, running) = launch(&self.folder, &self.now, None, None, self.protection.clone());
-        (self.client, self.running) = (client, Some(running));
+        let (client, metrics, running) = launch(&self.folder, &self.now, None, None, self.protection.clone());
+        (self.client, self.metrics, self.running) = (client, metrics, Some(running));
+    }
+
+    /// Reads what monitoring reads.
+    pub(crate) fn metrics(&self) -> &Client {
+        self.metrics.as_ref().expect("started with an address for metrics")
     }
 
     pub(crate) fn pass(&self, seconds: f64) {
@@ -133,7 +142,7 @@ fn launch(
     page: Option<PathBuf>,
     data: Option<PathBuf>,
     protection: Protection,
-) -> (Client, (oneshot::Sender<()>, JoinHandle<()>)) {
+) -> (Client, Option<Client>, Running) {
     let clock = Arc::clone(now);
     let config = Config {
         listen: "127.0.0.1:0".to_owned(),
@@ -155,9 +164,10 @@ fn launch(
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async {
             let server = Server::bind(config).await.unwrap();
-            tell_address.send(server.address()).unwrap();
+            tell_address.send((server.address(), server.metrics_address())).unwrap();
             server.run(async { stopped.await.unwrap() }).await;
         });
     });
-    (Client::new(address.recv().unwrap()), (stop, thread))
+    let (address, metrics) = address.recv().unwrap();
+    (Client::new(address), metrics.map(Client::new), (stop, thread))
 }
