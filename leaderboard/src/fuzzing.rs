@@ -17,8 +17,10 @@ use crate::data_sets::DataFolder;
 use crate::limits::{Budgets, Limits, Peer};
 use crate::metrics::Metrics;
 use crate::pages::Pages;
+use crate::proof::Key;
 use crate::router::{Surroundings, router};
 use crate::storage::Storage;
+use crate::verification::Verifiers;
 use crate::{Clock, Protection};
 
 /// The whole router on a data base of its own, without limits that would stop whoever asks thousands of times.
@@ -41,7 +43,11 @@ impl InProcess {
         let pages = Pages::open(None, None).await.map_err(|error| error.to_string())?;
         let budgets = Budgets { open_runs: None, import_bytes_per_day: None };
         let data = DataFolder::new(None);
-        let leaderboard = Leaderboard { storage, clock, data, run_lifetime_seconds: 1e9, budgets };
+        let key = Key::load(Some(&"fuzzed".repeat(8)), Path::new("")).map_err(|error| error.to_string())?;
+        // Nothing is computed again: no thread is started that would.
+        let (verifiers, seed) = (Verifiers::default(), None);
+        let leaderboard =
+            Leaderboard { storage, clock, key, verifiers, data, run_lifetime_seconds: 1e9, seed, budgets };
         let limits = Limits::new(&Protection::default());
         let surroundings = Surroundings { limits, metrics: Metrics::default(), behind_tls: false };
         Ok(Self { router: router(leaderboard, pages, surroundings) })

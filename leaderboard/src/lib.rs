@@ -30,7 +30,7 @@ mod verification;
 
 pub use clock::Clock;
 pub use config::{Arguments, CommandLine, Config, ExistingDatabase, Task};
-pub use proof::KeyError;
 pub use limits::ProxyHeader;
+pub use proof::KeyError;
 pub use protection::Protection;
 pub use server::{Server, StartError};

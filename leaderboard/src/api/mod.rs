@@ -16,9 +16,9 @@ use axum::routing::{get, post, put};
 use crate::clock::Clock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
-use crate::proof::Key;
 use crate::etag;
 use crate::limits::Budgets;
+use crate::proof::Key;
 use crate::storage::Storage;
 use crate::verification::Verifiers;
 

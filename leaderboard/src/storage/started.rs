@@ -118,7 +118,6 @@ mod tests {
     fn announced(run_id: String) -> Started {
         Started {
             run_id,
-            nonce: "n".to_owned(),
             seed: 1,
             suite: Suite { name: "quick".to_owned(), version: 1 },
             engine_version: "0.1.0".to_owned(),
