@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use results::api::Tier;
 
-use crate::Clock;
+use crate::{Clock, Protection};
 
 /// Serves the Gradmark leaderboard: the API, and the page and the data sets where they are given.
 ///
@@ -20,6 +20,10 @@ use crate::Clock;
       The page as `cargo xtask run` built it, and the data sets that it trains on, as far as they are there.
   leaderboard --listen 127.0.0.1:0 --database /tmp/try.sqlite
       A free port; the address is the first line on stdout.
+  leaderboard --behind-tls --trusted-proxy-header x-forwarded-for
+      Behind a proxy with TLS that says which address each request came from, so that limits are for each of them.
+  leaderboard --metrics-listen 127.0.0.1:9187
+      Numbers for Prometheus at http://127.0.0.1:9187/metrics, which the public address does not have.
   leaderboard backup --database gradmark.sqlite gradmark-monday.sqlite
       A copy of the data base, also while the server runs.
   leaderboard set-tier 0123456789abcdef hidden
@@ -126,6 +130,8 @@ pub struct Arguments {
     /// Connections that one address may have open; by itself 128, and as many as there are for a proxy on this machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub connections_per_address: Option<u16>,
+    #[command(flatten)]
+    pub protection: Protection,
 }
 
 /// What a server needs to know before it starts.
@@ -143,6 +149,7 @@ pub struct Config {
     pub seed: Option<u32>,
     /// Absent where it follows from the address: one of this machine is a proxy's.
     pub connections_per_address: Option<usize>,
+    pub protection: Protection,
     pub clock: Clock,
 }
 
@@ -159,6 +166,7 @@ impl From<Arguments> for Config {
             run_lifetime_seconds: f64::from(arguments.run_lifetime_seconds),
             seed: None,
             connections_per_address: arguments.connections_per_address.map(usize::from),
+            protection: arguments.protection,
             clock: Clock::system(),
         }
     }

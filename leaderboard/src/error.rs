@@ -1,8 +1,12 @@
+use std::time::Duration;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::api::ErrorBody;
 
+use crate::limits::Kind;
+use crate::metrics::Event;
 use crate::storage::StorageError;
 use crate::validation::Refusal;
 
@@ -11,11 +15,16 @@ use crate::validation::Refusal;
 pub(crate) struct ApiError {
     status: StatusCode,
     body: ErrorBody,
+    /// When it may be worth trying again.
+    retry_after: Option<Duration>,
+    /// What is counted.
+    event: Option<Event>,
 }
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
-        Self { status, body: ErrorBody { code: code.to_owned(), message: message.into(), field: None } }
+        let body = ErrorBody { code: code.to_owned(), message: message.into(), field: None };
+        Self { status, body, retry_after: None, event: None }
     }
 
     #[cfg(test)]
@@ -25,6 +34,17 @@ impl ApiError {
 
     pub(crate) fn at(mut self, field: impl Into<String>) -> Self {
         self.body.field = Some(field.into());
+        self
+    }
+
+    pub(crate) fn retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// Counts the refusal under the name of a limit.
+    pub(crate) fn refused_by(mut self, limit: &'static str) -> Self {
+        self.event = Some(Event::Refused(limit));
         self
     }
 
@@ -62,6 +82,26 @@ impl ApiError {
             "busy",
             "The leaderboard has too much to do right now. Wait a few seconds and try again.",
         )
+        .retry_after(Duration::from_secs(5))
+        .refused_by("busy")
+    }
+
+    /// For one address that asks too often; the message does not say which.
+    pub(crate) fn too_many_requests(kind: Kind, wait: Duration) -> Self {
+        let what = match kind {
+            Kind::Announcements => "so many runs were announced",
+            Kind::Imports => "so many records were imported",
+            Kind::Uploads => "so much was sent for announced runs",
+            Kind::Reading => "so many requests came",
+        };
+        let seconds = whole_seconds(wait);
+        Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_requests",
+            format!("From your address {what} that the leaderboard asks you to wait. Try again in {seconds} s."),
+        )
+        .retry_after(wait)
+        .refused_by(kind.name())
     }
 
     pub(crate) fn wrong_nonce() -> Self {
@@ -97,26 +137,31 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(self.body)).into_response();
         let headers = response.headers_mut();
-        match self.status {
-            StatusCode::UNAUTHORIZED => {
-                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            }
-            StatusCode::SERVICE_UNAVAILABLE => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
-            }
-            _ => {}
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(wait) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+        }
+        if let Some(event) = self.event {
+            event.travels_with(&mut response);
         }
         response
     }
+}
+
+/// So long that the wait is over; never none, which would be no wait.
+fn whole_seconds(wait: Duration) -> u64 {
+    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }
 
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         if error.is_busy() {
             tracing::warn!(cause = &error as &dyn std::error::Error, "the data base is too busy");
-            return Self::busy();
+            return Self { event: Some(Event::DatabaseFailed), ..Self::busy() };
         }
-        Self::internal(&error)
+        Self { event: Some(Event::DatabaseFailed), ..Self::internal(&error) }
     }
 }
 

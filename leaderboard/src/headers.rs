@@ -40,8 +40,9 @@ pub(crate) async fn security(State(pages): State<Pages>, request: Request, next:
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static(if open { "cross-origin" } else { "same-origin" }));
     if api {
-        // Lists change, and the answer to an upload holds a secret.
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Lists change: what may be kept must be asked about each time. The answer to an upload holds a secret.
+        let caching = if headers.contains_key(header::ETAG) { "no-cache" } else { "no-store" };
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
     }
     if open {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));

@@ -10,11 +10,17 @@ mod connections;
 mod data_sets;
 pub mod devices;
 mod error;
+mod etag;
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod headers;
+mod limits;
+mod metrics;
 mod pages;
 mod proof;
 pub mod ranking;
+mod protection;
 mod receiving;
 mod router;
 mod secrets;
@@ -26,5 +32,7 @@ mod verification;
 
 pub use clock::Clock;
 pub use config::{Arguments, CommandLine, Config, ExistingDatabase, Task};
+pub use limits::ProxyHeader;
 pub use proof::KeyError;
+pub use protection::Protection;
 pub use server::{Server, StartError};

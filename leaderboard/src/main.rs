@@ -31,6 +31,9 @@ async fn perform() -> anyhow::Result<()> {
 
     let server = Server::bind(arguments.into()).await?;
     println!("listening on http://{}", server.address());
+    if let Some(address) = server.metrics_address() {
+        println!("metrics on http://{address}/metrics");
+    }
     server.run(interrupted()?).await;
     Ok(())
 }

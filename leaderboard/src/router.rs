@@ -1,38 +1,64 @@
 use std::any::Any;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::http::{HeaderValue, header};
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::api::{self, Leaderboard};
 use crate::error::ApiError;
 use crate::guard::{RequestSlots, guard};
 use crate::headers;
+use crate::limits::{Limits, limit};
+use crate::metrics::{self, Metrics};
 use crate::pages::{self, Pages};
 
 /// Good and quick; the files that matter are compressed when they are built.
 const COMPRESSION: CompressionLevel = CompressionLevel::Precise(4);
 
-/// The whole server as one service. From outside in: headers, guard, panics, compression, routes.
-pub(crate) fn router(leaderboard: Leaderboard, pages: Pages) -> Router {
+/// A year of TLS only, for the answers of a server that is reached over TLS.
+const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+/// What stands between the network and the routes.
+pub(crate) struct Surroundings {
+    pub(crate) limits: Limits,
+    pub(crate) metrics: Metrics,
+    /// Whether clients see TLS, of which the server itself knows nothing.
+    pub(crate) behind_tls: bool,
+}
+
+/// The whole server as one service. From outside in: headers, metrics, guard, panics, limits, compression, routes.
+///
+/// A request is refused for having come too often only when its body is here, so that its client gets to hear it.
+pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surroundings) -> Router {
+    let Surroundings { limits, metrics, behind_tls } = surroundings;
     let compressed = Router::new()
         .route("/healthz", get(api::health))
         .nest("/api", api::routes())
         // A nested router does not see its own prefix with a slash.
         .route("/api/", any(async || ApiError::unknown_route()))
+        .route_layer(from_fn(metrics::note_route))
         .with_state(leaderboard)
         .fallback_service(pages::page(pages.clone()))
         .layer(CompressionLayer::new().quality(COMPRESSION));
-    Router::new()
+    let router = Router::new()
         .nest_service("/data", pages::data(&pages))
         .fallback_service(compressed)
+        .layer(from_fn_with_state(limits, limit))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(RequestSlots::default(), guard))
-        .layer(from_fn_with_state(pages, headers::security))
+        .layer(from_fn_with_state(metrics, metrics::measure))
+        .layer(from_fn_with_state(pages, headers::security));
+    if behind_tls {
+        router.layer(SetResponseHeaderLayer::overriding(header::STRICT_TRANSPORT_SECURITY, TLS_ONLY))
+    } else {
+        router
+    }
 }
 
 fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {

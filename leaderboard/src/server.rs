@@ -5,6 +5,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -12,14 +14,17 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
+use tower::ServiceExt;
 
 use crate::Config;
 use crate::api::Leaderboard;
 use crate::connections::OpenConnections;
 use crate::data_sets::DataFolder;
+use crate::limits::{Budgets, Limits, Peer};
+use crate::metrics::{Event, Metrics, MetricsListener};
 use crate::pages::Pages;
 use crate::proof::{Key, KeyError};
-use crate::router::router;
+use crate::router::{Surroundings, router};
 use crate::storage::{Storage, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
 
@@ -39,6 +44,10 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 pub enum StartError {
     #[error("cannot listen on {address}: {cause}. Choose another address or port with --listen.")]
     Listen { address: String, cause: std::io::Error },
+    #[error(
+        "cannot listen for readers of metrics on {address}: {cause}. Choose another address or port with --metrics-listen."
+    )]
+    ListenForMetrics { address: String, cause: std::io::Error },
     #[error("cannot use the data base {}: {cause}", file.display())]
     Database { file: PathBuf, cause: StorageError },
     #[error(transparent)]
@@ -67,6 +76,9 @@ pub struct Server {
     verifiers: Verifiers,
     threads: usize,
     tools: Tools,
+    limits: Limits,
+    metrics: Metrics,
+    metrics_listener: Option<MetricsListener>,
 }
 
 impl Server {
@@ -93,6 +105,14 @@ impl Server {
             key: key.clone(),
             samples: VerificationSamples::new(folder_of_data),
         };
+        let metrics_listener = match config.protection.metrics_listen.clone() {
+            None => None,
+            Some(address) => Some(
+                MetricsListener::bind(&address)
+                    .await
+                    .map_err(|cause| StartError::ListenForMetrics { address, cause })?,
+            ),
+        };
         let leaderboard = Leaderboard {
             storage: storage.clone(),
             clock: config.clock,
@@ -101,11 +121,29 @@ impl Server {
             data,
             run_lifetime_seconds: config.run_lifetime_seconds,
             seed: config.seed,
+            budgets: Budgets::new(&config.protection),
         };
-        let threads = config.verifiers;
-        let connections_per_address = config.connections_per_address;
-        let router = router(leaderboard, pages);
-        Ok(Self { listener, address, router, storage, connections_per_address, verifiers, threads, tools })
+        let (limits, metrics) = (Limits::new(&config.protection), Metrics::default());
+        let surroundings =
+            Surroundings { limits: limits.clone(), metrics: metrics.clone(), behind_tls: config.protection.behind_tls };
+        Ok(Self {
+            listener,
+            address,
+            router: router(leaderboard, pages, surroundings),
+            storage,
+            connections_per_address: config.connections_per_address,
+            verifiers,
+            threads: config.verifiers,
+            tools,
+            limits,
+            metrics,
+            metrics_listener,
+        })
+    }
+
+    /// Where metrics are read, if anywhere.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics_listener.as_ref().map(MetricsListener::address)
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -121,6 +159,8 @@ impl Server {
         let connections = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         let open = OpenConnections::default();
+        let forgetting = tokio::spawn(self.limits.forget_regularly());
+        let metrics_listener = self.metrics_listener.map(|listener| listener.answer(self.metrics.clone()));
         tokio::pin!(shutdown);
         loop {
             let accepted = tokio::select! {
@@ -131,17 +171,25 @@ impl Server {
             // Who has too many learns it from the end of the connection: an answer would take a place itself.
             let usual = if address.is_loopback() { CONNECTIONS } else { CONNECTIONS_PER_ADDRESS };
             let most = self.connections_per_address.unwrap_or(usual);
-            let Some(place_of_address) = open.open(address, most) else { continue };
+            let Some(place_of_address) = open.open(address, most) else {
+                self.metrics.count(Event::Refused("connections_per_address"));
+                continue;
+            };
+            let counted = self.metrics.open_connection();
             let mut stream = TimeoutStream::new(stream);
             stream.set_write_timeout(Some(READING_TIME));
-            let service = TowerToHyperService::new(self.router.clone());
+            let service =
+                TowerToHyperService::new(self.router.clone().map_request(move |mut request: Request<Incoming>| {
+                    request.extensions_mut().insert(Peer(address));
+                    request
+                }));
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEAD_TIME)
                 .serve_connection(TokioIo::new(Box::pin(stream)), service);
             let connection = connections.watch(connection);
             tokio::spawn(async move {
-                let _places = (place, place_of_address);
+                let _places = (place, place_of_address, counted);
                 if let Err(cause) = connection.await {
                     tracing::debug!(cause = &cause as &dyn std::error::Error, "a connection ended early");
                 }
@@ -154,6 +202,11 @@ impl Server {
         }
         self.verifiers.stop();
         end(verifying).await;
+        // Last, so that the end of requests in progress can be watched.
+        if let Some(listener) = metrics_listener {
+            listener.stop().await;
+        }
+        forgetting.abort();
         self.storage.close().await;
     }
 }

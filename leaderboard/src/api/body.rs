@@ -51,6 +51,10 @@ impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
 }
 
 impl JsonBytes {
+    pub(crate) fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
     /// Reads the body as `T`; a refusal names line, column and field.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         let mut json = serde_json::Deserializer::from_slice(&self.0);

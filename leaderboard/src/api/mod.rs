@@ -10,11 +10,14 @@ mod submissions;
 
 use axum::Router;
 use axum::extract::State;
+use axum::middleware::from_fn;
 use axum::routing::{get, post, put};
 
 use crate::clock::Clock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
+use crate::etag;
+use crate::limits::Budgets;
 use crate::proof::Key;
 use crate::storage::Storage;
 use crate::verification::Verifiers;
@@ -30,6 +33,7 @@ pub(crate) struct Leaderboard {
     pub(crate) run_lifetime_seconds: f64,
     /// The seed of every run; a random one each where it is absent.
     pub(crate) seed: Option<u32>,
+    pub(crate) budgets: Budgets,
 }
 
 pub(crate) fn routes() -> Router<Leaderboard> {
@@ -42,6 +46,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs/{id}/verdict", get(runs::verdict))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/schema", get(schema::run_record))
+        .route_layer(from_fn(etag::tag))
         .fallback(async || ApiError::unknown_route())
         .method_not_allowed_fallback(async || ApiError::method_not_allowed())
 }

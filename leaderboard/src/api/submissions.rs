@@ -11,6 +11,8 @@ use super::Leaderboard;
 use super::body::JsonBytes;
 use super::run_id::RunId;
 use crate::error::ApiError;
+use crate::limits::day_of;
+use crate::metrics::Event;
 use crate::proof::Key;
 use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::{Acceptance, NewRun, Started};
@@ -35,14 +37,18 @@ pub(crate) async fn start(State(leaderboard): State<Leaderboard>, body: JsonByte
         expires_unix_seconds: now + leaderboard.run_lifetime_seconds,
         used: false,
     };
-    leaderboard.storage.start(&started).await?;
+    if !leaderboard.storage.start(&started, leaderboard.budgets.open_runs).await? {
+        return Err(ApiError::too_many_open_runs());
+    }
     let answer = StartedRun {
         nonce: started.nonce(&leaderboard.key),
         run_id: started.run_id,
         seed: started.seed,
         expires_unix_seconds: started.expires_unix_seconds,
     };
-    Ok((StatusCode::CREATED, Json(answer)).into_response())
+    let mut response = (StatusCode::CREATED, Json(answer)).into_response();
+    Event::Announced.travels_with(&mut response);
+    Ok(response)
 }
 
 /// `PUT /api/v1/runs/{id}`: takes the record of a run that was announced.
@@ -82,6 +88,12 @@ pub(crate) async fn upload(
 pub(crate) async fn import(State(leaderboard): State<Leaderboard>, body: JsonBytes) -> Result<Response, ApiError> {
     let mut record = read_record(&body)?;
     let verdict = validation::check(&record, &Origin::Imported)?;
+    if let Some(most) = leaderboard.budgets.import_bytes_per_day {
+        let now = leaderboard.clock.unix_seconds();
+        if !leaderboard.storage.take_import_bytes(day_of(now), body.len(), most).await? {
+            return Err(ApiError::too_many_imports(now));
+        }
+    }
     let fingerprint = fingerprint(&mut record)?;
     let id = random_word::<RUN_ID_BYTES>()?;
     store(&leaderboard, &id, &fingerprint, &record, verdict, false).await
@@ -154,7 +166,10 @@ async fn store(
     match leaderboard.storage.accept(&run).await? {
         Acceptance::Stored => {
             leaderboard.verifiers.wake();
-            Ok(accepted(StatusCode::CREATED, id, verdict.into(), secret))
+            let tier = verdict.tier;
+            let mut response = accepted(StatusCode::CREATED, id, verdict.into(), secret);
+            Event::Accepted(tier).travels_with(&mut response);
+            Ok(response)
         }
         // Another request with the same nonce was quicker.
         Acceptance::AlreadyUsed => repeated(leaderboard, id, fingerprint).await,

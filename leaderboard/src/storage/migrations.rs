@@ -2,11 +2,12 @@ use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
 /// The files of `migrations/`, in order. A file that was released is never edited: add another.
-const FILES: [(i64, &str, &str); 4] = [
+const FILES: [(i64, &str, &str); 5] = [
     (1, "runs", include_str!("../../migrations/0001_runs.sql")),
     (2, "precision", include_str!("../../migrations/0002_precision.sql")),
     (3, "windows", include_str!("../../migrations/0003_windows.sql")),
     (4, "proof", include_str!("../../migrations/0004_proof.sql")),
+    (5, "budgets", include_str!("../../migrations/0005_budgets.sql")),
 ];
 
 /// Listed by hand rather than by sqlx's macro, which would compile SQLite twice.

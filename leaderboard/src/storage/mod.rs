@@ -1,6 +1,7 @@
 //! The data base. SQL is written here and nowhere else, in the words that SQLite and PostgreSQL share; only `copies`,
 //! which treats it as a file, is SQLite's own.
 
+mod budgets;
 mod checkpoints;
 mod copies;
 mod list;

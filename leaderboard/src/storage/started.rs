@@ -6,6 +6,15 @@ use crate::proof::{Announcement, Key};
 
 /// A row is kept this long after it expires, so that a late client is told "expired" and not "unknown".
 const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
+/// Rows that one announcement forgets at most: it makes one, so that they get fewer, and it is never held up for long.
+const FORGOTTEN_AT_ONCE: i64 = 500;
+
+const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
+     WHERE expires_unix_seconds < $1 ORDER BY expires_unix_seconds LIMIT $2)";
+
+/// Counting ends at the second parameter.
+const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \
+     AND expires_unix_seconds > $1 LIMIT $2) AS open_runs";
 
 /// A run that was announced.
 #[derive(Clone, Debug)]
@@ -35,13 +44,21 @@ impl Started {
 }
 
 impl Storage {
-    /// Keeps a run that was announced, and forgets those that expired long before.
-    pub(crate) async fn start(&self, run: &Started) -> Result<(), StorageError> {
+    /// Keeps a run that was announced, unless `most` are open, and forgets some of those that expired long before.
+    pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool, StorageError> {
         let mut transaction = self.pool.begin().await?;
-        sqlx::query("DELETE FROM started_runs WHERE expires_unix_seconds < $1")
+        sqlx::query(FORGET)
             .bind(run.created_unix_seconds - KEPT_SECONDS)
+            .bind(FORGOTTEN_AT_ONCE)
             .execute(&mut *transaction)
             .await?;
+        if let Some(most) = most
+            && open(&mut transaction, run.created_unix_seconds, most).await? >= i64::from(most)
+        {
+            // What was forgotten stays forgotten.
+            transaction.commit().await?;
+            return Ok(false);
+        }
         sqlx::query(
             "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
              created_unix_seconds, expires_unix_seconds, used) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -58,7 +75,7 @@ impl Storage {
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        Ok(())
+        Ok(true)
     }
 
     pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>, StorageError> {
@@ -82,5 +99,90 @@ impl Storage {
             expires_unix_seconds: row.try_get("expires_unix_seconds")?,
             used: row.try_get("used")?,
         }))
+    }
+}
+
+/// How many announced runs are neither used nor expired; counting ends at `most`.
+async fn open(connection: &mut sqlx::SqliteConnection, now: f64, most: u32) -> Result<i64, StorageError> {
+    let row = sqlx::query(COUNT_OPEN).bind(now).bind(i64::from(most)).fetch_one(connection).await?;
+    Ok(row.try_get("open")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: f64 = 1.8e9;
+    const EXPIRED: i64 = 20_000;
+
+    fn announced(run_id: String) -> Started {
+        Started {
+            run_id,
+            seed: 1,
+            suite: Suite { name: "quick".to_owned(), version: 1 },
+            engine_version: "0.1.0".to_owned(),
+            created_unix_seconds: NOW,
+            expires_unix_seconds: NOW + 3600.0,
+            used: false,
+        }
+    }
+
+    /// A data base in which so many runs expired more than a week ago.
+    async fn with_expired(file: &std::path::Path, rows: i64) -> Storage {
+        let storage = Storage::open(file).await.unwrap();
+        sqlx::query(
+            "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
+             INSERT INTO started_runs SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers",
+        )
+        .bind(rows)
+        .execute(&storage.pool)
+        .await
+        .unwrap();
+        storage
+    }
+
+    async fn rows(storage: &Storage) -> i64 {
+        let row = sqlx::query("SELECT COUNT(*) AS rows FROM started_runs").fetch_one(&storage.pool).await.unwrap();
+        row.try_get("rows").unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_expired_long_ago_goes_in_portions_the_oldest_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = with_expired(&folder.path().join("expired.sqlite"), EXPIRED).await;
+        for number in 1..=EXPIRED / FORGOTTEN_AT_ONCE {
+            assert!(storage.start(&announced(format!("new{number}")), None).await.unwrap());
+            assert_eq!(rows(&storage).await, EXPIRED - number * FORGOTTEN_AT_ONCE + number);
+            let oldest = number * FORGOTTEN_AT_ONCE;
+            assert!(storage.started(&format!("old{oldest}")).await.unwrap().is_none());
+            assert_eq!(storage.started(&format!("old{}", oldest + 1)).await.unwrap().is_some(), oldest < EXPIRED);
+        }
+    }
+
+    #[tokio::test]
+    async fn runs_are_announced_until_so_many_are_open_and_again_when_one_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = with_expired(&folder.path().join("open.sqlite"), EXPIRED).await;
+        for number in 0..3 {
+            assert!(storage.start(&announced(format!("open{number}")), Some(3)).await.unwrap());
+        }
+        assert!(!storage.start(&announced("over".to_owned()), Some(3)).await.unwrap());
+        assert!(storage.started("over").await.unwrap().is_none());
+        assert_eq!(rows(&storage).await, EXPIRED - 4 * FORGOTTEN_AT_ONCE + 3, "a refused announcement forgets, too");
+        sqlx::query("UPDATE started_runs SET used = TRUE WHERE run_id = 'open1'").execute(&storage.pool).await.unwrap();
+        assert!(storage.start(&announced("next".to_owned()), Some(3)).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn both_are_found_by_an_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::open(&folder.path().join("index.sqlite")).await.unwrap();
+        for (query, index) in [(FORGET, "started_runs_by_expiry"), (COUNT_OPEN, "started_runs_open")] {
+            let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}"));
+            let rows = sqlx::query(explain).bind(NOW).bind(5).fetch_all(&storage.pool).await.unwrap();
+            let plan: Vec<String> = rows.iter().map(|row| row.try_get("detail").unwrap()).collect();
+            assert!(plan.iter().any(|step| step.contains(&format!("INDEX {index}"))), "{plan:?}");
+            assert!(!plan.iter().any(|step| step.contains("SCAN started_runs")), "{plan:?}");
+        }
     }
 }

@@ -26,7 +26,7 @@ fn put(server: &TestServer, (file, bytes): (&str, u64)) {
 fn listed(server: &TestServer) -> Vec<(String, Option<String>)> {
     let answer = server.get("/api/v1/data-sets");
     assert_eq!(answer.status, 200, "{}", answer.text());
-    assert_eq!(answer.header("cache-control"), "no-store");
+    assert_eq!(answer.header("cache-control"), "no-cache");
     let list: DataSetList = answer.parse();
     list.data_sets.into_iter().map(|ServedDataSet { name, missing }| (name, missing)).collect()
 }

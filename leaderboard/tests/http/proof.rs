@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use results::api::{RunList, Tier};
-use results::{Phase, RunRecord, Stretch, WorkloadRecord};
+use results::{Phase, RunRecord, Stretch};
 
 use crate::support::TestServer;
 use crate::support::record;

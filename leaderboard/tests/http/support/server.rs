@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use leaderboard::{Clock, Config, ExistingDatabase, Server, Task, upkeep};
+use leaderboard::{Clock, Config, ExistingDatabase, Protection, Server, Task, upkeep};
 use results::RunRecord;
 use results::api::{AcceptedRun, StartedRun, Tier, Verdict};
 use tempfile::TempDir;
@@ -12,15 +12,19 @@ use tokio::sync::oneshot;
 
 use super::{Client, record};
 
+/// What stops a server, and its thread.
+type Running = (oneshot::Sender<()>, JoinHandle<()>);
+
 /// The moment at which every test begins.
 pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
 
 /// The server in a thread of this process, with a clock that stands still until it is moved.
 pub(crate) struct TestServer {
     client: Client,
+    metrics: Option<Client>,
     now: Arc<Mutex<f64>>,
     folder: TempDir,
-    running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    running: Option<Running>,
     setting: Setting,
 }
 
@@ -31,11 +35,12 @@ struct Setting {
     data: Option<PathBuf>,
     seed: Option<u32>,
     verifiers: usize,
+    protection: Protection,
 }
 
 impl Default for Setting {
     fn default() -> Self {
-        Self { page: None, data: None, seed: None, verifiers: 1 }
+        Self { page: None, data: None, seed: None, verifiers: 1, protection: Protection::default() }
     }
 }
 
@@ -49,25 +54,31 @@ impl Deref for TestServer {
 
 impl TestServer {
     pub(crate) fn start() -> Self {
-        Self::with_folders(tempfile::tempdir().unwrap(), None, None)
+        Self::open(tempfile::tempdir().unwrap(), Setting::default())
+    }
+
+    /// One with limits and budgets of its own.
+    pub(crate) fn protected_by(protection: Protection) -> Self {
+        Self::open(tempfile::tempdir().unwrap(), Setting { protection, ..Setting::default() })
     }
 
     /// `folder` holds the data base; `page` and `data` are names of folders inside it.
     pub(crate) fn with_folders(folder: TempDir, page: Option<&str>, data: Option<&str>) -> Self {
         let inside = |name: &str| folder.path().join(name);
-        let now = Arc::new(Mutex::new(BEGINNING));
-        let setting = Setting { page: page.map(inside), data: data.map(inside), ..Setting::default() };
-        let (client, running) = launch(&folder, &now, setting.clone());
-        Self { client, now, folder, running: Some(running), setting }
+        let (page, data) = (page.map(inside), data.map(inside));
+        Self::open(folder, Setting { page, data, ..Setting::default() })
     }
 
     /// A server that gives every run the same seed and has the data sets of this folder.
     pub(crate) fn of_rehearsals(seed: u32, data: PathBuf) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let now = Arc::new(Mutex::new(BEGINNING));
         let setting = Setting { data: Some(data), seed: Some(seed), ..Setting::default() };
-        let (client, running) = launch(&folder, &now, setting.clone());
-        Self { client, now, folder, running: Some(running), setting }
+        Self::open(tempfile::tempdir().unwrap(), setting)
+    }
+
+    fn open(folder: TempDir, setting: Setting) -> Self {
+        let now = Arc::new(Mutex::new(BEGINNING));
+        let (client, metrics, running) = launch(&folder, &now, setting.clone());
+        Self { client, metrics, now, folder, running: Some(running), setting }
     }
 
     /// Starts it again with so many threads that verify.
@@ -91,8 +102,13 @@ impl TestServer {
     /// Stops the server and starts another one on the same data base, at the same moment.
     pub(crate) fn restart(&mut self) {
         self.stop();
-        let (client, running) = launch(&self.folder, &self.now, self.setting.clone());
-        (self.client, self.running) = (client, Some(running));
+        let (client, metrics, running) = launch(&self.folder, &self.now, self.setting.clone());
+        (self.client, self.metrics, self.running) = (client, metrics, Some(running));
+    }
+
+    /// Reads what monitoring reads.
+    pub(crate) fn metrics(&self) -> &Client {
+        self.metrics.as_ref().expect("started with an address for metrics")
     }
 
     pub(crate) fn pass(&self, seconds: f64) {
@@ -165,7 +181,7 @@ fn launch(
     folder: &TempDir,
     now: &Arc<Mutex<f64>>,
     setting: Setting,
-) -> (Client, (oneshot::Sender<()>, JoinHandle<()>)) {
+) -> (Client, Option<Client>, Running) {
     let clock = Arc::clone(now);
     let config = Config {
         listen: "127.0.0.1:0".to_owned(),
@@ -178,6 +194,7 @@ fn launch(
         run_lifetime_seconds: 6.0 * 3600.0,
         seed: setting.seed,
         connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
+        protection: setting.protection,
         clock: Clock::from_fn(move || *clock.lock().unwrap()),
     };
     let (stop, stopped) = oneshot::channel::<()>();
@@ -186,9 +203,10 @@ fn launch(
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async {
             let server = Server::bind(config).await.unwrap();
-            tell_address.send(server.address()).unwrap();
+            tell_address.send((server.address(), server.metrics_address())).unwrap();
             server.run(async { stopped.await.unwrap() }).await;
         });
     });
-    (Client::new(address.recv().unwrap()), (stop, thread))
+    let (address, metrics) = address.recv().unwrap();
+    (Client::new(address), metrics.map(Client::new), (stop, thread))
 }

@@ -1,0 +1,80 @@
+//! Answers that are asked for again and again travel only when they changed.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt;
+
+use crate::error::ApiError;
+use crate::secrets::sha256;
+
+/// Half of the hash: enough never to meet its like.
+const DIGITS: usize = 32;
+
+/// Names the content of what is read by its hash, and answers 304 to whom has it already.
+///
+/// The name is a weak one (`W/"…"`), because it is of the content before it is compressed, which is the same in every
+/// encoding. Answers of the API are whole in memory before they are sent, so that hashing them holds up nothing.
+pub(crate) async fn tag(request: Request, next: Next) -> Response {
+    // An answer to HEAD has lost its body here; it may go without a name.
+    if request.method() != Method::GET {
+        return next.run(request).await;
+    }
+    let known = request.headers().clone();
+    let response = next.run(request).await;
+    if response.status() != StatusCode::OK {
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    let bytes = match body.collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(cause) => return ApiError::internal(&cause).into_response(),
+    };
+    let hash = sha256(&bytes);
+    let name = format!("W/\"{}\"", &hash[..DIGITS]);
+    let same = names(&known, &name);
+    match HeaderValue::from_str(&name) {
+        Ok(name) => head.headers.insert(header::ETAG, name),
+        Err(cause) => return ApiError::internal(&cause).into_response(),
+    };
+    // Also where it is too short to be compressed: caches must not mix encodings.
+    head.headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if same {
+        head.status = StatusCode::NOT_MODIFIED;
+        head.headers.remove(header::CONTENT_TYPE);
+        head.headers.remove(header::CONTENT_LENGTH);
+        return Response::from_parts(head, Body::empty());
+    }
+    Response::from_parts(head, Body::from(bytes))
+}
+
+/// Whether `If-None-Match` names this content, by the weak comparison that RFC 9110 asks for.
+fn names(headers: &HeaderMap, name: &str) -> bool {
+    let strong = |name: &str| name.trim().trim_start_matches("W/").to_owned();
+    let lines = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|known| known.trim() == "*" || strong(known) == strong(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_whether_weak_or_not_and_in_lists() {
+        for (line, same) in [
+            ("W/\"abc\"", true),
+            ("\"abc\"", true),
+            ("\"x\", W/\"abc\"", true),
+            ("*", true),
+            ("\"ab\"", false),
+            ("abc", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::IF_NONE_MATCH, HeaderValue::from_static(line));
+            assert_eq!(names(&headers, "W/\"abc\""), same, "{line}");
+        }
+    }
+}

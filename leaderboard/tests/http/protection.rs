@@ -1,0 +1,127 @@
+//! A board that everybody can reach: limits by address, budgets for all, and TLS in front.
+
+use leaderboard::{Protection, ProxyHeader};
+use results::api::StartRun;
+use serde_json::json;
+
+use crate::support::{Answer, TestServer, process, record};
+
+fn from(server: &TestServer, address: &str, method: &str, path: &str, body: &[u8]) -> Answer {
+    server.send(method, path, &[("content-type", "application/json"), ("x-forwarded-for", address)], body)
+}
+
+fn announce_from(server: &TestServer, address: &str) -> Answer {
+    let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
+    from(server, address, "POST", "/api/v1/runs", &serde_json::to_vec(&start).unwrap())
+}
+
+fn behind_a_proxy(protection: Protection) -> TestServer {
+    TestServer::protected_by(Protection { trusted_proxy_header: Some(ProxyHeader::XForwardedFor), ..protection })
+}
+
+#[test]
+fn who_announces_too_often_is_told_when_to_come_back_and_others_are_not_held_up() {
+    let server = behind_a_proxy(Protection { announcements_per_hour: 4, ..Protection::default() });
+    assert_eq!(announce_from(&server, "192.0.2.1").status, 201);
+    assert_eq!(announce_from(&server, "forged, 192.0.2.1").status, 201);
+    let answer = announce_from(&server, "127.0.0.1, 192.0.2.1");
+    let refusal = answer.assert_refused(429, "too_many_requests", "");
+    let seconds: u64 = answer.header("retry-after").parse().unwrap();
+    assert!((800..=900).contains(&seconds), "{seconds}");
+    assert!(refusal.message.contains(&format!("{seconds} s")), "{}", refusal.message);
+    assert!(!answer.text().contains("192.0.2.1"), "{}", answer.text());
+    assert_eq!(announce_from(&server, "192.0.2.2").status, 201);
+    assert_eq!(from(&server, "192.0.2.1", "GET", "/api/v1/runs", b"").status, 200, "it may still read");
+}
+
+#[test]
+fn a_household_of_ipv6_is_one_address() {
+    let server = behind_a_proxy(Protection { announcements_per_hour: 2, ..Protection::default() });
+    assert_eq!(announce_from(&server, "2001:db8:1:2::1").status, 201);
+    announce_from(&server, "2001:db8:1:2:ffff::2").assert_refused(429, "too_many_requests", "");
+    assert_eq!(announce_from(&server, "2001:db8:1:3::1").status, 201);
+}
+
+#[test]
+fn a_classroom_behind_one_address_works_with_the_limits_as_they_are() {
+    let server = behind_a_proxy(Protection::default());
+    for _ in 0..30 {
+        for path in ["/", "/api/v1/runs", "/api/v1/schema", "/api/v1/data-sets"] {
+            assert_ne!(from(&server, "192.0.2.1", "GET", path, b"").status, 429);
+        }
+        assert_eq!(announce_from(&server, "192.0.2.1").status, 201);
+    }
+    announce_from(&server, "192.0.2.1").assert_refused(429, "too_many_requests", "");
+}
+
+#[test]
+fn imports_and_reading_have_limits_too_and_nobody_who_reaches_the_server_itself() {
+    let server = behind_a_proxy(Protection { imports_per_hour: 2, reading_per_second: 1, ..Protection::default() });
+    let import = "/api/v1/runs/import";
+    assert_eq!(from(&server, "192.0.2.1", "POST", import, b"{}").status, 400);
+    from(&server, "192.0.2.1", "POST", import, b"{}").assert_refused(429, "too_many_requests", "");
+    let refused = (0..50).find(|_| from(&server, "192.0.2.1", "GET", "/api/v1/runs", b"").status == 429);
+    assert!(refused.is_some_and(|number| number >= 10), "after ten at once: {refused:?}");
+    assert!((0..50).all(|_| server.get("/api/v1/runs").status == 200));
+}
+
+#[test]
+fn a_header_is_not_believed_unless_the_host_said_so() {
+    let server = TestServer::protected_by(Protection { announcements_per_hour: 1, ..Protection::default() });
+    for _ in 0..5 {
+        assert_eq!(announce_from(&server, "192.0.2.1").status, 201);
+    }
+}
+
+#[test]
+fn a_header_that_is_none_keeps_the_server_from_starting() {
+    let output = process::command().args(["--trusted-proxy-header", "x-whatever"]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && errors.contains("x-forwarded-for, x-real-ip"), "{errors}");
+}
+
+#[test]
+fn so_many_runs_may_be_open_and_those_that_are_handed_in_make_room() {
+    let server = TestServer::protected_by(Protection { open_runs: 2, ..Protection::default() });
+    let (first, record) = server.honest_run();
+    server.begin();
+    let start = json!({"suite": record::suite(), "engine_version": record::ENGINE_VERSION});
+    let refused = server.json("POST", "/api/v1/runs", &start);
+    let refusal = refused.assert_refused(503, "too_many_open_runs", "");
+    assert!(refusal.message.contains("import"), "{}", refusal.message);
+    assert_eq!(refused.header("retry-after"), "600");
+    assert_eq!(server.upload(&first.run_id, &record).status, 201);
+    server.begin();
+    server.json("POST", "/api/v1/runs", &start).assert_refused(503, "too_many_open_runs", "");
+    server.pass(6.0 * 3600.0 + 1.0);
+    server.begin();
+}
+
+#[test]
+fn so_much_is_imported_in_a_day_whichever_server_does_it() {
+    let bytes = serde_json::to_vec(&record::unregistered(1)).unwrap().len() as u64;
+    let two = Protection { import_bytes_per_day: 2 * bytes + bytes / 2, ..Protection::default() };
+    let mut server = TestServer::protected_by(two);
+    assert_eq!(server.import(&record::unregistered(1)).status, 201);
+    assert_eq!(server.import(&record::unregistered(2)).status, 201);
+    server.import(&record::unregistered(3)).assert_refused(503, "too_many_imports", "");
+    server.restart();
+    let refused = server.import(&record::unregistered(3));
+    refused.assert_refused(503, "too_many_imports", "");
+    let rest: f64 = refused.header("retry-after").parse().unwrap();
+    assert!((1.0..=86_400.0).contains(&rest), "{rest}");
+    server.accepted(|_| {});
+    server.pass(rest);
+    assert_eq!(server.import(&record::unregistered(3)).status, 201);
+}
+
+#[test]
+fn browsers_are_told_to_stay_with_tls_only_where_there_is_tls() {
+    const NAME: &str = "strict-transport-security";
+    let behind = TestServer::protected_by(Protection { behind_tls: true, ..Protection::default() });
+    let plain = TestServer::start();
+    for path in ["/", "/healthz", "/api/v1/runs", "/api/nothing", "/data/nothing"] {
+        assert_eq!(behind.get(path).header(NAME), "max-age=31536000", "{path}");
+        assert_eq!(plain.get(path).header(NAME), "", "{path}");
+    }
+}
