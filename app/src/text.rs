@@ -118,8 +118,8 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
 /// What a tier means, for readers of a result.
 pub fn tier_meaning(tier: Tier) -> &'static str {
     match tier {
-        Tier::Replayed => "The leaderboard trained the first steps itself and saw the same losses.",
-        Tier::Checked => "All bounds, summaries and times hold.",
+        Tier::Proven => "The leaderboard timed its checkpoints and computed parts of the training again.",
+        Tier::Checked => "All bounds and summaries hold, but not all of it could be proven, so it is not ranked.",
         Tier::Unverified => "The leaderboard gave this run no seed, so it cannot be checked.",
         Tier::Flagged => "Something is implausible; a person will look at it.",
         Tier::Hidden => "This result is not shown in the table.",

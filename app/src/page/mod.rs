@@ -19,6 +19,7 @@ mod start;
 mod state;
 mod supplies;
 mod upload;
+mod verdict;
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

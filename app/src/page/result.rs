@@ -2,10 +2,11 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::api::StoredRun;
+use results::api::{StoredRun, Verdict};
 
 use super::json::ExactJson;
 use super::report::{Overview, Particulars};
+use super::verdict::VerdictOnRun;
 use crate::platform::{self, Refusal};
 use crate::text;
 
@@ -35,6 +36,7 @@ pub(super) fn ResultPage(run_id: String) -> impl IntoView {
 #[component]
 fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let record = run.record;
+    let verdict = Verdict { tier: run.tier, notes: run.notes, being_verified: run.being_verified };
     let name = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
     let json = serde_json::to_string_pretty(&record).expect("every record can be written as JSON");
@@ -49,14 +51,7 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
                 )}
                 {software}
             </p>
-            <p>
-                <span class="tier" data-tier=run.tier.name()>{run.tier.name()}</span>
-                " "
-                {text::tier_meaning(run.tier)}
-            </p>
-            {(!run.notes.is_empty()).then(|| view! {
-                <ul class="plain">{run.notes.into_iter().map(|note| view! { <li>{note}</li> }).collect_view()}</ul>
-            })}
+            <VerdictOnRun run_id=run.run_id.clone() verdict />
             <Overview record=record.clone() />
             <Particulars record />
             <ExactJson json=Signal::stored(json) file=format!("gradmark-{}.json", run.run_id) />

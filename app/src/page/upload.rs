@@ -3,12 +3,12 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::api::AcceptedRun;
+use results::api::{AcceptedRun, Verdict};
 
 use super::claimed_name::ClaimedName;
 use super::state::StartState;
+use super::verdict::VerdictOnRun;
 use crate::platform;
-use crate::text;
 
 #[derive(Clone, PartialEq)]
 enum Sending {
@@ -84,6 +84,8 @@ fn Accepted(accepted: AcceptedRun) -> impl IntoView {
         }
     });
     let deletion = accepted.deletion_link.clone();
+    let AcceptedRun { tier, notes, being_verified, .. } = accepted.clone();
+    let verdict = Verdict { tier, notes, being_verified };
     let whole_link = format!("{}{deletion}", platform::origin());
     let said = RwSignal::new(String::new());
     let copy = move |_| {
@@ -98,14 +100,7 @@ fn Accepted(accepted: AcceptedRun) -> impl IntoView {
     view! {
         <section class="upload" aria-labelledby="upload-title">
             <h3 id="upload-title" tabindex="-1" node_ref=heading>"Uploaded"</h3>
-            <p>
-                <span class="tier" data-tier=accepted.tier.name()>{accepted.tier.name()}</span>
-                " "
-                {text::tier_meaning(accepted.tier)}
-            </p>
-            {(!accepted.notes.is_empty()).then(|| view! {
-                <ul class="plain">{accepted.notes.iter().map(|note| view! { <li>{note.clone()}</li> }).collect_view()}</ul>
-            })}
+            <VerdictOnRun run_id=accepted.run_id.clone() verdict />
             <div class="row">
                 <a class="button main" href=accepted.permalink>"Permalink"</a>
                 <a class="button quiet" href=deletion>"Deletion link"</a>

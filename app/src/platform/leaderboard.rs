@@ -3,7 +3,7 @@
 use std::fmt;
 
 use results::Suite;
-use results::api::{AcceptedRun, DataSetList, ErrorBody, ListRuns, RunList, StartRun, StartedRun, StoredRun};
+use results::api::{AcceptedRun, DataSetList, ErrorBody, ListRuns, RunList, StartRun, StartedRun, StoredRun, Verdict};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -70,6 +70,11 @@ pub(crate) async fn list(query: &ListRuns) -> Result<RunList, Refusal> {
 
 pub(crate) async fn stored(run_id: &str) -> Result<StoredRun, Refusal> {
     answer(&send("GET", &format!("/api/v1/runs/{run_id}"), None, None).await?).await
+}
+
+/// What has become of a run that is being verified.
+pub(crate) async fn verdict(run_id: &str) -> Result<Verdict, Refusal> {
+    answer(&send("GET", &format!("/api/v1/runs/{run_id}/verdict"), None, None).await?).await
 }
 
 pub(crate) async fn delete(run_id: &str, secret: &str) -> Result<(), Refusal> {

@@ -111,7 +111,8 @@ pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend, trained:
     if let Some(target) = request.target_accuracy {
         reasons.push(format!("target accuracy {target}"));
     }
-    if backend.precision() != Precision::F32 {
+    // Those two have rankings of their own.
+    if !matches!(backend.precision(), Precision::F32 | Precision::F16) {
         reasons.push(format!("computed in {}", backend.precision().name()));
     }
     if backend.name() == crate::backends::REFERENCE {

@@ -30,12 +30,15 @@ const LINEAGE_SHARE: f64 = 0.7;
 /// Of weights that began at random elsewhere it is far below this.
 const LEAST_LINEAGE: f64 = 0.05;
 
+/// The weights that were shown of a workload, in base64, and their step.
+type Shown = Option<(u64, String)>;
+
 /// One run that is computed again in parts.
 pub(super) struct Examination<'a> {
     pub(super) tools: &'a Tools,
     pub(super) run_id: &'a str,
     pub(super) record: &'a RunRecord,
-    pub(super) shown: &'a dyn Fn(&str) -> Result<Option<(u64, String)>, StorageError>,
+    pub(super) shown: &'a dyn Fn(&str) -> Result<Shown, StorageError>,
     /// Whether the server stops.
     pub(super) stops: &'a dyn Fn() -> bool,
 }

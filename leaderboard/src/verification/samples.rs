@@ -8,8 +8,11 @@ use engine::{DataSet, Origin, data_set};
 pub(crate) struct Samples {
     folder: Option<PathBuf>,
     /// The latest one: runs of a suite use few.
-    latest: Arc<Mutex<Option<(String, Arc<DataSet>)>>>,
+    latest: Arc<Mutex<Option<Named>>>,
 }
+
+/// A data set and its name.
+type Named = (String, Arc<DataSet>);
 
 impl Samples {
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {

@@ -1,7 +1,7 @@
 use std::rc::Rc;
 
 use console::Style;
-use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Workload};
+use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness, Workload};
 use results::api::StartRun;
 use results::{RunRecord, Warning};
 
@@ -16,6 +16,7 @@ use crate::device::describe;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::json_output::to_json;
+use crate::leaderboard::LeaderboardWitness;
 use crate::meter::ProcessMeter;
 use crate::progress::RunProgress;
 use crate::provenance::provenance;
@@ -49,7 +50,12 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let interrupt = Interrupt::default();
     let request = request(arguments, suite, workloads, &seed);
     let on_battery = battery::is_discharging();
-    let mut record = match run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt) {
+    let mut witness = submission
+        .as_ref()
+        .zip(seed.registration.clone())
+        .map(|(submission, registration)| LeaderboardWitness { leaderboard: &submission.leaderboard, registration });
+    let witness = witness.as_mut().map(|witness| witness as &mut dyn Witness);
+    let mut record = match run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt, witness) {
         Ok(record) => record,
         Err(Stopped { error, so_far }) => {
             so_far.map_or(Ok(()), |record| save(&record, arguments))?;
@@ -155,10 +161,16 @@ fn run(
     data: &mut DataFolder,
     clock: &dyn Clock,
     interrupt: &Interrupt,
+    witness: Option<&mut dyn Witness>,
 ) -> Result<RunRecord, Stopped> {
     let mut progress = RunProgress::new(interrupt.clone());
     let mut meter = ProcessMeter::default();
-    let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter };
+    // Each by itself, so that the witness is borrowed for no longer than the rest.
+    let witness = match witness {
+        Some(witness) => Some(witness as &mut dyn Witness),
+        None => None,
+    };
+    let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
     let result = pollster::block_on(engine::run(request, backend, &mut edges));
     progress.finish();
     result

@@ -1,6 +1,7 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
 
 use console::Style;
 use results::RunRecord;
@@ -10,6 +11,10 @@ use crate::cli::ConsentArgs;
 use crate::failure::Failure;
 use crate::leaderboard::{Address, Leaderboard, LeaderboardError, clean};
 use crate::screen::Screen;
+
+/// A verdict takes seconds where nobody else waits for one.
+const VERDICT_PATIENCE: Duration = Duration::from_secs(180);
+const VERDICT_PAUSE: Duration = Duration::from_secs(1);
 
 /// An upload that was asked for: where to, and how it is agreed to.
 pub(super) struct Submission {
@@ -72,7 +77,34 @@ impl Submission {
             (Some(run_id), Some(_)) => self.leaderboard.submit(run_id, json),
             _ => self.leaderboard.import(json),
         }?;
-        self.show(&accepted, screen)
+        self.show(&accepted, screen)?;
+        if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
+    }
+
+    /// Waits until the leaderboard has computed parts of the run again, as long as a person would.
+    fn await_verdict(&self, run_id: &str, screen: Screen) -> Result<(), Failure> {
+        let label = |text: &str| format!("{:<15}", screen.paint(Style::new().bold(), text));
+        screen.line("")?;
+        screen.prose(
+            "",
+            "The run is being verified: the leaderboard computes its first steps and a checkpoint again.",
+            0,
+        )?;
+        let start = Instant::now();
+        while start.elapsed() < VERDICT_PATIENCE {
+            thread::sleep(VERDICT_PAUSE);
+            // It has the run; whether it answers just now changes nothing about that.
+            let Ok(verdict) = self.leaderboard.verdict(run_id) else { continue };
+            if !verdict.being_verified {
+                screen.line(&format!("{}{}", label("Verified"), verdict.tier.name()))?;
+                return self.show_notes(&verdict.notes, screen);
+            }
+        }
+        screen.prose("", "That takes longer than usual; the permalink will show what came of it.", 0)
+    }
+
+    fn show_notes(&self, notes: &[String], screen: Screen) -> Result<(), Failure> {
+        notes.iter().try_for_each(|note| screen.prose("               ", &clean(note), 15))
     }
 
     fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
@@ -80,9 +112,7 @@ impl Submission {
         let bold = |text: &str| screen.paint(Style::new().bold(), text);
         screen.line("")?;
         screen.line(&format!("{}       {}", bold("Uploaded"), accepted.tier.name()))?;
-        for note in &accepted.notes {
-            screen.prose("               ", &clean(note), 15)?;
-        }
+        self.show_notes(&accepted.notes, screen)?;
         screen.line(&format!("{}      {}", bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
         screen.line(&format!("{}  {}", bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
         screen.prose("               ", "Keep it: it is shown only now, and whoever has it can delete the run.", 15)

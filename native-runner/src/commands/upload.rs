@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use results::{RunRecord, SCHEMA_VERSION};
+use results::{OLDEST_SCHEMA_VERSION, RunRecord, SCHEMA_VERSION};
 
 use super::submission::Submission;
 use crate::cli::UploadArgs;
@@ -29,9 +29,12 @@ fn read(path: &Path) -> Result<RunRecord, Failure> {
     let text = fs::read_to_string(path)
         .map_err(|source| Failure::File { what: format!("cannot read {}", path.display()), source })?;
     let record: RunRecord = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
-    if record.schema_version != SCHEMA_VERSION {
+    if !(OLDEST_SCHEMA_VERSION..=SCHEMA_VERSION).contains(&record.schema_version) {
         let found = record.schema_version;
-        return Err(unusable(format!("its layout has version {found}, this program knows version {SCHEMA_VERSION}")));
+        return Err(unusable(format!(
+            "its layout has version {found}, this program knows versions {OLDEST_SCHEMA_VERSION} to \
+             {SCHEMA_VERSION}"
+        )));
     }
     Ok(record)
 }

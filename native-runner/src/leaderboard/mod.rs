@@ -2,19 +2,22 @@
 
 mod address;
 mod error;
+mod witness;
 
 use std::time::Duration;
 
-use results::api::{AcceptedRun, ErrorBody, StartRun, StartedRun};
+use engine::Registration;
+use results::api::{AcceptedRun, CheckpointAnswer, ErrorBody, StartRun, StartedRun, TellCheckpoint, Verdict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use ureq::http::{Method, Request, Response, StatusCode, header};
+use ureq::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use ureq::{Agent, Body};
 
 use crate::tls;
 
 pub(crate) use address::Address;
 pub(crate) use error::{LeaderboardError, clean};
+pub(crate) use witness::LeaderboardWitness;
 
 /// No answer of a leaderboard comes near this; anything longer is something else.
 const LONGEST_ANSWER_BYTES: u64 = 1 << 20;
@@ -62,6 +65,50 @@ impl Leaderboard {
         if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("a run id that is not one".to_owned())) }
     }
 
+    /// Tells of a checkpoint of a registered run.
+    ///
+    /// # Errors
+    /// No leaderboard answers there, or it refuses.
+    pub(crate) fn tell(&self, run_id: &str, told: &TellCheckpoint) -> Result<CheckpointAnswer, LeaderboardError> {
+        self.call(Method::POST, &format!("/api/v1/runs/{run_id}/checkpoints"), to_body(told))
+    }
+
+    /// Shows the weights of a checkpoint, which the leaderboard asked for.
+    ///
+    /// # Errors
+    /// No leaderboard answers there, or it refuses.
+    pub(crate) fn show(
+        &self,
+        run: &Registration,
+        workload: &str,
+        number: u32,
+        weights: &[u8],
+    ) -> Result<(), LeaderboardError> {
+        let path = format!("/api/v1/runs/{}/weights/{workload}/{number}", run.run_id);
+        let bearer = HeaderValue::from_str(&format!("Bearer {}", run.nonce));
+        let request = Request::builder()
+            .method(Method::PUT)
+            .uri(self.address.join(&path))
+            .header(header::CONTENT_TYPE, "application/octet-stream")
+            .header(header::AUTHORIZATION, bearer.map_err(|error| self.unreachable(&error.to_string()))?)
+            .body(weights)
+            .map_err(|error| self.unreachable(&error.to_string()))?;
+        let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
+        let text = self.text_of(&mut response)?;
+        if response.status().is_success() { Ok(()) } else { Err(self.refusal(&response, &text)) }
+    }
+
+    /// What has become of a run.
+    ///
+    /// # Errors
+    /// No leaderboard answers there, or it refuses.
+    pub(crate) fn verdict(&self, run_id: &str) -> Result<Verdict, LeaderboardError> {
+        let answer = self.agent.get(self.address.join(&format!("/api/v1/runs/{run_id}/verdict"))).call();
+        let mut response = answer.map_err(|error| self.no_answer(error))?;
+        let text = self.text_of(&mut response)?;
+        self.read_answer(&response, &text)
+    }
+
     /// Submits the record of a registered run, exactly as it was shown.
     ///
     /// # Errors
@@ -106,15 +153,19 @@ impl Leaderboard {
             .body(json)
             .map_err(|error| self.unreachable(&error.to_string()))?;
         let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
+        let text = self.text_of(&mut response)?;
+        self.read_answer(&response, &text)
+    }
+
+    fn text_of(&self, response: &mut Response<Body>) -> Result<String, LeaderboardError> {
         let text = response.body_mut().with_config().limit(LONGEST_ANSWER_BYTES).read_to_string();
-        let text = text.map_err(|error| match error {
+        text.map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => self.not_a_leaderboard("an answer that does not end".to_owned()),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 self.not_a_leaderboard("an answer that is not text".to_owned())
             }
             error => self.no_answer(error),
-        })?;
-        self.read_answer(&response, &text)
+        })
     }
 
     fn read_answer<T: DeserializeOwned>(&self, response: &Response<Body>, text: &str) -> Result<T, LeaderboardError> {
@@ -128,21 +179,27 @@ impl Leaderboard {
                 })
             });
         }
+        Err(self.refusal(response, text))
+    }
+
+    /// What an answer says that is no success.
+    fn refusal(&self, response: &Response<Body>, text: &str) -> LeaderboardError {
+        let status = response.status();
         if status.is_redirection() {
             let to = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
             let to = clean(to.unwrap_or("an address that it does not give"));
-            return Err(LeaderboardError::Redirected { leaderboard: self.address.to_string(), to });
+            return LeaderboardError::Redirected { leaderboard: self.address.to_string(), to };
         }
         if let Ok(body) = serde_json::from_str::<ErrorBody>(text) {
-            return Err(LeaderboardError::refused(&body, status.as_u16()));
+            return LeaderboardError::refused(&body, status.as_u16());
         }
-        Err(match status {
+        match status {
             status if status.is_server_error() => {
                 LeaderboardError::Broken { leaderboard: self.address.to_string(), status: status.as_u16() }
             }
             StatusCode::PAYLOAD_TOO_LARGE => LeaderboardError::TooLarge { leaderboard: self.address.to_string() },
             status => self.not_a_leaderboard(format!("status {}", status.as_u16())),
-        })
+        }
     }
 
     /// The call ended without an answer that could be read.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 use results::Adapter;
-use results::api::{AcceptedRun, ErrorBody, StartedRun, Tier};
+use results::api::{AcceptedRun, CheckpointAnswer, ErrorBody, StartedRun, Tier};
 use serde::Deserialize;
 use tempfile::TempDir;
 
@@ -285,6 +285,7 @@ pub(crate) fn leaderboard() -> FakeServer {
                 expires_unix_seconds: 4e9,
             },
         ),
+        ("POST", "/api/v1/runs/run-1/checkpoints") => Answer::json(200, &CheckpointAnswer { weights_wanted: false }),
         ("PUT", "/api/v1/runs/run-1") => Answer::json(200, &accepted("run-1", Tier::Checked)),
         ("POST", "/api/v1/runs/import") => Answer::json(201, &accepted("run-2", Tier::Unverified)),
         _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
@@ -296,6 +297,7 @@ fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
         run_id: run_id.to_owned(),
         tier,
         notes: vec!["Nobody has looked at it yet.".to_owned()],
+        being_verified: false,
         permalink: format!("/runs/{run_id}"),
         deletion_secret: "secret".to_owned(),
         deletion_link: format!("/runs/{run_id}/delete#secret"),

@@ -6,6 +6,7 @@ mod clock;
 mod console;
 mod data;
 mod port;
+mod witness;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -13,13 +14,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use engine::backends::{Keeper, Opening};
-use engine::{AdapterChoice, Edges, EngineError, Event, NoMeter, Observer, RunRequest};
+use engine::{AdapterChoice, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
 use results::{Provenance, RunRecord, Warning};
 use wasm_bindgen_futures::spawn_local;
 
 use crate::messages::{FromWorker, Order, ToWorker};
 use clock::WorkerClock;
 use data::ServedData;
+use witness::PageWitness;
 
 /// A clock that moves in steps of more than a thousandth of the shortest window is worth a warning.
 const COARSE_SECONDS: f64 = results::summary::MINIMUM_WINDOW_SECONDS / 1000.0;
@@ -59,11 +61,13 @@ async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<FromWorker, E
     let opening = opening.suited_to(&order.backend);
     let backend = engine::backends::open_with(&order.backend, &opening, clock.clone()).await?;
     let request = request(order)?;
+    let mut witness = order.registration.clone().map(|registration| PageWitness { registration });
     let mut edges = Edges {
         data: &mut ServedData::default(),
         observer: &mut Reporter { cancelled },
         clock: clock.as_ref(),
         meter: &mut NoMeter,
+        witness: witness.as_mut().map(|witness| witness as &mut dyn Witness),
     };
     Ok(match engine::run(&request, backend.as_ref(), &mut edges).await {
         Ok(record) => FromWorker::Finished(Box::new(complete(record, resolution_seconds).await)),

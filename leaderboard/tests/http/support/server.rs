@@ -177,11 +177,7 @@ fn database(folder: &TempDir) -> PathBuf {
 /// Enough for whatever the tests do at once from one address.
 pub(crate) const CONNECTIONS_PER_ADDRESS: usize = 64;
 
-fn launch(
-    folder: &TempDir,
-    now: &Arc<Mutex<f64>>,
-    setting: Setting,
-) -> (Client, Option<Client>, Running) {
+fn launch(folder: &TempDir, now: &Arc<Mutex<f64>>, setting: Setting) -> (Client, Option<Client>, Running) {
     let clock = Arc::clone(now);
     let config = Config {
         listen: "127.0.0.1:0".to_owned(),

@@ -1,0 +1,65 @@
+//! How far a result is to be trusted, and why; it may change while the leaderboard still computes.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use results::api::Verdict;
+
+use crate::platform;
+use crate::text;
+
+/// A verification takes seconds where no other run waits for one.
+const ASK_EVERY: Duration = Duration::from_secs(2);
+/// A page that is left open does not ask for ever.
+const QUESTIONS: u32 = 300;
+
+#[component]
+pub(super) fn VerdictOnRun(run_id: String, verdict: Verdict) -> impl IntoView {
+    let shown = RwSignal::new(verdict);
+    if shown.with_untracked(|verdict| verdict.being_verified) {
+        ask_later(run_id, shown, QUESTIONS);
+    }
+    view! {
+        <div aria-live="polite">
+            {move || {
+                let Verdict { tier, notes, being_verified } = shown.get();
+                let (name, meaning) = if being_verified {
+                    ("being verified", "The leaderboard computes parts of the training again, which takes a few seconds.")
+                } else {
+                    (tier.name(), text::tier_meaning(tier))
+                };
+                view! {
+                    <p>
+                        <span class="tier" data-tier=name>{name}</span>
+                        " "
+                        {meaning}
+                    </p>
+                    {(!notes.is_empty()).then(|| view! {
+                        <ul class="plain">{notes.into_iter().map(|note| view! { <li>{note}</li> }).collect_view()}</ul>
+                    })}
+                }
+            }}
+        </div>
+    }
+}
+
+fn ask_later(run_id: String, shown: RwSignal<Verdict>, questions: u32) {
+    let ask = move || {
+        spawn_local(async move {
+            // A question without an answer is asked again.
+            if let Ok(verdict) = platform::verdict(&run_id).await {
+                let done = !verdict.being_verified;
+                // The page may show something else by now.
+                let gone = shown.try_set(verdict).is_some();
+                if done || gone {
+                    return;
+                }
+            }
+            if questions > 0 {
+                ask_later(run_id, shown, questions - 1);
+            }
+        });
+    };
+    set_timeout(ask, ASK_EVERY);
+}
