@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
 use results::RunRecord;
-use results::api::{StartRun, StartedRun};
+use results::api::{StartRun, StartedRun, TellCheckpoint};
 use serde_json::{Value, json};
 
 use crate::support::record;
@@ -58,6 +58,8 @@ enum Call {
     Upload,
     /// Not a record, but what announces one.
     Announce,
+    /// What an announced run tells at its start.
+    Tell,
 }
 
 fn odd_value() -> impl Strategy<Value = Value> {
@@ -245,11 +247,9 @@ impl Target {
         let record = self.announced.borrow().clone();
         let (method, path, mut document) = match call {
             Call::Announce => ("POST", "/api/v1/runs".to_owned(), start()),
+            Call::Tell => ("POST", format!("/api/v1/runs/{}/checkpoints", id(&record)), beginning(&record)),
             Call::Import => ("POST", "/api/v1/runs/import".to_owned(), serde_json::to_value(&record).unwrap()),
-            Call::Upload => {
-                let path = format!("/api/v1/runs/{}", record.run_id.as_deref().unwrap());
-                ("PUT", path, serde_json::to_value(&record).unwrap())
-            }
+            Call::Upload => ("PUT", format!("/api/v1/runs/{}", id(&record)), serde_json::to_value(&record).unwrap()),
         };
         changes.iter().for_each(|change| apply(&mut document, change));
         let answer = self.send(method, &path, bytes(&document, damage));
@@ -259,6 +259,24 @@ impl Target {
         }
         answer
     }
+}
+
+fn id(record: &RunRecord) -> &str {
+    record.run_id.as_deref().unwrap()
+}
+
+/// The checkpoint of the first network before its first step.
+fn beginning(record: &RunRecord) -> Value {
+    let told = TellCheckpoint {
+        nonce: record.nonce.clone().unwrap(),
+        workload: record.workloads[0].workload.clone(),
+        number: 0,
+        step: 0,
+        weights_sha256: "0".repeat(64),
+        measured_sha256: "0".repeat(64),
+        last: false,
+    };
+    serde_json::to_value(told).unwrap()
 }
 
 fn start() -> Value {
@@ -276,7 +294,8 @@ fn cases() -> u32 {
 fn whatever_comes_in_the_place_of_a_record_is_answered_and_nothing_fails_inside() {
     let folder = tempfile::tempdir().unwrap();
     let target = Target::open(&folder.path().join("fuzzed.sqlite"));
-    let call = prop_oneof![4 => Just(Call::Import), 4 => Just(Call::Upload), 1 => Just(Call::Announce)];
+    let call =
+        prop_oneof![4 => Just(Call::Import), 4 => Just(Call::Upload), 1 => Just(Call::Announce), 1 => Just(Call::Tell)];
     let case = (call, prop::collection::vec(change(), 0..4), damage());
     let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
     let statuses = RefCell::new(BTreeMap::<u16, u32>::new());
