@@ -98,12 +98,14 @@ impl Server {
         let refused = |cause| StartError::Listen { address: config.listen.clone(), cause };
         let listener = TcpListener::bind(&config.listen).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
+        let metrics = Metrics::default();
         let verifiers = Verifiers::default();
         let tools = Tools {
             storage: storage.clone(),
             clock: config.clock.clone(),
             key: key.clone(),
             samples: VerificationSamples::new(folder_of_data),
+            metrics: metrics.clone(),
         };
         let metrics_listener = match config.protection.metrics_listen.clone() {
             None => None,
@@ -123,7 +125,7 @@ impl Server {
             seed: config.seed,
             budgets: Budgets::new(&config.protection),
         };
-        let (limits, metrics) = (Limits::new(&config.protection), Metrics::default());
+        let limits = Limits::new(&config.protection);
         let surroundings =
             Surroundings { limits: limits.clone(), metrics: metrics.clone(), behind_tls: config.protection.behind_tls };
         Ok(Self {

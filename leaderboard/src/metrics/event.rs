@@ -7,6 +7,8 @@ use results::api::Tier;
 pub(crate) enum Event {
     Announced,
     Accepted(Tier),
+    /// After parts of it were computed again.
+    Verified(Tier),
     /// By the limit of this name.
     Refused(&'static str),
     DatabaseFailed,

@@ -56,6 +56,7 @@ pub(crate) struct Metrics {
     refused: Family<LimitLabels, Counter>,
     announcements: Counter,
     accepted_runs: Family<TierLabels, Counter>,
+    verified_runs: Family<TierLabels, Counter>,
     database_errors: Counter,
     received_bytes: Counter,
 }
@@ -71,6 +72,7 @@ impl Default for Metrics {
             refused: Family::default(),
             announcements: Counter::default(),
             accepted_runs: Family::default(),
+            verified_runs: Family::default(),
             database_errors: Counter::default(),
             received_bytes: Counter::default(),
         };
@@ -93,6 +95,8 @@ impl Metrics {
         registry.register("announcements", "Runs that were announced", self.announcements.clone());
         let help = "Runs that were accepted, by the tier that they were accepted with";
         registry.register("accepted_runs", help, self.accepted_runs.clone());
+        let help = "Runs of which parts were computed again, by the tier that this gave them";
+        registry.register("verified_runs", help, self.verified_runs.clone());
         registry.register("database_errors", "Requests that the data base failed", self.database_errors.clone());
         let help = "Bytes of requests' bodies";
         registry.register_with_unit("received", help, Unit::Bytes, self.received_bytes.clone());
@@ -109,6 +113,7 @@ impl Metrics {
         match event {
             Event::Announced => drop(self.announcements.inc()),
             Event::Accepted(tier) => drop(self.accepted_runs.get_or_create(&TierLabels { tier: tier.name() }).inc()),
+            Event::Verified(tier) => drop(self.verified_runs.get_or_create(&TierLabels { tier: tier.name() }).inc()),
             Event::Refused(limit) => drop(self.refused.get_or_create(&LimitLabels { limit }).inc()),
             Event::DatabaseFailed => drop(self.database_errors.inc()),
         }
@@ -135,5 +140,32 @@ impl InProgress {
 impl Drop for InProgress {
     fn drop(&mut self) {
         self.0.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use results::api::Tier;
+
+    use super::*;
+
+    #[test]
+    fn what_no_answer_shows_is_counted_under_its_name() {
+        let metrics = Metrics::default();
+        let connections = [(); 2].map(|()| metrics.open_connection());
+        for event in [Event::Verified(Tier::Proven), Event::Verified(Tier::Proven), Event::DatabaseFailed] {
+            metrics.count(event);
+        }
+        let text = metrics.text().unwrap();
+        for line in [
+            "gradmark_verified_runs_total{tier=\"proven\"} 2",
+            "gradmark_database_errors_total 1",
+            "gradmark_announcements_total 0",
+            "gradmark_open_connections 2",
+        ] {
+            assert!(text.lines().any(|written| written == line), "{line} in {text}");
+        }
+        drop(connections);
+        assert!(metrics.text().unwrap().contains("gradmark_open_connections 0\n"));
     }
 }

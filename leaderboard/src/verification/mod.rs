@@ -16,6 +16,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
+use crate::metrics::{Event, Metrics};
 use crate::proof::Key;
 use crate::storage::{Storage, StorageError, Verification};
 use examination::{Examination, Found};
@@ -46,6 +47,7 @@ pub(crate) struct Tools {
     pub(crate) clock: Clock,
     pub(crate) key: Key,
     pub(crate) samples: Samples,
+    pub(crate) metrics: Metrics,
 }
 
 impl Verifiers {
@@ -118,6 +120,8 @@ impl Verifiers {
             }
         };
         tracing::info!(run = of.run_id, tier = tier.name(), "verified");
-        runtime.block_on(tools.storage.conclude_verification(&of.run_id, tier, &notes))
+        runtime.block_on(tools.storage.conclude_verification(&of.run_id, tier, &notes))?;
+        tools.metrics.count(Event::Verified(tier));
+        Ok(())
     }
 }
