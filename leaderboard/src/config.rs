@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use results::api::Tier;
 
-use crate::{Clock, Protection};
+use crate::{Clock, DatabaseAddress, Protection};
 
 /// Serves the Gradmark leaderboard: the API, and the page and the data sets where they are given.
 ///
@@ -20,6 +20,9 @@ use crate::{Clock, Protection};
       The page as `cargo xtask run` built it, and the data sets that it trains on, as far as they are there.
   leaderboard --listen 127.0.0.1:0 --database /tmp/try.sqlite
       A free port; the address is the first line on stdout.
+  leaderboard --database 'postgres://gradmark@db.example/gradmark?sslmode=verify-full'
+      On a PostgreSQL server, whose data base several of these may share. The password comes from PGPASSWORD or from
+      ~/.pgpass, because other users of this machine can read a command line.
   leaderboard --behind-tls --trusted-proxy-header x-forwarded-for
       Behind a proxy with TLS that says which address each request came from, so that limits are for each of them.
   leaderboard --metrics-listen 127.0.0.1:9187
@@ -47,7 +50,7 @@ pub enum Task {
         #[arg(default_value = "http://127.0.0.1:8080", value_name = "URL")]
         server: String,
     },
-    /// Copy the data base into a new file, also while the server runs
+    /// Copy the SQLite data base into a new file, also while the server runs; for PostgreSQL there is pg_dump
     Backup {
         /// File to write; it must not exist
         #[arg(value_name = "FILE")]
@@ -55,7 +58,7 @@ pub enum Task {
         #[command(flatten)]
         database: ExistingDatabase,
     },
-    /// Put a back-up in the place of the data base, whose file is kept under another name; stop the server first
+    /// Put a back-up in the place of the SQLite data base, whose file is kept under another name; stop the server first
     Restore {
         /// File that `leaderboard backup` wrote
         #[arg(value_name = "FILE")]
@@ -87,9 +90,9 @@ pub enum Task {
 /// The data base that a task works on.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ExistingDatabase {
-    /// SQLite file of the server
-    #[arg(long = "database", default_value = "gradmark.sqlite", value_name = "FILE")]
-    pub file: PathBuf,
+    /// The server's: its SQLite file, or a PostgreSQL address
+    #[arg(long = "database", default_value = "gradmark.sqlite", value_name = "FILE|ADDRESS")]
+    pub address: DatabaseAddress,
 }
 
 fn tier(name: &str) -> Result<Tier, String> {
@@ -102,9 +105,9 @@ pub struct Arguments {
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
     pub listen: String,
-    /// SQLite file; made when it does not exist
-    #[arg(long, default_value = "gradmark.sqlite", value_name = "FILE")]
-    pub database: PathBuf,
+    /// SQLite file, made when it does not exist; or postgres://USER@HOST/NAME, a data base that is there
+    #[arg(long, default_value = "gradmark.sqlite", value_name = "FILE|ADDRESS")]
+    pub database: DatabaseAddress,
     /// Folder of the built page, with its index.html
     #[arg(long, value_name = "DIR")]
     pub page: Option<PathBuf>,
@@ -114,8 +117,8 @@ pub struct Arguments {
     /// What to log: error, warn, info, debug, trace, or a filter such as leaderboard=debug
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     pub log: String,
-    /// File of the secret under which runs are announced; made when it does not exist. By itself it lies beside the data
-    /// base; servers that share a data base share it
+    /// File of the secret under which runs are announced; made when it does not exist. By itself it lies beside the SQLite
+    /// file; servers that share a data base share it, and one on PostgreSQL has to be told
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
     /// The secret itself, which takes the file's place
@@ -138,7 +141,7 @@ pub struct Arguments {
 #[derive(Clone)]
 pub struct Config {
     pub listen: String,
-    pub database: PathBuf,
+    pub database: DatabaseAddress,
     pub page: Option<PathBuf>,
     pub data: Option<PathBuf>,
     pub secret_file: Option<PathBuf>,
@@ -188,6 +191,19 @@ mod tests {
         let parsed = CommandLine::try_parse_from(["leaderboard", "--page", "dist", "--data", "data"]).unwrap();
         assert!(parsed.task.is_none());
         assert_eq!((parsed.serve.page, parsed.serve.data), (Some("dist".into()), Some("data".into())));
+    }
+
+    #[test]
+    fn an_address_that_is_refused_is_not_repeated() {
+        for task in [&["leaderboard"][..], &["leaderboard", "remove", "0123456789abcdef"]] {
+            for address in ["postgres://board:1/secret@host/board", "mysql://board:secret@host/board"] {
+                let words = task.iter().copied().chain(["--database", address]);
+                let error = CommandLine::try_parse_from(words).unwrap_err();
+                assert_eq!(error.exit_code(), 2);
+                let shown = format!("{error} {error:?}");
+                assert!(shown.contains("--database: ") && !shown.contains("secret"), "{shown}");
+            }
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use results::api::ErrorBody;
 
 use crate::limits::Kind;
 use crate::metrics::Event;
-use crate::storage::StorageError;
+use crate::storage::{StorageError, Trouble};
 use crate::validation::Refusal;
 
 /// Every refusal of the API. What went wrong inside is logged and never part of it.
@@ -117,6 +117,23 @@ impl ApiError {
         )
     }
 
+    pub(crate) fn full() -> Self {
+        Self::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "full",
+            "The leaderboard has no room left, so that nothing was stored. Keep the record, and try again when its \
+             host has made room.",
+        )
+    }
+
+    pub(crate) fn read_only() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "read_only",
+            "The leaderboard can be read but stores nothing at the moment. Keep the record, and try again later.",
+        )
+    }
+
     /// Logs what happened and tells the client only that something did.
     pub(crate) fn internal(cause: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(cause, "a request failed inside the server");
@@ -157,11 +174,23 @@ fn whole_seconds(wait: Duration) -> u64 {
 
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
-        if error.is_busy() {
-            tracing::warn!(cause = &error as &dyn std::error::Error, "the data base is too busy");
-            return Self { event: Some(Event::DatabaseFailed), ..Self::busy() };
-        }
-        Self { event: Some(Event::DatabaseFailed), ..Self::internal(&error) }
+        let cause = &error as &dyn std::error::Error;
+        let refusal = match error.trouble() {
+            Some(Trouble::Busy) => {
+                tracing::warn!(cause, "the data base is too busy, or cannot be reached");
+                Self::busy()
+            }
+            Some(Trouble::Full) => {
+                tracing::error!(cause, "the disk of the data base is full: make room, nothing else is needed");
+                Self::full()
+            }
+            Some(Trouble::ReadOnly) => {
+                tracing::error!(cause, "the data base cannot be written: see who may write it, and how it is mounted");
+                Self::read_only()
+            }
+            None => Self::internal(&error),
+        };
+        Self { event: Some(Event::DatabaseFailed), ..refusal }
     }
 }
 

@@ -1,7 +1,6 @@
 //! The server without a network, for tests that send it very many requests. No part of the interface.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::Path;
 use std::sync::OnceLock;
 
 use axum::Router;
@@ -21,7 +20,7 @@ use crate::proof::Key;
 use crate::router::{Surroundings, router};
 use crate::storage::Storage;
 use crate::verification::Verifiers;
-use crate::{Clock, Protection};
+use crate::{Clock, DatabaseAddress, Protection};
 
 /// The whole router on a data base of its own, without limits that would stop whoever asks thousands of times.
 pub struct InProcess {
@@ -38,12 +37,12 @@ pub struct Answered {
 impl InProcess {
     /// # Errors
     /// A file that cannot be made, as a sentence.
-    pub async fn open(database: &Path, clock: Clock) -> Result<Self, String> {
+    pub async fn open(database: &DatabaseAddress, clock: Clock) -> Result<Self, String> {
         let storage = Storage::open(database).await.map_err(|error| error.to_string())?;
         let pages = Pages::open(None, None).await.map_err(|error| error.to_string())?;
         let budgets = Budgets { open_runs: None, import_bytes_per_day: None };
         let data = DataFolder::new(None);
-        let key = Key::load(Some(&"fuzzed".repeat(8)), Path::new("")).map_err(|error| error.to_string())?;
+        let key = Key::load(Some(&"fuzzed".repeat(8)), None).map_err(|error| error.to_string())?;
         // Nothing is computed again: no thread is started that would.
         let (verifiers, seed) = (Verifiers::default(), None);
         let leaderboard =
@@ -81,7 +80,8 @@ pub fn import(bytes: &[u8]) {
     let (runtime, server) = SERVER.get_or_init(|| {
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
         let file = std::env::temp_dir().join(format!("gradmark-fuzzing-{}.sqlite", std::process::id()));
-        let server = runtime.block_on(InProcess::open(&file, Clock::system())).expect("a data base");
+        let server =
+            runtime.block_on(InProcess::open(&DatabaseAddress::File(file), Clock::system())).expect("a data base");
         (runtime, server)
     });
     let answered = runtime.block_on(server.send("POST", "/api/v1/runs/import", bytes.to_vec())).expect("an answer");

@@ -36,3 +36,4 @@ pub use limits::ProxyHeader;
 pub use proof::KeyError;
 pub use protection::Protection;
 pub use server::{Server, StartError};
+pub use storage::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};

@@ -1,5 +1,5 @@
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::metrics::{Event, Metrics, MetricsListener};
 use crate::pages::Pages;
 use crate::proof::{Key, KeyError};
 use crate::router::{Surroundings, router};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{DatabaseAddress, Storage, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
 
 /// Connections that may be open at once; more wait in the operating system's queue.
@@ -48,8 +48,8 @@ pub enum StartError {
         "cannot listen for readers of metrics on {address}: {cause}. Choose another address or port with --metrics-listen."
     )]
     ListenForMetrics { address: String, cause: std::io::Error },
-    #[error("cannot use the data base {}: {cause}", file.display())]
-    Database { file: PathBuf, cause: StorageError },
+    #[error("cannot use the data base {address}: {cause}{}", to_do(address))]
+    Database { address: DatabaseAddress, cause: StorageError },
     #[error(transparent)]
     Secret(#[from] KeyError),
     #[error(
@@ -64,6 +64,17 @@ pub enum StartError {
         folder.display()
     )]
     Data { folder: PathBuf, cause: std::io::Error },
+}
+
+/// What a host can do about a data base that cannot be used.
+fn to_do(address: &DatabaseAddress) -> &'static str {
+    match address {
+        DatabaseAddress::File(_) => ". Choose another file with --database, or see who may write this one.",
+        DatabaseAddress::Postgres(_) => {
+            ". See that the PostgreSQL server runs, that the data base is there and that its owner may log in \
+             (docs/HOSTING.md)."
+        }
+    }
 }
 
 /// A server that owns its port and its data base and is ready to run.
@@ -87,14 +98,14 @@ impl Server {
     /// # Errors
     /// A port that is taken, a file that is no data base, a folder that is missing.
     pub async fn bind(config: Config) -> Result<Self, StartError> {
-        let file = config.secret_file.unwrap_or_else(|| secret_beside(&config.database));
-        let key = Key::load(config.secret.as_deref(), &file)?;
+        let file = config.secret_file.or_else(|| secret_beside(&config.database));
+        let key = Key::load(config.secret.as_deref(), file.as_deref())?;
         let folder_of_data = config.data.clone();
         let data = DataFolder::new(config.data.clone());
         let pages = Pages::open(config.page, config.data).await?;
         let storage = Storage::open(&config.database)
             .await
-            .map_err(|cause| StartError::Database { file: config.database.clone(), cause })?;
+            .map_err(|cause| StartError::Database { address: config.database.clone(), cause })?;
         let refused = |cause| StartError::Listen { address: config.listen.clone(), cause };
         let listener = TcpListener::bind(&config.listen).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
@@ -222,10 +233,11 @@ async fn end(threads: Vec<JoinHandle<()>>) {
 }
 
 /// The file of the secret that belongs to a data base.
-fn secret_beside(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
+fn secret_beside(database: &DatabaseAddress) -> Option<PathBuf> {
+    let DatabaseAddress::File(file) = database else { return None };
+    let mut name = file.as_os_str().to_owned();
     name.push(".secret");
-    name.into()
+    Some(name.into())
 }
 
 /// The next connection, once there is a place for it; nothing when accepting failed.

@@ -44,7 +44,7 @@ enum Act {
 }
 
 /// What a newcomer's environment has, too: how programs are found, and how the network is reached.
-const KEPT: [&str; 13] = [
+const KEPT: [&str; 14] = [
     "PATH",
     "TERM",
     "HTTP_PROXY",
@@ -58,6 +58,7 @@ const KEPT: [&str; 13] = [
     "NODE_EXTRA_CA_CERTS",
     "REQUIRE_GPU",
     "REQUIRE_NETWORK",
+    "REQUIRE_POSTGRES",
 ];
 const PAUSE: Duration = Duration::from_millis(200);
 

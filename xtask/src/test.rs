@@ -34,6 +34,7 @@ pub(crate) struct Options {
 }
 
 const BROWSER_TESTS: &str = "browser-tests";
+const LEADERBOARD: &str = "leaderboard";
 /// What `cargo xtask` itself is made of, and compiled for it before the tests of the others: built together with those
 /// it would share their choice of features, and be compiled again by the next `cargo xtask`.
 const APART: [&str; 2] = ["xtask", "page-tools"];
@@ -58,6 +59,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         download: store.needs_download(),
         browsers: selection.holds(BROWSER_TESTS),
         software_vulkan: !selection.others.is_empty(),
+        postgres: selection.holds(LEADERBOARD),
     })?;
     setup::wasm_target(top)?;
     if selection.all {

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     fn key(number: u32) -> Key {
-        Key::load(Some(&format!("{number:064}")), std::path::Path::new("")).unwrap()
+        Key::load(Some(&format!("{number:064}")), None).unwrap()
     }
 
     fn told(number: u32, is_last: bool) -> Told {

@@ -25,6 +25,11 @@ pub enum KeyError {
         "the secret has {0} characters, and fewer than {FEWEST_CHARACTERS} can be guessed: make one with `openssl rand -hex 32`"
     )]
     Short(usize),
+    #[error(
+        "on PostgreSQL the secret has no place of its own, and servers that share a data base share the secret: name its \
+         file with --secret-file (the first server makes it; give a copy to each of the others)"
+    )]
+    NoFile,
     #[error("the file of the secret, {}, cannot be read: {cause}", file.display())]
     Read { file: PathBuf, cause: std::io::Error },
     #[error("no secret can be written to {}: {cause}; name another file with --secret-file", file.display())]
@@ -44,11 +49,13 @@ pub(crate) struct Announcement<'a> {
 }
 
 impl Key {
-    /// The given secret, or that of the file, which is made if it does not exist.
-    pub(crate) fn load(given: Option<&str>, file: &Path) -> Result<Self, KeyError> {
-        let text = match given {
-            Some(text) => text.to_owned(),
-            None => read_or_make(file)?,
+    /// The given secret, or that of the file, which is made if it does not exist. Servers on several machines have no
+    /// file in common, and each with a secret of its own would refuse what the others announced.
+    pub(crate) fn load(given: Option<&str>, file: Option<&Path>) -> Result<Self, KeyError> {
+        let text = match (given, file) {
+            (Some(text), _) => text.to_owned(),
+            (None, Some(file)) => read_or_make(file)?,
+            (None, None) => return Err(KeyError::NoFile),
         };
         let text = text.trim();
         match text.len() {
@@ -169,16 +176,16 @@ mod tests {
     fn a_secret_is_made_once_and_only_its_owner_may_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
-        let first = Key::load(None, &file).unwrap();
-        assert_eq!(first.0, Key::load(None, &file).unwrap().0);
+        let first = Key::load(None, Some(&file)).unwrap();
+        assert_eq!(first.0, Key::load(None, Some(&file)).unwrap().0);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         }
         let given = "0123456789abcdef0123456789abcdef";
-        assert_ne!(first.0, Key::load(Some(given), &file).unwrap().0);
-        assert!(matches!(Key::load(Some("short"), &file), Err(KeyError::Short(5))));
-        assert!(matches!(Key::load(None, &folder.path().join("no/folder")), Err(KeyError::Write { .. })));
+        assert_ne!(first.0, Key::load(Some(given), Some(&file)).unwrap().0);
+        assert!(matches!(Key::load(Some("short"), Some(&file)), Err(KeyError::Short(5))));
+        assert!(matches!(Key::load(None, Some(&folder.path().join("no/folder"))), Err(KeyError::Write { .. })));
     }
 }

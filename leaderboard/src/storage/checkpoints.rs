@@ -1,5 +1,6 @@
 use sqlx::Row;
 
+use super::values::{as_flag, flag};
 use super::{Storage, StorageError};
 use crate::proof::told::Told;
 
@@ -9,10 +10,13 @@ const MOST_SHOWN: i64 = 2000;
 impl Storage {
     /// Everything that was told of a run, workload by workload and in order.
     pub(crate) async fn told(&self, run_id: &str) -> Result<Vec<Told>, StorageError> {
-        let rows = sqlx::query(
-            "SELECT workload, number, step, weights_sha256, measured_sha256, is_last, told_unix_seconds, \
-             weights_wanted, shown_unix_seconds FROM checkpoints WHERE run_id = $1 ORDER BY workload, number",
-        )
+        let rows = sqlx::query(concat!(
+            "SELECT workload, number, step, weights_sha256, measured_sha256, told_unix_seconds, shown_unix_seconds, ",
+            as_flag!("is_last", "is_last"),
+            ", ",
+            as_flag!("weights_wanted", "weights_wanted"),
+            " FROM checkpoints WHERE run_id = $1 ORDER BY workload, number"
+        ))
         .bind(run_id)
         .fetch_all(&self.pool)
         .await?;
@@ -23,9 +27,9 @@ impl Storage {
                 step: u64::try_from(row.try_get::<i64, _>("step")?)?,
                 weights_sha256: row.try_get("weights_sha256")?,
                 measured_sha256: row.try_get("measured_sha256")?,
-                is_last: row.try_get("is_last")?,
+                is_last: flag(row, "is_last")?,
                 told_unix_seconds: row.try_get("told_unix_seconds")?,
-                weights_wanted: row.try_get("weights_wanted")?,
+                weights_wanted: flag(row, "weights_wanted")?,
                 shown_unix_seconds: row.try_get("shown_unix_seconds")?,
             })
         });

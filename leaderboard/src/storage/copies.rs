@@ -1,11 +1,12 @@
-//! The data base as a file: copies of it, and whether one is whole.
+//! The data base as a file, which is SQLite's own: copies of it, and whether one is whole.
 
 use std::path::Path;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
 use sqlx::{ConnectOptions, Connection, Row};
 
-use super::{Storage, StorageError, WRITER_PATIENCE};
+use super::connect::WRITER_PATIENCE;
+use super::{Storage, StorageError};
 
 impl Storage {
     /// Writes what is committed at this moment into a new file, in the order and with the size that it needs.

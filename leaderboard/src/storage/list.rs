@@ -1,9 +1,10 @@
 use results::api::{ListRuns, RunList, RunRow};
 use results::{Client, Precision};
 use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
+use sqlx::any::AnyRow;
 
 use super::runs::tier;
+use super::values::{as_flag, flag};
 use super::{Storage, StorageError};
 
 /// Rows of one answer when the query names no limit.
@@ -34,9 +35,10 @@ const COUNT: &str = concat!("SELECT COUNT(*) AS total", selected!());
 
 const ROWS: &str = concat!(
     "SELECT runs.run_id, results.workload, runs.backend, runs.adapter, runs.claimed_name, runs.client, ",
-    "results.batch_size, results.precision, runs.tier, runs.standard, runs.submitted_unix_seconds, results.summary, ",
-    ranked!(),
-    " AS ranked",
+    "results.batch_size, results.precision, runs.tier, runs.submitted_unix_seconds, results.summary, ",
+    as_flag!("runs.standard", "standard"),
+    ", ",
+    as_flag!(ranked!(), "ranked"),
     selected!(),
     " ORDER BY results.samples_per_second DESC NULLS LAST, runs.submitted_unix_seconds, runs.run_id, ",
     "results.workload LIMIT $5 OFFSET $6"
@@ -45,9 +47,9 @@ const ROWS: &str = concat!(
 impl Storage {
     /// Results that fit the query, fastest first; those without a throughput come last.
     pub(crate) async fn list(&self, query: &ListRuns) -> Result<RunList, StorageError> {
-        // One transaction, so that the total and the rows are of the same moment.
-        let mut transaction = self.pool.begin().await?;
         let precision = query.precision.or(query.ranked.then_some(Precision::F32));
+        // The total and the rows have to be of the same moment.
+        let mut transaction = self.reading().await?;
         let total: i64 = sqlx::query(COUNT)
             .bind(&query.workload)
             .bind(&query.backend)
@@ -69,7 +71,7 @@ impl Storage {
     }
 }
 
-fn run_row(row: &SqliteRow) -> Result<RunRow, StorageError> {
+fn run_row(row: &AnyRow) -> Result<RunRow, StorageError> {
     let client: Client = serde_json::from_str(row.try_get("client")?)?;
     Ok(RunRow {
         run_id: row.try_get("run_id")?,
@@ -83,14 +85,14 @@ fn run_row(row: &SqliteRow) -> Result<RunRow, StorageError> {
         batch_size: u32::try_from(row.try_get::<i64, _>("batch_size")?)?,
         precision: precision(row)?,
         tier: tier(row)?,
-        standard: row.try_get("standard")?,
-        ranked: row.try_get("ranked")?,
+        standard: flag(row, "standard")?,
+        ranked: flag(row, "ranked")?,
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
         summary: serde_json::from_str(row.try_get("summary")?)?,
     })
 }
 
-fn precision(row: &SqliteRow) -> Result<Precision, StorageError> {
+fn precision(row: &AnyRow) -> Result<Precision, StorageError> {
     let name: &str = row.try_get("precision")?;
     Precision::named(name).ok_or_else(|| StorageError::Precision(name.to_owned()))
 }

@@ -1,9 +1,10 @@
 use results::api::{StoredRun, Tier, Verdict};
 use results::summary::has_learned;
 use results::{Outcome, RunRecord};
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
 
+use super::values::OptionalNumber;
 use super::{Storage, StorageError};
 
 /// A checked record on its way in.
@@ -44,6 +45,19 @@ pub(crate) struct StoredRow {
 impl Storage {
     /// Stores a run with its results and its secret, or nothing at all.
     pub(crate) async fn accept(&self, run: &NewRun<'_>) -> Result<Acceptance, StorageError> {
+        loop {
+            if let Some(done) = self.store(run).await? {
+                return Ok(done);
+            }
+            // The same record is there, or was a moment ago: where it was just deleted this one takes its place.
+            if let Some(other) = self.run_with(run.fingerprint).await? {
+                return Ok(Acceptance::SameRecord(other));
+            }
+        }
+    }
+
+    /// Nothing when the same record is stored already.
+    async fn store(&self, run: &NewRun<'_>) -> Result<Option<Acceptance>, StorageError> {
         let mut transaction = self.pool.begin().await?;
         // The first statement writes, so that of two equal requests the second waits here and then sees the first.
         if run.registered {
@@ -52,19 +66,16 @@ impl Storage {
                 .execute(&mut *transaction)
                 .await?;
             if used.rows_affected() == 0 {
-                return Ok(Acceptance::AlreadyUsed);
+                transaction.rollback().await?;
+                return Ok(Some(Acceptance::AlreadyUsed));
             }
         }
         if !insert_run(&mut transaction, run).await? {
             transaction.rollback().await?;
-            return self.same_record(run.fingerprint).await;
+            return Ok(None);
         }
         insert_results(&mut transaction, run).await?;
-        sqlx::query("INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)")
-            .bind(run.deletion_secret_hash)
-            .bind(run.run_id)
-            .execute(&mut *transaction)
-            .await?;
+        insert_secret(&mut transaction, run.run_id, run.deletion_secret_hash).await?;
         if run.verify {
             sqlx::query(
                 "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
@@ -76,15 +87,15 @@ impl Storage {
             .await?;
         }
         transaction.commit().await?;
-        Ok(Acceptance::Stored)
+        Ok(Some(Acceptance::Stored))
     }
 
-    async fn same_record(&self, fingerprint: &str) -> Result<Acceptance, StorageError> {
+    async fn run_with(&self, fingerprint: &str) -> Result<Option<String>, StorageError> {
         let row = sqlx::query("SELECT run_id FROM runs WHERE fingerprint = $1")
             .bind(fingerprint)
-            .fetch_one(&self.pool)
+            .fetch_optional(&self.pool)
             .await?;
-        Ok(Acceptance::SameRecord(row.try_get("run_id")?))
+        row.map(|row| Ok(row.try_get("run_id")?)).transpose()
     }
 
     pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>, StorageError> {
@@ -132,18 +143,23 @@ impl Storage {
         Ok(Some(Verdict { tier: tier(&row)?, notes: serde_json::from_str(row.try_get("notes")?)?, being_verified }))
     }
 
-    /// Adds one more secret that may delete the run; `false` when it has `most` of them already.
+    /// Adds one more secret that may delete the run; `false` when it has `most` of them already, or is gone.
     pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool, StorageError> {
-        let added = sqlx::query(
-            "INSERT INTO deletion_secrets (secret_hash, run_id) SELECT $1, $2 \
-             WHERE (SELECT COUNT(*) FROM deletion_secrets WHERE run_id = $2) < $3",
-        )
-        .bind(hash)
-        .bind(run_id)
-        .bind(i64::from(most))
-        .execute(&self.pool)
-        .await?;
-        Ok(added.rows_affected() == 1)
+        let mut transaction = self.pool.begin().await?;
+        if hold(&mut transaction, run_id).await?.is_none() {
+            transaction.rollback().await?;
+            return Ok(false);
+        }
+        let row = sqlx::query("SELECT COUNT(*) AS secrets FROM deletion_secrets WHERE run_id = $1")
+            .bind(run_id)
+            .fetch_one(&mut *transaction)
+            .await?;
+        let has_room = row.try_get::<i64, _>("secrets")? < i64::from(most);
+        if has_room {
+            insert_secret(&mut transaction, run_id, hash).await?;
+        }
+        transaction.commit().await?;
+        Ok(has_room)
     }
 
     /// Hashes of the secrets that may delete the run; empty when there is no such run.
@@ -163,8 +179,11 @@ impl Storage {
 
     /// Deletes these runs, or none of them when one is unknown, which is then returned.
     pub(crate) async fn delete_all(&self, run_ids: &[String]) -> Result<Option<String>, StorageError> {
+        // Whoever deletes several does it in the same order, so that two never wait for each other.
+        let mut in_order: Vec<&String> = run_ids.iter().collect();
+        in_order.sort();
         let mut transaction = self.pool.begin().await?;
-        for run_id in run_ids {
+        for run_id in in_order {
             let deleted =
                 sqlx::query("DELETE FROM runs WHERE run_id = $1").bind(run_id).execute(&mut *transaction).await?;
             if deleted.rows_affected() == 0 {
@@ -178,25 +197,34 @@ impl Storage {
 
     /// Gives a run another tier and returns the one it had; nothing when there is no such run.
     pub(crate) async fn set_tier(&self, run_id: &str, new: Tier) -> Result<Option<Tier>, StorageError> {
-        // The right to write first: what is read here must still hold when it is written.
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
-        let row = sqlx::query("SELECT tier FROM runs WHERE run_id = $1")
-            .bind(run_id)
-            .fetch_optional(&mut *transaction)
-            .await?;
-        let Some(row) = row else { return Ok(None) };
-        sqlx::query("UPDATE runs SET tier = $1 WHERE run_id = $2")
-            .bind(new.name())
-            .bind(run_id)
-            .execute(&mut *transaction)
-            .await?;
+        let mut transaction = self.pool.begin().await?;
+        let before = hold(&mut transaction, run_id).await?;
+        if before.is_some() {
+            sqlx::query("UPDATE runs SET tier = $1 WHERE run_id = $2")
+                .bind(new.name())
+                .bind(run_id)
+                .execute(&mut *transaction)
+                .await?;
+        }
         transaction.commit().await?;
-        Ok(Some(tier(&row)?))
+        Ok(before)
     }
 }
 
+/// Keeps everybody else from changing the run until the transaction ends, and returns its tier; nothing when there is
+/// no such run. Whoever waited here sees what the one before it committed.
+///
+/// A change that changes nothing is how both data bases say this: it locks the row in one, and all writing in the other.
+async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>, StorageError> {
+    let row = sqlx::query("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier")
+        .bind(run_id)
+        .fetch_optional(connection)
+        .await?;
+    row.map(|row| tier(&row)).transpose()
+}
+
 /// `false` when a run with the same fingerprint is stored.
-async fn insert_run(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -> Result<bool, StorageError> {
+async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<bool, StorageError> {
     let device = &run.record.device;
     let inserted = sqlx::query(
         "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
@@ -221,7 +249,7 @@ async fn insert_run(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -
 }
 
 /// Only completed workloads have results; the others stay in the record.
-async fn insert_results(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
+async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
     for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
         sqlx::query(
             "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable) \
@@ -230,7 +258,7 @@ async fn insert_results(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_
         .bind(run.run_id)
         .bind(&workload.workload)
         .bind(i64::from(workload.settings.batch_size))
-        .bind(workload.summary.samples_per_second)
+        .bind(OptionalNumber(workload.summary.samples_per_second))
         .bind(serde_json::to_string(&workload.summary)?)
         .bind(workload.settings.precision.name())
         .bind(workload.summary.stable && has_learned(workload))
@@ -240,7 +268,16 @@ async fn insert_results(connection: &mut sqlx::SqliteConnection, run: &NewRun<'_
     Ok(())
 }
 
-pub(super) fn tier(row: &SqliteRow) -> Result<Tier, StorageError> {
+async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str) -> Result<(), StorageError> {
+    sqlx::query("INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)")
+        .bind(hash)
+        .bind(run_id)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub(super) fn tier(row: &AnyRow) -> Result<Tier, StorageError> {
     let name: &str = row.try_get("tier")?;
     Tier::from_name(name).ok_or_else(|| StorageError::Tier(name.to_owned()))
 }

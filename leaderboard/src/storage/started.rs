@@ -1,6 +1,7 @@
 use results::Suite;
-use sqlx::Row;
+use sqlx::{AnyConnection, Row};
 
+use super::values::{as_flag, flag};
 use super::{Storage, StorageError};
 use crate::proof::{Announcement, Key};
 
@@ -79,10 +80,12 @@ impl Storage {
     }
 
     pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>, StorageError> {
-        let row = sqlx::query(
-            "SELECT seed, suite_name, suite_version, engine_version, created_unix_seconds, \
-             expires_unix_seconds, used FROM started_runs WHERE run_id = $1",
-        )
+        let row = sqlx::query(concat!(
+            "SELECT seed, suite_name, suite_version, engine_version, created_unix_seconds, ",
+            "expires_unix_seconds, ",
+            as_flag!("used", "used"),
+            " FROM started_runs WHERE run_id = $1"
+        ))
         .bind(run_id)
         .fetch_optional(&self.pool)
         .await?;
@@ -97,13 +100,13 @@ impl Storage {
             engine_version: row.try_get("engine_version")?,
             created_unix_seconds: row.try_get("created_unix_seconds")?,
             expires_unix_seconds: row.try_get("expires_unix_seconds")?,
-            used: row.try_get("used")?,
+            used: flag(&row, "used")?,
         }))
     }
 }
 
 /// How many announced runs are neither used nor expired; counting ends at `most`.
-async fn open(connection: &mut sqlx::SqliteConnection, now: f64, most: u32) -> Result<i64, StorageError> {
+async fn open(connection: &mut AnyConnection, now: f64, most: u32) -> Result<i64, StorageError> {
     let row = sqlx::query(COUNT_OPEN).bind(now).bind(i64::from(most)).fetch_one(connection).await?;
     Ok(row.try_get("open")?)
 }
@@ -111,6 +114,7 @@ async fn open(connection: &mut sqlx::SqliteConnection, now: f64, most: u32) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::DatabaseAddress;
 
     const NOW: f64 = 1.8e9;
     const EXPIRED: i64 = 20_000;
@@ -129,7 +133,7 @@ mod tests {
 
     /// A data base in which so many runs expired more than a week ago.
     async fn with_expired(file: &std::path::Path, rows: i64) -> Storage {
-        let storage = Storage::open(file).await.unwrap();
+        let storage = Storage::open(&DatabaseAddress::File(file.to_owned())).await.unwrap();
         sqlx::query(
             "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
              INSERT INTO started_runs SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers",
@@ -176,7 +180,7 @@ mod tests {
     #[tokio::test]
     async fn both_are_found_by_an_index() {
         let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&folder.path().join("index.sqlite")).await.unwrap();
+        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("index.sqlite"))).await.unwrap();
         for (query, index) in [(FORGET, "started_runs_by_expiry"), (COUNT_OPEN, "started_runs_open")] {
             let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}"));
             let rows = sqlx::query(explain).bind(NOW).bind(5).fetch_all(&storage.pool).await.unwrap();

@@ -28,7 +28,10 @@ impl Storage {
         let Some(taken) = taken else { return Ok(None) };
         let run_id: String = taken.try_get("run_id")?;
         let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
-        let row = sqlx::query("SELECT record FROM runs WHERE run_id = $1").bind(&run_id).fetch_one(&self.pool).await?;
+        let row =
+            sqlx::query("SELECT record FROM runs WHERE run_id = $1").bind(&run_id).fetch_optional(&self.pool).await?;
+        // Somebody deleted it at this very moment.
+        let Some(row) = row else { return Ok(None) };
         Ok(Some(Verification { run_id, attempts, record: serde_json::from_str(row.try_get("record")?)? }))
     }
 

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::UpkeepError;
 use super::moderation::{of, open};
-use crate::storage::{self, Storage};
+use crate::storage::{self, DatabaseAddress, Storage};
 
 /// Copies a snapshot of the data base. Readers and writers are not disturbed.
-pub(super) async fn backup(database: &Path, to: &Path) -> Result<String, UpkeepError> {
+pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<String, UpkeepError> {
+    file_of(database)?;
     expect_free(to)?;
     let partial = with_ending(to, "partial");
     expect_free(&partial)?;
@@ -24,11 +25,12 @@ pub(super) async fn backup(database: &Path, to: &Path) -> Result<String, UpkeepE
         let _ = fs::remove_file(&partial);
     }
     finished?;
-    Ok(format!("copied {} to {} ({} runs)", database.display(), to.display(), runs_in(to).await?))
+    Ok(format!("copied {database} to {} ({} runs)", to.display(), runs_in(to).await?))
 }
 
 /// Puts a copy of the back-up in the place of the data base. The old file is kept beside it.
-pub(super) async fn restore(from: &Path, database: &Path) -> Result<String, UpkeepError> {
+pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<String, UpkeepError> {
+    let database = file_of(address)?;
     let (kept, partial) = (with_ending(database, "replaced"), with_ending(database, "partial"));
     expect_free(&kept)?;
     expect_free(&partial)?;
@@ -36,7 +38,7 @@ pub(super) async fn restore(from: &Path, database: &Path) -> Result<String, Upke
     let replaced = database.exists();
     if replaced {
         storage::leave_alone(database).await.map_err(|cause| {
-            if cause.is_busy() { UpkeepError::InUse(database.to_owned()) } else { of(database)(cause) }
+            if cause.is_busy() { UpkeepError::InUse(database.to_owned()) } else { of(address)(cause) }
         })?;
     }
     let write = |file: &Path| {
@@ -56,6 +58,14 @@ pub(super) async fn restore(from: &Path, database: &Path) -> Result<String, Upke
     let runs = runs_in(database).await?;
     let old = if replaced { format!("; what was there is now {}", kept.display()) } else { String::new() };
     Ok(format!("restored {} from {} ({runs} runs){old}", database.display(), from.display()))
+}
+
+/// The file of a data base that is one.
+fn file_of(database: &DatabaseAddress) -> Result<&Path, UpkeepError> {
+    match database {
+        DatabaseAddress::File(file) => Ok(file),
+        DatabaseAddress::Postgres(_) => Err(UpkeepError::NotAFile(database.clone())),
+    }
 }
 
 /// How many runs a whole and readable data base of ours holds.

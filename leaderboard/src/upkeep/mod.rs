@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use results::api::Tier;
 
 use crate::config::Task;
-use crate::storage::StorageError;
+use crate::storage::{DatabaseAddress, StorageError};
 
 /// Why a task was not done.
 #[derive(Debug, thiserror::Error)]
@@ -22,8 +22,13 @@ pub enum UpkeepError {
     Unwell { server: String, what: String },
     #[error("there is no data base {}: say with --database where the server keeps it", .0.display())]
     NoDatabase(PathBuf),
-    #[error("cannot use the data base {}: {cause}", file.display())]
-    Database { file: PathBuf, cause: StorageError },
+    #[error("cannot use the data base {address}: {cause}")]
+    Database { address: DatabaseAddress, cause: StorageError },
+    #[error(
+        "{0} is PostgreSQL's to copy: make back-ups with `pg_dump --format=custom --file=FILE` and put them back with \
+         `pg_restore --clean --if-exists` (docs/HOSTING.md)"
+    )]
+    NotAFile(DatabaseAddress),
     #[error("{} exists and is not overwritten: choose another name, or move it away", .0.display())]
     Exists(PathBuf),
     #[error("cannot write {}: {cause}", file.display())]
@@ -43,10 +48,10 @@ pub enum UpkeepError {
 pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     match task {
         Task::Health { server } => health::ask(&server).await,
-        Task::Backup { to, database } => copies::backup(&database.file, &to).await,
-        Task::Restore { from, database } => copies::restore(&from, &database.file).await,
-        Task::SetTier { run_id, tier, database } => moderation::set_tier(&database.file, &run_id, tier).await,
-        Task::Remove { run_ids, database } => moderation::remove(&database.file, &run_ids).await,
+        Task::Backup { to, database } => copies::backup(&database.address, &to).await,
+        Task::Restore { from, database } => copies::restore(&from, &database.address).await,
+        Task::SetTier { run_id, tier, database } => moderation::set_tier(&database.address, &run_id, tier).await,
+        Task::Remove { run_ids, database } => moderation::remove(&database.address, &run_ids).await,
     }
 }
 

@@ -1,13 +1,11 @@
 //! What a host can do about a run that should not be on the leaderboard.
 
-use std::path::Path;
-
 use results::api::Tier;
 
 use super::{UpkeepError, shown};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{DatabaseAddress, Storage, StorageError};
 
-pub(super) async fn set_tier(database: &Path, run_id: &str, tier: Tier) -> Result<String, UpkeepError> {
+pub(super) async fn set_tier(database: &DatabaseAddress, run_id: &str, tier: Tier) -> Result<String, UpkeepError> {
     let storage = open(database).await?;
     let before = storage.set_tier(run_id, tier).await;
     storage.close().await;
@@ -16,7 +14,7 @@ pub(super) async fn set_tier(database: &Path, run_id: &str, tier: Tier) -> Resul
 }
 
 /// All of them or, where one is unknown, none.
-pub(super) async fn remove(database: &Path, run_ids: &[String]) -> Result<String, UpkeepError> {
+pub(super) async fn remove(database: &DatabaseAddress, run_ids: &[String]) -> Result<String, UpkeepError> {
     let storage = open(database).await?;
     let unknown = storage.delete_all(run_ids).await;
     storage.close().await;
@@ -26,13 +24,15 @@ pub(super) async fn remove(database: &Path, run_ids: &[String]) -> Result<String
     }
 }
 
-pub(super) async fn open(database: &Path) -> Result<Storage, UpkeepError> {
-    if !database.is_file() {
-        return Err(UpkeepError::NoDatabase(database.to_owned()));
+pub(super) async fn open(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
+    if let DatabaseAddress::File(file) = database
+        && !file.is_file()
+    {
+        return Err(UpkeepError::NoDatabase(file.clone()));
     }
     Storage::open_as_it_is(database).await.map_err(of(database))
 }
 
-pub(super) fn of(database: &Path) -> impl Fn(StorageError) -> UpkeepError {
-    move |cause| UpkeepError::Database { file: database.to_owned(), cause }
+pub(super) fn of(database: &DatabaseAddress) -> impl Fn(StorageError) -> UpkeepError {
+    move |cause| UpkeepError::Database { address: database.clone(), cause }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use results::RunRecord;
 use results::api::{AcceptedRun, RunList};
 
-use crate::support::{ServerProcess, TestServer, process, record};
+use crate::support::{ServerProcess, TestDatabase, TestServer, process, record};
 
 /// A record that fits the moment between announcing and handing in.
 fn short(mut record: RunRecord) -> RunRecord {
@@ -36,8 +36,7 @@ fn count(accepted: &Mutex<Vec<AcceptedRun>>) -> usize {
 
 #[test]
 fn a_killed_server_has_kept_every_run_that_it_accepted() {
-    let folder = tempfile::tempdir().unwrap();
-    let database = folder.path().join("killed.sqlite");
+    let database = TestDatabase::new();
     let server = ServerProcess::start(&database);
     let accepted: Mutex<Vec<AcceptedRun>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -87,15 +86,16 @@ fn upload_until_it_fails(client: &crate::support::Client, accepted: &Mutex<Vec<A
 #[test]
 fn asked_to_stop_the_server_stops_cleanly() {
     for signal in ["INT", "TERM"] {
-        let folder = tempfile::tempdir().unwrap();
-        let database = folder.path().join("stopped.sqlite");
+        let database = TestDatabase::new();
         let server = ServerProcess::start(&database);
         assert_eq!(server.import(&record::unregistered(1)).status, 201);
         // It must not hold the server up.
         let idle = server.idle_connection();
         assert!(server.signal(signal).success(), "SIG{signal}");
         drop(idle);
-        assert!(!folder.path().join("stopped.sqlite-wal").exists(), "the log was written back");
+        if let Some(file) = database.file() {
+            assert!(!file.with_extension("sqlite-wal").exists(), "the log was written back");
+        }
         let server = ServerProcess::start(&database);
         assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
     }

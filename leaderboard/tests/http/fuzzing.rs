@@ -4,7 +4,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,8 +16,8 @@ use results::RunRecord;
 use results::api::{StartRun, StartedRun, TellCheckpoint};
 use serde_json::{Value, json};
 
-use crate::support::record;
 use crate::support::server::BEGINNING;
+use crate::support::{TestDatabase, record};
 
 /// Some seconds' worth.
 const CASES: u32 = 3_000;
@@ -219,12 +218,12 @@ struct Target {
 }
 
 impl Target {
-    fn open(database: &Path) -> Self {
+    fn open(database: &TestDatabase) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let now = Arc::new(AtomicU64::new(0));
         let seconds = Arc::clone(&now);
         let clock = Clock::from_fn(move || BEGINNING + seconds.load(Ordering::Relaxed) as f64);
-        let server = runtime.block_on(InProcess::open(database, clock)).unwrap();
+        let server = runtime.block_on(InProcess::open(&database.address(), clock)).unwrap();
         let target = Self { runtime, server, announced: RefCell::new(record::unregistered(1)), now };
         target.announce();
         target
@@ -292,8 +291,8 @@ fn cases() -> u32 {
 
 #[test]
 fn whatever_comes_in_the_place_of_a_record_is_answered_and_nothing_fails_inside() {
-    let folder = tempfile::tempdir().unwrap();
-    let target = Target::open(&folder.path().join("fuzzed.sqlite"));
+    let database = TestDatabase::new();
+    let target = Target::open(&database);
     let call =
         prop_oneof![4 => Just(Call::Import), 4 => Just(Call::Upload), 1 => Just(Call::Announce), 1 => Just(Call::Tell)];
     let case = (call, prop::collection::vec(change(), 0..4), damage());

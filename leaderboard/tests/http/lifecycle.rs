@@ -74,21 +74,6 @@ fn deleting_takes_the_secret_and_says_what_is_missing() {
 }
 
 #[test]
-fn a_deleted_record_is_not_left_in_the_data_base_file() {
-    let mut server = TestServer::start();
-    let run = server.accepted(|record| record.device.claimed_name = Some("Very Particular Device".to_owned()));
-    let holds = |server: &TestServer| {
-        let bytes = std::fs::read(server.database()).unwrap();
-        bytes.windows(22).any(|w| w == b"Very Particular Device")
-    };
-    server.restart();
-    assert!(holds(&server), "before it is deleted, a record is in the file");
-    assert_eq!(server.delete(&run.run_id, &run.deletion_secret).status, 204);
-    server.restart();
-    assert!(!holds(&server));
-}
-
-#[test]
 fn an_imported_record_is_unverified_and_never_ranked() {
     let server = TestServer::start();
     let mut record = record::unregistered(7);

@@ -2,8 +2,6 @@
 
 use results::api::{AcceptedRun, RunList, Tier};
 use results::{DeviceKind, Precision, RunRecord};
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection};
 
 use crate::support::{TestServer, record};
 
@@ -113,12 +111,7 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_proven_are_ran
 fn a_hidden_run_is_neither_listed_nor_shown_but_its_owner_may_delete_it() {
     let server = TestServer::start();
     let run: AcceptedRun = server.accepted(|_| {});
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let mut connection = SqliteConnectOptions::new().filename(server.database()).connect().await.unwrap();
-        sqlx::query("UPDATE runs SET tier = 'hidden'").execute(&mut connection).await.unwrap();
-        connection.close().await.unwrap();
-    });
+    server.database().execute("UPDATE runs SET tier = 'hidden'");
     assert_eq!(list(&server, "").total, 0);
     server.get(&format!("/api/v1/runs/{}", run.run_id)).assert_refused(404, "unknown_run", "");
     assert_eq!(server.delete(&run.run_id, &run.deletion_secret).status, 204);

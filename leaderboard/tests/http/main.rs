@@ -1,4 +1,5 @@
-//! The server over real HTTP on loopback, with a real SQLite file, and as a real process.
+//! The server over real HTTP on loopback, with a real SQLite file, and as a real process. `postgres.rs` runs the
+//! same tests on PostgreSQL.
 
 mod data_sets;
 mod durability;
@@ -10,9 +11,16 @@ mod limits;
 mod listing;
 mod metrics;
 mod pages;
+mod programs;
 mod proof;
 mod protection;
 mod refusals;
 mod registration;
+mod sqlite_file;
 mod support;
+mod trouble;
+mod two_servers;
 mod upkeep;
+
+/// Whether the servers of these tests keep their runs on a PostgreSQL server.
+const ON_POSTGRES: bool = false;

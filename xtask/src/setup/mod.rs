@@ -21,6 +21,8 @@ pub(crate) struct Wanted {
     pub browsers: bool,
     /// A Vulkan driver that works without a GPU.
     pub software_vulkan: bool,
+    /// The programs of a PostgreSQL server, which the leaderboard's tests start themselves.
+    pub postgres: bool,
 }
 
 /// Sees to it that the system has what is wanted; a C compiler always is, because SQLite is written in C.
@@ -34,5 +36,7 @@ pub(crate) fn system(wanted: Wanted) -> Result<()> {
         needs.extend([Need::Chromium, Need::Firefox]);
     }
     needs.extend((wanted.software_vulkan && cfg!(target_os = "linux")).then_some(Need::Vulkan));
+    // On other systems the tests say that they are skipped.
+    needs.extend((wanted.postgres && cfg!(target_os = "linux")).then_some(Need::Postgres));
     packages::ensure(&Machine::this_one(), &needs, Machine::this_one)
 }

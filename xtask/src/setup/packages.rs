@@ -20,11 +20,15 @@ pub(super) enum Need {
     Firefox,
     /// The tests of GPU code run on Mesa's llvmpipe where there is no GPU.
     Vulkan,
+    /// The leaderboard's tests start a PostgreSQL server of their own.
+    Postgres,
 }
 
 /// Mesa's llvmpipe crashes on some of our shaders before this major version, and is several times slower.
 const OLDEST_MESA: u32 = 24;
 const MESA: &str = "mesa-vulkan-drivers";
+/// Comes first, to be told that no server is wanted that runs all the time.
+const POSTGRES_COMMON: &str = "postgresql-common";
 
 impl Need {
     fn is_met(self, machine: &Machine) -> bool {
@@ -40,6 +44,13 @@ impl Need {
                 (on_the_path || on_a_mac.into_iter().any(is_there)) && any(&["chromedriver"])
             }
             Self::Firefox => any(&["firefox-esr", "firefox"]) || is_there("Applications/Firefox.app"),
+            // Debian keeps the programs of each version in a folder of its own.
+            Self::Postgres => {
+                any(&["initdb"])
+                    || machine.root.join("usr/lib/postgresql").read_dir().is_ok_and(|mut versions| {
+                        versions.any(|version| version.is_ok_and(|version| version.path().join("bin/initdb").exists()))
+                    })
+            }
             Self::Vulkan => {
                 vulkan::lavapipe(&machine.root).is_some()
                     && vulkan::has_loader(&machine.root)
@@ -58,6 +69,7 @@ impl Need {
             Self::Firefox if system == System::Ubuntu => &["firefox"],
             Self::Firefox => &["firefox-esr"],
             Self::Vulkan => &[MESA, "libvulkan1"],
+            Self::Postgres => &["postgresql"],
         }
     }
 
@@ -71,6 +83,7 @@ impl Need {
             Self::Vulkan => {
                 "Mesa's Vulkan drivers, version 24 or newer, with llvmpipe (lavapipe), and the Vulkan loader"
             }
+            Self::Postgres => "PostgreSQL 15 or newer, with `initdb` and `pg_ctl` on the PATH",
         }
     }
 }
@@ -140,6 +153,11 @@ fn script(system: System, missing: &[Need], backports: Option<&str>) -> String {
     // A package source of somebody else's that does not answer makes `update` fail and changes nothing for us: what
     // matters is whether the packages can be installed afterwards.
     commands.push("export DEBIAN_FRONTEND=noninteractive; apt-get update -q || true".to_owned());
+    if missing.contains(&Need::Postgres) {
+        commands.push(format!("{install} {POSTGRES_COMMON}"));
+        let file = "/etc/postgresql-common/createcluster.conf";
+        commands.push(format!("echo \"create_main_cluster = false\" >> {file}"));
+    }
     if !packages.is_empty() {
         commands.push(format!("{install} {}", packages.join(" ")));
     }
@@ -160,7 +178,8 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    const ALL: [Need; 5] = [Need::CCompiler, Need::Download, Need::Chromium, Need::Firefox, Need::Vulkan];
+    const ALL: [Need; 6] =
+        [Need::CCompiler, Need::Download, Need::Chromium, Need::Firefox, Need::Vulkan, Need::Postgres];
 
     /// A machine that has these programs and nothing else.
     fn machine(root: &Path, system: System, programs: &[&str]) -> Machine {
@@ -189,9 +208,10 @@ mod tests {
         let line = "deb [signed-by=/k.gpg] http://mirror.example/debian bookworm-backports main";
         let install = "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 -q";
         let commands = format!(
-            "export DEBIAN_FRONTEND=noninteractive; apt-get update -q || true && {install} build-essential curl \
-             ca-certificates chromium chromium-driver firefox-esr libvulkan1 && {install} -t bookworm-backports \
-             mesa-vulkan-drivers"
+            "export DEBIAN_FRONTEND=noninteractive; apt-get update -q || true && {install} postgresql-common && echo \
+             \"create_main_cluster = false\" >> /etc/postgresql-common/createcluster.conf && {install} build-essential \
+             curl ca-certificates chromium chromium-driver firefox-esr libvulkan1 postgresql && {install} -t \
+             bookworm-backports mesa-vulkan-drivers"
         );
         let adding = format!("echo \"{line}\" > /etc/apt/sources.list.d/gradmark-backports.list && {commands}");
         assert_eq!(script(System::Bookworm, &ALL, Some(line)), adding);
@@ -212,7 +232,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let machine = machine(root.path(), System::Other, &[]);
         let error = ensure(&machine, &ALL, || unreachable!("nothing was installed")).unwrap_err().to_string();
-        for part in ["C compiler", "curl", "chromedriver", "Firefox", "llvmpipe"] {
+        for part in ["C compiler", "curl", "chromedriver", "Firefox", "llvmpipe", "PostgreSQL"] {
             assert!(error.contains(part), "{part:?} is not in {error:?}");
         }
     }
@@ -223,7 +243,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let programs = ["cc", "curl", "chromium", "chromedriver", "firefox-esr"];
         let mut machine = machine(root.path(), System::Bookworm, &programs);
-        for file in ["usr/share/vulkan/icd.d/lvp_icd.json", "usr/lib/libvulkan.so.1"] {
+        let files =
+            ["usr/share/vulkan/icd.d/lvp_icd.json", "usr/lib/libvulkan.so.1", "usr/lib/postgresql/15/bin/initdb"];
+        for file in files {
             fs::create_dir_all(root.path().join(file).parent().unwrap()).unwrap();
             fs::write(root.path().join(file), "").unwrap();
         }

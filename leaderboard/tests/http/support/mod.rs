@@ -1,9 +1,12 @@
 pub(crate) mod client;
+pub(crate) mod database;
+pub(crate) mod postgres;
 pub(crate) mod process;
 pub(crate) mod record;
 pub(crate) mod rehearsal;
 pub(crate) mod server;
 
 pub(crate) use client::{Answer, Client};
+pub(crate) use database::TestDatabase;
 pub(crate) use process::ServerProcess;
 pub(crate) use server::{CONNECTIONS_PER_ADDRESS, TestServer};

@@ -1,9 +1,10 @@
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::ops::Deref;
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::Client;
+use super::server::SECRET;
 
 /// The real binary as a child process, killed when dropped.
 pub(crate) struct ServerProcess {
@@ -20,13 +21,17 @@ impl Deref for ServerProcess {
 }
 
 impl ServerProcess {
-    pub(crate) fn start(database: &Path) -> Self {
-        let mut child = command()
-            .args(["--listen", "127.0.0.1:0", "--log", "error", "--database"])
-            .arg(database)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+    /// `database` is what `--database` takes.
+    pub(crate) fn start(database: impl AsRef<OsStr>) -> Self {
+        let mut quiet = command();
+        quiet.args(["--log", "error"]);
+        Self::start_as(quiet, database)
+    }
+
+    /// The same, with more words on its command line.
+    pub(crate) fn start_as(mut command: Command, database: impl AsRef<OsStr>) -> Self {
+        command.args(["--listen", "127.0.0.1:0", "--database"]).arg(database);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim_end().strip_prefix("listening on http://").expect("one line with the address");
@@ -58,5 +63,9 @@ impl Drop for ServerProcess {
 }
 
 pub(crate) fn command() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_leaderboard"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leaderboard"));
+    if crate::ON_POSTGRES {
+        command.env("GRADMARK_SECRET", SECRET);
+    }
+    command
 }

@@ -10,7 +10,7 @@ use results::api::{AcceptedRun, StartedRun, Tier, Verdict};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use super::{Client, record};
+use super::{Client, TestDatabase, record};
 
 /// What stops a server, and its thread.
 type Running = (oneshot::Sender<()>, JoinHandle<()>);
@@ -23,6 +23,8 @@ pub(crate) struct TestServer {
     client: Client,
     metrics: Option<Client>,
     now: Arc<Mutex<f64>>,
+    database: Arc<TestDatabase>,
+    /// With the page and the data sets.
     folder: TempDir,
     running: Option<Running>,
     setting: Setting,
@@ -54,7 +56,19 @@ impl Deref for TestServer {
 
 impl TestServer {
     pub(crate) fn start() -> Self {
-        Self::open(tempfile::tempdir().unwrap(), Setting::default())
+        Self::on(TestDatabase::new())
+    }
+
+    /// One on a data base that is there.
+    pub(crate) fn on(database: TestDatabase) -> Self {
+        let now = Arc::new(Mutex::new(BEGINNING));
+        Self::beside(Arc::new(database), now, tempfile::tempdir().unwrap(), Setting::default())
+    }
+
+    /// A second server on the same data base, whose clock goes with this one's.
+    pub(crate) fn another(&self) -> Self {
+        let (database, now) = (Arc::clone(&self.database), Arc::clone(&self.now));
+        Self::beside(database, now, tempfile::tempdir().unwrap(), self.setting.clone())
     }
 
     /// One with limits and budgets of its own.
@@ -62,7 +76,7 @@ impl TestServer {
         Self::open(tempfile::tempdir().unwrap(), Setting { protection, ..Setting::default() })
     }
 
-    /// `folder` holds the data base; `page` and `data` are names of folders inside it.
+    /// `page` and `data` are names of folders inside `folder`.
     pub(crate) fn with_folders(folder: TempDir, page: Option<&str>, data: Option<&str>) -> Self {
         let inside = |name: &str| folder.path().join(name);
         let (page, data) = (page.map(inside), data.map(inside));
@@ -76,9 +90,12 @@ impl TestServer {
     }
 
     fn open(folder: TempDir, setting: Setting) -> Self {
-        let now = Arc::new(Mutex::new(BEGINNING));
-        let (client, metrics, running) = launch(&folder, &now, setting.clone());
-        Self { client, metrics, now, folder, running: Some(running), setting }
+        Self::beside(Arc::new(TestDatabase::new()), Arc::new(Mutex::new(BEGINNING)), folder, setting)
+    }
+
+    fn beside(database: Arc<TestDatabase>, now: Arc<Mutex<f64>>, folder: TempDir, setting: Setting) -> Self {
+        let (client, metrics, running) = launch(&database, &now, setting.clone());
+        Self { client, metrics, now, database, folder, running: Some(running), setting }
     }
 
     /// Starts it again with so many threads that verify.
@@ -102,7 +119,7 @@ impl TestServer {
     /// Stops the server and starts another one on the same data base, at the same moment.
     pub(crate) fn restart(&mut self) {
         self.stop();
-        let (client, metrics, running) = launch(&self.folder, &self.now, self.setting.clone());
+        let (client, metrics, running) = launch(&self.database, &self.now, self.setting.clone());
         (self.client, self.metrics, self.running) = (client, metrics, Some(running));
     }
 
@@ -119,8 +136,8 @@ impl TestServer {
         self.folder.path()
     }
 
-    pub(crate) fn database(&self) -> PathBuf {
-        database(&self.folder)
+    pub(crate) fn database(&self) -> &TestDatabase {
+        &self.database
     }
 
     /// An announced run and a record that fits it; the time that it takes has passed.
@@ -150,7 +167,7 @@ impl TestServer {
 
     /// What `leaderboard set-tier` does.
     pub(crate) fn set_tier(&self, run_id: &str, tier: Tier) {
-        let database = ExistingDatabase { file: self.database() };
+        let database = ExistingDatabase { address: self.database.address() };
         let task = Task::SetTier { run_id: run_id.to_owned(), tier, database };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(upkeep::perform(task)).unwrap();
@@ -170,22 +187,22 @@ impl Drop for TestServer {
     }
 }
 
-fn database(folder: &TempDir) -> PathBuf {
-    folder.path().join("leaderboard.sqlite")
-}
+/// What servers share that have no file beside which to keep it.
+pub(crate) const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 /// Enough for whatever the tests do at once from one address.
 pub(crate) const CONNECTIONS_PER_ADDRESS: usize = 64;
 
-fn launch(folder: &TempDir, now: &Arc<Mutex<f64>>, setting: Setting) -> (Client, Option<Client>, Running) {
+fn launch(database: &TestDatabase, now: &Arc<Mutex<f64>>, setting: Setting) -> (Client, Option<Client>, Running) {
     let clock = Arc::clone(now);
     let config = Config {
         listen: "127.0.0.1:0".to_owned(),
-        database: database(folder),
+        database: database.address(),
         page: setting.page,
         data: setting.data,
         secret_file: None,
-        secret: None,
+        // Where there is a file, it lies beside it.
+        secret: crate::ON_POSTGRES.then(|| SECRET.to_owned()),
         verifiers: setting.verifiers,
         run_lifetime_seconds: 6.0 * 3600.0,
         seed: setting.seed,

@@ -1,0 +1,217 @@
+//! What `--database` says: a file or a PostgreSQL server, and never its password again.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::{TypedValueParser, ValueParserFactory};
+use sqlx::any::AnyConnectOptions;
+
+/// Where the data base is.
+#[derive(Clone)]
+pub enum DatabaseAddress {
+    /// An SQLite file.
+    File(PathBuf),
+    /// A data base of a PostgreSQL server.
+    Postgres(PostgresAddress),
+}
+
+/// `postgres://user:password@host:port/name`, which shows itself without the password.
+#[derive(Clone)]
+pub struct PostgresAddress {
+    options: AnyConnectOptions,
+}
+
+/// What may stand behind the question mark of an address. Others would be written to the log by the library that
+/// reads them, with their values; and a password belongs elsewhere, so that it cannot be shown by mistake.
+const PARAMETERS: [&str; 10] = [
+    "application_name",
+    "dbname",
+    "host",
+    "port",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "statement-cache-capacity",
+    "user",
+];
+
+/// Why an address was not taken. No part of the address is ever repeated: any of it may be a piece of a password.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    #[error(
+        "it must be a file, such as gradmark.sqlite, or a PostgreSQL address, such as \
+         postgres://user@host:5432/name; other schemes are unknown"
+    )]
+    Scheme,
+    #[error(
+        "the PostgreSQL address cannot be read: it must look like postgres://user@host:5432/name, and in a user, \
+         password or name the characters / ? # @ : % must be percent-encoded, / as %2F for instance"
+    )]
+    Unreadable,
+    #[error(
+        "the PostgreSQL address must name a user and a data base: it must look like postgres://user@host:5432/name, or, \
+         for a socket, postgres:///name?host=/var/run/postgresql&user=user"
+    )]
+    NoName,
+    #[error(
+        "the PostgreSQL address may have these parameters: {}; a password belongs before the @, in PGPASSWORD or in \
+         a password file (docs/HOSTING.md)",
+        PARAMETERS.join(", ")
+    )]
+    Parameter,
+}
+
+impl DatabaseAddress {
+    /// # Errors
+    /// What looks like an address and is none of PostgreSQL's.
+    pub fn parse(value: &OsStr) -> Result<Self, AddressError> {
+        // A name that is not Unicode can only be a file's.
+        let Some((text, (scheme, rest))) = value.to_str().and_then(|text| Some((text, text.split_once(':')?))) else {
+            return Ok(Self::File(value.into()));
+        };
+        match scheme.to_ascii_lowercase().as_str() {
+            "postgres" | "postgresql" => PostgresAddress::parse(text).map(Self::Postgres),
+            _ if rest.starts_with("//") => Err(AddressError::Scheme),
+            _ => Ok(Self::File(value.into())),
+        }
+    }
+}
+
+impl PostgresAddress {
+    fn parse(text: &str) -> Result<Self, AddressError> {
+        let options = AnyConnectOptions::from_str(text).map_err(|_| AddressError::Unreadable)?;
+        let address = &options.database_url;
+        // A password whose special characters were left as they are ends up in the parts behind it.
+        let name = address.path().trim_start_matches('/');
+        if address.fragment().is_some() || name.contains(['/', '@', ':']) || address.cannot_be_a_base() {
+            return Err(AddressError::Unreadable);
+        }
+        if !address.query_pairs().all(|(name, _)| PARAMETERS.contains(&&*name)) {
+            return Err(AddressError::Parameter);
+        }
+        // What the driver would take instead depends on how the program was started.
+        let has = |wanted: &str| address.query_pairs().any(|(name, _)| name == wanted);
+        if (name.is_empty() && !has("dbname")) || (address.username().is_empty() && !has("user")) {
+            return Err(AddressError::NoName);
+        }
+        Ok(Self { options })
+    }
+
+    pub(super) fn options(&self) -> AnyConnectOptions {
+        self.options.clone()
+    }
+}
+
+impl fmt::Display for DatabaseAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => file.display().fmt(out),
+            Self::Postgres(address) => address.fmt(out),
+        }
+    }
+}
+
+impl fmt::Display for PostgresAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut address = self.options.database_url.clone();
+        // Only an address without a host cannot lose its password, because it cannot have one.
+        let _ = address.set_password(None);
+        fmt::Display::fmt(&address, out)
+    }
+}
+
+/// The same as for people, so that no debugging line holds more.
+impl fmt::Debug for DatabaseAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl fmt::Debug for PostgresAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// Reads the argument. clap's own way would repeat a value that it refuses, the password included.
+#[derive(Clone, Debug)]
+pub struct AddressParser;
+
+impl TypedValueParser for AddressParser {
+    type Value = DatabaseAddress;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        _argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<DatabaseAddress, clap::Error> {
+        DatabaseAddress::parse(value).map_err(|error| {
+            let text = format!("--database: {error}\n");
+            clap::Error::raw(clap::error::ErrorKind::ValueValidation, text).with_cmd(command)
+        })
+    }
+}
+
+impl ValueParserFactory for DatabaseAddress {
+    type Parser = AddressParser;
+
+    fn value_parser() -> AddressParser {
+        AddressParser
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<DatabaseAddress, AddressError> {
+        DatabaseAddress::parse(OsStr::new(text))
+    }
+
+    #[test]
+    fn a_file_is_a_file_and_an_address_is_a_servers() {
+        for file in ["gradmark.sqlite", "/var/lib/gradmark/gradmark.sqlite", "C:\\data\\board.sqlite", "a:b", "a b?c#d"]
+        {
+            assert!(matches!(parse(file), Ok(DatabaseAddress::File(path)) if path == *file), "{file}");
+        }
+        for address in [
+            "postgres://board@db.example:5432/board",
+            "POSTGRESQL://board@db.example/board?sslmode=verify-full",
+            "postgres:///board?host=/var/run/postgresql&user=board",
+            "postgres://board@%2Fvar%2Frun%2Fpostgresql/board",
+            "postgres://db.example?dbname=board&user=board",
+        ] {
+            assert!(matches!(parse(address), Ok(DatabaseAddress::Postgres(_))), "{address}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let address = parse("postgres://board:very%20secret@db.example/board?sslmode=require").unwrap();
+        for shown in [address.to_string(), format!("{address:?}"), format!("{address:#?}")] {
+            assert_eq!(shown, "postgres://board@db.example/board?sslmode=require");
+        }
+        for (address, expected) in [
+            ("postgres://board:secret#1@host/board", AddressError::Unreadable),
+            ("postgres://board:1#secret@host/board", AddressError::Unreadable),
+            ("postgres://board:1/secret@host/board", AddressError::Unreadable),
+            ("postgres://board:1/secret@host", AddressError::Unreadable),
+            ("postgres://board:1?secret@host/board", AddressError::Parameter),
+            ("postgres://host/board?password=secret", AddressError::Parameter),
+            ("postgres://host/board?pasword=secret", AddressError::Parameter),
+            ("postgres:board:secret@host/board", AddressError::Unreadable),
+            ("mysql://board:secret@host/board", AddressError::Scheme),
+            ("postgress://board:secret@host/board", AddressError::Scheme),
+            ("postgres://board:secret@host", AddressError::NoName),
+            ("postgres:///board?host=/var/run/secret", AddressError::NoName),
+        ] {
+            let error = parse(address).unwrap_err();
+            assert!(!error.to_string().contains("secret"), "{error}");
+            assert_eq!(error, expected, "{address}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Connections to either data base, and what each of them is told first.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::{AnyConnection, ConnectOptions, Executor};
+
+use super::address::DatabaseAddress;
+use super::{Storage, StorageError};
+
+/// How long a writer waits for the one before it, and a request for a connection.
+pub(super) const WRITER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whether a file that is not there is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IfMissing {
+    Make,
+    Refuse,
+}
+
+/// What the two data bases do not have in common.
+pub(super) struct Dialect {
+    /// SQLite writes one at a time, so that more would only wait for each other; a PostgreSQL server allows a hundred
+    /// by itself, for all servers together.
+    connections: u32,
+    /// Said first on a connection of its own.
+    alone: &'static str,
+    /// Said first on each connection of the pool.
+    pooled: &'static str,
+    /// Begins a transaction whose reads are all of one moment.
+    pub(super) begin_reading: &'static str,
+}
+
+/// A commit has reached the disk before it returns, so that a killed server loses nothing that it acknowledged, and
+/// what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`.
+const PRAGMAS: &str = "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+                       PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
+
+static SQLITE: Dialect = Dialect { connections: 4, alone: PRAGMAS, pooled: PRAGMAS, begin_reading: "BEGIN" };
+
+static POSTGRES: Dialect = Dialect {
+    connections: 10,
+    // Bringing tables up to date may take its time, and that they are there already is not worth a line in the log.
+    alone: "SET client_min_messages = warning",
+    // A request does not wait for ever: neither for a lock, nor for an answer, nor for a server that went away while
+    // it held a lock.
+    pooled: "SET lock_timeout = '10s'; SET statement_timeout = '30s'; \
+             SET idle_in_transaction_session_timeout = '30s'",
+    begin_reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+};
+
+/// How to reach a data base.
+pub(super) struct Way {
+    options: AnyConnectOptions,
+    dialect: &'static Dialect,
+}
+
+impl Way {
+    pub(super) fn to(address: &DatabaseAddress, if_missing: IfMissing) -> Result<Self, StorageError> {
+        sqlx::any::install_default_drivers();
+        match address {
+            DatabaseAddress::File(file) => Ok(Self { options: options_of(file, if_missing)?, dialect: &SQLITE }),
+            DatabaseAddress::Postgres(address) => Ok(Self { options: address.options(), dialect: &POSTGRES }),
+        }
+    }
+
+    /// One connection, which tells what is wrong when there can be none; the pool would try until its patience ends.
+    pub(super) async fn connect(&self) -> Result<AnyConnection, StorageError> {
+        let mut connection = self.options.connect().await?;
+        connection.execute(self.dialect.alone).await?;
+        Ok(connection)
+    }
+
+    pub(super) fn storage(self) -> Storage {
+        let said_first = self.dialect.pooled;
+        let pool = AnyPoolOptions::new()
+            .max_connections(self.dialect.connections)
+            .acquire_timeout(WRITER_PATIENCE)
+            .after_connect(move |connection, _| {
+                Box::pin(async move {
+                    connection.execute(said_first).await?;
+                    Ok(())
+                })
+            })
+            .connect_lazy_with(self.options);
+        Storage { pool, dialect: self.dialect }
+    }
+}
+
+/// The common driver takes only addresses. In this one every byte that could mean something to an address is encoded,
+/// so that the file is found under whatever name it has.
+fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions, StorageError> {
+    let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
+    let mut address = "sqlite:".to_owned();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            address.push(char::from(byte));
+        } else {
+            // Writing to a string always succeeds.
+            let _ = write!(address, "%{byte:02X}");
+        }
+    }
+    address.push_str(match if_missing {
+        IfMissing::Make => "?mode=rwc",
+        IfMissing::Refuse => "?mode=rw",
+    });
+    Ok(address.parse()?)
+}

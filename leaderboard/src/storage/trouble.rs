@@ -1,0 +1,160 @@
+//! What keeps a data base from working that is neither the client's fault nor ours, told apart by the codes of both.
+
+use sqlx::error::DatabaseError;
+use sqlx::postgres::PgDatabaseError;
+use sqlx::sqlite::SqliteError;
+
+use super::StorageError;
+
+/// Trouble that passes by itself, or that the host can end without us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// Others keep it, or it cannot be reached: waiting may help.
+    Busy,
+    /// Its disk is full.
+    Full,
+    /// It can be read and not written.
+    ReadOnly,
+}
+
+impl StorageError {
+    pub(crate) fn trouble(&self) -> Option<Trouble> {
+        let Self::Database(error) = self else { return None };
+        match error {
+            // A server that was lost, refuses connections, or is closing while a request comes.
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Some(Trouble::Busy),
+            sqlx::Error::Database(error) => of_database(error.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// Whether waiting may help.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.trouble() == Some(Trouble::Busy)
+    }
+}
+
+/// Both have codes of five digits that mean different things, so that the kind of the error comes first.
+fn of_database(error: &(dyn DatabaseError + 'static)) -> Option<Trouble> {
+    if let Some(error) = error.try_downcast_ref::<SqliteError>() {
+        return of_sqlite(error.code()?.parse().ok()?);
+    }
+    of_postgres(error.try_downcast_ref::<PgDatabaseError>()?.code())
+}
+
+/// SQLite's codes keep the one that they extend in their low byte.
+fn of_sqlite(code: u32) -> Option<Trouble> {
+    match code & 0xff {
+        5 => Some(Trouble::Busy),
+        8 => Some(Trouble::ReadOnly),
+        13 => Some(Trouble::Full),
+        _ => None,
+    }
+}
+
+/// PostgreSQL's codes begin with two characters for their class.
+fn of_postgres(code: &str) -> Option<Trouble> {
+    match code {
+        "53100" => Some(Trouble::Full),
+        "25006" => Some(Trouble::ReadOnly),
+        // Two transactions in each other's way; a lock, a statement or a transaction that took longer than it may.
+        "40001" | "40P01" | "55P03" | "57014" | "25P03" => Some(Trouble::Busy),
+        // Shutting down, crashed, starting up, or its connection dropped by the host.
+        "57P01" | "57P02" | "57P03" | "57P05" => Some(Trouble::Busy),
+        // A connection that broke; too many connections, or too little memory.
+        _ if code.starts_with("08") || code.starts_with("53") => Some(Trouble::Busy),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::StatusCode;
+    use axum::response::IntoResponse;
+    use results::Suite;
+
+    use super::*;
+    use crate::error::ApiError;
+    use crate::storage::{DatabaseAddress, Started, Storage};
+
+    /// Announces a run with an id of this many letters.
+    async fn announce(storage: &Storage, letters: usize) -> Result<(), StorageError> {
+        let started = Started {
+            run_id: "r".repeat(letters),
+            seed: 1,
+            suite: Suite { name: String::new(), version: 1 },
+            engine_version: String::new(),
+            created_unix_seconds: 0.0,
+            expires_unix_seconds: 1.0,
+            used: false,
+        };
+        storage.start(&started, None).await.map(|_announced| ())
+    }
+
+    /// Says something on every connection that there can be.
+    async fn say(storage: &Storage, statement: &'static str) {
+        let mut connections = Vec::new();
+        for _ in 0..storage.pool.options().get_max_connections() {
+            let mut connection = storage.pool.acquire().await.unwrap();
+            sqlx::query(statement).execute(&mut *connection).await.unwrap();
+            connections.push(connection);
+        }
+    }
+
+    /// Makes trouble, holds the refusal to a status and a code, and sees that the file can be read meanwhile and works
+    /// again afterwards.
+    async fn refused_between(trouble: &'static str, end: &'static str, status: StatusCode, code: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let address = DatabaseAddress::File(folder.path().join("trouble.sqlite"));
+        let storage = Storage::open(&address).await.unwrap();
+        say(&storage, trouble).await;
+        let refused = ApiError::from(announce(&storage, 100_000).await.unwrap_err());
+        assert_eq!(refused.code(), code);
+        assert_eq!(refused.into_response().status(), status);
+        storage.answers().await.unwrap();
+        say(&storage, end).await;
+        announce(&storage, 100_000).await.unwrap();
+        assert!(storage.started(&"r".repeat(100_000)).await.unwrap().is_some());
+        storage.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_is_told_and_the_file_works_again_once_there_is_room() {
+        let (full, room) = ("PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000");
+        refused_between(full, room, StatusCode::INSUFFICIENT_STORAGE, "full").await;
+    }
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_written_is_told_and_can_be_read() {
+        let (read_only, writable) = ("PRAGMA query_only = ON", "PRAGMA query_only = OFF");
+        refused_between(read_only, writable, StatusCode::SERVICE_UNAVAILABLE, "read_only").await;
+    }
+
+    #[test]
+    fn codes_are_told_apart() {
+        for (code, expected) in [
+            (5, Some(Trouble::Busy)),
+            // SQLITE_BUSY_SNAPSHOT, SQLITE_READONLY_DIRECTORY
+            (517, Some(Trouble::Busy)),
+            (1544, Some(Trouble::ReadOnly)),
+            (13, Some(Trouble::Full)),
+            // SQLITE_CONSTRAINT_UNIQUE, SQLITE_CORRUPT
+            (2067, None),
+            (11, None),
+        ] {
+            assert_eq!(of_sqlite(code), expected, "{code}");
+        }
+        for (code, expected) in [
+            ("53100", Some(Trouble::Full)),
+            ("53300", Some(Trouble::Busy)),
+            ("40P01", Some(Trouble::Busy)),
+            ("08006", Some(Trouble::Busy)),
+            ("57P03", Some(Trouble::Busy)),
+            ("25006", Some(Trouble::ReadOnly)),
+            ("23505", None),
+            ("28P01", None),
+        ] {
+            assert_eq!(of_postgres(code), expected, "{code}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The same tests as in `main.rs`, on a real PostgreSQL server, and some about that server.
+
+mod data_sets;
+mod durability;
+mod etags;
+mod forgeries;
+mod fuzzing;
+mod lifecycle;
+mod limits;
+mod listing;
+mod metrics;
+mod pages;
+mod postgres_server;
+mod proof;
+mod protection;
+mod refusals;
+mod registration;
+mod support;
+mod trouble;
+mod two_servers;
+mod upkeep;
+
+/// Whether the servers of these tests keep their runs on a PostgreSQL server.
+const ON_POSTGRES: bool = true;

@@ -1,0 +1,194 @@
+//! What there is to say of PostgreSQL alone: its outages, its refusals, and its own back-ups.
+
+use std::process::{Output, Stdio};
+
+use results::api::RunList;
+
+use crate::support::postgres::{Cluster, PASSWORD, PASSWORD_IN_ADDRESS};
+use crate::support::{ServerProcess, TestDatabase, TestServer, process, record};
+use crate::upkeep::{failed, ids, run, stored};
+
+#[test]
+fn servers_that_start_at_once_on_an_empty_data_base_all_start() {
+    let database = TestDatabase::new();
+    let servers: Vec<ServerProcess> = std::thread::scope(|scope| {
+        let starting: Vec<_> = (0..4).map(|_| scope.spawn(|| ServerProcess::start(&database))).collect();
+        starting.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let kept = stored(&servers[0], 1);
+    for server in &servers {
+        assert_eq!(ids(server), [kept.as_str()]);
+    }
+}
+
+#[test]
+fn a_server_outlives_its_postgresql_and_loses_nothing_that_it_accepted() {
+    let cluster = Cluster::start();
+    let server = TestServer::on(TestDatabase::at(cluster.new_schema()));
+    let run = server.accepted(|_| {});
+    let (open, record) = server.honest_run();
+    let pg_ctl = |words: &[&str]| {
+        let mut command = cluster.place.program("pg_ctl");
+        command.args(words).args(["--silent", "--wait", "--pgdata", "data", "--log", "log"]);
+        assert!(command.stdout(Stdio::null()).status().unwrap().success(), "{words:?}");
+    };
+    // As if its machine had lost power.
+    pg_ctl(&["stop", "--mode", "immediate"]);
+    std::thread::scope(|scope| {
+        // Both wait for a while, because most outages are short.
+        scope.spawn(|| server.get("/healthz").assert_refused(503, "busy", ""));
+        server.upload(&open.run_id, &record).assert_refused(503, "busy", "");
+    });
+    pg_ctl(&["start"]);
+    assert_eq!(server.get("/healthz").status, 200);
+    assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
+    assert_eq!(server.upload(&open.run_id, &record).status, 201);
+}
+
+/// Ends the connections that a server has open, and waits until each has ended.
+const END_CONNECTIONS: &str = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity \
+                               WHERE usename = current_user AND pid <> pg_backend_pid()";
+
+#[test]
+fn connections_that_postgresql_ends_are_made_anew() {
+    let server = TestServer::start();
+    let run = server.accepted(|_| {});
+    server.database().execute(END_CONNECTIONS);
+    assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
+}
+
+/// PostgreSQL's own word for a full disk, said by a trigger: to fill a disk takes an administrator.
+const FULL: &str = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+                    RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$; \
+                    CREATE TRIGGER full_disk BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION full_disk()";
+
+#[test]
+fn a_full_disk_is_told_and_the_run_can_be_handed_in_once_there_is_room() {
+    let server = TestServer::start();
+    let (started, record) = server.honest_run();
+    server.database().execute(FULL);
+    server.upload(&started.run_id, &record).assert_refused(507, "full", "");
+    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 0);
+    server.database().execute("DROP TRIGGER full_disk ON runs");
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
+}
+
+#[test]
+fn a_read_only_data_base_is_told_and_can_be_read() {
+    let server = TestServer::start();
+    let run = server.accepted(|_| {});
+    let (started, record) = server.honest_run();
+    let set = |value: &str| {
+        // As a server says it that only follows another one; what is connected already does not hear it.
+        server.database().execute(&format!(
+            "SET transaction_read_only = off; ALTER ROLE CURRENT_USER SET default_transaction_read_only = {value}; \
+             {END_CONNECTIONS}"
+        ));
+    };
+    set("on");
+    assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
+    let refused = server.upload(&started.run_id, &record);
+    refused.assert_refused(503, "read_only", "");
+    assert_eq!(refused.header("retry-after"), "5");
+    set("off");
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
+}
+
+#[test]
+fn a_number_that_was_absent_once_may_be_there_the_next_time() {
+    let server = TestServer::start();
+    // Windows that are too short give no throughput. Each connection prepares the statement when it first runs it, and
+    // keeps it: all those that are open have met an absent number before the first that is there.
+    for factor in [0.1, 0.1, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0] {
+        server.accepted(|record| record::scale_time(record, factor));
+    }
+    let rows = server.get("/api/v1/runs").parse::<RunList>().rows;
+    assert_eq!(rows.iter().filter(|row| row.summary.samples_per_second.is_none()).count(), 8, "of sixteen results");
+}
+
+#[test]
+fn an_address_that_does_not_work_is_told_without_its_password() {
+    let database = TestDatabase::new();
+    let good = database.argument();
+    let cases = [
+        (good.replace(PASSWORD_IN_ADDRESS, "another-secret"), "password authentication failed"),
+        (named(good, "missing"), "does not exist"),
+        (format!("postgres://gradmark:{PASSWORD_IN_ADDRESS}@127.0.0.1:1/board"), "refused"),
+        (format!("postgres://gradmark:{PASSWORD_IN_ADDRESS}@127.0.0.1:1"), "must name a user and a data base"),
+        (format!("postgres://gradmark:{PASSWORD}@127.0.0.1:1/board"), "percent-encoded"),
+        (format!("mariadb://gradmark:{PASSWORD_IN_ADDRESS}@127.0.0.1:1/board"), "other schemes"),
+    ];
+    for (address, told) in cases {
+        let said = failed(&run(&["--listen", "127.0.0.1:0", "--database", &address], &[]));
+        assert!(said.contains(told), "{said}");
+        assert_silent(&said);
+        let said = failed(&run(&["remove", "0123456789abcdef", "--database", &address], &[]));
+        assert!(said.contains(told), "{said}");
+        assert_silent(&said);
+    }
+}
+
+fn assert_silent(said: &str) {
+    for secret in [PASSWORD, PASSWORD_IN_ADDRESS, "another-secret"] {
+        assert!(!said.contains(secret), "{said}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_know_the_secret_of_the_others_does_not_start() {
+    let database = TestDatabase::new();
+    let mut command = process::command();
+    command.env_remove("GRADMARK_SECRET").args(["--listen", "127.0.0.1:0", "--database", database.argument()]);
+    let said = failed(&command.output().unwrap());
+    assert!(said.contains("--secret-file"), "{said}");
+}
+
+#[test]
+fn the_password_is_in_no_log_however_much_is_logged() {
+    let database = TestDatabase::new();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut command = process::command();
+    command.args(["--log", "trace"]).stderr(std::fs::File::create(&log).unwrap());
+    let server = ServerProcess::start_as(command, &database);
+    stored(&server, 1);
+    assert_eq!(ids(&server).len(), 1);
+    drop(server);
+    let said = std::fs::read_to_string(log).unwrap();
+    assert!(said.contains("request"), "{said}");
+    assert_silent(&said);
+}
+
+#[test]
+fn back_ups_are_postgresqls_own_which_is_told_and_works() {
+    let cluster = Cluster::shared();
+    let schema = cluster.new_schema();
+    let owner = schema.split(['/', ':']).nth(3).unwrap();
+    // Made as docs/HOSTING.md says.
+    let [database, copy] = ["monday", "tuesday"].map(|name| {
+        cluster.administrate(&format!("CREATE DATABASE {name} OWNER {owner} ENCODING 'UTF8' TEMPLATE template0"));
+        TestDatabase::at(named(&schema, name))
+    });
+    let server = ServerProcess::start(&database);
+    let kept = stored(&server, 1);
+    for (task, told) in [("backup", "pg_dump --format=custom"), ("restore", "pg_restore --clean --if-exists")] {
+        let said = failed(&run(&[task, "/nowhere/monday.sqlite", "--database", database.argument()], &[]));
+        assert!(said.contains(told), "{said}");
+        assert_silent(&said);
+    }
+    let done = |output: Output| assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let dump = ["--format=custom", "--file=monday.dump", database.argument()];
+    done(cluster.place.program("pg_dump").args(dump).output().unwrap());
+    stored(&server, 2);
+    // Over what is there, as over an empty data base.
+    for _ in 0..2 {
+        let words = ["--clean", "--if-exists", "--dbname", copy.argument(), "monday.dump"];
+        done(cluster.place.program("pg_restore").args(words).output().unwrap());
+        assert_eq!(ids(&ServerProcess::start(&copy)), [kept.as_str()]);
+    }
+}
+
+/// The address of another data base of the same server and role.
+fn named(address: &str, name: &str) -> String {
+    format!("{}/{name}", address.rsplit_once('/').unwrap().0)
+}

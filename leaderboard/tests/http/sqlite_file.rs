@@ -1,0 +1,74 @@
+//! What a data base can do because it is a file: back-ups of it, putting one back, and that nothing of a deleted run is
+//! left in it.
+
+use std::path::Path;
+
+use crate::support::{ServerProcess, TestServer};
+use crate::upkeep::{done, failed, ids, run, stored};
+
+#[test]
+fn a_back_up_of_a_running_server_holds_what_was_stored_and_can_be_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (database, copy) = (folder.path().join("leaderboard.sqlite"), folder.path().join("monday.sqlite"));
+    let server = ServerProcess::start(&database);
+    let kept = stored(&server, 1);
+    let database_flag = ["--database".as_ref(), database.as_os_str()];
+    let backup = |to: &Path| run(&["backup"], &[&[to.as_os_str()], &database_flag[..]].concat());
+    assert!(done(&backup(&copy)).contains("(1 runs)"));
+    assert!(failed(&backup(&copy)).contains("is not overwritten"));
+    let later = stored(&server, 2);
+    assert_eq!(ids(&server).len(), 2);
+
+    let restore = |from: &Path| run(&["restore"], &[&[from.as_os_str()], &database_flag[..]].concat());
+    let said = failed(&restore(&copy));
+    assert!(said.contains("in use: stop the server"), "{said}");
+    assert_eq!(ids(&server).len(), 2, "nothing was replaced under a running server");
+
+    server.kill();
+    assert!(done(&restore(&copy)).contains("(1 runs)"));
+    let server = ServerProcess::start(&database);
+    assert_eq!(ids(&server), [kept]);
+    drop(server);
+
+    // What was there before is there still, the killed server's log included.
+    let server = ServerProcess::start(folder.path().join("leaderboard.sqlite.replaced"));
+    assert!(ids(&server).contains(&later));
+    let said = failed(&restore(&copy));
+    assert!(said.contains("leaderboard.sqlite.replaced exists"), "{said}");
+}
+
+#[test]
+fn only_a_whole_data_base_of_a_leaderboard_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("leaderboard.sqlite");
+    let server = ServerProcess::start(&database);
+    let kept = stored(&server, 1);
+    drop(server);
+    let (missing, text, cut) =
+        (folder.path().join("missing"), folder.path().join("text"), folder.path().join("cut.sqlite"));
+    std::fs::write(&text, "certainly no data base ".repeat(1000)).unwrap();
+    assert!(done(&run(&["backup"], &[cut.as_ref(), "--database".as_ref(), database.as_ref()])).contains("copied"));
+    let whole = std::fs::read(&cut).unwrap();
+    std::fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
+    for bad in [&missing, &text, &cut] {
+        let said = failed(&run(&["restore"], &[bad.as_ref(), "--database".as_ref(), database.as_ref()]));
+        assert!(said.contains("is no back-up of a leaderboard"), "{said}");
+    }
+    let server = ServerProcess::start(&database);
+    assert_eq!(ids(&server), [kept]);
+}
+
+#[test]
+fn a_deleted_record_is_not_left_in_the_data_base_file() {
+    let mut server = TestServer::start();
+    let run = server.accepted(|record| record.device.claimed_name = Some("Very Particular Device".to_owned()));
+    let holds = |server: &TestServer| {
+        let bytes = std::fs::read(server.database().file().unwrap()).unwrap();
+        bytes.windows(22).any(|w| w == b"Very Particular Device")
+    };
+    server.restart();
+    assert!(holds(&server), "before it is deleted, a record is in the file");
+    assert_eq!(server.delete(&run.run_id, &run.deletion_secret).status, 204);
+    server.restart();
+    assert!(!holds(&server));
+}

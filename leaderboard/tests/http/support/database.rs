@@ -1,0 +1,74 @@
+use std::ffi::OsStr;
+use std::path::Path;
+
+use leaderboard::DatabaseAddress;
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor};
+use tempfile::TempDir;
+
+use super::postgres::Cluster;
+
+/// A data base that nobody else uses. A file is removed when this is dropped; what is on a PostgreSQL server goes with it.
+pub(crate) struct TestDatabase {
+    argument: String,
+    folder: Option<TempDir>,
+}
+
+impl TestDatabase {
+    /// An empty one of the kind that this program tests.
+    pub(crate) fn new() -> Self {
+        if crate::ON_POSTGRES {
+            return Self::at(Cluster::shared().new_schema());
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let argument = folder.path().join("leaderboard.sqlite").to_str().unwrap().to_owned();
+        Self { argument, folder: Some(folder) }
+    }
+
+    /// One on a PostgreSQL server.
+    pub(crate) fn at(address: String) -> Self {
+        Self { argument: address, folder: None }
+    }
+
+    /// What `--database` takes.
+    pub(crate) fn argument(&self) -> &str {
+        &self.argument
+    }
+
+    pub(crate) fn address(&self) -> DatabaseAddress {
+        DatabaseAddress::parse(self.as_ref()).unwrap()
+    }
+
+    /// Where a file is all there is of it.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.folder.as_ref().map(|_folder| Path::new(&self.argument))
+    }
+
+    /// Runs statements past the server.
+    pub(crate) fn execute(&self, statements: &str) {
+        block_on(async {
+            let mut connection = self.connect().await;
+            connection.execute(AssertSqlSafe(statements)).await.unwrap();
+            connection.close().await.unwrap();
+        });
+    }
+
+    pub(crate) async fn connect(&self) -> AnyConnection {
+        let scheme = if self.folder.is_some() { "sqlite:" } else { "" };
+        connect(&format!("{scheme}{}", self.argument)).await
+    }
+}
+
+impl AsRef<OsStr> for TestDatabase {
+    fn as_ref(&self) -> &OsStr {
+        self.argument().as_ref()
+    }
+}
+
+pub(crate) async fn connect(address: &str) -> AnyConnection {
+    sqlx::any::install_default_drivers();
+    AnyConnection::connect(address).await.unwrap()
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}

@@ -1,0 +1,92 @@
+//! Two servers on one data base, as behind a balancer: neither keeps anything to itself.
+
+use std::sync::Barrier;
+
+use results::api::{AcceptedRun, RunList};
+
+use crate::support::{Answer, TestServer, record};
+
+/// Sends the same request from several threads to the two servers in turn, at the same moment.
+fn at_once(servers: [&TestServer; 2], send: impl Fn(&TestServer) -> Answer + Sync) -> Vec<Answer> {
+    const TIMES: usize = 8;
+    let ready = Barrier::new(TIMES);
+    std::thread::scope(|scope| {
+        let sent: Vec<_> = (0..TIMES)
+            .map(|number| {
+                let (ready, send, server) = (&ready, &send, servers[number % 2]);
+                scope.spawn(move || {
+                    ready.wait();
+                    send(server)
+                })
+            })
+            .collect();
+        sent.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn statuses(answers: &[Answer]) -> Vec<u16> {
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status.as_u16()).collect();
+    statuses.sort_unstable();
+    statuses
+}
+
+#[test]
+fn a_run_is_announced_at_one_server_handed_in_at_the_other_and_listed_at_both() {
+    let one = TestServer::start();
+    let other = one.another();
+    let (started, record) = one.honest_run();
+    let answer = other.upload(&started.run_id, &record);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    for server in [&one, &other] {
+        assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
+        assert_eq!(server.get(&format!("/api/v1/runs/{}", started.run_id)).status, 200);
+    }
+    let accepted: AcceptedRun = answer.parse();
+    assert_eq!(one.delete(&started.run_id, &accepted.deletion_secret).status, 204);
+    other.get(&format!("/api/v1/runs/{}", started.run_id)).assert_refused(404, "unknown_run", "");
+}
+
+#[test]
+fn a_nonce_is_used_once_when_both_servers_get_the_record_at_the_same_moment() {
+    let one = TestServer::start();
+    let other = one.another();
+    let (started, record) = one.honest_run();
+    let answers = at_once([&one, &other], |server| server.upload(&started.run_id, &record));
+    // One stores it; to the next four it is the same record whose answer was lost, and more secrets there are not.
+    assert_eq!(statuses(&answers), [200, 200, 200, 200, 201, 409, 409, 409], "{answers:?}");
+    assert_eq!(one.get("/api/v1/runs").parse::<RunList>().total, 2);
+    let secrets = answers.iter().filter(|answer| answer.status.is_success());
+    let secrets: Vec<String> = secrets.map(|answer| answer.parse::<AcceptedRun>().deletion_secret).collect();
+    assert_eq!(other.delete(&started.run_id, &secrets[4]).status, 204, "each of the secrets is good");
+}
+
+#[test]
+fn a_record_that_is_imported_several_times_at_once_is_stored_once() {
+    let one = TestServer::start();
+    let other = one.another();
+    let record = record::unregistered(3);
+    let answers = at_once([&one, &other], |server| server.import(&record));
+    assert_eq!(statuses(&answers), [201, 409, 409, 409, 409, 409, 409, 409], "{answers:?}");
+    let stored: AcceptedRun = answers.iter().find(|answer| answer.status == 201).unwrap().parse();
+    for refused in answers.iter().filter(|answer| answer.status == 409) {
+        let refusal = refused.assert_refused(409, "already_submitted", "");
+        assert!(refusal.message.contains(&stored.run_id), "{}", refusal.message);
+    }
+    let answers = at_once([&one, &other], |server| server.delete(&stored.run_id, &stored.deletion_secret));
+    assert_eq!(statuses(&answers), [204, 404, 404, 404, 404, 404, 404, 404], "{answers:?}");
+}
+
+#[test]
+fn many_announce_and_hand_in_at_once() {
+    let one = TestServer::start();
+    let other = one.another();
+    let runs: Vec<_> = (0..8).map(|_| one.honest_run()).collect();
+    let next = std::sync::Mutex::new(runs.into_iter());
+    let answers = at_once([&one, &other], |server| {
+        server.begin();
+        let (started, record) = next.lock().unwrap().next().unwrap();
+        server.upload(&started.run_id, &record)
+    });
+    assert_eq!(statuses(&answers), [201; 8], "{answers:?}");
+    assert_eq!(other.get("/api/v1/runs").parse::<RunList>().total, 16);
+}
