@@ -132,6 +132,7 @@ impl ApiError {
             "read_only",
             "The leaderboard can be read but stores nothing at the moment. Keep the record, and try again later.",
         )
+        .retry_after(Duration::from_secs(60))
     }
 
     /// Logs what happened and tells the client only that something did.

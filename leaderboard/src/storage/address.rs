@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::builder::{TypedValueParser, ValueParserFactory};
 use sqlx::any::AnyConnectOptions;
@@ -20,7 +21,7 @@ pub enum DatabaseAddress {
 /// `postgres://user:password@host:port/name`, which shows itself without the password.
 #[derive(Clone)]
 pub struct PostgresAddress {
-    options: AnyConnectOptions,
+    options: Arc<AnyConnectOptions>,
 }
 
 /// What may stand behind the question mark of an address. Others would be written to the log by the library that
@@ -97,11 +98,11 @@ impl PostgresAddress {
         if (name.is_empty() && !has("dbname")) || (address.username().is_empty() && !has("user")) {
             return Err(AddressError::NoName);
         }
-        Ok(Self { options })
+        Ok(Self { options: Arc::new(options) })
     }
 
     pub(super) fn options(&self) -> AnyConnectOptions {
-        self.options.clone()
+        AnyConnectOptions::clone(&self.options)
     }
 }
 

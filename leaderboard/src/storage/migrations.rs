@@ -17,7 +17,6 @@ pub(super) async fn bring_up_to_date(connection: &mut AnyConnection) -> Result<(
 }
 
 /// Listed by hand rather than by sqlx's macro, which would compile SQLite twice.
-
 fn of(files: &[(i64, &'static str, &'static str)]) -> Migrator {
     let migrations = files.iter().map(|&(version, name, sql)| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)

@@ -89,7 +89,7 @@ fn a_read_only_data_base_is_told_and_can_be_read() {
     assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
     let refused = server.upload(&started.run_id, &record);
     refused.assert_refused(503, "read_only", "");
-    assert_eq!(refused.header("retry-after"), "5");
+    assert_eq!(refused.header("retry-after"), "60");
     set("off");
     assert_eq!(server.upload(&started.run_id, &record).status, 201);
 }
