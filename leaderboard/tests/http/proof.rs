@@ -90,7 +90,7 @@ fn forged_times_do_not_fit_the_servers_clock() {
             what: "one network's checkpoints in a burst",
             forge: |forged| {
                 let name = forged.told[0].workload.clone();
-                let end = forged.told.iter().filter(|message| message.workload == name).last().unwrap().at;
+                let end = forged.told.iter().rfind(|message| message.workload == name).unwrap().at;
                 forged.told.iter_mut().filter(|message| message.workload == name).for_each(|message| message.at = end);
             },
             ends: (Tier::Flagged, "s passed here"),
@@ -168,8 +168,8 @@ fn work_that_was_not_done_shows_when_it_is_computed_again() {
             what: "weights that are noise",
             forge: |forged| {
                 for message in forged.told.iter_mut().filter(|message| message.number > 0) {
-                    let count = message.weights.len() / 4;
-                    let noise = (0..count).map(|i| ((i as u32).wrapping_mul(2_654_435_761) as f32 / 4.3e9) - 0.5);
+                    let count = u32::try_from(message.weights.len() / 4).unwrap();
+                    let noise = (0..count).map(|i| (i.wrapping_mul(2_654_435_761) as f32 / 4.3e9) - 0.5);
                     message.weights = Arc::new(results::weights_bytes(&[noise.collect()]));
                 }
                 forged.commit_again();
@@ -196,6 +196,17 @@ fn work_that_was_not_done_shows_when_it_is_computed_again() {
                 forged.commit_again();
             },
             ends: (Tier::Flagged, "classify"),
+        },
+        Forgery {
+            what: "a network that was trained longer elsewhere: what it knows by heart does not fit its steps",
+            forge: |forged| {
+                // Of the same seed, so that only how much it has learned gives it away.
+                for message in forged.told.iter_mut().filter(|message| message.number > 0) {
+                    message.weights = rehearsal::trained_longer(&message.workload);
+                }
+                forged.commit_again();
+            },
+            ends: (Tier::Flagged, "no network of this kind learns so fast"),
         },
         Forgery {
             what: "first losses that are guessed",
