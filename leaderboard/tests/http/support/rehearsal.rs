@@ -2,15 +2,16 @@
 //! slow GPU. It is made once; tests play it to a server, as it was or bent.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use async_trait::async_trait;
 use engine::backends::reference::ReferenceBackend;
 use engine::{
     Backend, Clock, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, EvaluationSet, Event,
-    NoMeter, Observer, RunRequest, StepReport, TestReport, Trainer, TrainingJob, Witness,
+    NoMeter, Observer, RunRequest, Standard, StepReport, TestReport, Trainer, TrainingJob, Witness,
 };
 use results::api::{AcceptedRun, CheckpointAnswer, StartedRun, TellCheckpoint, Verdict};
 use results::{Adapter, Checkpoint, Precision, RunRecord, measured_sha256, weights_sha256};
@@ -64,6 +65,22 @@ pub(crate) fn honest() -> Rehearsal {
 pub(crate) fn of_another_seed() -> Rehearsal {
     static OTHER: LazyLock<Rehearsal> = LazyLock::new(|| rehearse(SEED + 1));
     OTHER.clone()
+}
+
+/// Weights of [`SEED`]'s network after ten times as many steps as the rehearsal has.
+pub(crate) fn trained_longer(workload: &str) -> Arc<Vec<u8>> {
+    static WEIGHTS: LazyLock<Mutex<BTreeMap<String, Arc<Vec<u8>>>>> = LazyLock::new(Mutex::default);
+    let mut weights = WEIGHTS.lock().unwrap();
+    let weights = weights.entry(workload.to_owned()).or_insert_with(|| {
+        let standard = Standard::of(&engine::SUITES[0], workload, SEED).unwrap();
+        pollster::block_on(async {
+            let data = Files::default().load(engine::data_set("mnist").unwrap()).await.unwrap();
+            let mut trainer = ReferenceBackend::<f32>::new().build(&standard.job(data, SEED)).await.unwrap();
+            trainer.train_steps(200).await.unwrap();
+            Arc::new(results::weights_bytes(&trainer.weights().await.unwrap()))
+        })
+    });
+    Arc::clone(weights)
 }
 
 fn rehearse(seed: u32) -> Rehearsal {
