@@ -58,8 +58,9 @@ fn Page() -> impl IntoView {
         <main id="main" tabindex="-1">{view}</main>
         <footer class="bottom">
             <p>
-                "Nothing is uploaded without a click, after the exact data was offered to you. No address and no \
-                 user-agent string is stored, and whoever uploads a result can delete it."
+                "No result is uploaded without a click, after the exact data was offered to you. While a run trains, the \
+                 leaderboard is told check sums of it and may ask for the weights, to prove that the training happened. \
+                 No address and no user-agent string is stored, and whoever uploads a result can delete it."
             </p>
             <p>{format!("Gradmark {}", env!("CARGO_PKG_VERSION"))}</p>
         </footer>

@@ -10,10 +10,14 @@ use super::told::Told;
 /// asked for even where it alone is larger.
 const BYTES_OF_RUN: u64 = 5 << 20;
 
+/// How many times as often as a look the last checkpoint is asked for.
+const LAST_OVER_LOOK: u32 = 3;
+
 /// Whether the weights of a checkpoint are asked for, given what was told of its workload before.
 ///
-/// Exactly one of a workload's checkpoints is, each with the same probability as far as all are told; of a training that
-/// ends early, the last one instead of those that do not come. The start, which a client cannot have computed wrongly, is
+/// Exactly one of a workload's checkpoints is: each look with the same probability as far as all are told, and the last one
+/// more often, because the windows that rank lie before it; of a training that ends early, the last one instead of those
+/// that do not come. The start, which a client cannot have computed wrongly, is
 /// never asked for.
 pub(crate) fn wants_weights(
     key: &Key,
@@ -30,7 +34,7 @@ pub(crate) fn wants_weights(
         return true;
     }
     // The looks that are left with this one, and the last checkpoint after them.
-    let left = (planned + 1).saturating_sub(now.number).max(1) + 1;
+    let left = (planned + 1).saturating_sub(now.number).max(1) + LAST_OVER_LOOK;
     let parts = [
         b"checkpoint".as_slice(),
         run_id.as_bytes(),
@@ -96,18 +100,19 @@ mod tests {
     }
 
     #[test]
-    fn each_checkpoint_but_the_start_is_asked_for_equally_often() {
+    fn looks_are_asked_for_equally_often_and_the_last_checkpoint_three_times_as_often() {
         let mut counts = [0_u32; 6];
-        (0..2000).for_each(|number| counts[asked(&key(number), 4, 4) as usize] += 1);
+        (0..2100).for_each(|number| counts[asked(&key(number), 4, 4) as usize] += 1);
         assert_eq!(counts[0], 0);
-        assert!(counts[1..].iter().all(|&count| (330..470).contains(&count)), "{counts:?}");
+        assert!(counts[1..5].iter().all(|&count| (240..360).contains(&count)), "{counts:?}");
+        assert!((800..1000).contains(&counts[5]), "{counts:?}");
     }
 
     #[test]
     fn a_training_that_ends_early_is_asked_at_its_end_at_the_latest() {
         let mut last = 0;
-        (0..500).for_each(|number| last += u32::from(asked(&key(number), 4, 1) == 2));
-        assert!((330..470).contains(&last), "{last}");
+        (0..700).for_each(|number| last += u32::from(asked(&key(number), 4, 1) == 2));
+        assert!((560..640).contains(&last), "{last}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use results::api::{RunList, Tier};
-use results::{Phase, RunRecord, Stretch};
+use results::{Phase, RunRecord, Stretch, Window};
 
 use crate::support::TestServer;
 use crate::support::record;
@@ -96,6 +96,31 @@ fn forged_times_do_not_fit_the_servers_clock() {
             ends: (Tier::Flagged, "s passed here"),
         },
         Forgery {
+            what: "steps after the training that nobody made, in time that did pass",
+            forge: |forged| {
+                let (windows, steps, seconds) = (6, 100, 1.1);
+                let more = f64::from(windows) * seconds;
+                let mut before = 0.0;
+                for workload in &mut forged.record.workloads {
+                    for _ in 0..windows {
+                        workload.windows.push(Window { steps, samples: 0, seconds });
+                    }
+                    record::count_samples(workload, rehearsal::SEED);
+                    workload.checkpoints.last_mut().unwrap().step += u64::from(windows * steps);
+                    let last = workload.timeline.iter().rposition(|stretch| stretch.phase == Phase::Proving).unwrap();
+                    workload.timeline.insert(last, Stretch { phase: Phase::Measuring, seconds: more });
+                    for message in forged.told.iter_mut().filter(|message| message.workload == workload.workload) {
+                        message.at += before + if message.last { more } else { 0.0 };
+                        message.checkpoint.step += if message.last { u64::from(windows * steps) } else { 0 };
+                    }
+                    before += more;
+                }
+                forged.record.provenance.wall_seconds += before;
+                forged.commit_again();
+            },
+            ends: (Tier::Checked, "times as fast as the fastest in it"),
+        },
+        Forgery {
             what: "twice the time, half of which telling is said to have taken",
             forge: |forged| {
                 let hidden = 30.0;
@@ -162,7 +187,7 @@ fn work_that_was_not_done_shows_when_it_is_computed_again() {
                 forged.told.iter_mut().for_each(|message| message.weights = start(&message.workload, &told));
                 forged.commit_again();
             },
-            ends: (Tier::Flagged, "next batch has a loss"),
+            ends: (Tier::Flagged, "no network of this kind learns so slowly"),
         },
         Forgery {
             what: "weights that are noise",
@@ -198,15 +223,15 @@ fn work_that_was_not_done_shows_when_it_is_computed_again() {
             ends: (Tier::Flagged, "classify"),
         },
         Forgery {
-            what: "a network that was trained longer elsewhere: what it knows by heart does not fit its steps",
+            what: "weights of a network that was trained longer elsewhere",
             forge: |forged| {
-                // Of the same seed, so that only how much it has learned gives it away.
+                // From the same seed, so that only how much it has learned gives it away.
                 for message in forged.told.iter_mut().filter(|message| message.number > 0) {
                     message.weights = rehearsal::trained_longer(&message.workload);
                 }
                 forged.commit_again();
             },
-            ends: (Tier::Flagged, "no network of this kind learns so fast"),
+            ends: (Tier::Flagged, "next batch has a loss"),
         },
         Forgery {
             what: "first losses that are guessed",

@@ -67,7 +67,7 @@ pub(crate) fn of_another_seed() -> Rehearsal {
     OTHER.clone()
 }
 
-/// Weights of [`SEED`]'s network after ten times as many steps as the rehearsal has.
+/// Weights of [`SEED`]'s network after more steps than the rehearsal has.
 pub(crate) fn trained_longer(workload: &str) -> Arc<Vec<u8>> {
     static WEIGHTS: LazyLock<Mutex<BTreeMap<String, Arc<Vec<u8>>>>> = LazyLock::new(Mutex::default);
     let mut weights = WEIGHTS.lock().unwrap();
@@ -76,7 +76,7 @@ pub(crate) fn trained_longer(workload: &str) -> Arc<Vec<u8>> {
         pollster::block_on(async {
             let data = Files::default().load(engine::data_set("mnist").unwrap()).await.unwrap();
             let mut trainer = ReferenceBackend::<f32>::new().build(&standard.job(data, SEED)).await.unwrap();
-            trainer.train_steps(200).await.unwrap();
+            trainer.train_steps(60).await.unwrap();
             Arc::new(results::weights_bytes(&trainer.weights().await.unwrap()))
         })
     });
