@@ -266,7 +266,11 @@ fn read_request(stream: &TcpStream) -> Received {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
     let mut words = first.split(' ').map(str::to_owned);
-    Received { method: words.next().unwrap(), path: words.next().unwrap(), body: String::from_utf8(body).unwrap() }
+    Received {
+        method: words.next().unwrap(),
+        path: words.next().unwrap(),
+        body: String::from_utf8_lossy(&body).into_owned(),
+    }
 }
 
 pub(crate) fn refusal(code: &str, message: &str) -> ErrorBody {
@@ -276,15 +280,7 @@ pub(crate) fn refusal(code: &str, message: &str) -> ErrorBody {
 /// A leaderboard that accepts everything.
 pub(crate) fn leaderboard() -> FakeServer {
     FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
-        ("POST", "/api/v1/runs") => Answer::json(
-            201,
-            &StartedRun {
-                run_id: "run-1".to_owned(),
-                nonce: "once".to_owned(),
-                seed: 987_654_321,
-                expires_unix_seconds: 4e9,
-            },
-        ),
+        ("POST", "/api/v1/runs") => Answer::json(201, &started()),
         ("POST", "/api/v1/runs/run-1/checkpoints") => Answer::json(200, &CheckpointAnswer { weights_wanted: false }),
         ("PUT", "/api/v1/runs/run-1") => Answer::json(200, &accepted("run-1", Tier::Checked)),
         ("POST", "/api/v1/runs/import") => Answer::json(201, &accepted("run-2", Tier::Unverified)),
@@ -292,7 +288,12 @@ pub(crate) fn leaderboard() -> FakeServer {
     })
 }
 
-fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
+/// What it gives a run.
+pub(crate) fn started() -> StartedRun {
+    StartedRun { run_id: "run-1".to_owned(), nonce: "once".to_owned(), seed: 987_654_321, expires_unix_seconds: 4e9 }
+}
+
+pub(crate) fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
     AcceptedRun {
         run_id: run_id.to_owned(),
         tier,

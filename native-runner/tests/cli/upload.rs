@@ -3,9 +3,11 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use results::RunRecord;
-use results::api::{StartRun, StartedRun};
+use results::api::{AcceptedRun, CheckpointAnswer, StartRun, StartedRun, TellCheckpoint, Tier, Verdict};
 
-use crate::support::{Answer, FakeServer, Finished, Runner, any_adapter, leaderboard, paths, refusal};
+use crate::support::{
+    Answer, FakeServer, Finished, Runner, accepted, any_adapter, leaderboard, one_line, paths, refusal, started,
+};
 
 /// Would train on the processor if the leaderboard let it.
 const RUN: &str = "--backend reference --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes";
@@ -115,16 +117,20 @@ fn a_registered_run_uses_the_servers_seed_and_uploads_the_record_that_was_kept()
     let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
 
     let received = server.received();
-    assert_eq!(paths(&received), ["POST /api/v1/runs", "PUT /api/v1/runs/run-1"]);
+    let told = "POST /api/v1/runs/run-1/checkpoints";
+    assert_eq!(paths(&received), ["POST /api/v1/runs", told, told, told, "PUT /api/v1/runs/run-1"]);
     let start: StartRun = serde_json::from_str(&received[0].body).unwrap();
     assert_eq!((start.suite.name.as_str(), start.suite.version), ("quick", 1));
-    let record: RunRecord = serde_json::from_str(&received[1].body).unwrap();
+    let record: RunRecord = serde_json::from_str(&received[4].body).unwrap();
     assert_eq!(record.run_id.as_deref(), Some("run-1"));
+    let steps: Vec<u64> = record.workloads[0].checkpoints.iter().map(|checkpoint| checkpoint.step).collect();
+    assert_eq!(steps, [0, 2, 2], "the start, a look at the test set, and the end");
+    assert!(record.workloads[0].checkpoints.iter().all(|checkpoint| checkpoint.next_loss.is_some()));
     assert_eq!(record.nonce.as_deref(), Some("once"));
     assert_eq!(record.seed, 987_654_321);
     assert_eq!(record.workloads.len(), 1);
     let kept = fs::read_to_string(finished.folder.path().join("kept.json")).unwrap();
-    assert_eq!(kept.trim_end(), received[1].body, "what is kept is what was uploaded");
+    assert_eq!(kept.trim_end(), received[4].body, "what is kept is what was uploaded");
 
     let url = &server.url;
     for part in
@@ -132,6 +138,52 @@ fn a_registered_run_uses_the_servers_seed_and_uploads_the_record_that_was_kept()
     {
         assert!(finished.stdout.contains(part), "{part} is missing in:\n{}", finished.stdout);
     }
+}
+
+#[test]
+fn weights_that_are_asked_for_are_shown_and_the_verdict_is_awaited() {
+    let test = "weights_that_are_asked_for_are_shown_and_the_verdict_is_awaited";
+    let Some(adapter) = any_adapter(test) else { return };
+    let server = FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
+        ("POST", "/api/v1/runs") => Answer::json(201, &started()),
+        ("POST", path) if path.ends_with("/checkpoints") => {
+            let told: TellCheckpoint = serde_json::from_str(&request.body).unwrap();
+            Answer::json(200, &CheckpointAnswer { weights_wanted: told.last })
+        }
+        ("PUT", path) if path.contains("/weights/") => Answer::json(200, &()),
+        ("PUT", _) => Answer::json(201, &AcceptedRun { being_verified: true, ..accepted("run-1", Tier::Checked) }),
+        ("GET", "/api/v1/runs/run-1/verdict") => {
+            Answer::json(200, &Verdict { tier: Tier::Proven, notes: Vec::new(), being_verified: false })
+        }
+        _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
+    });
+    let line = format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes --upload");
+    let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
+    let paths = paths(&server.received());
+    assert_eq!(paths[4], "PUT /api/v1/runs/run-1/weights/keras-mnist-mlp/2", "{paths:?}");
+    assert_eq!(paths[5..], ["PUT /api/v1/runs/run-1", "GET /api/v1/runs/run-1/verdict"]);
+    let shown = one_line(&finished.stdout);
+    assert!(shown.contains("being verified") && shown.contains("Verified proven"), "{shown}");
+}
+
+#[test]
+fn a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run() {
+    let test = "a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run";
+    let Some(adapter) = any_adapter(test) else { return };
+    let server = FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
+        ("POST", "/api/v1/runs") => Answer::json(201, &started()),
+        ("PUT", "/api/v1/runs/run-1") => Answer::json(201, &accepted("run-1", Tier::Checked)),
+        _ => Answer::json(429, &refusal("too_many_requests", "Ask again tomorrow.")),
+    });
+    let line = format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes --upload");
+    let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
+    let received = server.received();
+    let told = "POST /api/v1/runs/run-1/checkpoints";
+    assert_eq!(paths(&received), ["POST /api/v1/runs", told, "PUT /api/v1/runs/run-1"], "it is asked once");
+    let record: RunRecord = serde_json::from_str(&received[2].body).unwrap();
+    let missed = |warning: &results::Warning| matches!(warning, results::Warning::CheckpointMissed { reason, .. } if reason.contains("Ask again tomorrow"));
+    assert!(record.warnings.iter().any(missed), "{:?}", record.warnings);
+    assert!(one_line(&finished.stdout).contains("cannot be proven"), "{}", finished.stdout);
 }
 
 #[test]
@@ -175,6 +227,6 @@ fn a_file_that_is_no_record_is_not_uploaded() {
 fn a_run_that_diverged_is_not_uploaded() {
     let server = leaderboard();
     let finished = Runner::new(RUN).arg("--learning-rate").arg("1e30").arg("--upload").arg(&server.url).run();
-    assert_eq!(paths(&server.received()), ["POST /api/v1/runs"]);
+    assert_eq!(paths(&server.received()), ["POST /api/v1/runs", "POST /api/v1/runs/run-1/checkpoints"]);
     finished.expect_status(3).expect_errors(&["diverged"]);
 }

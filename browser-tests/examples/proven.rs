@@ -1,0 +1,62 @@
+//! Whether whole runs from a browser are proven, and what telling the leaderboard cost them:
+//!
+//! ```sh
+//! cargo run --release -p browser-tests --example proven -- firefox '/?backend=burn-wgpu' /
+//! ```
+//!
+//! The browser (`firefox` or `chromium`) opens each address, runs the suite as it is, uploads the result, and waits for the
+//! verdict. Needs what `cargo xtask test browser-tests` has built.
+
+use std::env;
+use std::time::Duration;
+
+use browser_tests::{PATIENCE, Page, Setup, drive, drive_firefox, watch_to_the_end};
+use serde_json::Value;
+
+fn main() {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let [browser, addresses @ ..] = &words[..] else {
+        panic!("name a browser, `firefox` or `chromium`, and addresses")
+    };
+    for address in addresses {
+        match browser.as_str() {
+            "firefox" => drive_firefox(Setup::default(), async |page| prove(page, address).await),
+            "chromium" => drive(Setup::default(), async |page| prove(page, address).await),
+            other => panic!("{other} is neither `firefox` nor `chromium`"),
+        }
+    }
+}
+
+async fn prove(page: &impl Page, address: &str) {
+    page.open(address).await;
+    page.wait_for("button", "Benchmark", PATIENCE).await;
+    page.click("button", "Benchmark").await;
+    watch_to_the_end(page).await;
+    let record: Value =
+        serde_json::from_str(&page.text("details.json pre").await.expect("the record is shown")).expect("a record");
+    page.click("button", "Upload").await;
+    page.wait_for("link", "Permalink", PATIENCE).await;
+    let mut tier = String::new();
+    while tier.is_empty() || tier == "being verified" {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        tier = page.text("section.upload .tier").await.unwrap_or_default();
+    }
+    let notes = page.text("section.upload ul").await.unwrap_or_default();
+    let (whole, telling) = seconds(&record);
+    println!(
+        "{address}: {tier} ({}, {}); {telling:.2} s of {whole:.1} s, {:.2} %, for telling the leaderboard. {notes}",
+        record["device"]["backend"].as_str().unwrap_or_default(),
+        record["device"]["adapter"]["driver"].as_str().unwrap_or_default(),
+        100.0 * telling / whole
+    );
+}
+
+/// All that the timelines name, and the part of it in which the leaderboard was told.
+fn seconds(record: &Value) -> (f64, f64) {
+    let workloads = record["workloads"].as_array().expect("workloads");
+    let stretches = workloads.iter().flat_map(|workload| workload["timeline"].as_array().into_iter().flatten());
+    stretches.fold((0.0, 0.0), |(whole, telling), stretch| {
+        let seconds = stretch["seconds"].as_f64().unwrap_or_default();
+        (whole + seconds, telling + if stretch["phase"] == "proving" { seconds } else { 0.0 })
+    })
+}
