@@ -183,7 +183,7 @@ fn a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run() {
     let record: RunRecord = serde_json::from_str(&received[2].body).unwrap();
     let missed = |warning: &results::Warning| matches!(warning, results::Warning::CheckpointMissed { reason, .. } if reason.contains("Ask again tomorrow"));
     assert!(record.warnings.iter().any(missed), "{:?}", record.warnings);
-    assert!(one_line(&finished.stdout).contains("cannot be proven"), "{}", finished.stdout);
+    assert!(one_line(&finished.stderr).contains("cannot be proven"), "{}", finished.stderr);
 }
 
 #[test]
