@@ -69,8 +69,8 @@ impl Learning<'_> {
     /// Notes the loss of the step that follows the latest checkpoint.
     pub(super) fn note_next_loss(&mut self, first_step: u64, losses: &[f64]) {
         let Some(&loss) = losses.first().filter(|loss| loss.is_finite()) else { return };
-        if let Some(checkpoint) = self.record.checkpoints.last_mut().filter(|checkpoint| checkpoint.step == first_step)
-        {
+        // The last look at the test set and the end may be at the same step.
+        for checkpoint in self.record.checkpoints.iter_mut().filter(|checkpoint| checkpoint.step == first_step) {
             checkpoint.next_loss.get_or_insert(loss);
         }
     }
