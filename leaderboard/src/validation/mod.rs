@@ -3,7 +3,8 @@
 //! Each rule refuses with a machine code, a plain sentence and the path of the field. The files
 //! follow the record: [`run`] what surrounds the workloads, [`workload`] and [`training`] one
 //! workload, [`work`] whether it is the work that the suite asks for, [`summary`] the recomputation,
-//! [`time`] whether the claimed time can have passed, and [`plausibility`] what looks wrong without
+//! [`time`] whether the claimed time can have passed, [`told`] whether it is what was told while it was made, and
+//! [`plausibility`] what looks wrong without
 //! being impossible, which is flagged and never refused.
 
 mod bounds;
@@ -13,6 +14,7 @@ mod plausibility;
 mod run;
 mod summary;
 mod time;
+mod told;
 mod training;
 mod work;
 mod workload;
@@ -21,7 +23,8 @@ use results::api::{StartRun, Tier};
 use results::{Outcome, RunRecord};
 
 use crate::proof::Key;
-use crate::proof::told::{self, Findings, Told, Witnessed};
+use crate::proof::told::Told;
+use told::{Findings, Witnessed};
 
 pub(crate) use bounds::{Checked, FieldPath, Refusal};
 pub(crate) use checkpoints::check_checkpoint;
