@@ -23,7 +23,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Adapter, ClientKind, Precision, RunRecord, Suite, Summary};
+use crate::{Adapter, Checkpoint, ClientKind, Precision, RunRecord, Suite, Summary};
 
 /// Registers a run before it starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +63,21 @@ pub struct TellCheckpoint {
     pub measured_sha256: String,
     /// Whether it is the workload's last one.
     pub last: bool,
+}
+
+impl TellCheckpoint {
+    /// Tells of checkpoint number `number` of a workload.
+    pub fn of(nonce: &str, workload: &str, number: u32, checkpoint: &Checkpoint, last: bool) -> Self {
+        Self {
+            nonce: nonce.to_owned(),
+            workload: workload.to_owned(),
+            number,
+            step: checkpoint.step,
+            weights_sha256: checkpoint.weights_sha256.clone(),
+            measured_sha256: checkpoint.measured_sha256.clone(),
+            last,
+        }
+    }
 }
 
 /// The answer to a checkpoint.

@@ -21,15 +21,7 @@ pub(crate) struct LeaderboardWitness<'a> {
 impl Witness for LeaderboardWitness<'_> {
     async fn tell(&mut self, workload: &str, number: u32, checkpoint: &Checkpoint, last: bool) -> Result<bool, String> {
         let Registration { run_id, nonce } = &self.registration;
-        let told = TellCheckpoint {
-            nonce: nonce.clone(),
-            workload: workload.to_owned(),
-            number,
-            step: checkpoint.step,
-            weights_sha256: checkpoint.weights_sha256.clone(),
-            measured_sha256: checkpoint.measured_sha256.clone(),
-            last,
-        };
+        let told = TellCheckpoint::of(nonce, workload, number, checkpoint, last);
         let answer = twice(|| self.leaderboard.tell(run_id, &told)).map_err(|error| error.to_string())?;
         Ok(answer.weights_wanted)
     }

@@ -25,15 +25,7 @@ pub(super) struct PageWitness {
 #[async_trait(?Send)]
 impl Witness for PageWitness {
     async fn tell(&mut self, workload: &str, number: u32, checkpoint: &Checkpoint, last: bool) -> Result<bool, String> {
-        let told = TellCheckpoint {
-            nonce: self.registration.nonce.clone(),
-            workload: workload.to_owned(),
-            number,
-            step: checkpoint.step,
-            weights_sha256: checkpoint.weights_sha256.clone(),
-            measured_sha256: checkpoint.measured_sha256.clone(),
-            last,
-        };
+        let told = TellCheckpoint::of(&self.registration.nonce, workload, number, checkpoint, last);
         let body = serde_json::to_string(&told).expect("every message can be written as JSON");
         let message = Message {
             method: "POST",

@@ -174,15 +174,7 @@ impl Rehearsal {
 
 impl Message {
     pub(crate) fn tell(&self, server: &TestServer, started: &StartedRun) -> Answer {
-        let told = TellCheckpoint {
-            nonce: started.nonce.clone(),
-            workload: self.workload.clone(),
-            number: self.number,
-            step: self.checkpoint.step,
-            weights_sha256: self.checkpoint.weights_sha256.clone(),
-            measured_sha256: self.checkpoint.measured_sha256.clone(),
-            last: self.last,
-        };
+        let told = TellCheckpoint::of(&started.nonce, &self.workload, self.number, &self.checkpoint, self.last);
         server.json("POST", &format!("/api/v1/runs/{}/checkpoints", started.run_id), &told)
     }
 
