@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use results::api::Tier;
+use results::open_data::ExportFormat;
 
 use crate::{Clock, DatabaseAddress, Protection};
 
@@ -29,6 +30,8 @@ use crate::{Clock, DatabaseAddress, Protection};
       Numbers for Prometheus at http://127.0.0.1:9187/metrics, which the public address does not have.
   leaderboard backup --database gradmark.sqlite gradmark-monday.sqlite
       A copy of the data base, also while the server runs.
+  leaderboard export --database gradmark.sqlite results.csv
+      All visible results as a table, and its sum in results.csv.sha256.
   leaderboard set-tier 0123456789abcdef hidden
       Takes a run off the lists.
 
@@ -66,6 +69,17 @@ pub enum Task {
         #[command(flatten)]
         database: ExistingDatabase,
     },
+    /// Write all visible results into a new file, as anyone may download them, and its SHA-256 beside it
+    Export {
+        /// File to write; neither it nor FILE.sha256 may exist
+        #[arg(value_name = "FILE")]
+        to: PathBuf,
+        /// csv or jsonl; by itself what FILE ends with, and csv where that is neither
+        #[arg(long, value_name = "FORMAT", value_parser = export_format)]
+        format: Option<ExportFormat>,
+        #[command(flatten)]
+        database: ExistingDatabase,
+    },
     /// Say how far a run is to be trusted; `hidden` takes it off the lists and its own page
     SetTier {
         /// The run, as its link names it: /runs/RUN_ID
@@ -97,6 +111,10 @@ pub struct ExistingDatabase {
 
 fn tier(name: &str) -> Result<Tier, String> {
     Tier::from_name(name).ok_or_else(|| "it must be proven, checked, unverified, flagged or hidden".to_owned())
+}
+
+fn export_format(name: &str) -> Result<ExportFormat, String> {
+    ExportFormat::named(name).ok_or_else(|| "it must be csv or jsonl".to_owned())
 }
 
 /// How to serve.

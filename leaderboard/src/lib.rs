@@ -17,6 +17,7 @@ mod guard;
 mod headers;
 mod limits;
 mod metrics;
+mod open_data;
 mod pages;
 mod proof;
 mod protection;

@@ -17,6 +17,7 @@ pub mod comparison;
 mod correctness;
 mod device;
 mod metric;
+pub mod open_data;
 mod phase;
 mod provenance;
 mod record;

@@ -3,6 +3,7 @@
 mod body;
 mod checkpoints;
 mod data_sets;
+mod export;
 mod run_id;
 mod runs;
 mod schema;
@@ -45,8 +46,11 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs/{id}/weights/{workload}/{number}", put(checkpoints::show))
         .route("/v1/runs/{id}/verdict", get(runs::verdict))
         .route("/v1/data-sets", get(data_sets::list))
+        .route("/v1/export/about", get(export::about))
         .route("/v1/schema", get(schema::run_record))
         .route_layer(from_fn(etag::tag))
+        // It is never whole in memory, so that it has no name.
+        .route("/v1/export", get(export::all))
         .fallback(async || ApiError::unknown_route())
         .method_not_allowed_fallback(async || ApiError::method_not_allowed())
 }

@@ -22,12 +22,18 @@ pub(crate) async fn list(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<ListRuns>, QueryRejection>,
 ) -> Result<Json<RunList>, ApiError> {
+    let query = read_query(query)?;
+    check(&query).map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
+    Ok(Json(leaderboard.storage.list(&query).await?))
+}
+
+/// The query, or what is wrong with it.
+pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, ApiError> {
     let Query(query) = query.map_err(|rejection| {
         let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
         bad_query(format!("The query cannot be read: {cause}."))
     })?;
-    check(&query).map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
-    Ok(Json(leaderboard.storage.list(&query).await?))
+    Ok(query)
 }
 
 fn check(query: &ListRuns) -> validation::Checked {
@@ -42,7 +48,7 @@ fn check(query: &ListRuns) -> validation::Checked {
     path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
 }
 
-fn bad_query(message: impl Into<String>) -> ApiError {
+pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
 }
 

@@ -77,17 +77,17 @@ async fn runs_in(file: &Path) -> Result<u64, UpkeepError> {
     Storage::inspect(file).await.map_err(|cause| no_backup(cause.to_string()))
 }
 
-fn expect_free(file: &Path) -> Result<(), UpkeepError> {
+pub(super) fn expect_free(file: &Path) -> Result<(), UpkeepError> {
     if file.exists() { Err(UpkeepError::Exists(file.to_owned())) } else { Ok(()) }
 }
 
 /// Gives a complete file its name once it is on the disk, so that nobody ever finds half of it there.
-fn put_in_place(partial: &Path, file: &Path) -> Result<(), UpkeepError> {
+pub(super) fn put_in_place(partial: &Path, file: &Path) -> Result<(), UpkeepError> {
     let synced = fs::File::options().write(true).open(partial).and_then(|complete| complete.sync_all());
     synced.and_then(|()| fs::rename(partial, file)).map_err(|cause| UpkeepError::Write { file: file.to_owned(), cause })
 }
 
-fn with_ending(file: &Path, ending: &str) -> PathBuf {
+pub(super) fn with_ending(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_os_string();
     name.push(".");
     name.push(ending);

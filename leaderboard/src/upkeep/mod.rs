@@ -1,8 +1,9 @@
-//! What a host does beside serving: asking for signs of life, back-ups, and taking bad runs away.
+//! What a host does beside serving: asking for signs of life, back-ups, open data, and taking bad runs away.
 //!
 //! Every task returns a sentence that says what was done.
 
 mod copies;
+mod export;
 mod health;
 mod moderation;
 
@@ -49,6 +50,7 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     match task {
         Task::Health { server } => health::ask(&server).await,
         Task::Backup { to, database } => copies::backup(&database.address, &to).await,
+        Task::Export { to, format, database } => export::export(&to, format, &database.address).await,
         Task::Restore { from, database } => copies::restore(&from, &database.address).await,
         Task::SetTier { run_id, tier, database } => moderation::set_tier(&database.address, &run_id, tier).await,
         Task::Remove { run_ids, database } => moderation::remove(&database.address, &run_ids).await,

@@ -4,6 +4,7 @@
 mod data_sets;
 mod durability;
 mod etags;
+mod export;
 mod forgeries;
 mod fuzzing;
 mod lifecycle;

@@ -1,0 +1,82 @@
+//! All visible results as a file, for anyone and for anything.
+
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use results::open_data::{ExportAbout, ExportFormat, ExportQuery, LICENCE_ADDRESS};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::Leaderboard;
+use super::runs::read_query;
+use crate::error::ApiError;
+use crate::open_data::{self, Export};
+use crate::storage::StorageError;
+
+/// Exports that may be on their way at once; each may be slow, and has some runs in memory.
+const EXPORTS: usize = 4;
+/// Longer than anyone needs who reads; who does not read must not keep others from it.
+const TIME: Duration = Duration::from_secs(1800);
+
+/// Of the whole process, as memory is.
+static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(EXPORTS)));
+
+/// Why an export broke off, which the client sees as an answer without its end.
+#[derive(Debug, thiserror::Error)]
+enum Broken {
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    #[error("the client took more than half an hour")]
+    TooSlow,
+}
+
+/// `GET /api/v1/export`: all visible results, from the first to the last that came.
+pub(crate) async fn all(
+    State(leaderboard): State<Leaderboard>,
+    query: Result<Query<ExportQuery>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    let ExportQuery { format } = read_query(query)?;
+    let place = Arc::clone(&PLACES).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
+    let date = open_data::date(leaderboard.clock.unix_seconds());
+    let mut export = Export::new(leaderboard.storage, format);
+    // Trouble at the start is told in words; later there is only the end of the connection.
+    let first = export.next().await?;
+    let (ending, kind) = match format {
+        ExportFormat::Csv => ("csv", "text/csv; charset=utf-8; header=present"),
+        ExportFormat::Jsonl => ("jsonl", "application/jsonl; charset=utf-8"),
+    };
+    let named = |text: String| HeaderValue::from_str(&text).map_err(|cause| ApiError::internal(&cause));
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (header::CONTENT_DISPOSITION, named(format!("attachment; filename=\"gradmark-results-{date}.{ending}\""))?),
+        (header::LINK, named(format!("<{LICENCE_ADDRESS}>; rel=\"license\""))?),
+    ];
+    Ok((headers, stream_of(export, first, place)).into_response())
+}
+
+/// A body that is made while it is read, and no faster.
+fn stream_of(export: Export, first: Option<String>, place: OwnedSemaphorePermit) -> Body {
+    let start = Instant::now();
+    Body::from_stream(stream::try_unfold((export, first, place), move |(mut export, first, place)| async move {
+        let next = match first {
+            Some(text) => Ok(Some(text)),
+            None if start.elapsed() > TIME => Err(Broken::TooSlow),
+            None => export.next().await.map_err(Broken::from),
+        };
+        if let Err(cause) = &next {
+            tracing::warn!(cause = cause as &dyn std::error::Error, "an export broke off");
+        }
+        Ok::<_, Broken>(next?.map(|text| (Bytes::from(text), (export, None, place))))
+    }))
+}
+
+/// `GET /api/v1/export/about`: what the columns mean and what one may do with all this.
+pub(crate) async fn about(State(leaderboard): State<Leaderboard>) -> Result<Json<ExportAbout>, ApiError> {
+    Ok(Json(open_data::about(leaderboard.storage.count_visible_runs().await?)))
+}

@@ -1,0 +1,85 @@
+//! Lines of the table, as RFC 4180 writes them but for the line feed at their end.
+
+use results::api::StoredRun;
+
+use super::columns::{COLUMNS, Cell};
+
+/// What a spreadsheet takes for the beginning of a formula, and the apostrophe, so that taking one away is always right.
+const BEGINNINGS: [char; 8] = ['=', '+', '-', '@', '\'', '\t', '\n', '\r'];
+
+pub(super) fn write_header(text: &mut String) {
+    write_line(text, COLUMNS.iter().map(|column| Cell::Text(column.name.to_owned())));
+}
+
+/// A line for each workload.
+pub(super) fn write_run(text: &mut String, run: &StoredRun) {
+    for workload in &run.record.workloads {
+        write_line(text, COLUMNS.iter().map(|column| (column.cell)(run, workload)));
+    }
+}
+
+fn write_line(text: &mut String, cells: impl Iterator<Item = Cell>) {
+    for (number, cell) in cells.enumerate() {
+        if number > 0 {
+            text.push(',');
+        }
+        match cell {
+            Cell::Empty => {}
+            Cell::Plain(value) => text.push_str(&value),
+            Cell::Text(value) => write_text(text, &value),
+        }
+    }
+    text.push('\n');
+}
+
+fn write_text(text: &mut String, value: &str) {
+    let harmless = if value.starts_with(BEGINNINGS) { format!("'{value}") } else { value.to_owned() };
+    if harmless.contains([',', '"', '\n', '\r']) {
+        text.push('"');
+        text.push_str(&harmless.replace('"', "\"\""));
+        text.push('"');
+    } else {
+        text.push_str(&harmless);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(cells: impl IntoIterator<Item = Cell>) -> String {
+        let mut text = String::new();
+        write_line(&mut text, cells.into_iter());
+        text
+    }
+
+    #[test]
+    fn a_text_is_quoted_where_it_must_be() {
+        let cells = ["plain", "a,b", "say \"hi\"", "two\nlines", "显卡"].map(|text| Cell::Text(text.to_owned()));
+        assert_eq!(line(cells), "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",显卡\n");
+    }
+
+    #[test]
+    fn no_text_is_a_formula_and_numbers_stay_numbers() {
+        for (text, expected) in [
+            ("=1+1", "'=1+1\n"),
+            ("+1", "'+1\n"),
+            ("-1", "'-1\n"),
+            ("@SUM(A1)", "'@SUM(A1)\n"),
+            ("\t=1", "'\t=1\n"),
+            ("\r=1", "\"'\r=1\"\n"),
+            ("'quoted'", "''quoted'\n"),
+            ("=A1,\"x\"", "\"'=A1,\"\"x\"\"\"\n"),
+            ("a=b", "a=b\n"),
+        ] {
+            assert_eq!(line([Cell::Text(text.to_owned())]), expected);
+        }
+        assert_eq!(line([Cell::from(-1.5), Cell::from(None::<f64>), Cell::from(true)]), "-1.5,,true\n");
+    }
+
+    #[test]
+    fn every_column_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<_> = COLUMNS.iter().map(|column| column.name).collect();
+        assert_eq!(names.len(), COLUMNS.len());
+    }
+}

@@ -1,0 +1,102 @@
+//! All visible runs in the order in which they came, a few at a time.
+
+use results::api::StoredRun;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+use super::runs::tier;
+use super::values::{as_flag, flag};
+use super::{Storage, StorageError};
+
+/// Behind which run the next ones are.
+pub(crate) struct Place {
+    submitted_unix_seconds: f64,
+    run_id: String,
+}
+
+impl Place {
+    pub(crate) const BEGINNING: Self = Self { submitted_unix_seconds: f64::MIN, run_id: String::new() };
+}
+
+/// Some runs.
+pub(crate) struct Portion {
+    pub(crate) runs: Vec<StoredRun>,
+    /// Runs among these that cannot be read.
+    pub(crate) left_out: u64,
+    /// Where the next portion begins; absent behind the last one.
+    pub(crate) next: Option<Place>,
+}
+
+const AFTER: &str = concat!(
+    "SELECT run_id, tier, notes, submitted_unix_seconds, record, ",
+    as_flag!("EXISTS (SELECT 1 FROM verifications WHERE verifications.run_id = runs.run_id)", "being_verified"),
+    " FROM runs WHERE tier <> 'hidden' AND (submitted_unix_seconds, run_id) > ($1, $2) \
+     ORDER BY submitted_unix_seconds, run_id LIMIT $3"
+);
+
+impl Storage {
+    /// At most so many of the runs behind a place. A damaged row is no reason to keep the others from anyone.
+    pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion, StorageError> {
+        let rows = sqlx::query(AFTER)
+            .bind(place.submitted_unix_seconds)
+            .bind(&place.run_id)
+            .bind(i64::from(most))
+            .fetch_all(&self.pool)
+            .await?;
+        let mut portion = Portion { runs: Vec::with_capacity(rows.len()), left_out: 0, next: None };
+        for row in &rows {
+            match stored_run(row) {
+                Ok(run) => portion.runs.push(run),
+                Err(cause) => {
+                    let run_id: String = row.try_get("run_id")?;
+                    tracing::warn!(run_id, cause = &cause as &dyn std::error::Error, "a stored run cannot be read");
+                    portion.left_out += 1;
+                }
+            }
+        }
+        if let Some(last) = rows.last().filter(|_| rows.len() == most as usize) {
+            portion.next = Some(Place {
+                submitted_unix_seconds: last.try_get("submitted_unix_seconds")?,
+                run_id: last.try_get("run_id")?,
+            });
+        }
+        Ok(portion)
+    }
+
+    /// How many runs anyone may see.
+    pub(crate) async fn count_visible_runs(&self) -> Result<u64, StorageError> {
+        let row = sqlx::query("SELECT COUNT(*) AS runs FROM runs WHERE tier <> 'hidden'").fetch_one(&self.pool).await?;
+        Ok(u64::try_from(row.try_get::<i64, _>("runs")?)?)
+    }
+}
+
+fn stored_run(row: &AnyRow) -> Result<StoredRun, StorageError> {
+    let mut run = StoredRun {
+        run_id: row.try_get("run_id")?,
+        tier: tier(row)?,
+        notes: serde_json::from_str(row.try_get("notes")?)?,
+        submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
+        being_verified: flag(row, "being_verified")?,
+        record: serde_json::from_str(row.try_get("record")?)?,
+    };
+    // None is stored; should one ever be, it is nobody's business.
+    run.record.nonce = None;
+    Ok(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::DatabaseAddress;
+
+    #[tokio::test]
+    async fn a_portion_is_found_by_an_index_and_nothing_is_sorted() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
+        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {AFTER}"));
+        let rows = sqlx::query(explain).bind(0.0).bind("").bind(16).fetch_all(&storage.pool).await.unwrap();
+        let plan: Vec<String> = rows.iter().map(|row| row.try_get("detail").unwrap()).collect();
+        assert!(plan.iter().any(|step| step.contains("SEARCH runs USING INDEX runs_by_submission")), "{plan:?}");
+        assert!(!plan.iter().any(|step| step.contains("B-TREE")), "{plan:?}");
+    }
+}

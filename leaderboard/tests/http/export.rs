@@ -1,0 +1,160 @@
+//! The open data: what is exported is what is stored, whoever asks and whatever the names are.
+
+use results::api::{StoredRun, Tier};
+use results::open_data::ExportAbout;
+use sha2::{Digest, Sha256};
+
+use crate::support::{ServerProcess, TestDatabase, TestServer, record};
+use crate::upkeep::{done, failed, run, stored};
+
+/// Cells of a table as RFC 4180 has them, read by a plain loop.
+fn cells(text: &str) -> Vec<Vec<String>> {
+    let (mut lines, mut line, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' if quoted && characters.peek() == Some(&'"') => cell.extend(characters.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => line.push(std::mem::take(&mut cell)),
+            '\n' if !quoted => {
+                line.push(std::mem::take(&mut cell));
+                lines.push(std::mem::take(&mut line));
+            }
+            other => cell.push(other),
+        }
+    }
+    assert!(cell.is_empty() && line.is_empty() && !quoted, "the last line ends");
+    lines
+}
+
+fn json_lines(text: &str) -> Vec<StoredRun> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The cells of this column, below its name.
+fn column(table: &[Vec<String>], name: &str) -> Vec<String> {
+    let place = table[0].iter().position(|other| other == name).unwrap();
+    table[1..].iter().map(|line| line[place].clone()).collect()
+}
+
+#[test]
+fn what_is_exported_is_what_is_stored_in_the_order_in_which_it_came() {
+    let server = TestServer::start();
+    // More than are read at once.
+    let runs: Vec<String> = (0..40)
+        .map(|number| {
+            // Some come at the same moment.
+            server.pass(if number % 3 == 0 { 1.0 } else { 0.0 });
+            let answer = server.import(&record::unregistered(number));
+            assert_eq!(answer.status, 201, "{}", answer.text());
+            answer.parse::<results::api::AcceptedRun>().run_id
+        })
+        .collect();
+    let hidden = &runs[7];
+    server.set_tier(hidden, Tier::Hidden);
+    server.database().execute(&format!("DELETE FROM runs WHERE run_id = '{}'", runs[21]));
+
+    let answer = server.get("/api/v1/export?format=jsonl");
+    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/jsonl; charset=utf-8"));
+    let file = "attachment; filename=\"gradmark-results-2027-01-15.jsonl\"";
+    assert_eq!(answer.header("content-disposition"), file);
+    assert_eq!(answer.header("link"), "<https://creativecommons.org/publicdomain/zero/1.0/>; rel=\"license\"");
+    assert_eq!((answer.header("etag"), answer.header("access-control-allow-origin")), ("", "*"));
+    assert!(!answer.text().contains(hidden) && !answer.text().contains(&runs[21]));
+    let exported = json_lines(&answer.text());
+    assert_eq!(exported.len(), 38);
+    assert!(exported.is_sorted_by(|a, b| a.submitted_unix_seconds <= b.submitted_unix_seconds));
+    for run in &exported {
+        assert_eq!(*run, server.get(&format!("/api/v1/runs/{}", run.run_id)).parse::<StoredRun>());
+    }
+
+    let answer = server.get("/api/v1/export");
+    assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8; header=present");
+    let table = cells(&answer.text());
+    assert!(table.iter().all(|line| line.len() == table[0].len()));
+    let workloads = exported.iter().flat_map(|run| run.record.workloads.iter().map(move |workload| (run, workload)));
+    let expected: Vec<_> = workloads
+        .map(|(run, workload)| {
+            let speed = workload.summary.samples_per_second.unwrap().to_string();
+            (run.run_id.clone(), workload.workload.clone(), speed)
+        })
+        .collect();
+    let [ids, names, speeds] = ["run_id", "workload", "samples_per_second"].map(|name| column(&table, name));
+    let found: Vec<_> = ids.into_iter().zip(names).zip(speeds).map(|((id, name), speed)| (id, name, speed)).collect();
+    assert_eq!(found, expected);
+    let gzip = server.get_accepting("/api/v1/export?format=csv", "gzip");
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&gzip.body[..]), &mut text).unwrap();
+    assert_eq!(text, answer.text());
+}
+
+#[test]
+fn a_nonce_is_in_no_export_and_odd_names_survive_without_being_formulas() {
+    let server = TestServer::start();
+    let names =
+        ["显卡 “九千”", "=HYPERLINK(\"http://x\",\"y\")", "-2+3", "'quoted'", "a, b \"c\"", "x'); DROP TABLE runs; --"];
+    for name in names {
+        server.accepted(|record| record.device.claimed_name = Some(name.to_owned()));
+        server.pass(1.0);
+    }
+    let (started, record) = server.honest_run();
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
+    let lines = server.get("/api/v1/export?format=jsonl").text();
+    assert!(!lines.contains(&started.nonce));
+    let kept: Vec<_> = json_lines(&lines).into_iter().filter_map(|run| run.record.device.claimed_name).collect();
+    assert_eq!(kept, names);
+    let cells = column(&cells(&server.get("/api/v1/export").text()), "claimed_name");
+    let mut found: Vec<String> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
+    found.dedup();
+    assert!(found.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@'])), "{found:?}");
+    let read: Vec<&str> = found.iter().map(|cell| cell.strip_prefix('\'').unwrap_or(cell)).collect();
+    assert_eq!(read, names);
+}
+
+#[test]
+fn what_cannot_be_read_is_left_out_and_the_rest_is_there() {
+    let server = TestServer::start();
+    let (good, bad) = (server.accepted(|_| {}), server.accepted(|_| {}));
+    server.database().execute(&format!("UPDATE runs SET record = '{{' WHERE run_id = '{}'", bad.run_id));
+    let exported = json_lines(&server.get("/api/v1/export?format=jsonl").text());
+    assert_eq!(exported.into_iter().map(|run| run.run_id).collect::<Vec<_>>(), [good.run_id]);
+}
+
+#[test]
+fn an_empty_leaderboard_exports_the_names_of_the_columns_and_says_what_they_mean() {
+    let server = TestServer::start();
+    assert_eq!(server.get("/api/v1/export?format=jsonl").text(), "");
+    let table = cells(&server.get("/api/v1/export").text());
+    let about: ExportAbout = server.get("/api/v1/export/about").parse();
+    assert_eq!((about.runs, about.licence.as_str()), (0, "CC0-1.0"));
+    assert_eq!(table, [about.csv_columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()]);
+    server.accepted(|_| {});
+    assert_eq!(server.get("/api/v1/export/about").parse::<ExportAbout>().runs, 1);
+    for query in ["?format=xml", "?format=", "?order=price"] {
+        server.get(&format!("/api/v1/export{query}")).assert_refused(400, "bad_query", "");
+    }
+}
+
+#[test]
+fn a_host_writes_the_same_into_a_file_with_its_sum() {
+    let database = TestDatabase::new();
+    let server = ServerProcess::start(&database);
+    stored(&server, 1);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, words, query) in
+        [("day.csv", &[][..], "csv"), ("day.jsonl", &[], "jsonl"), ("day.txt", &["--format", "jsonl"], "jsonl")]
+    {
+        let file = folder.path().join(name);
+        let arguments = [&["export"], words].concat();
+        let export = || run(&arguments, &[file.as_ref(), "--database".as_ref(), database.as_ref()]);
+        let said = done(&export());
+        assert!(said.contains("exported 1 runs"), "{said}");
+        let written = std::fs::read(&file).unwrap();
+        assert_eq!(written, server.get(&format!("/api/v1/export?format={query}")).body);
+        let digest: String = Sha256::digest(&written).iter().map(|byte| format!("{byte:02x}")).collect();
+        let sum = std::fs::read_to_string(folder.path().join(format!("{name}.sha256"))).unwrap();
+        assert_eq!(sum, format!("{digest}  {name}\n"), "as sha256sum --check reads it");
+        assert!(failed(&export()).contains("is not overwritten"));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 6, "nothing else stays behind");
+}

@@ -1,0 +1,71 @@
+//! What the leaderboard says of its open data.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The licence of everything that is exported, as SPDX calls it: anyone may do anything with it.
+pub const LICENCE: &str = "CC0-1.0";
+/// Where that licence can be read.
+pub const LICENCE_ADDRESS: &str = "https://creativecommons.org/publicdomain/zero/1.0/";
+
+/// How results are written into one file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportFormat {
+    /// A table for spreadsheets and statistics: a line for each workload of a run, with the figures that are shown.
+    #[default]
+    Csv,
+    /// Everything: a line for each run, each an `api::StoredRun` with all raw samples, without its nonce.
+    Jsonl,
+}
+
+impl ExportFormat {
+    pub const ALL: [Self; 2] = [Self::Csv, Self::Jsonl];
+
+    /// As it is written in addresses, on command lines, and at the end of a file's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
+/// Query of an export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExportQuery {
+    /// `csv` when absent.
+    pub format: ExportFormat,
+}
+
+/// What an export holds, and what one may do with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExportAbout {
+    /// [`LICENCE`].
+    pub licence: String,
+    pub licence_address: String,
+    /// Runs that an export has at this moment, if all of them can be read.
+    pub runs: u64,
+    /// How the table is written, and how to read a text that could be taken for a formula.
+    pub csv: String,
+    /// In the order in which a line has them.
+    pub csv_columns: Vec<ExportColumn>,
+    /// What a line of the other format is.
+    pub jsonl: String,
+}
+
+/// A column of the table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExportColumn {
+    pub name: String,
+    /// Such as `s` or `samples/s`; absent for words and plain numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    pub meaning: String,
+}
