@@ -4,6 +4,7 @@
 //! process, with a clock of their own. The wire format is `results::api`.
 
 mod api;
+mod badge;
 mod clock;
 mod config;
 mod connections;

@@ -10,6 +10,8 @@
 //! | `GET /api/v1/runs` | query of [`ListRuns`] | [`RunList`] |
 //! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
 //! | `GET /api/v1/runs/{id}/verdict` | – | [`Verdict`] |
+//! | `GET /api/v1/runs/{id}/badge.svg` | query of [`BadgeQuery`](crate::badge::BadgeQuery) | a small picture |
+//! | `GET /api/v1/runs/{id}/badge.json` | the same | [`Badge`](crate::badge::Badge), for shields.io |
 //! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
 //! | `GET /api/v1/schema` | – | JSON Schema of [`RunRecord`] |
 //! | `GET /api/v1/data-sets` | – | [`DataSetList`] |

@@ -12,6 +12,7 @@
 )]
 
 pub mod api;
+pub mod badge;
 mod checkpoint;
 pub mod comparison;
 mod correctness;

@@ -1,5 +1,6 @@
 //! The calls under `/api/v1`, one file per resource. The table of them is in `results::api`.
 
+mod badge;
 mod body;
 mod checkpoints;
 mod data_sets;
@@ -45,6 +46,8 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs/{id}/checkpoints", post(checkpoints::tell))
         .route("/v1/runs/{id}/weights/{workload}/{number}", put(checkpoints::show))
         .route("/v1/runs/{id}/verdict", get(runs::verdict))
+        .route("/v1/runs/{id}/badge.svg", get(badge::svg))
+        .route("/v1/runs/{id}/badge.json", get(badge::json))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/export/about", get(export::about))
         .route("/v1/schema", get(schema::run_record))

@@ -1,6 +1,7 @@
 //! The server over real HTTP on loopback, with a real SQLite file, and as a real process. `postgres.rs` runs the
 //! same tests on PostgreSQL.
 
+mod badges;
 mod data_sets;
 mod durability;
 mod etags;

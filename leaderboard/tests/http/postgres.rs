@@ -1,5 +1,6 @@
 //! The same tests as in `main.rs`, on a real PostgreSQL server, and some about that server.
 
+mod badges;
 mod data_sets;
 mod durability;
 mod etags;

@@ -1,0 +1,53 @@
+//! A result in one line, for somebody's own page: as a picture, and as shields.io reads it.
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use results::Outcome;
+use results::badge::{Badge, BadgeQuery};
+
+use super::Leaderboard;
+use super::run_id::RunId;
+use super::runs::{bad_query, read_query};
+use crate::badge;
+use crate::error::ApiError;
+use crate::validation::FieldPath;
+
+/// `GET /api/v1/runs/{id}/badge.svg`
+pub(crate) async fn svg(
+    State(leaderboard): State<Leaderboard>,
+    RunId(id): RunId,
+    query: Result<Query<BadgeQuery>, QueryRejection>,
+) -> Result<impl IntoResponse, ApiError> {
+    let badge = of(&leaderboard, &id, &read_query(query)?).await?;
+    Ok(([(header::CONTENT_TYPE, "image/svg+xml")], badge::svg(&badge)))
+}
+
+/// `GET /api/v1/runs/{id}/badge.json`
+pub(crate) async fn json(
+    State(leaderboard): State<Leaderboard>,
+    RunId(id): RunId,
+    query: Result<Query<BadgeQuery>, QueryRejection>,
+) -> Result<Json<Badge>, ApiError> {
+    of(&leaderboard, &id, &read_query(query)?).await.map(Json)
+}
+
+async fn of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Result<Badge, ApiError> {
+    if let Some(name) = &query.workload {
+        let named = FieldPath::ROOT.field("workload").name(name);
+        named.map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
+    }
+    let run = leaderboard.storage.visible_run(id).await?.ok_or_else(ApiError::unknown_run)?;
+    let mut workloads = run.record.workloads.iter();
+    let workload = match &query.workload {
+        Some(name) => workloads.find(|workload| workload.workload == *name),
+        None => workloads.find(|workload| workload.outcome == Outcome::Completed),
+    };
+    let workload = workload.ok_or_else(|| {
+        let message = "This run has no such workload. Its page says which ones it has.";
+        ApiError::new(StatusCode::NOT_FOUND, "unknown_workload", message).at("workload")
+    })?;
+    Ok(badge::badge(&run.record.device, workload, run.tier))
+}

@@ -1,0 +1,143 @@
+//! A result as a badge: what it says, and how it is drawn.
+
+use results::api::Tier;
+use results::badge::Badge;
+use results::{Device, Outcome, WorkloadRecord};
+
+/// Longer names are cut, so that a badge fits into a line.
+const NAME_CHARACTERS: usize = 40;
+/// About what a letter of the badge's font is wide, in pixels; `textLength` makes it exact for whatever font there is.
+const LETTER_PIXELS: usize = 7;
+const MARGIN_PIXELS: usize = 8;
+
+pub(crate) fn badge(device: &Device, workload: &WorkloadRecord, tier: Tier) -> Badge {
+    let name = device.claimed_name.as_deref().unwrap_or(&device.adapter.name);
+    let speed = match (&workload.outcome, workload.summary.samples_per_second) {
+        (Outcome::Completed, Some(speed)) => format!("{} samples/s", grouped(speed)),
+        (Outcome::Completed, None) => "no speed".to_owned(),
+        _ => "not completed".to_owned(),
+    };
+    Badge {
+        schema_version: 1,
+        label: format!("Gradmark {}", workload.workload),
+        message: format!("{} · {speed} · {}", shown(name), tier.name()),
+        color: colour(tier).to_owned(),
+    }
+}
+
+/// White text is readable on each of them.
+fn colour(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Proven => "#2a7a2a",
+        Tier::Checked => "#1f6feb",
+        Tier::Unverified => "#6a6a6a",
+        Tier::Flagged | Tier::Hidden => "#b34700",
+    }
+}
+
+/// A name without what would break the line or turn it around, cut where it is long.
+fn shown(name: &str) -> String {
+    let turns =
+        |character| matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut kept = name.chars().filter(|&character| {
+        // The last two are no characters, which XML refuses.
+        !character.is_control() && !turns(character) && !matches!(character, '\u{fffe}' | '\u{ffff}')
+    });
+    let mut text: String = kept.by_ref().take(NAME_CHARACTERS).collect();
+    if kept.next().is_some() {
+        text.push('…');
+    }
+    if text.trim().is_empty() { "unnamed device".to_owned() } else { text }
+}
+
+/// `12,345`, and a decimal place where the number is small.
+fn grouped(number: f64) -> String {
+    if number < 100.0 {
+        return format!("{number:.1}");
+    }
+    let digits = format!("{number:.0}");
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The badge as a picture. Attributes only: a policy that forbids styles leaves it as it is.
+pub(crate) fn svg(badge: &Badge) -> String {
+    let (left, right) = (pixels(&badge.label), pixels(&badge.message));
+    let (left_box, right_box) = (left + 2 * MARGIN_PIXELS, right + 2 * MARGIN_PIXELS);
+    let (label, message) = (escaped(&badge.label), escaped(&badge.message));
+    let width = left_box + right_box;
+    let right_text = left_box + MARGIN_PIXELS;
+    let colour = escaped(&badge.color);
+    format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="{label}: {message}">
+<title>{label}: {message}</title>
+<rect width="{left_box}" height="20" fill="#333333"/>
+<rect x="{left_box}" width="{right_box}" height="20" fill="{colour}"/>
+<g fill="#ffffff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">
+<text x="{MARGIN_PIXELS}" y="14" textLength="{left}" lengthAdjust="spacingAndGlyphs">{label}</text>
+<text x="{right_text}" y="14" textLength="{right}" lengthAdjust="spacingAndGlyphs">{message}</text>
+</g>
+</svg>
+"##
+    )
+}
+
+/// What does not fit into a byte or two is about as wide as two letters.
+fn pixels(text: &str) -> usize {
+    text.chars().map(|character| if character.len_utf8() > 2 { 2 } else { 1 }).sum::<usize>() * LETTER_PIXELS
+}
+
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_small_ones_have_a_decimal_place() {
+        for (number, expected) in
+            [(0.25, "0.2"), (99.94, "99.9"), (100.0, "100"), (1234.4, "1,234"), (1_234_567.8, "1,234,568")]
+        {
+            assert_eq!(grouped(number), expected);
+        }
+    }
+
+    #[test]
+    fn a_name_stays_in_its_line_and_a_long_one_is_cut() {
+        assert_eq!(shown("a\u{202e}b\nc"), "abc");
+        assert_eq!(shown(" \u{7}"), "unnamed device");
+        assert_eq!(shown(&"显".repeat(41)), format!("{}…", "显".repeat(40)));
+    }
+
+    #[test]
+    fn nothing_of_a_name_is_markup() {
+        let badge = Badge {
+            schema_version: 1,
+            label: "a".to_owned(),
+            message: "<script>\"&'".to_owned(),
+            color: "red\" onload=\"x".to_owned(),
+        };
+        let picture = svg(&badge);
+        assert!(picture.contains("&lt;script&gt;&quot;&amp;&#39;") && !picture.contains("<script"), "{picture}");
+        assert!(!picture.contains("\" onload"), "{picture}");
+    }
+}
