@@ -60,7 +60,7 @@ impl ApiError {
         Self::new(
             StatusCode::NOT_FOUND,
             "unknown_route",
-            "The API has nothing at this path. Its calls are under /api/v1/runs, /api/v1/data-sets and /api/v1/schema.",
+            "The API has nothing at this path. Its calls are listed at /api.",
         )
     }
 

@@ -17,6 +17,7 @@ pub mod fuzzing;
 mod guard;
 mod headers;
 mod limits;
+mod markup;
 mod metrics;
 mod open_data;
 mod pages;

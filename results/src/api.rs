@@ -14,6 +14,7 @@
 //! | `GET /api/v1/runs/{id}/badge.json` | the same | [`Badge`](crate::badge::Badge), for shields.io |
 //! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
 //! | `GET /api/v1/schema` | – | JSON Schema of [`RunRecord`] |
+//! | `GET /api/v1/openapi.json` | – | this API as an OpenAPI document; as a page at `GET /api` |
 //! | `GET /api/v1/data-sets` | – | [`DataSetList`] |
 //! | `GET /api/v1/export` | query of [`ExportQuery`](crate::open_data::ExportQuery) | all visible runs as a file |
 //! | `GET /api/v1/export/about` | – | [`ExportAbout`](crate::open_data::ExportAbout) |

@@ -5,6 +5,7 @@ mod body;
 mod checkpoints;
 mod data_sets;
 mod export;
+mod openapi;
 mod run_id;
 mod runs;
 mod schema;
@@ -40,6 +41,8 @@ pub(crate) struct Leaderboard {
 
 pub(crate) fn routes() -> Router<Leaderboard> {
     Router::new()
+        .route("/", get(openapi::html))
+        .route("/v1/openapi.json", get(openapi::json))
         .route("/v1/runs", get(runs::list).post(submissions::start))
         .route("/v1/runs/import", post(submissions::import))
         .route("/v1/runs/{id}", get(runs::show).put(submissions::upload).delete(runs::delete))

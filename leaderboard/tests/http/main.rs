@@ -12,6 +12,7 @@ mod lifecycle;
 mod limits;
 mod listing;
 mod metrics;
+mod openapi;
 mod pages;
 mod programs;
 mod proof;

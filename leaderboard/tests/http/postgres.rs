@@ -11,6 +11,7 @@ mod lifecycle;
 mod limits;
 mod listing;
 mod metrics;
+mod openapi;
 mod pages;
 mod postgres_server;
 mod proof;

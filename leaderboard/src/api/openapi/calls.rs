@@ -1,0 +1,260 @@
+//! Every call of the API, as the document and the page tell of it: a line or two each. A test holds the list to the routes.
+
+use results::RunRecord;
+use results::api::{
+    AcceptedRun, CheckpointAnswer, DataSetList, ListRuns, RunList, StartRun, StartedRun, StoredRun, TellCheckpoint,
+    Verdict,
+};
+use results::badge::{Badge, BadgeQuery};
+use results::open_data::{ExportAbout, ExportQuery};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use utoipa::openapi::path::HttpMethod;
+
+/// Makes the schema of a type known to the document and returns a reference to it.
+pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+pub(super) struct Call {
+    pub(super) method: HttpMethod,
+    /// As the router has it, below `/api`.
+    pub(super) path: &'static str,
+    pub(super) summary: &'static str,
+    /// The type that reads the query, and its name.
+    pub(super) query: Option<Shape>,
+    /// What `Authorization: Bearer …` takes.
+    pub(super) bearer: Option<&'static str>,
+    pub(super) body: Option<Content>,
+    /// What is answered when all is well, with each status.
+    pub(super) answers: &'static [(&'static str, &'static str, Option<Content>)],
+    /// Codes of refusals by their status, beside those that any call may meet.
+    pub(super) refusals: &'static [(&'static str, &'static [&'static str])],
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Content {
+    Json(Shape),
+    /// Of this media type, without a schema.
+    Other(&'static str),
+}
+
+fn shape_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+/// Met by any call.
+pub(super) const ANY: &[(&str, &[&str])] =
+    &[("408", &["timeout", "too_slow"]), ("429", &["too_many_requests"]), ("500", &["internal"]), ("503", &["busy"])];
+/// Met by what has a body.
+pub(super) const WITH_BODY: &[(&str, &[&str])] =
+    &[("400", &["broken_body"]), ("413", &["too_large"]), ("415", &["wrong_content_type"])];
+/// Met by what has a body of JSON.
+pub(super) const WITH_JSON: &[(&str, &[&str])] =
+    &[("400", &["malformed_json", "missing_field", "out_of_range", "unknown_field", "wrong_type"])];
+/// Met by what writes.
+pub(super) const WRITING: &[(&str, &[&str])] = &[("503", &["read_only"]), ("507", &["full"])];
+
+/// What is wrong with a record, as validation finds it.
+const RECORD: &[&str] = &[
+    "bad_hash",
+    "bad_name",
+    "control_character",
+    "duplicate_workload",
+    "empty",
+    "incomplete_suite",
+    "inconsistent",
+    "not_finite",
+    "not_increasing",
+    "nothing_completed",
+    "out_of_range",
+    "summary_mismatch",
+    "time_does_not_fit",
+    "too_long",
+    "too_many",
+    "too_precise",
+    "unknown_backend",
+    "unknown_schema_version",
+    "unknown_workload",
+    "wrong_checkpoint",
+    "wrong_work",
+];
+
+const UNKNOWN_RUN: (&str, &[&str]) = ("404", &["unknown_run"]);
+const BAD_QUERY: (&str, &[&str]) = ("400", &["bad_query"]);
+
+/// What most calls are: reading, without anything of their own.
+const READING: Call = Call {
+    method: HttpMethod::Get,
+    path: "",
+    summary: "",
+    query: None,
+    bearer: None,
+    body: None,
+    answers: &[],
+    refusals: &[],
+};
+
+const ACCEPTED: Option<Content> = Some(Content::Json(shape_of::<AcceptedRun>));
+const RECORD_BODY: Option<Content> = Some(Content::Json(shape_of::<RunRecord>));
+
+pub(super) const CALLS: &[Call] = &[
+    Call {
+        path: "/",
+        summary: "This API as a page for people",
+        answers: &[("200", "The page", Some(Content::Other("text/html")))],
+        ..READING
+    },
+    Call {
+        path: "/v1/runs",
+        summary: "Results that fit a query, fastest first",
+        query: Some(shape_of::<ListRuns>),
+        answers: &[("200", "A page of them", Some(Content::Json(shape_of::<RunList>)))],
+        refusals: &[BAD_QUERY],
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Post,
+        path: "/v1/runs",
+        summary: "Registers a run before it starts",
+        body: Some(Content::Json(shape_of::<StartRun>)),
+        answers: &[("201", "Id, nonce and seed of the run", Some(Content::Json(shape_of::<StartedRun>)))],
+        refusals: &[
+            ("422", &["bad_name", "out_of_range", "too_long", "unknown_suite"]),
+            ("503", &["too_many_open_runs"]),
+        ],
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Post,
+        path: "/v1/runs/import",
+        summary: "Hands in the record of a run that was not registered",
+        body: RECORD_BODY,
+        answers: &[("201", "The record is stored as unverified", ACCEPTED)],
+        refusals: &[("409", &["already_submitted"]), ("422", RECORD), ("503", &["too_many_imports"])],
+        ..READING
+    },
+    Call {
+        path: "/v1/runs/{id}",
+        summary: "A run with everything that is stored of it",
+        answers: &[("200", "The run", Some(Content::Json(shape_of::<StoredRun>)))],
+        refusals: &[UNKNOWN_RUN],
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Put,
+        path: "/v1/runs/{id}",
+        summary: "Hands in the record of a registered run",
+        body: RECORD_BODY,
+        answers: &[
+            ("200", "The same record came a moment ago; this is a further deletion secret", ACCEPTED),
+            ("201", "The record is stored", ACCEPTED),
+        ],
+        refusals: &[
+            ("403", &["wrong_nonce"]),
+            UNKNOWN_RUN,
+            ("409", &["already_submitted"]),
+            ("410", &["expired"]),
+            ("422", RECORD),
+            ("422", &["wrong_engine_version", "wrong_run_id", "wrong_seed", "wrong_suite"]),
+        ],
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Delete,
+        path: "/v1/runs/{id}",
+        summary: "Deletes a run for ever",
+        bearer: Some("deletion_secret"),
+        answers: &[("204", "It is gone", None)],
+        refusals: &[("401", &["missing_secret"]), ("403", &["wrong_secret"]), UNKNOWN_RUN],
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Post,
+        path: "/v1/runs/{id}/checkpoints",
+        summary: "Tells how far the training of a workload has come",
+        body: Some(Content::Json(shape_of::<TellCheckpoint>)),
+        answers: &[("200", "Whether its weights are wanted", Some(Content::Json(shape_of::<CheckpointAnswer>)))],
+        refusals: &[
+            ("403", &["wrong_nonce"]),
+            UNKNOWN_RUN,
+            ("409", &["already_submitted", "unexpected_checkpoint"]),
+            ("410", &["expired"]),
+            ("422", &["bad_hash", "bad_name", "unknown_workload"]),
+        ],
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Put,
+        path: "/v1/runs/{id}/weights/{workload}/{number}",
+        summary: "Shows the weights of a checkpoint that were asked for",
+        bearer: Some("nonce"),
+        body: Some(Content::Other("application/octet-stream")),
+        answers: &[("204", "They are kept until they have been looked at", None)],
+        refusals: &[
+            ("401", &["missing_nonce"]),
+            ("403", &["wrong_nonce"]),
+            UNKNOWN_RUN,
+            ("409", &["already_submitted", "unexpected_checkpoint"]),
+            ("410", &["expired"]),
+            ("422", &["bad_name", "wrong_weights"]),
+        ],
+        ..READING
+    },
+    Call {
+        path: "/v1/runs/{id}/verdict",
+        summary: "How far a run is trusted by now",
+        answers: &[("200", "Its tier, and why", Some(Content::Json(shape_of::<Verdict>)))],
+        refusals: &[UNKNOWN_RUN],
+        ..READING
+    },
+    Call {
+        path: "/v1/runs/{id}/badge.svg",
+        summary: "A result in one line, as a picture",
+        query: Some(shape_of::<BadgeQuery>),
+        answers: &[("200", "The picture", Some(Content::Other("image/svg+xml")))],
+        refusals: &[BAD_QUERY, UNKNOWN_RUN, ("404", &["unknown_workload"])],
+        ..READING
+    },
+    Call {
+        path: "/v1/runs/{id}/badge.json",
+        summary: "A result in one line, as shields.io reads it",
+        query: Some(shape_of::<BadgeQuery>),
+        answers: &[("200", "What the badge says", Some(Content::Json(shape_of::<Badge>)))],
+        refusals: &[BAD_QUERY, UNKNOWN_RUN, ("404", &["unknown_workload"])],
+        ..READING
+    },
+    Call {
+        path: "/v1/data-sets",
+        summary: "Which data sets the server can hand out to pages",
+        answers: &[("200", "All of them", Some(Content::Json(shape_of::<DataSetList>)))],
+        ..READING
+    },
+    Call {
+        path: "/v1/export",
+        summary: "All visible results as one file, under CC0",
+        query: Some(shape_of::<ExportQuery>),
+        answers: &[(
+            "200",
+            "A table (format=csv), or a JSON document a line (format=jsonl)",
+            Some(Content::Other("text/csv")),
+        )],
+        refusals: &[BAD_QUERY],
+        ..READING
+    },
+    Call {
+        path: "/v1/export/about",
+        summary: "What the columns of an export mean, its licence, and how many runs there are",
+        answers: &[("200", "All of that", Some(Content::Json(shape_of::<ExportAbout>)))],
+        ..READING
+    },
+    Call {
+        path: "/v1/schema",
+        summary: "The JSON Schema of a run record",
+        answers: &[("200", "The schema", Some(Content::Other("application/schema+json")))],
+        ..READING
+    },
+    Call {
+        path: "/v1/openapi.json",
+        summary: "This API as an OpenAPI document",
+        answers: &[("200", "The document", Some(Content::Other("application/json")))],
+        ..READING
+    },
+];
