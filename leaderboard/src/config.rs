@@ -80,6 +80,23 @@ pub enum Task {
         #[command(flatten)]
         database: ExistingDatabase,
     },
+    /// Take back what `leaderboard export --format jsonl` wrote, also while the server runs; what was deleted here stays away
+    Import {
+        /// File of JSON Lines
+        #[arg(value_name = "FILE")]
+        from: PathBuf,
+        /// Believe the file: keep tiers, notes, times and ids as they are there. Without this each run is held to every
+        /// rule again and is unverified, like any record that somebody imports. Say it of your own files only
+        #[arg(long)]
+        trust: bool,
+        #[command(flatten)]
+        database: ExistingDatabase,
+    },
+    /// Bring the tables of the data base up to date, as a server does when it starts, and say what was done
+    Migrate {
+        #[command(flatten)]
+        database: ExistingDatabase,
+    },
     /// Say how far a run is to be trusted; `hidden` takes it off the lists and its own page
     SetTier {
         /// The run, as its link names it: /runs/RUN_ID

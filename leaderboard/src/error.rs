@@ -117,6 +117,14 @@ impl ApiError {
         )
     }
 
+    pub(crate) fn deleted() -> Self {
+        Self::new(
+            StatusCode::GONE,
+            "deleted",
+            "This very record was here and was deleted, and what is deleted stays away. Make a new run.",
+        )
+    }
+
     pub(crate) fn full() -> Self {
         Self::new(
             StatusCode::INSUFFICIENT_STORAGE,

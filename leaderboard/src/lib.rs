@@ -12,6 +12,7 @@ mod data_sets;
 pub mod devices;
 mod error;
 mod etag;
+mod fingerprint;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;

@@ -11,6 +11,7 @@ use super::Leaderboard;
 use super::body::JsonBytes;
 use super::run_id::RunId;
 use crate::error::ApiError;
+use crate::fingerprint::fingerprint;
 use crate::limits::day_of;
 use crate::metrics::Event;
 use crate::proof::Key;
@@ -136,13 +137,6 @@ fn belongs_to(record: &RunRecord, started: &Started, key: &Key) -> Result<(), Ap
     Ok(())
 }
 
-/// Takes run id and nonce out of the record and hashes the rest.
-fn fingerprint(record: &mut RunRecord) -> Result<String, ApiError> {
-    record.run_id = None;
-    record.nonce = None;
-    Ok(secrets::sha256(&serde_json::to_vec(record)?))
-}
-
 async fn store(
     leaderboard: &Leaderboard,
     id: &str,
@@ -158,7 +152,7 @@ async fn store(
         notes: &verdict.notes,
         submitted_unix_seconds: leaderboard.clock.unix_seconds(),
         fingerprint,
-        deletion_secret_hash: &secrets::sha256(secret.as_bytes()),
+        deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
         record,
         registered,
         verify: verdict.verify,
@@ -173,6 +167,7 @@ async fn store(
         }
         // Another request with the same nonce was quicker.
         Acceptance::AlreadyUsed => repeated(leaderboard, id, fingerprint).await,
+        Acceptance::Deleted => Err(ApiError::deleted()),
         Acceptance::SameRecord(other) => Err(already_submitted(&format!("This very record is stored as run {other}."))),
     }
 }

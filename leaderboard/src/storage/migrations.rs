@@ -1,13 +1,14 @@
-use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, SqlSafeStr};
 
 /// The files of `migrations/`, in order. A file that was released is never edited: add another.
-const FILES: [(i64, &str, &str); 6] = [
+const FILES: [(i64, &str, &str); 7] = [
     (1, "runs", include_str!("../../migrations/0001_runs.sql")),
     (2, "precision", include_str!("../../migrations/0002_precision.sql")),
     (3, "windows", include_str!("../../migrations/0003_windows.sql")),
     (4, "proof", include_str!("../../migrations/0004_proof.sql")),
     (5, "budgets", include_str!("../../migrations/0005_budgets.sql")),
+    (7, "deleted", include_str!("../../migrations/0007_deleted.sql")),
     (8, "submitted", include_str!("../../migrations/0008_submitted.sql")),
 ];
 
@@ -15,6 +16,19 @@ const FILES: [(i64, &str, &str); 6] = [
 /// wait, however long it takes.
 pub(super) async fn bring_up_to_date(connection: &mut AnyConnection) -> Result<(), MigrateError> {
     of(&FILES).run(connection).await
+}
+
+/// Those that have not run yet, as their files are called.
+pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String>, MigrateError> {
+    let table = Migrator::DEFAULT.table_name;
+    connection.ensure_migrations_table(&table).await?;
+    let done = connection.list_applied_migrations(&table).await?;
+    let is_missing = |version: i64| !done.iter().any(|done| done.version == version);
+    Ok(FILES
+        .iter()
+        .filter(|file| is_missing(file.0))
+        .map(|(version, name, _)| format!("{version:04}_{name}"))
+        .collect())
 }
 
 /// Listed by hand rather than by sqlx's macro, which would compile SQLite twice.

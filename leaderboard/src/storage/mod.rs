@@ -6,6 +6,7 @@ mod budgets;
 mod checkpoints;
 mod connect;
 mod copies;
+mod deleted;
 mod export;
 mod list;
 mod migrations;
@@ -48,6 +49,11 @@ pub enum StorageError {
     Tier(String),
     #[error("a stored precision is unknown: {0}")]
     Precision(String),
+    #[error(
+        "its tables are those of an older version, without {0}: when no older server uses it any more, bring them up to \
+         date with `leaderboard migrate`"
+    )]
+    Outdated(String),
     #[error("it is damaged: {0}")]
     Damaged(String),
     #[error("SQLite takes no file name like {0}, which is not Unicode")]
@@ -70,6 +76,24 @@ impl Storage {
         let way = Way::to(address, IfMissing::Refuse)?;
         way.connect().await?.close().await?;
         Ok(way.storage())
+    }
+
+    /// The same, for a task that needs every table.
+    pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self, StorageError> {
+        let way = Way::to(address, IfMissing::Refuse)?;
+        let mut connection = way.connect().await?;
+        let missing = migrations::missing(&mut connection).await?;
+        connection.close().await?;
+        if missing.is_empty() { Ok(way.storage()) } else { Err(StorageError::Outdated(missing.join(", "))) }
+    }
+
+    /// Brings the tables of a data base that is there up to date and returns what was missing.
+    pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>, StorageError> {
+        let mut connection = Way::to(address, IfMissing::Refuse)?.connect().await?;
+        let missing = migrations::missing(&mut connection).await?;
+        migrations::bring_up_to_date(&mut connection).await?;
+        connection.close().await?;
+        Ok(missing)
     }
 
     /// A transaction whose reads are all of the same moment.

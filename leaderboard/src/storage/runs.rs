@@ -4,6 +4,7 @@ use results::{Outcome, RunRecord};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
+use super::deleted::is_deleted;
 use super::values::OptionalNumber;
 use super::{Storage, StorageError};
 
@@ -15,7 +16,8 @@ pub(crate) struct NewRun<'a> {
     pub(crate) submitted_unix_seconds: f64,
     /// Hash of the record without run id and nonce.
     pub(crate) fingerprint: &'a str,
-    pub(crate) deletion_secret_hash: &'a str,
+    /// Absent where nobody is there to be given a secret.
+    pub(crate) deletion_secret_hash: Option<&'a str>,
     /// Without its nonce.
     pub(crate) record: &'a RunRecord,
     /// Whether the run was announced, so that its nonce must be used up.
@@ -32,6 +34,8 @@ pub(crate) enum Acceptance {
     AlreadyUsed,
     /// The very same record is stored as this run.
     SameRecord(String),
+    /// The very same record was here and was deleted.
+    Deleted,
 }
 
 /// What is needed to recognise a record that is sent again.
@@ -49,7 +53,7 @@ impl Storage {
             if let Some(done) = self.store(run).await? {
                 return Ok(done);
             }
-            // The same record is there, or was a moment ago: where it was just deleted this one takes its place.
+            // The same record is there, or was a moment ago: where it was just deleted that is found next time.
             if let Some(other) = self.run_with(run.fingerprint).await? {
                 return Ok(Acceptance::SameRecord(other));
             }
@@ -74,8 +78,14 @@ impl Storage {
             transaction.rollback().await?;
             return Ok(None);
         }
+        if is_deleted(&mut transaction, run.fingerprint).await? {
+            transaction.rollback().await?;
+            return Ok(Some(Acceptance::Deleted));
+        }
         insert_results(&mut transaction, run).await?;
-        insert_secret(&mut transaction, run.run_id, run.deletion_secret_hash).await?;
+        if let Some(hash) = run.deletion_secret_hash {
+            insert_secret(&mut transaction, run.run_id, hash).await?;
+        }
         if run.verify {
             sqlx::query(
                 "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
@@ -169,30 +179,6 @@ impl Storage {
             .fetch_all(&self.pool)
             .await?;
         rows.iter().map(|row| Ok(row.try_get("secret_hash")?)).collect()
-    }
-
-    /// Deletes the run with its results and secrets; `false` when there was none.
-    pub(crate) async fn delete(&self, run_id: &str) -> Result<bool, StorageError> {
-        let deleted = sqlx::query("DELETE FROM runs WHERE run_id = $1").bind(run_id).execute(&self.pool).await?;
-        Ok(deleted.rows_affected() == 1)
-    }
-
-    /// Deletes these runs, or none of them when one is unknown, which is then returned.
-    pub(crate) async fn delete_all(&self, run_ids: &[String]) -> Result<Option<String>, StorageError> {
-        // Whoever deletes several does it in the same order, so that two never wait for each other.
-        let mut in_order: Vec<&String> = run_ids.iter().collect();
-        in_order.sort();
-        let mut transaction = self.pool.begin().await?;
-        for run_id in in_order {
-            let deleted =
-                sqlx::query("DELETE FROM runs WHERE run_id = $1").bind(run_id).execute(&mut *transaction).await?;
-            if deleted.rows_affected() == 0 {
-                transaction.rollback().await?;
-                return Ok(Some(run_id.clone()));
-            }
-        }
-        transaction.commit().await?;
-        Ok(None)
     }
 
     /// Gives a run another tier and returns the one it had; nothing when there is no such run.

@@ -5,7 +5,9 @@
 mod copies;
 mod export;
 mod health;
+mod import;
 mod moderation;
+mod tables;
 
 use std::path::PathBuf;
 
@@ -34,6 +36,8 @@ pub enum UpkeepError {
     Exists(PathBuf),
     #[error("cannot write {}: {cause}", file.display())]
     Write { file: PathBuf, cause: std::io::Error },
+    #[error("cannot read {}: {cause}. Is this the file that `leaderboard export` wrote?", file.display())]
+    Read { file: PathBuf, cause: std::io::Error },
     #[error("{} is no back-up of a leaderboard and was not used: {why}", file.display())]
     NoBackup { file: PathBuf, why: String },
     #[error("the data base {} is in use: stop the server, then restore", .0.display())]
@@ -51,6 +55,8 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
         Task::Health { server } => health::ask(&server).await,
         Task::Backup { to, database } => copies::backup(&database.address, &to).await,
         Task::Export { to, format, database } => export::export(&to, format, &database.address).await,
+        Task::Import { from, trust, database } => import::import(&from, trust, &database.address).await,
+        Task::Migrate { database } => tables::migrate(&database.address).await,
         Task::Restore { from, database } => copies::restore(&from, &database.address).await,
         Task::SetTier { run_id, tier, database } => moderation::set_tier(&database.address, &run_id, tier).await,
         Task::Remove { run_ids, database } => moderation::remove(&database.address, &run_ids).await,

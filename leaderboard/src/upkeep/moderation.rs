@@ -15,7 +15,7 @@ pub(super) async fn set_tier(database: &DatabaseAddress, run_id: &str, tier: Tie
 
 /// All of them or, where one is unknown, none.
 pub(super) async fn remove(database: &DatabaseAddress, run_ids: &[String]) -> Result<String, UpkeepError> {
-    let storage = open(database).await?;
+    let storage = open_up_to_date(database).await?;
     let unknown = storage.delete_all(run_ids).await;
     storage.close().await;
     match unknown.map_err(of(database))? {
@@ -25,12 +25,23 @@ pub(super) async fn remove(database: &DatabaseAddress, run_ids: &[String]) -> Re
 }
 
 pub(super) async fn open(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
+    expect_there(database)?;
+    Storage::open_as_it_is(database).await.map_err(of(database))
+}
+
+/// For tasks that need every table.
+pub(super) async fn open_up_to_date(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
+    expect_there(database)?;
+    Storage::open_up_to_date(database).await.map_err(of(database))
+}
+
+pub(super) fn expect_there(database: &DatabaseAddress) -> Result<(), UpkeepError> {
     if let DatabaseAddress::File(file) = database
         && !file.is_file()
     {
         return Err(UpkeepError::NoDatabase(file.clone()));
     }
-    Storage::open_as_it_is(database).await.map_err(of(database))
+    Ok(())
 }
 
 pub(super) fn of(database: &DatabaseAddress) -> impl Fn(StorageError) -> UpkeepError {

@@ -94,7 +94,8 @@ fn an_imported_record_is_unverified_and_never_ranked() {
     let refusal = again.assert_refused(409, "already_submitted", "");
     assert!(refusal.message.contains(&accepted.run_id), "{}", refusal.message);
     assert_eq!(server.delete(&accepted.run_id, &accepted.deletion_secret).status, 204);
-    assert_eq!(server.import(&record).status, 201, "a deleted record may come back");
+    let refusal = server.import(&record).assert_refused(410, "deleted", "");
+    assert!(refusal.message.contains("stays away"), "{}", refusal.message);
 }
 
 #[test]

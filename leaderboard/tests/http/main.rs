@@ -19,6 +19,7 @@ mod proof;
 mod protection;
 mod refusals;
 mod registration;
+mod restoring;
 mod sqlite_file;
 mod support;
 mod trouble;

@@ -18,6 +18,7 @@ mod proof;
 mod protection;
 mod refusals;
 mod registration;
+mod restoring;
 mod support;
 mod trouble;
 mod two_servers;

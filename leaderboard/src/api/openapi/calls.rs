@@ -128,7 +128,12 @@ pub(super) const CALLS: &[Call] = &[
         summary: "Hands in the record of a run that was not registered",
         body: RECORD_BODY,
         answers: &[("201", "The record is stored as unverified", ACCEPTED)],
-        refusals: &[("409", &["already_submitted"]), ("422", RECORD), ("503", &["too_many_imports"])],
+        refusals: &[
+            ("409", &["already_submitted"]),
+            ("410", &["deleted"]),
+            ("422", RECORD),
+            ("503", &["too_many_imports"]),
+        ],
         ..READING
     },
     Call {
@@ -151,7 +156,7 @@ pub(super) const CALLS: &[Call] = &[
             ("403", &["wrong_nonce"]),
             UNKNOWN_RUN,
             ("409", &["already_submitted"]),
-            ("410", &["expired"]),
+            ("410", &["deleted", "expired"]),
             ("422", RECORD),
             ("422", &["wrong_engine_version", "wrong_run_id", "wrong_seed", "wrong_suite"]),
         ],

@@ -1,0 +1,53 @@
+//! Deleting for ever: of a record only its fingerprint is kept, so that it cannot come back from somebody's export.
+
+use sqlx::{AnyConnection, Row};
+
+use super::{Storage, StorageError};
+
+impl Storage {
+    /// Deletes the run with its results and secrets; `false` when there was none.
+    pub(crate) async fn delete(&self, run_id: &str) -> Result<bool, StorageError> {
+        let mut transaction = self.pool.begin().await?;
+        let deleted = delete(&mut transaction, run_id).await?;
+        transaction.commit().await?;
+        Ok(deleted)
+    }
+
+    /// Deletes these runs, or none of them when one is unknown, which is then returned.
+    pub(crate) async fn delete_all(&self, run_ids: &[String]) -> Result<Option<String>, StorageError> {
+        // Whoever deletes several does it in the same order, so that two never wait for each other.
+        let mut in_order: Vec<&String> = run_ids.iter().collect();
+        in_order.sort();
+        let mut transaction = self.pool.begin().await?;
+        for run_id in in_order {
+            if !delete(&mut transaction, run_id).await? {
+                transaction.rollback().await?;
+                return Ok(Some(run_id.clone()));
+            }
+        }
+        transaction.commit().await?;
+        Ok(None)
+    }
+}
+
+async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
+    sqlx::query(
+        "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
+         ON CONFLICT (fingerprint) DO NOTHING",
+    )
+    .bind(run_id)
+    .execute(&mut *connection)
+    .await?;
+    let deleted = sqlx::query("DELETE FROM runs WHERE run_id = $1").bind(run_id).execute(connection).await?;
+    Ok(deleted.rows_affected() == 1)
+}
+
+/// Whether the record of this fingerprint was deleted. Ask after writing its row: whoever deletes the same record at this
+/// moment is then through.
+pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool, StorageError> {
+    let row = sqlx::query("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1")
+        .bind(fingerprint)
+        .fetch_one(connection)
+        .await?;
+    Ok(row.try_get::<i64, _>("records")? > 0)
+}

@@ -1,0 +1,166 @@
+//! Taking back what `leaderboard export` wrote as JSON Lines.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use results::api::StoredRun;
+
+use super::UpkeepError;
+use super::moderation::{of, open_up_to_date};
+use crate::Clock;
+use crate::fingerprint::fingerprint;
+use crate::secrets::{RUN_ID_BYTES, random_word};
+use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError};
+use crate::validation::{self, Origin};
+
+/// Twice what can be uploaded, so that every line of an export fits.
+const LONGEST_LINE: u64 = 8 << 20;
+/// Refused lines that are told in words; the rest is counted.
+const MOST_REASONS: usize = 10;
+
+/// What became of the lines.
+#[derive(Default)]
+struct Outcome {
+    stored: u64,
+    there: u64,
+    refused: u64,
+    reasons: Vec<String>,
+}
+
+/// Why a line was not stored.
+enum Refused {
+    /// A code, and a sentence.
+    Line(&'static str, String),
+    Storage(StorageError),
+}
+
+/// Stores each line that can be stored. A line that cannot is told and keeps nobody from the others.
+pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress) -> Result<String, UpkeepError> {
+    let failed = |cause| UpkeepError::Read { file: from.to_owned(), cause };
+    let mut input = BufReader::new(File::open(from).map_err(failed)?);
+    let storage = open_up_to_date(database).await?;
+    let outcome = async {
+        let (mut outcome, mut line, mut number) = (Outcome::default(), Vec::new(), 0_u64);
+        while next_line(&mut input, &mut line).map_err(failed)? {
+            number += 1;
+            match store(&storage, &line, trust).await {
+                Ok(true) => outcome.stored += 1,
+                Ok(false) => outcome.there += 1,
+                Err(Refused::Line(code, why)) => outcome.refuse(number, code, &why),
+                Err(Refused::Storage(cause)) => return Err(of(database)(cause)),
+            }
+        }
+        Ok(outcome)
+    }
+    .await;
+    storage.close().await;
+    let Outcome { stored, there, refused, reasons } = outcome?;
+    let mut said =
+        format!("imported {stored} runs from {} into {database}; {there} were there already", from.display());
+    if refused > 0 {
+        said += &format!("; {refused} lines were refused:\n{}", reasons.join("\n"));
+    }
+    Ok(said)
+}
+
+impl Outcome {
+    fn refuse(&mut self, line: u64, code: &str, why: &str) {
+        self.refused += 1;
+        if self.reasons.len() < MOST_REASONS {
+            self.reasons.push(format!("line {line}: {code}: {why}"));
+        }
+    }
+}
+
+/// The next line, as far as it may be long; `false` at the end.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let read = input.by_ref().take(LONGEST_LINE).read_until(b'\n', line)? as u64;
+    if read == LONGEST_LINE && line.last() != Some(&b'\n') {
+        input.skip_until(b'\n')?;
+    }
+    Ok(read > 0)
+}
+
+/// `false` when the same record is stored already.
+async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refused> {
+    let mut run: StoredRun = serde_json::from_slice(line).map_err(|cause| {
+        let why = format!("no run as `leaderboard export --format jsonl` writes one ({cause})");
+        Refused::Line("malformed_json", why)
+    })?;
+    let announced_as = run.record.run_id.clone();
+    let fingerprint = fingerprint(&mut run.record).map_err(|cause| Refused::Storage(cause.into()))?;
+    if trust {
+        expect_free(storage, &run.run_id, &fingerprint).await?;
+        run.record.run_id = announced_as.filter(|id| *id == run.run_id);
+    } else {
+        distrust(&mut run)?;
+    }
+    let new = NewRun {
+        run_id: &run.run_id,
+        tier: run.tier,
+        notes: &run.notes,
+        submitted_unix_seconds: run.submitted_unix_seconds,
+        fingerprint: &fingerprint,
+        deletion_secret_hash: None,
+        record: &run.record,
+        registered: false,
+        verify: false,
+    };
+    match storage.accept(&new).await? {
+        Acceptance::Stored => Ok(true),
+        Acceptance::AlreadyUsed | Acceptance::SameRecord(_) => Ok(false),
+        Acceptance::Deleted => {
+            Err(Refused::Line("deleted", format!("run {} was deleted here and cannot come back", run.run_id)))
+        }
+    }
+}
+
+/// Makes of a run what a stranger's upload would be: held to every rule, with an id and a time of ours.
+fn distrust(run: &mut StoredRun) -> Result<(), Refused> {
+    let verdict = validation::check(&run.record, &Origin::Imported).map_err(|refusal| {
+        let place = if refusal.field.is_empty() { String::new() } else { format!("{}: ", refusal.field) };
+        Refused::Line(refusal.code, format!("{place}{}", refusal.message))
+    })?;
+    run.run_id = random_word::<RUN_ID_BYTES>()
+        .map_err(|cause| Refused::Line("internal", format!("the system gives no random numbers ({cause})")))?;
+    (run.tier, run.notes) = (verdict.tier, verdict.notes);
+    run.submitted_unix_seconds = Clock::system().unix_seconds();
+    Ok(())
+}
+
+/// A run keeps its id, so that links to it hold; that must be one, and nobody else's.
+async fn expect_free(storage: &Storage, run_id: &str, fingerprint: &str) -> Result<(), Refused> {
+    let is_one = run_id.len() == 2 * RUN_ID_BYTES && run_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    if !is_one {
+        return Err(Refused::Line("bad_run_id", "a run id has 16 digits and letters from a to f".to_owned()));
+    }
+    let other = storage.stored_row(run_id).await?.is_some_and(|stored| stored.fingerprint != fingerprint);
+    if other || storage.started(run_id).await?.is_some_and(|started| !started.used) {
+        return Err(Refused::Line("taken_run_id", format!("another run is called {run_id} here")));
+    }
+    Ok(())
+}
+
+impl From<StorageError> for Refused {
+    fn from(cause: StorageError) -> Self {
+        Self::Storage(cause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_is_one_line_all_the_same() {
+        let long = usize::try_from(LONGEST_LINE).unwrap() + 10;
+        let text = [b"one\n".to_vec(), vec![b'x'; long], b"\nthree".to_vec()].concat();
+        let (mut input, mut line, mut lengths) = (&text[..], Vec::new(), Vec::new());
+        while next_line(&mut input, &mut line).unwrap() {
+            lengths.push(line.len());
+        }
+        assert_eq!(lengths, [4, long - 10, 5]);
+    }
+}
