@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
-use crate::api::Leaderboard;
+use crate::api::{ExportPlaces, Leaderboard};
 use crate::data_sets::DataFolder;
 use crate::limits::{Budgets, Limits, Peer};
 use crate::metrics::Metrics;
@@ -45,8 +45,9 @@ impl InProcess {
         let key = Key::load(Some(&"fuzzed".repeat(8)), None).map_err(|error| error.to_string())?;
         // Nothing is computed again: no thread is started that would.
         let (verifiers, seed) = (Verifiers::default(), None);
+        let exports = ExportPlaces::default();
         let leaderboard =
-            Leaderboard { storage, clock, key, verifiers, data, run_lifetime_seconds: 1e9, seed, budgets };
+            Leaderboard { storage, clock, key, verifiers, data, run_lifetime_seconds: 1e9, seed, budgets, exports };
         let limits = Limits::new(&Protection::default());
         let surroundings = Surroundings { limits, metrics: Metrics::default(), behind_tls: false };
         Ok(Self { router: router(leaderboard, pages, surroundings) })

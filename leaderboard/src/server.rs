@@ -17,7 +17,7 @@ use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
 use crate::Config;
-use crate::api::Leaderboard;
+use crate::api::{ExportPlaces, Leaderboard};
 use crate::connections::OpenConnections;
 use crate::data_sets::DataFolder;
 use crate::limits::{Budgets, Limits, Peer};
@@ -135,6 +135,7 @@ impl Server {
             run_lifetime_seconds: config.run_lifetime_seconds,
             seed: config.seed,
             budgets: Budgets::new(&config.protection),
+            exports: ExportPlaces::default(),
         };
         let limits = Limits::new(&config.protection);
         let surroundings =

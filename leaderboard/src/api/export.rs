@@ -1,6 +1,6 @@
 //! All visible results as a file, for anyone and for anything.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Json;
@@ -24,8 +24,15 @@ const EXPORTS: usize = 4;
 /// Longer than anyone needs who reads; who does not read must not keep others from it.
 const TIME: Duration = Duration::from_secs(1800);
 
-/// Of the whole process, as memory is.
-static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(EXPORTS)));
+/// Places for exports; cloning shares them.
+#[derive(Clone)]
+pub(crate) struct ExportPlaces(Arc<Semaphore>);
+
+impl Default for ExportPlaces {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(EXPORTS)))
+    }
+}
 
 /// Why an export broke off, which the client sees as an answer without its end.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +49,7 @@ pub(crate) async fn all(
     query: Result<Query<ExportQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let ExportQuery { format } = read_query(query)?;
-    let place = Arc::clone(&PLACES).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
+    let place = leaderboard.exports.0.try_acquire_owned().map_err(|_taken| ApiError::busy())?;
     let date = open_data::date(leaderboard.clock.unix_seconds());
     let mut export = Export::new(leaderboard.storage, format);
     // Trouble at the start is told in words; later there is only the end of the connection.
@@ -79,4 +86,31 @@ fn stream_of(export: Export, first: Option<String>, place: OwnedSemaphorePermit)
 /// `GET /api/v1/export/about`: what the columns mean and what one may do with all this.
 pub(crate) async fn about(State(leaderboard): State<Leaderboard>) -> Result<Json<ExportAbout>, ApiError> {
     Ok(Json(open_data::about(leaderboard.storage.count_visible_runs().await?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+    use crate::storage::{DatabaseAddress, Storage};
+
+    #[tokio::test]
+    async fn an_export_has_its_place_until_it_is_read_or_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
+        let places = ExportPlaces::default();
+        let begin = async || {
+            let place = places.0.clone().try_acquire_owned().unwrap();
+            let mut export = Export::new(storage.clone(), ExportFormat::Csv);
+            let first = export.next().await.unwrap();
+            stream_of(export, first, place)
+        };
+        let (read, given_up) = (begin().await, begin().await);
+        assert_eq!(places.0.available_permits(), EXPORTS - 2);
+        assert!(read.collect().await.unwrap().to_bytes().starts_with(b"run_id,"));
+        assert_eq!(places.0.available_permits(), EXPORTS - 1);
+        drop(given_up);
+        assert_eq!(places.0.available_permits(), EXPORTS);
+    }
 }

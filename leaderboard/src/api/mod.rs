@@ -16,6 +16,8 @@ use axum::extract::State;
 use axum::middleware::from_fn;
 use axum::routing::{get, post, put};
 
+pub(crate) use export::ExportPlaces;
+
 use crate::clock::Clock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
@@ -37,6 +39,7 @@ pub(crate) struct Leaderboard {
     /// The seed of every run; a random one each where it is absent.
     pub(crate) seed: Option<u32>,
     pub(crate) budgets: Budgets,
+    pub(crate) exports: ExportPlaces,
 }
 
 pub(crate) fn routes() -> Router<Leaderboard> {
