@@ -187,7 +187,7 @@ fn an_address_has_so_many_connections_and_no_more_until_it_closes_some() {
 #[test]
 fn what_the_api_does_not_have_is_told_in_json() {
     let server = TestServer::start();
-    for path in ["/api", "/api/", "/api/v1", "/api/v2/runs", "/api/v1/runs/", "/api/v1/runs/a/b", "/api/v1/../x"] {
+    for path in ["/api/", "/api/v1", "/api/v2/runs", "/api/v1/runs/", "/api/v1/runs/a/b", "/api/v1/../x"] {
         server.get(path).assert_refused(404, "unknown_route", "");
     }
     for (method, path) in [
