@@ -45,8 +45,17 @@ impl InProcess {
         let key = Key::load(Some(&"fuzzed".repeat(8)), None).map_err(|error| error.to_string())?;
         // Nothing is computed again: no thread is started that would.
         let (verifiers, seed) = (Verifiers::default(), None);
-        let leaderboard =
-            Leaderboard { storage, clock, key, verifiers, data, run_lifetime_seconds: 1e9, seed, budgets };
+        let leaderboard = Leaderboard {
+            storage,
+            clock,
+            key,
+            verifiers,
+            data,
+            run_lifetime_seconds: 1e9,
+            seed,
+            budgets,
+            trusted_proxy_header: None,
+        };
         let limits = Limits::new(&Protection::default());
         let surroundings = Surroundings { limits, metrics: Metrics::default(), behind_tls: false };
         Ok(Self { router: router(leaderboard, pages, surroundings) })

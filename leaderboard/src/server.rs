@@ -135,6 +135,7 @@ impl Server {
             run_lifetime_seconds: config.run_lifetime_seconds,
             seed: config.seed,
             budgets: Budgets::new(&config.protection),
+            trusted_proxy_header: config.protection.trusted_proxy_header,
         };
         let limits = Limits::new(&config.protection);
         let surroundings =

@@ -8,6 +8,7 @@
 //! | `PUT /api/v1/runs/{id}` | [`RunRecord`] | [`AcceptedRun`] |
 //! | `POST /api/v1/runs/import` | [`RunRecord`] of a run that was not registered | [`AcceptedRun`] |
 //! | `GET /api/v1/runs` | query of [`ListRuns`] | [`RunList`] |
+//! | `GET /api/v1/standings` | query of [`StandingsQuery`] | [`Standings`] |
 //! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
 //! | `GET /api/v1/runs/{id}/verdict` | – | [`Verdict`] |
 //! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
@@ -22,6 +23,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+mod standings;
+
+pub use standings::{Completion, DeviceSource, RankedClass, Standings, StandingsPlace, StandingsQuery, StandingsTable};
 
 use crate::{Adapter, Checkpoint, ClientKind, Precision, RunRecord, Suite, Summary};
 

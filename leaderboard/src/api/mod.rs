@@ -6,7 +6,9 @@ mod data_sets;
 mod run_id;
 mod runs;
 mod schema;
+mod standings;
 mod submissions;
+mod submitter;
 
 use axum::Router;
 use axum::extract::State;
@@ -17,7 +19,7 @@ use crate::clock::Clock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
 use crate::etag;
-use crate::limits::Budgets;
+use crate::limits::{Budgets, ProxyHeader};
 use crate::proof::Key;
 use crate::storage::Storage;
 use crate::verification::Verifiers;
@@ -34,6 +36,8 @@ pub(crate) struct Leaderboard {
     /// The seed of every run; a random one each where it is absent.
     pub(crate) seed: Option<u32>,
     pub(crate) budgets: Budgets,
+    /// In which a proxy in front writes whose request it is.
+    pub(crate) trusted_proxy_header: Option<ProxyHeader>,
 }
 
 pub(crate) fn routes() -> Router<Leaderboard> {
@@ -44,6 +48,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs/{id}/checkpoints", post(checkpoints::tell))
         .route("/v1/runs/{id}/weights/{workload}/{number}", put(checkpoints::show))
         .route("/v1/runs/{id}/verdict", get(runs::verdict))
+        .route("/v1/standings", get(standings::show))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/schema", get(schema::run_record))
         .route_layer(from_fn(etag::tag))

@@ -42,7 +42,7 @@ fn check(query: &ListRuns) -> validation::Checked {
     path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
 }
 
-fn bad_query(message: impl Into<String>) -> ApiError {
+pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
 }
 

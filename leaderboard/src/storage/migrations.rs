@@ -2,12 +2,13 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, SqlSafeStr};
 
 /// The files of `migrations/`, in order. A file that was released is never edited: add another.
-const FILES: [(i64, &str, &str); 5] = [
+const FILES: [(i64, &str, &str); 6] = [
     (1, "runs", include_str!("../../migrations/0001_runs.sql")),
     (2, "precision", include_str!("../../migrations/0002_precision.sql")),
     (3, "windows", include_str!("../../migrations/0003_windows.sql")),
     (4, "proof", include_str!("../../migrations/0004_proof.sql")),
     (5, "budgets", include_str!("../../migrations/0005_budgets.sql")),
+    (6, "standings", include_str!("../../migrations/0006_standings.sql")),
 ];
 
 /// Runs what has not run yet. Of servers that start on the same PostgreSQL data base at once, one does it and the others
