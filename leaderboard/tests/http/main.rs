@@ -17,6 +17,7 @@ mod protection;
 mod refusals;
 mod registration;
 mod sqlite_file;
+mod standings;
 mod support;
 mod trouble;
 mod two_servers;

@@ -15,6 +15,7 @@ mod proof;
 mod protection;
 mod refusals;
 mod registration;
+mod standings;
 mod support;
 mod trouble;
 mod two_servers;
