@@ -104,10 +104,10 @@ pub(crate) async fn import(
     let mut record = read_record(&body)?;
     let verdict = validation::check(&record, &Origin::Imported)?;
     let now = leaderboard.clock.unix_seconds();
-    if let Some(most) = leaderboard.budgets.import_bytes_per_day {
-        if !leaderboard.storage.take_import_bytes(day_of(now), body.len(), most).await? {
-            return Err(ApiError::too_many_imports(now));
-        }
+    if let Some(most) = leaderboard.budgets.import_bytes_per_day
+        && !leaderboard.storage.take_import_bytes(day_of(now), body.len(), most).await?
+    {
+        return Err(ApiError::too_many_imports(now));
     }
     let fingerprint = fingerprint(&mut record)?;
     let id = random_word::<RUN_ID_BYTES>()?;
