@@ -111,11 +111,15 @@ fn Table(standings: Standings, asked: Asked) -> impl IntoView {
         })
     };
     view! {
+        <p class="note">
+            "A place comes from all proven runs of a device, in which each person counts once a day. Devices that cannot \
+             be told apart share one."
+        </p>
         <div class="scroll" role="region" aria-label="Leaderboard, scrollable" tabindex="0">
             <table class="leaderboard" aria-label="Leaderboard">
                 <thead>
                     <tr>
-                        <th scope="col" class="number">"Place"</th>
+                        <th scope="col" class="number" title="Place; those that cannot be told apart share one">"#"</th>
                         <th scope="col">"Device"</th>
                         <th scope="col" class="number" title="Median over submitters, each once a day; half of them lie in the interval">
                             "Samples per second"
