@@ -9,6 +9,11 @@ use super::choice::choice;
 use crate::{platform, text};
 
 const COLUMNS: &str = "7";
+const PLACE_MEANING: &str = "Place; those that cannot be told apart share one";
+const RATE_MEANING: &str = "Median over submitters, each once a day; half of them lie in the interval";
+const RUNS_MEANING: &str = "Proven runs, and by how many people: each counts once a day";
+const FINISHED_MEANING: &str =
+    "Of the runs that these people announced. Where few finished, those that did are a lucky choice";
 
 #[derive(Clone, Debug, PartialEq)]
 enum Loaded {
@@ -81,21 +86,22 @@ pub(super) fn Places() -> impl IntoView {
 
 #[component]
 fn Filters(asked: Asked) -> impl IntoView {
-    let suites =
-        engine::SUITES.iter().map(|suite| view! { <option value=suite.name>{text::suite_title(suite)}</option> });
+    let classes = vec![(RankedClass::Gpu, "GPUs"), (RankedClass::Processor, "Processors")];
+    let clients = vec![(None, "All"), (Some(ClientKind::Native), "Programs"), (Some(ClientKind::Browser), "Browsers")];
+    let precisions = vec![(Precision::F32, "f32"), (Precision::F16, "f16")];
+    let suites = engine::SUITES.iter().map(|suite| {
+        view! { <option value=suite.name>{text::suite_title(suite)}</option> }
+    });
     view! {
         <div class="filters">
-            {choice("Compute on", "class", vec![(RankedClass::Gpu, "GPUs"), (RankedClass::Processor, "Processors")], asked.class)}
-            {choice(
-                "Run in",
-                "client",
-                vec![(None, "All"), (Some(ClientKind::Native), "Programs"), (Some(ClientKind::Browser), "Browsers")],
-                asked.client,
-            )}
-            {choice("Precision", "precision", vec![(Precision::F32, "f32"), (Precision::F16, "f16")], asked.precision)}
+            {choice("Compute on", "class", classes, asked.class)}
+            {choice("Run in", "client", clients, asked.client)}
+            {choice("Precision", "precision", precisions, asked.precision)}
             <label class="select">
                 <span>"Suite"</span>
-                <select on:change=move |event| asked.suite.set(event_target_value(&event))>{suites.collect_view()}</select>
+                <select on:change=move |event| asked.suite.set(event_target_value(&event))>
+                    {suites.collect_view()}
+                </select>
             </label>
         </div>
     }
@@ -119,15 +125,11 @@ fn Table(standings: Standings, asked: Asked) -> impl IntoView {
             <table class="leaderboard" aria-label="Leaderboard">
                 <thead>
                     <tr>
-                        <th scope="col" class="number" title="Place; those that cannot be told apart share one">"#"</th>
+                        <th scope="col" class="number" title=PLACE_MEANING>"#"</th>
                         <th scope="col">"Device"</th>
-                        <th scope="col" class="number" title="Median over submitters, each once a day; half of them lie in the interval">
-                            "Samples per second"
-                        </th>
-                        <th scope="col" class="number" title="Proven runs, and by how many people: each counts once a day">"Runs"</th>
-                        <th scope="col" class="number" title="Of the runs that these people announced. Where few finished, those are a lucky choice">
-                            "Finished"
-                        </th>
+                        <th scope="col" class="number" title=RATE_MEANING>"Samples per second"</th>
+                        <th scope="col" class="number" title=RUNS_MEANING>"Runs"</th>
+                        <th scope="col" class="number" title=FINISHED_MEANING>"Finished"</th>
                         <th scope="col">"Back end"</th>
                         <th scope="col">"Run in"</th>
                     </tr>
@@ -188,10 +190,11 @@ fn row(line: StandingsPlace) -> impl IntoView {
         DeviceSource::Reported | DeviceSource::Masked => None,
         DeviceSource::Claimed => Some(("claimed", "Its owner says so; the browser hides the name")),
     };
-    let inferred = line
-        .inferred
-        .is_some()
-        .then_some(("inferred", "What it may be follows from its measured peak, and decides nothing"));
+    let guessed = ("inferred", "What it may be follows from its measured peak, and decides nothing");
+    let inferred = line.inferred.is_some().then_some(guessed);
+    let chips = source.into_iter().chain(inferred).map(|(word, why)| {
+        view! { <span class="tier" title=why>{word}</span> }
+    });
     let people = if line.submitters == 1 {
         "1 submitter".to_owned()
     } else {
@@ -202,7 +205,7 @@ fn row(line: StandingsPlace) -> impl IntoView {
             <td class="number">{line.place}</td>
             <th scope="row">
                 <a href=format!("/runs/{}", line.best_run_id) title="Its fastest run">{line.device_name}</a>
-                {source.into_iter().chain(inferred).map(|(word, why)| view! { <span class="tier" title=why>{word}</span> }).collect_view()}
+                {chips.collect_view()}
                 {(!notes.is_empty()).then(|| view! { <span class="explain">{notes.join("; ")}</span> })}
             </th>
             <td class="number">{text::rate(line.median)}<span class="explain">{interval}</span></td>
