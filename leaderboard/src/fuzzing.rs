@@ -46,8 +46,18 @@ impl InProcess {
         // Nothing is computed again: no thread is started that would.
         let (verifiers, seed) = (Verifiers::default(), None);
         let exports = ExportPlaces::default();
-        let leaderboard =
-            Leaderboard { storage, clock, key, verifiers, data, run_lifetime_seconds: 1e9, seed, budgets, exports };
+        let leaderboard = Leaderboard {
+            storage,
+            clock,
+            key,
+            verifiers,
+            data,
+            run_lifetime_seconds: 1e9,
+            seed,
+            budgets,
+            exports,
+            trusted_proxy_header: None,
+        };
         let limits = Limits::new(&Protection::default());
         let surroundings = Surroundings { limits, metrics: Metrics::default(), behind_tls: false };
         Ok(Self { router: router(leaderboard, pages, surroundings) })

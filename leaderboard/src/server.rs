@@ -16,17 +16,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
-use crate::Config;
 use crate::api::{ExportPlaces, Leaderboard};
 use crate::connections::OpenConnections;
 use crate::data_sets::DataFolder;
-use crate::limits::{Budgets, Limits, Peer};
+use crate::limits::{Budgets, Limits, Peer, day_of};
 use crate::metrics::{Event, Metrics, MetricsListener};
 use crate::pages::Pages;
 use crate::proof::{Key, KeyError};
 use crate::router::{Surroundings, router};
 use crate::storage::{DatabaseAddress, Storage, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
+use crate::{Clock, Config};
 
 /// Connections that may be open at once; more wait in the operating system's queue.
 const CONNECTIONS: usize = 1024;
@@ -38,6 +38,9 @@ const HEAD_TIME: Duration = Duration::from_secs(30);
 const READING_TIME: Duration = Duration::from_secs(30);
 /// How long requests in progress may take to finish when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often salts of days that are over are looked for.
+const FORGETTING: Duration = Duration::from_secs(3600);
 
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +86,7 @@ pub struct Server {
     address: SocketAddr,
     router: Router,
     storage: Storage,
+    clock: Clock,
     connections_per_address: Option<usize>,
     verifiers: Verifiers,
     threads: usize,
@@ -126,6 +130,7 @@ impl Server {
                     .map_err(|cause| StartError::ListenForMetrics { address, cause })?,
             ),
         };
+        let clock = config.clock.clone();
         let leaderboard = Leaderboard {
             storage: storage.clone(),
             clock: config.clock,
@@ -136,6 +141,7 @@ impl Server {
             seed: config.seed,
             budgets: Budgets::new(&config.protection),
             exports: ExportPlaces::default(),
+            trusted_proxy_header: config.protection.trusted_proxy_header,
         };
         let limits = Limits::new(&config.protection);
         let surroundings =
@@ -145,6 +151,7 @@ impl Server {
             address,
             router: router(leaderboard, pages, surroundings),
             storage,
+            clock,
             connections_per_address: config.connections_per_address,
             verifiers,
             threads: config.verifiers,
@@ -174,6 +181,7 @@ impl Server {
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         let open = OpenConnections::default();
         let forgetting = tokio::spawn(self.limits.forget_regularly());
+        let forgetting_submitters = tokio::spawn(forget_submitters_regularly(self.storage.clone(), self.clock));
         let metrics_listener = self.metrics_listener.map(|listener| listener.answer(self.metrics.clone()));
         tokio::pin!(shutdown);
         loop {
@@ -221,7 +229,18 @@ impl Server {
             listener.stop().await;
         }
         forgetting.abort();
+        forgetting_submitters.abort();
         self.storage.close().await;
+    }
+}
+
+/// Deletes the salts of days that are over, although nobody announces anything; never ends.
+async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
+    loop {
+        if let Err(cause) = storage.forget_submitters(day_of(clock.unix_seconds())).await {
+            tracing::warn!(%cause, "salts of days that are over could not be deleted; the next try is in an hour");
+        }
+        tokio::time::sleep(FORGETTING).await;
     }
 }
 

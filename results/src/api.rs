@@ -8,6 +8,7 @@
 //! | `PUT /api/v1/runs/{id}` | [`RunRecord`] | [`AcceptedRun`] |
 //! | `POST /api/v1/runs/import` | [`RunRecord`] of a run that was not registered | [`AcceptedRun`] |
 //! | `GET /api/v1/runs` | query of [`ListRuns`] | [`RunList`] |
+//! | `GET /api/v1/standings` | query of [`StandingsQuery`] | [`Standings`] |
 //! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
 //! | `GET /api/v1/runs/{id}/verdict` | – | [`Verdict`] |
 //! | `GET /api/v1/runs/{id}/badge.svg` | query of [`BadgeQuery`](crate::badge::BadgeQuery) | a small picture |
@@ -27,6 +28,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+mod standings;
+
+pub use standings::{Completion, DeviceSource, RankedClass, Standings, StandingsPlace, StandingsQuery, StandingsTable};
 
 use crate::{Adapter, Checkpoint, ClientKind, Precision, RunRecord, Suite, Summary};
 

@@ -37,3 +37,18 @@ pub enum ClientKind {
     Browser,
     Native,
 }
+
+impl ClientKind {
+    /// As it is written in addresses and in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Browser => "browser",
+            Self::Native => "native",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Browser, Self::Native].into_iter().find(|kind| kind.name() == name)
+    }
+}

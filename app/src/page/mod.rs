@@ -2,6 +2,7 @@
 #![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
 
 mod chart;
+mod choice;
 mod claimed_name;
 mod compare;
 mod comparing;
@@ -12,9 +13,11 @@ mod finished;
 mod json;
 mod leaderboard;
 mod networks;
+mod places;
 mod report;
 mod result;
 mod running;
+mod runs;
 mod start;
 mod state;
 mod supplies;

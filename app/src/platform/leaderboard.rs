@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use results::Suite;
-use results::api::{AcceptedRun, DataSetList, ErrorBody, ListRuns, RunList, StartRun, StartedRun, StoredRun, Verdict};
+use results::api::{
+    AcceptedRun, DataSetList, ErrorBody, ListRuns, RankedClass, RunList, Standings, StandingsQuery, StartRun,
+    StartedRun, StoredRun, Verdict,
+};
+use results::{ClientKind, Precision, Suite};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -64,6 +67,22 @@ pub(crate) async fn list(query: &ListRuns) -> Result<RunList, Refusal> {
     }
     if let Some(limit) = query.limit {
         address.push_str(&format!("&limit={limit}"));
+    }
+    answer(&send("GET", &address, None, None).await?).await
+}
+
+/// The places of devices: all tables of a suite.
+pub(crate) async fn standings(query: &StandingsQuery) -> Result<Standings, Refusal> {
+    let encode = |text: &str| String::from(js_sys::encode_uri_component(text));
+    let mut address = format!("/api/v1/standings?suite={}", encode(&query.suite));
+    let rest = [
+        ("precision", query.precision.map(Precision::name)),
+        ("backend", query.backend.as_deref()),
+        ("client", query.client.map(ClientKind::name)),
+        ("class", query.class.map(RankedClass::name)),
+    ];
+    for (name, value) in rest.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        address.push_str(&format!("&{name}={}", encode(value)));
     }
     answer(&send("GET", &address, None, None).await?).await
 }

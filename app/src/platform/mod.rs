@@ -9,7 +9,7 @@ mod worker;
 
 pub(crate) use files::{copy, download, forget_secret, keep_secret, keep_tuning, kept_secret, kept_tuning};
 pub(crate) use gpu::{Gpu, probe};
-pub(crate) use leaderboard::{Refusal, burn, data_sets, delete, list, register, stored, upload, verdict};
+pub(crate) use leaderboard::{Refusal, burn, data_sets, delete, list, register, standings, stored, upload, verdict};
 pub(crate) use power::{PressureWatch, on_battery};
 pub(crate) use screen::{HiddenTimer, WakeLock};
 pub(crate) use worker::{TrainingWorker, worker_loader};

@@ -9,7 +9,9 @@ mod openapi;
 mod run_id;
 mod runs;
 mod schema;
+mod standings;
 mod submissions;
+mod submitter;
 
 use axum::Router;
 use axum::extract::State;
@@ -22,7 +24,7 @@ use crate::clock::Clock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
 use crate::etag;
-use crate::limits::Budgets;
+use crate::limits::{Budgets, ProxyHeader};
 use crate::proof::Key;
 use crate::storage::Storage;
 use crate::verification::Verifiers;
@@ -40,6 +42,8 @@ pub(crate) struct Leaderboard {
     pub(crate) seed: Option<u32>,
     pub(crate) budgets: Budgets,
     pub(crate) exports: ExportPlaces,
+    /// In which a proxy in front writes whose request it is.
+    pub(crate) trusted_proxy_header: Option<ProxyHeader>,
 }
 
 pub(crate) fn routes() -> Router<Leaderboard> {
@@ -54,6 +58,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs/{id}/verdict", get(runs::verdict))
         .route("/v1/runs/{id}/badge.svg", get(badge::svg))
         .route("/v1/runs/{id}/badge.json", get(badge::json))
+        .route("/v1/standings", get(standings::show))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/export/about", get(export::about))
         .route("/v1/schema", get(schema::run_record))

@@ -10,13 +10,14 @@ use results::api::{AcceptedRun, StartRun, StartedRun};
 use super::Leaderboard;
 use super::body::JsonBytes;
 use super::run_id::RunId;
+use super::submitter::Requester;
 use crate::error::ApiError;
 use crate::fingerprint::fingerprint;
 use crate::limits::day_of;
 use crate::metrics::Event;
 use crate::proof::Key;
 use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
-use crate::storage::{Acceptance, NewRun, Started};
+use crate::storage::{Acceptance, NewRun, Started, Submitter};
 use crate::validation::{self, Origin, Verdict};
 
 /// A record that is uploaded again within this time is treated as one whose answer was lost.
@@ -25,7 +26,11 @@ const LOST_ANSWER_SECONDS: f64 = 600.0;
 const MOST_SECRETS: u32 = 5;
 
 /// `POST /api/v1/runs`: gives a run its id, its nonce and its seed.
-pub(crate) async fn start(State(leaderboard): State<Leaderboard>, body: JsonBytes) -> Result<Response, ApiError> {
+pub(crate) async fn start(
+    State(leaderboard): State<Leaderboard>,
+    requester: Requester,
+    body: JsonBytes,
+) -> Result<Response, ApiError> {
     let request: StartRun = body.parse()?;
     validation::check_start(&request)?;
     let now = leaderboard.clock.unix_seconds();
@@ -37,6 +42,7 @@ pub(crate) async fn start(State(leaderboard): State<Leaderboard>, body: JsonByte
         created_unix_seconds: now,
         expires_unix_seconds: now + leaderboard.run_lifetime_seconds,
         used: false,
+        submitter: requester.submitter(&leaderboard, now).await?.word,
     };
     if !leaderboard.storage.start(&started, leaderboard.budgets.open_runs).await? {
         return Err(ApiError::too_many_open_runs());
@@ -56,6 +62,7 @@ pub(crate) async fn start(State(leaderboard): State<Leaderboard>, body: JsonByte
 pub(crate) async fn upload(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
+    requester: Requester,
     body: JsonBytes,
 ) -> Result<Response, ApiError> {
     let mut record = read_record(&body)?;
@@ -79,25 +86,34 @@ pub(crate) async fn upload(
     };
     let verdict = validation::check(&record, &origin)?;
     record.run_id = Some(id.clone());
-    store(&leaderboard, &id, &fingerprint, &record, verdict, true).await
+    let submitter = match started.submitter() {
+        Some(submitter) => submitter,
+        None => requester.submitter(&leaderboard, now).await?,
+    };
+    store(&leaderboard, &id, &fingerprint, &record, verdict, &submitter, true).await
 }
 
 /// `POST /api/v1/runs/import`: takes a record whose seed is not ours, as unverified.
 ///
 /// Its own run id and nonce, if any, are dropped: they may belong to another leaderboard, and
 /// nothing here vouches for them.
-pub(crate) async fn import(State(leaderboard): State<Leaderboard>, body: JsonBytes) -> Result<Response, ApiError> {
+pub(crate) async fn import(
+    State(leaderboard): State<Leaderboard>,
+    requester: Requester,
+    body: JsonBytes,
+) -> Result<Response, ApiError> {
     let mut record = read_record(&body)?;
     let verdict = validation::check(&record, &Origin::Imported)?;
-    if let Some(most) = leaderboard.budgets.import_bytes_per_day {
-        let now = leaderboard.clock.unix_seconds();
-        if !leaderboard.storage.take_import_bytes(day_of(now), body.len(), most).await? {
-            return Err(ApiError::too_many_imports(now));
-        }
+    let now = leaderboard.clock.unix_seconds();
+    if let Some(most) = leaderboard.budgets.import_bytes_per_day
+        && !leaderboard.storage.take_import_bytes(day_of(now), body.len(), most).await?
+    {
+        return Err(ApiError::too_many_imports(now));
     }
     let fingerprint = fingerprint(&mut record)?;
     let id = random_word::<RUN_ID_BYTES>()?;
-    store(&leaderboard, &id, &fingerprint, &record, verdict, false).await
+    let submitter = requester.submitter(&leaderboard, now).await?;
+    store(&leaderboard, &id, &fingerprint, &record, verdict, &submitter, false).await
 }
 
 /// A record of another layout is refused for that and not for the first field that is new.
@@ -143,6 +159,7 @@ async fn store(
     fingerprint: &str,
     record: &RunRecord,
     verdict: Verdict,
+    submitter: &Submitter,
     registered: bool,
 ) -> Result<Response, ApiError> {
     let secret = random_word::<SECRET_BYTES>()?;
@@ -152,6 +169,7 @@ async fn store(
         notes: &verdict.notes,
         submitted_unix_seconds: leaderboard.clock.unix_seconds(),
         fingerprint,
+        submitter,
         deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
         record,
         registered,

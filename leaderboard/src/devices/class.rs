@@ -15,6 +15,17 @@ pub enum DeviceClass {
     Software,
 }
 
+impl DeviceClass {
+    /// As it is kept and asked for.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gpu => "gpu",
+            Self::Processor => "processor",
+            Self::Software => "software",
+        }
+    }
+}
+
 /// What computed the run of this record, whatever the record itself says of its adapter.
 pub fn class_of(record: &RunRecord) -> DeviceClass {
     match () {

@@ -63,6 +63,11 @@ pub(super) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHe
     Some(written.unwrap_or(peer))
 }
 
+/// The address whose runs are one voice: that which counts, and this machine's own where none does.
+pub(crate) fn submitter_address(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> IpAddr {
+    counted(peer, headers, trusted).unwrap_or(peer)
+}
+
 /// An address, which some proxies write with a port.
 fn address(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());

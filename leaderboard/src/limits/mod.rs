@@ -14,8 +14,8 @@ use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-pub(crate) use address::Peer;
 pub use address::ProxyHeader;
+pub(crate) use address::{Peer, submitter_address};
 pub(crate) use budgets::{Budgets, day_of};
 use rate::Rate;
 

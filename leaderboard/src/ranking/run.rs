@@ -18,8 +18,8 @@ pub struct ProvenRun {
     pub run_id: String,
     /// Samples per second, more than 0: the median over the run's windows.
     pub rate: f64,
-    /// Who uploaded it, as the word of [`super::SubmitterSalt`] for that day; absent where nobody knows.
+    /// Who announced it, as the word of [`super::SubmitterSalt`] for that day; absent where nobody knows.
     pub submitter: Option<String>,
-    /// Of the upload, in days since 1970-01-01 UTC.
+    /// The day of that word, in days since 1970-01-01 UTC.
     pub day: u32,
 }

@@ -1,7 +1,7 @@
 //! Who counts as one submitter today, without knowing anybody.
 //!
 //! The word for a submitter is HMAC-SHA-256 (RFC 2104) of the address under the salt of the day, cut to 64 bits. The salt
-//! is random and forgotten when its day is over; from then on nobody, the server's host included, can find the address of
+//! is random and forgotten a day after its own; from then on nobody, the server's host included, can find the address of
 //! a word by trying all addresses, and the words of two days cannot be told to be one person.
 
 use std::fmt;
@@ -33,6 +33,24 @@ impl SubmitterSalt {
         let mut bytes = [0; SALT_BYTES];
         getrandom::fill(&mut bytes)?;
         Ok(Self(bytes))
+    }
+
+    /// As it is kept, in hex.
+    pub fn to_hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// What [`Self::to_hex`] wrote; nothing where it did not.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let digits = text.as_bytes();
+        if digits.len() != 2 * SALT_BYTES || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        let mut bytes = [0; SALT_BYTES];
+        for (byte, place) in bytes.iter_mut().zip((0..).step_by(2)) {
+            *byte = u8::from_str_radix(&text[place..place + 2], 16).ok()?;
+        }
+        Some(Self(bytes))
     }
 
     /// The word for whoever has this address today, 16 digits in hex.
@@ -91,6 +109,16 @@ mod tests {
     fn the_word_is_that_of_the_published_hash() {
         // Computed with Python: hmac.new(b"\x0b" * 32, bytes([192, 0, 2, 7]), "sha256").hexdigest()[:16].
         assert_eq!(word(0x0b, "192.0.2.7"), "00e7abac7523b410");
+    }
+
+    #[test]
+    fn a_salt_is_kept_and_read_again() {
+        let salt = SubmitterSalt::random().unwrap();
+        let read = SubmitterSalt::from_hex(&salt.to_hex()).unwrap();
+        assert_eq!(read.0, salt.0);
+        for bad in [String::new(), "0".repeat(63), "g".repeat(64), "é".repeat(32)] {
+            assert!(SubmitterSalt::from_hex(&bad).is_none(), "{bad}");
+        }
     }
 
     #[test]

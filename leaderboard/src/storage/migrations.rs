@@ -2,12 +2,13 @@ use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, SqlSafeStr};
 
 /// The files of `migrations/`, in order. A file that was released is never edited: add another.
-const FILES: [(i64, &str, &str); 7] = [
+const FILES: [(i64, &str, &str); 8] = [
     (1, "runs", include_str!("../../migrations/0001_runs.sql")),
     (2, "precision", include_str!("../../migrations/0002_precision.sql")),
     (3, "windows", include_str!("../../migrations/0003_windows.sql")),
     (4, "proof", include_str!("../../migrations/0004_proof.sql")),
     (5, "budgets", include_str!("../../migrations/0005_budgets.sql")),
+    (6, "standings", include_str!("../../migrations/0006_standings.sql")),
     (7, "deleted", include_str!("../../migrations/0007_deleted.sql")),
     (8, "submitted", include_str!("../../migrations/0008_submitted.sql")),
 ];

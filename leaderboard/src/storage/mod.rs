@@ -8,10 +8,14 @@ mod connect;
 mod copies;
 mod deleted;
 mod export;
+mod filling;
+mod grouping;
 mod list;
 mod migrations;
 mod runs;
+mod standings;
 mod started;
+mod submitters;
 mod trouble;
 mod values;
 mod verifications;
@@ -23,7 +27,9 @@ use connect::{Dialect, IfMissing, Way};
 pub(crate) use copies::leave_alone;
 pub(crate) use export::Place;
 pub(crate) use runs::{Acceptance, NewRun};
+pub(crate) use standings::{StandingRow, StandingRows};
 pub(crate) use started::Started;
+pub(crate) use submitters::Submitter;
 pub(crate) use trouble::Trouble;
 pub(crate) use verifications::Verification;
 
@@ -54,6 +60,10 @@ pub enum StorageError {
          date with `leaderboard migrate`"
     )]
     Outdated(String),
+    #[error("a stored {column} is unknown: {word}")]
+    Word { column: &'static str, word: String },
+    #[error("the salt of the day cannot be used: {0}")]
+    Salt(String),
     #[error("it is damaged: {0}")]
     Damaged(String),
     #[error("SQLite takes no file name like {0}, which is not Unicode")]
@@ -66,6 +76,12 @@ impl Storage {
         let way = Way::to(address, IfMissing::Make)?;
         let mut connection = way.connect().await?;
         migrations::bring_up_to_date(&mut connection).await?;
+        match filling::fill(&mut connection).await {
+            Ok(0) => {}
+            Ok(runs) => tracing::info!(runs, "runs of an older version have their devices now"),
+            // They are shown as before and wait for the next start.
+            Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given their devices"),
+        }
         connection.close().await?;
         Ok(way.storage())
     }

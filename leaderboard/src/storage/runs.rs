@@ -5,6 +5,8 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::deleted::is_deleted;
+use super::grouping::{self, grouping_columns};
+use super::submitters::{Submitter, count_finished};
 use super::values::OptionalNumber;
 use super::{Storage, StorageError};
 
@@ -18,6 +20,8 @@ pub(crate) struct NewRun<'a> {
     pub(crate) fingerprint: &'a str,
     /// Absent where nobody is there to be given a secret.
     pub(crate) deletion_secret_hash: Option<&'a str>,
+    /// Who announced it, or else who handed it in.
+    pub(crate) submitter: &'a Submitter,
     /// Without its nonce.
     pub(crate) record: &'a RunRecord,
     /// Whether the run was announced, so that its nonce must be used up.
@@ -85,6 +89,9 @@ impl Storage {
         insert_results(&mut transaction, run).await?;
         if let Some(hash) = run.deletion_secret_hash {
             insert_secret(&mut transaction, run.run_id, hash).await?;
+        }
+        if let (true, Some(word)) = (run.registered, &run.submitter.word) {
+            count_finished(&mut transaction, &run.record.suite, word).await?;
         }
         if run.verify {
             sqlx::query(
@@ -212,25 +219,30 @@ async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tie
 /// `false` when a run with the same fingerprint is stored.
 async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<bool, StorageError> {
     let device = &run.record.device;
-    let inserted = sqlx::query(
-        "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
-         adapter, client, claimed_name, record) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-         ON CONFLICT (fingerprint) DO NOTHING",
-    )
-    .bind(run.run_id)
-    .bind(run.tier.name())
-    .bind(serde_json::to_string(run.notes)?)
-    .bind(run.submitted_unix_seconds)
-    .bind(run.fingerprint)
-    .bind(run.record.is_standard())
-    .bind(device.adapter.software)
-    .bind(&device.backend)
-    .bind(serde_json::to_string(&device.adapter)?)
-    .bind(serde_json::to_string(&run.record.provenance.client)?)
-    .bind(&device.claimed_name)
-    .bind(serde_json::to_string(run.record)?)
-    .execute(connection)
-    .await?;
+    let insert = sqlx::query(concat!(
+        "INSERT INTO runs (",
+        grouping_columns!(),
+        ", run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, adapter, client, ",
+        "claimed_name, record, submitter, submitter_day) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ",
+        "$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) ON CONFLICT (fingerprint) DO NOTHING",
+    ));
+    let inserted = grouping::bind(insert, run.record)?
+        .bind(run.run_id)
+        .bind(run.tier.name())
+        .bind(serde_json::to_string(run.notes)?)
+        .bind(run.submitted_unix_seconds)
+        .bind(run.fingerprint)
+        .bind(run.record.is_standard())
+        .bind(device.adapter.software)
+        .bind(&device.backend)
+        .bind(serde_json::to_string(&device.adapter)?)
+        .bind(serde_json::to_string(&run.record.provenance.client)?)
+        .bind(&device.claimed_name)
+        .bind(serde_json::to_string(run.record)?)
+        .bind(&run.submitter.word)
+        .bind(run.submitter.day)
+        .execute(connection)
+        .await?;
     Ok(inserted.rows_affected() == 1)
 }
 

@@ -1,8 +1,10 @@
 use results::Suite;
 use sqlx::{AnyConnection, Row};
 
+use super::submitters::{Submitter, count_announced};
 use super::values::{as_flag, flag};
 use super::{Storage, StorageError};
+use crate::limits::day_of;
 use crate::proof::{Announcement, Key};
 
 /// A row is kept this long after it expires, so that a late client is told "expired" and not "unknown".
@@ -28,9 +30,17 @@ pub(crate) struct Started {
     pub(crate) expires_unix_seconds: f64,
     /// Whether a record was accepted for it.
     pub(crate) used: bool,
+    /// The word for who announced it, of that day; absent where an older server took the announcement.
+    pub(crate) submitter: Option<String>,
 }
 
 impl Started {
+    /// Who announced it. A run counts as theirs, whatever day it is handed in and from whatever address.
+    pub(crate) fn submitter(&self) -> Option<Submitter> {
+        let day = day_of(self.created_unix_seconds);
+        self.submitter.clone().map(|word| Submitter { word: Some(word), day })
+    }
+
     /// The word that only this run's client knows. The data base does not hold it.
     pub(crate) fn nonce(&self, key: &Key) -> String {
         key.nonce(&Announcement {
@@ -62,7 +72,8 @@ impl Storage {
         }
         sqlx::query(
             "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
-             created_unix_seconds, expires_unix_seconds, used) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+             created_unix_seconds, expires_unix_seconds, used, submitter) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
         .bind(&run.run_id)
         .bind("")
@@ -73,8 +84,12 @@ impl Storage {
         .bind(run.created_unix_seconds)
         .bind(run.expires_unix_seconds)
         .bind(run.used)
+        .bind(&run.submitter)
         .execute(&mut *transaction)
         .await?;
+        if let Some(word) = &run.submitter {
+            count_announced(&mut transaction, &run.suite, word, day_of(run.created_unix_seconds)).await?;
+        }
         transaction.commit().await?;
         Ok(true)
     }
@@ -82,7 +97,7 @@ impl Storage {
     pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>, StorageError> {
         let row = sqlx::query(concat!(
             "SELECT seed, suite_name, suite_version, engine_version, created_unix_seconds, ",
-            "expires_unix_seconds, ",
+            "expires_unix_seconds, submitter, ",
             as_flag!("used", "used"),
             " FROM started_runs WHERE run_id = $1"
         ))
@@ -101,6 +116,7 @@ impl Storage {
             created_unix_seconds: row.try_get("created_unix_seconds")?,
             expires_unix_seconds: row.try_get("expires_unix_seconds")?,
             used: flag(&row, "used")?,
+            submitter: row.try_get("submitter")?,
         }))
     }
 }
@@ -128,6 +144,7 @@ mod tests {
             created_unix_seconds: NOW,
             expires_unix_seconds: NOW + 3600.0,
             used: false,
+            submitter: None,
         }
     }
 
@@ -136,7 +153,7 @@ mod tests {
         let storage = Storage::open(&DatabaseAddress::File(file.to_owned())).await.unwrap();
         sqlx::query(
             "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
-             INSERT INTO started_runs SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers",
+             INSERT INTO started_runs SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE, NULL FROM numbers",
         )
         .bind(rows)
         .execute(&storage.pool)

@@ -87,6 +87,7 @@ mod tests {
             created_unix_seconds: 0.0,
             expires_unix_seconds: 1.0,
             used: false,
+            submitter: None,
         };
         storage.start(&started, None).await.map(|_announced| ())
     }

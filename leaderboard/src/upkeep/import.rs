@@ -10,8 +10,9 @@ use super::UpkeepError;
 use super::moderation::{of, open_up_to_date};
 use crate::Clock;
 use crate::fingerprint::fingerprint;
+use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, random_word};
-use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError};
+use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError, Submitter};
 use crate::validation::{self, Origin};
 
 /// Twice what can be uploaded, so that every line of an export fits.
@@ -97,6 +98,8 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
     } else {
         distrust(&mut run)?;
     }
+    // Who had handed it in is not part of what was exported.
+    let submitter = Submitter { word: None, day: day_of(run.submitted_unix_seconds) };
     let new = NewRun {
         run_id: &run.run_id,
         tier: run.tier,
@@ -104,6 +107,7 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
         submitted_unix_seconds: run.submitted_unix_seconds,
         fingerprint: &fingerprint,
         deletion_secret_hash: None,
+        submitter: &submitter,
         record: &run.record,
         registered: false,
         verify: false,

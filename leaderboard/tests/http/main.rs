@@ -21,6 +21,7 @@ mod refusals;
 mod registration;
 mod restoring;
 mod sqlite_file;
+mod standings;
 mod support;
 mod trouble;
 mod two_servers;

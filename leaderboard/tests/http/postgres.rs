@@ -19,6 +19,7 @@ mod protection;
 mod refusals;
 mod registration;
 mod restoring;
+mod standings;
 mod support;
 mod trouble;
 mod two_servers;

@@ -158,9 +158,10 @@ mod tests {
     /// Samples that need no file: each class has a pattern of its own, and some noise.
     fn data() -> Arc<DataSet> {
         let definition = data_set("mnist").unwrap();
+        let byte = |value: u32| u8::try_from(value % 256).unwrap();
         let split = |samples: u32| Split {
-            images: (0..samples * 784).map(|i| ((i % 784) * (i / 784 % 10 + 1) + i / 784 * 7) as u8).collect(),
-            labels: (0..samples).map(|sample| (sample % 10) as u8).collect(),
+            images: (0..samples * 784).map(|i| byte((i % 784) * (i / 784 % 10 + 1) + i / 784 * 7)).collect(),
+            labels: (0..samples).map(|sample| byte(sample % 10)).collect(),
         };
         Arc::new(DataSet::new(definition, split(60_000), split(10_000), true))
     }

@@ -2,8 +2,8 @@
 
 use results::RunRecord;
 use results::api::{
-    AcceptedRun, CheckpointAnswer, DataSetList, ListRuns, RunList, StartRun, StartedRun, StoredRun, TellCheckpoint,
-    Verdict,
+    AcceptedRun, CheckpointAnswer, DataSetList, ListRuns, RunList, Standings, StandingsQuery, StartRun, StartedRun,
+    StoredRun, TellCheckpoint, Verdict,
 };
 use results::badge::{Badge, BadgeQuery};
 use results::open_data::{ExportAbout, ExportQuery};
@@ -224,6 +224,14 @@ pub(super) const CALLS: &[Call] = &[
         query: Some(shape_of::<BadgeQuery>),
         answers: &[("200", "What the badge says", Some(Content::Json(shape_of::<Badge>)))],
         refusals: &[BAD_QUERY, UNKNOWN_RUN, ("404", &["unknown_workload"])],
+        ..READING
+    },
+    Call {
+        path: "/v1/standings",
+        summary: "The places of devices, all tables of a suite at once",
+        query: Some(shape_of::<StandingsQuery>),
+        answers: &[("200", "A table for each network", Some(Content::Json(shape_of::<Standings>)))],
+        refusals: &[BAD_QUERY],
         ..READING
     },
     Call {

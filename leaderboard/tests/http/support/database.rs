@@ -2,7 +2,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use leaderboard::DatabaseAddress;
-use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
 use tempfile::TempDir;
 
 use super::postgres::Cluster;
@@ -50,6 +50,16 @@ impl TestDatabase {
             connection.execute(AssertSqlSafe(statements)).await.unwrap();
             connection.close().await.unwrap();
         });
+    }
+
+    /// What a query that counts answers, past the server.
+    pub(crate) fn count(&self, query: &'static str) -> i64 {
+        block_on(async {
+            let mut connection = self.connect().await;
+            let row = sqlx::query(query).fetch_one(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+            row.get(0)
+        })
     }
 
     pub(crate) async fn connect(&self) -> AnyConnection {

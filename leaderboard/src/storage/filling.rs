@@ -1,0 +1,47 @@
+//! Fills the columns that runs are grouped by, for runs that were stored before there were any.
+
+use results::RunRecord;
+use sqlx::{AnyConnection, Connection, Row};
+
+use super::StorageError;
+use super::grouping::{self, grouping_columns};
+use crate::limits::day_of;
+
+/// Rows that are read at once; a record may have four megabytes.
+const PORTION: i64 = 20;
+
+const PORTION_OF_ROWS: &str = "SELECT run_id, submitted_unix_seconds, record FROM runs \
+     WHERE device_key IS NULL AND run_id > $1 ORDER BY run_id LIMIT $2";
+
+const FILL: &str = concat!(
+    "UPDATE runs SET (",
+    grouping_columns!(),
+    ", submitter_day) = ($1, $2, $3, $4, $5, $6, $7, $8, $9, COALESCE(submitter_day, $10)) ",
+    "WHERE run_id = $11 AND device_key IS NULL"
+);
+
+/// Fills what is empty and says how many rows. A record that cannot be read leaves its row as it is: the run is shown as
+/// before, has no place, and keeps no server from starting.
+pub(super) async fn fill(connection: &mut AnyConnection) -> Result<u64, StorageError> {
+    let (mut last, mut filled) = (String::new(), 0);
+    loop {
+        let rows = sqlx::query(PORTION_OF_ROWS).bind(&last).bind(PORTION).fetch_all(&mut *connection).await?;
+        let Some(end) = rows.last() else { return Ok(filled) };
+        last = end.try_get("run_id")?;
+        let mut transaction = connection.begin().await?;
+        for row in &rows {
+            let run_id: &str = row.try_get("run_id")?;
+            let record: RunRecord = match serde_json::from_str(row.try_get("record")?) {
+                Ok(record) => record,
+                Err(cause) => {
+                    tracing::warn!(run_id, %cause, "a stored record cannot be read: its run gets no place");
+                    continue;
+                }
+            };
+            let day = day_of(row.try_get("submitted_unix_seconds")?);
+            let update = grouping::bind(sqlx::query(FILL), &record)?.bind(day).bind(run_id);
+            filled += update.execute(&mut *transaction).await?.rows_affected();
+        }
+        transaction.commit().await?;
+    }
+}

@@ -1,0 +1,251 @@
+//! Places of devices: from all proven runs, with one voice for each submitter and day.
+
+use leaderboard::{Protection, ProxyHeader};
+use results::api::{AcceptedRun, Completion, DeviceSource, Standings, StandingsPlace, StartRun, StartedRun, Tier};
+use results::{ClientKind, DeviceKind, RunRecord};
+
+use crate::support::{TestServer, record};
+
+const QUICK: &str = "/api/v1/standings?suite=quick";
+const ANN: &str = "192.0.2.7";
+const BOB: &str = "198.51.100.9";
+
+/// A server that is told by a proxy whose request it is.
+fn board() -> TestServer {
+    let trusted_proxy_header = Some(ProxyHeader::XForwardedFor);
+    TestServer::protected_by(Protection { trusted_proxy_header, announcements_per_hour: 0, ..Protection::default() })
+}
+
+fn announced_by(server: &TestServer, who: &str) -> StartedRun {
+    let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
+    let headers = [("content-type", "application/json"), ("x-forwarded-for", who)];
+    let answer = server.send("POST", "/api/v1/runs", &headers, &serde_json::to_vec(&start).unwrap());
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    answer.parse()
+}
+
+/// A run that somebody announced and handed in, with summaries that follow from `change`.
+fn accepted_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
+    let started = announced_by(server, who);
+    let mut record = record::for_run(&started);
+    server.pass(record.provenance.wall_seconds);
+    change(&mut record);
+    record::summarise(&mut record);
+    let answer = server.upload(&started.run_id, &record);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    answer.parse()
+}
+
+fn proven_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> String {
+    let run = accepted_by(server, who, change);
+    server.set_tier(&run.run_id, Tier::Proven);
+    run.run_id
+}
+
+/// So many times as fast, on a device of this name.
+fn on(device: &str, factor: u32) -> impl Fn(&mut RunRecord) {
+    move |record| {
+        record.device.adapter.name = device.to_owned();
+        record::speed_up(record, factor);
+    }
+}
+
+fn standings(server: &TestServer, query: &str) -> Standings {
+    let answer = server.get(&format!("{QUICK}{query}"));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.parse()
+}
+
+/// The places of the suite's first workload.
+fn places(server: &TestServer, query: &str) -> Vec<StandingsPlace> {
+    standings(server, query).tables.swap_remove(0).places
+}
+
+fn in_browser(record: &mut RunRecord) {
+    let client = &mut record.provenance.client;
+    (client.kind, client.name, client.version) = (ClientKind::Browser, "Chrome".to_owned(), "142".to_owned());
+    record.device.requested_adapter = "browser".to_owned();
+    let adapter = &mut record.device.adapter;
+    adapter.name = "nvidia ampere".to_owned();
+    adapter.vendor = "nvidia".to_owned();
+    adapter.architecture = "ampere".to_owned();
+    adapter.api = "WebGPU".to_owned();
+    adapter.kind = DeviceKind::Unknown;
+}
+
+#[test]
+fn one_answer_has_a_table_for_each_workload_in_the_order_of_the_suite() {
+    let server = board();
+    let empty = standings(&server, "");
+    assert_eq!(empty.suite, record::suite());
+    let names: Vec<&str> = empty.tables.iter().map(|table| table.workload.as_str()).collect();
+    assert_eq!(names, engine::SUITES[0].workloads);
+    assert!(empty.tables.iter().all(|table| table.places.is_empty()));
+    proven_by(&server, ANN, |_| {});
+    accepted_by(&server, BOB, |_| {});
+    for table in standings(&server, "").tables {
+        assert_eq!(table.places.len(), 1, "what is not proven has no place: {table:?}");
+        assert_eq!((table.places[0].place, table.places[0].runs), (1, 1));
+    }
+}
+
+#[test]
+fn a_hundred_uploads_of_one_submitter_on_one_day_are_one_voice() {
+    let server = board();
+    for _ in 0..100 {
+        accepted_by(&server, ANN, on("Example GPU 9000", 10));
+    }
+    let best = accepted_by(&server, BOB, on("Example GPU 9000", 20)).run_id;
+    server.database().execute("UPDATE runs SET tier = 'proven'");
+    let places = places(&server, "");
+    assert_eq!(places.len(), 1, "one device has one place");
+    let line = &places[0];
+    assert_eq!((line.place, line.runs, line.submitters), (1, 101, 2));
+    assert_eq!(line.device_key, "reported-example-gpu-9000");
+    assert_eq!(line.completion, Some(Completion { finished: 101, announced: 101 }));
+    assert_eq!(line.outliers, [best], "what stands apart is marked, and not what is linked to");
+    assert!(!line.outliers.contains(&line.best_run_id));
+    let middle = (line.lower_quartile + line.upper_quartile) / 2.0;
+    assert!((line.median / middle - 1.0).abs() < 1e-9, "the median is between the two voices: {line:?}");
+}
+
+#[test]
+fn devices_that_cannot_be_told_apart_share_a_place() {
+    let server = board();
+    for (device, factors) in [("Example GPU A", [2, 6]), ("Example GPU B", [3, 7]), ("Example GPU C", [1, 1])] {
+        for (who, factor) in [ANN, BOB].into_iter().zip(factors) {
+            proven_by(&server, who, on(device, factor));
+        }
+    }
+    let found: Vec<(String, u64)> =
+        places(&server, "").into_iter().map(|line| (line.device_name, line.place)).collect();
+    let expected = [("Example GPU B", 1), ("Example GPU A", 1), ("Example GPU C", 3)];
+    assert_eq!(found, expected.map(|(name, place)| (name.to_owned(), place)));
+}
+
+#[test]
+fn software_and_processors_are_never_among_gpus() {
+    let server = board();
+    proven_by(&server, ANN, |_| {});
+    // One says what it is, and one does not.
+    proven_by(&server, ANN, |record| {
+        record.device.adapter.software = true;
+        record.device.adapter.name = "llvmpipe (LLVM 15)".to_owned();
+        record.device.adapter.kind = DeviceKind::Cpu;
+        record.device.requested_adapter = "cpu".to_owned();
+    });
+    proven_by(&server, ANN, |record| record.device.adapter.name = "SwiftShader Device".to_owned());
+    proven_by(&server, ANN, |record| {
+        record.device.requested_backend = "burn-flex".to_owned();
+        record.device.backend = "burn-flex".to_owned();
+        record.device.requested_adapter = "any".to_owned();
+        record.device.adapter.name = "Example Processor (Burn, all cores)".to_owned();
+        record.device.adapter.kind = DeviceKind::Cpu;
+        record.device.adapter.api = "CPU".to_owned();
+    });
+    let keys = |query| -> Vec<String> { places(&server, query).into_iter().map(|line| line.device_key).collect() };
+    assert_eq!(keys(""), ["reported-example-gpu-9000"]);
+    assert_eq!(keys("&class=gpu"), ["reported-example-gpu-9000"]);
+    let processors = places(&server, "&class=processor");
+    assert_eq!(processors.len(), 1, "{processors:?}");
+    assert_eq!(processors[0].backend, "burn-flex");
+}
+
+#[test]
+fn runs_that_were_announced_and_never_came_are_counted() {
+    let server = board();
+    for _ in 0..3 {
+        announced_by(&server, ANN);
+    }
+    announced_by(&server, BOB);
+    proven_by(&server, ANN, |_| {});
+    let before = places(&server, "")[0].completion;
+    assert_eq!(before, Some(Completion { finished: 1, announced: 4 }), "others' announcements are not this device's");
+    // Announced rows are forgotten; what they were counted for is not.
+    server.database().execute("DELETE FROM started_runs");
+    assert_eq!(places(&server, "")[0].completion, before);
+}
+
+#[test]
+fn a_run_belongs_to_who_announced_it_and_the_next_day_is_another_voice() {
+    let server = board();
+    let another = server.another();
+    let hand_in = |started: &StartedRun, from: &str| {
+        let headers = [("content-type", "application/json"), ("x-forwarded-for", from)];
+        let record = serde_json::to_vec(&record::for_run(started)).unwrap();
+        let answer = another.send("PUT", &format!("/api/v1/runs/{}", started.run_id), &headers, &record);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+    };
+    // Two servers make the same word, and a run is its announcer's wherever it is handed in.
+    let (first, second) = (announced_by(&server, ANN), announced_by(&another, ANN));
+    server.pass(100.0);
+    hand_in(&first, ANN);
+    hand_in(&second, BOB);
+    server.database().execute("UPDATE runs SET tier = 'proven'");
+    assert_eq!(places(&server, "")[0].submitters, 1);
+    server.pass(86_400.0);
+    proven_by(&server, ANN, |_| {});
+    assert_eq!(places(&server, "")[0].submitters, 2);
+    server.pass(2.0 * 86_400.0);
+    proven_by(&server, ANN, |_| {});
+    let salts = server.database().count("SELECT COUNT(*) FROM submitter_salts");
+    assert_eq!(salts, 1, "salts of days before yesterday are gone");
+}
+
+#[test]
+fn a_browser_that_hides_its_gpu_has_a_line_of_its_own_and_a_claim_is_marked() {
+    let server = board();
+    proven_by(&server, ANN, |_| {});
+    proven_by(&server, ANN, in_browser);
+    proven_by(&server, BOB, |record| {
+        in_browser(record);
+        record.device.claimed_name = Some("Example GPU 3000".to_owned());
+    });
+    let browsers = places(&server, "&client=browser");
+    let told: Vec<_> = browsers.iter().map(|line| (line.device_key.as_str(), line.device_source)).collect();
+    assert!(told.contains(&("masked-nvidia-ampere", DeviceSource::Masked)), "{told:?}");
+    assert!(told.contains(&("claimed-example-gpu-3000", DeviceSource::Claimed)), "{told:?}");
+    assert!(browsers.iter().all(|line| line.client_kind == ClientKind::Browser));
+    let native = places(&server, "&client=native&backend=wgsl&precision=f32");
+    assert_eq!(native.len(), 1);
+    assert_eq!(native[0].device_source, DeviceSource::Reported);
+    assert_eq!(places(&server, "").len(), 3);
+    assert!(places(&server, "&backend=burn-wgpu").is_empty() && places(&server, "&precision=f16").is_empty());
+}
+
+#[test]
+fn runs_of_an_older_version_get_their_places_at_the_next_start_and_broken_ones_stop_nobody() {
+    let mut server = board();
+    let kept = proven_by(&server, ANN, |_| {});
+    let broken = proven_by(&server, BOB, |_| {});
+    let before = places(&server, "");
+    server.database().execute(&format!(
+        "UPDATE runs SET suite_name = NULL, suite_version = NULL, client_kind = NULL, device_class = NULL, \
+         device_key = NULL, device_name = NULL, device_source = NULL, inferred = NULL, vendor = NULL, \
+         submitter = NULL, submitter_day = NULL; UPDATE runs SET record = '{{}}' WHERE run_id = '{broken}'"
+    ));
+    assert!(places(&server, "").is_empty());
+    server.restart();
+    let after = places(&server, "");
+    assert_eq!(after.len(), 1);
+    assert_eq!((after[0].runs, after[0].submitters, after[0].completion), (1, 1, None));
+    assert_eq!(after[0].best_run_id, kept);
+    assert_eq!(after[0].device_name, before[0].device_name);
+}
+
+#[test]
+fn a_query_that_makes_no_sense_is_refused() {
+    let server = TestServer::start();
+    for (query, field) in [
+        ("", ""),
+        ("?suite=", "suite"),
+        ("?suite=unheard-of", "suite"),
+        ("?suite=quick&class=software", ""),
+        ("?suite=quick&client=both", ""),
+        ("?suite=quick&precision=f8", ""),
+        ("?suite=quick&backend=%00", "backend"),
+        ("?suite=quick&limit=3", ""),
+    ] {
+        server.get(&format!("/api/v1/standings{query}")).assert_refused(400, "bad_query", field);
+    }
+}

@@ -1,0 +1,127 @@
+//! The places of devices, made from all their proven runs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{ClientKind, Precision, Suite};
+
+/// Query of the places; all but the suite is optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StandingsQuery {
+    /// Name of the suite; its current version is answered.
+    pub suite: String,
+    /// f32 where none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
+    /// Only this back end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
+    /// Only this kind of client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientKind>,
+    /// GPUs where none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<RankedClass>,
+}
+
+/// What is ranked, each among its own. Programs that act as GPUs are neither.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RankedClass {
+    #[default]
+    Gpu,
+    Processor,
+}
+
+impl RankedClass {
+    /// As it is written in addresses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gpu => "gpu",
+            Self::Processor => "processor",
+        }
+    }
+}
+
+/// The places of a suite at this moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Standings {
+    pub suite: Suite,
+    /// One for each workload of the suite, in its order.
+    pub tables: Vec<StandingsTable>,
+}
+
+/// The places of one workload, the first first; empty where nothing is proven yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StandingsTable {
+    pub workload: String,
+    pub places: Vec<StandingsPlace>,
+}
+
+/// A device with one back end and one kind of client, from all its proven runs. Figures never mix back ends, kinds of
+/// client or precisions; lines of a table may differ in the first two, and say so.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StandingsPlace {
+    /// From 1. Lines that cannot be told apart share one: 1, 1, 3.
+    pub place: u64,
+    /// Runs of one key are of one device.
+    pub device_key: String,
+    pub device_name: String,
+    /// Who says which device it is.
+    pub device_source: DeviceSource,
+    /// Which devices it may be, by its measured peak: a guess that decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inferred: Option<String>,
+    pub backend: String,
+    pub client_kind: ClientKind,
+    /// Samples per second: the median over submitters, each once a day, and its quartiles.
+    pub median: f64,
+    pub lower_quartile: f64,
+    pub upper_quartile: f64,
+    pub runs: u64,
+    /// Submitters, each once a day.
+    pub submitters: u64,
+    /// Of the runs that these submitters announced for the suite; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion: Option<Completion>,
+    /// Runs that stand apart from the others of their line, for a person to look at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outliers: Vec<String>,
+    /// The fastest run that does not stand apart.
+    pub best_run_id: String,
+}
+
+/// How many announced runs came to their end. Where few did, those that did are a lucky choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Completion {
+    pub finished: u64,
+    pub announced: u64,
+}
+
+/// Who says which device it is, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceSource {
+    /// The platform.
+    Reported,
+    /// The person, and nothing contradicts.
+    Claimed,
+    /// Nobody: the browser tells no more than the vendor and the architecture.
+    Masked,
+}
+
+impl DeviceSource {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reported => "reported",
+            Self::Claimed => "claimed",
+            Self::Masked => "masked",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Reported, Self::Claimed, Self::Masked].into_iter().find(|source| source.name() == name)
+    }
+}
