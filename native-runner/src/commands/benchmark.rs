@@ -166,10 +166,7 @@ fn run(
     let mut progress = RunProgress::new(interrupt.clone());
     let mut meter = ProcessMeter::default();
     // Each by itself, so that the witness is borrowed for no longer than the rest.
-    let witness = match witness {
-        Some(witness) => Some(witness as &mut dyn Witness),
-        None => None,
-    };
+    let witness = witness.map(|witness| witness as &mut dyn Witness);
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
     let result = pollster::block_on(engine::run(request, backend, &mut edges));
     progress.finish();
