@@ -78,6 +78,11 @@ async fn delete(page: &Browser, run_id: &str) {
     page.click("button", "Delete this result").await;
     page.wait_for_status(PATIENCE, |text| text.contains("deleted")).await;
     page.open("/").await;
+    page.wait_for("table", "Leaderboard", PATIENCE).await;
+    // “All runs”; the button itself is transparent, so that it cannot be found by its role.
+    let all = page.client().find(Locator::Css("#leaderboard .choice label:last-of-type input")).await.unwrap();
+    all.click().await.unwrap();
+    page.wait_for_text("table[aria-label=Leaderboard] thead", "Checked").await;
     let table = page.wait_for("table", "Leaderboard", PATIENCE).await;
     assert!(!table.html(false).await.unwrap().contains(run_id));
 }
