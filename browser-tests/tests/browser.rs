@@ -80,8 +80,8 @@ async fn delete(page: &Browser, run_id: &str) {
     page.wait_for_status(PATIENCE, |text| text.contains("deleted")).await;
     page.open("/").await;
     page.wait_for("table", "Leaderboard", PATIENCE).await;
-    // The button itself is transparent: people click what lies below it, “All runs”.
-    let all = page.client().find(Locator::Css("#leaderboard .choice label:last-of-type span")).await.unwrap();
+    // “All runs”; the button itself is transparent, so that it cannot be found by its role.
+    let all = page.client().find(Locator::Css("#leaderboard .choice label:last-of-type input")).await.unwrap();
     all.click().await.unwrap();
     page.wait_for_text("table[aria-label=Leaderboard] thead", "Checked").await;
     let table = page.wait_for("table", "Leaderboard", PATIENCE).await;
