@@ -20,7 +20,7 @@ mod trouble;
 mod values;
 mod verifications;
 
-use sqlx::{Any, AnyPool, Connection, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 
 pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
 use connect::{Dialect, IfMissing, Way};
@@ -76,12 +76,7 @@ impl Storage {
         let way = Way::to(address, IfMissing::Make)?;
         let mut connection = way.connect().await?;
         migrations::bring_up_to_date(&mut connection).await?;
-        match filling::fill(&mut connection).await {
-            Ok(0) => {}
-            Ok(runs) => tracing::info!(runs, "runs of an older version have their devices now"),
-            // They are shown as before and wait for the next start.
-            Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given their devices"),
-        }
+        fill(&mut connection).await;
         connection.close().await?;
         Ok(way.storage())
     }
@@ -108,6 +103,7 @@ impl Storage {
         let mut connection = Way::to(address, IfMissing::Refuse)?.connect().await?;
         let missing = migrations::missing(&mut connection).await?;
         migrations::bring_up_to_date(&mut connection).await?;
+        fill(&mut connection).await;
         connection.close().await?;
         Ok(missing)
     }
@@ -126,5 +122,15 @@ impl Storage {
     pub(crate) async fn answers(&self) -> Result<(), StorageError> {
         sqlx::query("SELECT run_id FROM runs LIMIT 1").fetch_optional(&self.pool).await?;
         Ok(())
+    }
+}
+
+/// Gives runs of older versions what they are grouped by. Where that fails they are shown as before, and wait for the next
+/// start.
+async fn fill(connection: &mut AnyConnection) {
+    match filling::fill(connection).await {
+        Ok(0) => {}
+        Ok(runs) => tracing::info!(runs, "runs of an older version have their devices now"),
+        Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given their devices"),
     }
 }
