@@ -131,6 +131,8 @@ impl Storage {
 
     /// The run as anyone may see it; nothing when it is hidden.
     pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
+        // First: a verification that ends in between is asked about once more, and no tier is taken for final too early.
+        let being_verified = self.is_being_verified(run_id).await?;
         let row = sqlx::query(
             "SELECT tier, notes, submitted_unix_seconds, record FROM runs WHERE run_id = $1 AND tier <> 'hidden'",
         )
@@ -138,7 +140,6 @@ impl Storage {
         .fetch_optional(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let being_verified = self.is_being_verified(run_id).await?;
         Ok(Some(StoredRun {
             being_verified,
             run_id: run_id.to_owned(),
@@ -151,12 +152,13 @@ impl Storage {
 
     /// What anyone may know of a run's tier; nothing when it is hidden.
     pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>, StorageError> {
+        // First: a verification that ends in between is asked about once more, and no tier is taken for final too early.
+        let being_verified = self.is_being_verified(run_id).await?;
         let row = sqlx::query("SELECT tier, notes FROM runs WHERE run_id = $1 AND tier <> 'hidden'")
             .bind(run_id)
             .fetch_optional(&self.pool)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let being_verified = self.is_being_verified(run_id).await?;
         Ok(Some(Verdict { tier: tier(&row)?, notes: serde_json::from_str(row.try_get("notes")?)?, being_verified }))
     }
 
