@@ -12,6 +12,7 @@ mod data_sets;
 pub mod devices;
 mod error;
 mod etag;
+mod figures;
 mod fingerprint;
 #[doc(hidden)]
 pub mod fuzzing;

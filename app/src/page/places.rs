@@ -49,6 +49,7 @@ impl Asked {
             backend: None,
             client: self.client.get(),
             class: Some(self.class.get()),
+            limit: None,
         }
     }
 }
@@ -160,9 +161,9 @@ fn what_to_do(asked: Asked) -> &'static str {
 
 fn body(table: StandingsTable) -> impl IntoView {
     let title = text::workload_title(&table.workload);
-    let lines = match table.places.len() {
+    let lines = match table.total {
         1 => "1 device and back end".to_owned(),
-        number => format!("{} devices and back ends, fastest first", text::count(number as u64)),
+        total => format!("{} devices and back ends, fastest first", text::count(total)),
     };
     view! {
         <tbody>
@@ -175,12 +176,13 @@ fn body(table: StandingsTable) -> impl IntoView {
 }
 
 fn row(line: StandingsPlace) -> impl IntoView {
-    let interval = format!("{} – {}", text::rate(line.lower_quartile), text::rate(line.upper_quartile));
+    let figure = line.figure;
+    let interval = format!("{} – {}", text::rate(figure.lower_quartile), text::rate(figure.upper_quartile));
     let completion = line.completion.map_or_else(
         || "unknown".to_owned(),
         |completion| format!("{} of {}", text::count(completion.finished), text::count(completion.announced)),
     );
-    let marked = match line.outliers.len() {
+    let marked = match line.outlier_runs {
         0 => None,
         1 => Some("1 run stands apart".to_owned()),
         number => Some(format!("{number} runs stand apart")),
@@ -195,10 +197,10 @@ fn row(line: StandingsPlace) -> impl IntoView {
     let chips = source.into_iter().chain(inferred).map(|(word, why)| {
         view! { <span class="tier" title=why>{word}</span> }
     });
-    let people = if line.submitters == 1 {
+    let people = if figure.submitters == 1 {
         "1 submitter".to_owned()
     } else {
-        format!("{} submitters", text::count(line.submitters))
+        format!("{} submitters", text::count(figure.submitters))
     };
     view! {
         <tr data-device=line.device_key>
@@ -208,8 +210,8 @@ fn row(line: StandingsPlace) -> impl IntoView {
                 {chips.collect_view()}
                 {(!notes.is_empty()).then(|| view! { <span class="explain">{notes.join("; ")}</span> })}
             </th>
-            <td class="number">{text::rate(line.median)}<span class="explain">{interval}</span></td>
-            <td class="number">{text::count(line.runs)}<span class="explain">{people}</span></td>
+            <td class="number">{text::rate(figure.median)}<span class="explain">{interval}</span></td>
+            <td class="number">{text::count(figure.runs)}<span class="explain">{people}</span></td>
             <td class="number">{completion}</td>
             <td class="program">{line.backend}</td>
             <td class="program">{client(line.client_kind)}</td>

@@ -6,6 +6,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::deleted::is_deleted;
 use super::grouping::{self, grouping_columns};
+use super::ranked::place;
 use super::submitters::{Submitter, count_finished};
 use super::values::OptionalNumber;
 use super::{Storage, StorageError};
@@ -87,6 +88,9 @@ impl Storage {
             return Ok(Some(Acceptance::Deleted));
         }
         insert_results(&mut transaction, run).await?;
+        if matches!(run.tier, Tier::Proven | Tier::Hidden) {
+            place(&mut transaction, run.run_id, None, run.tier).await?;
+        }
         if let Some(hash) = run.deletion_secret_hash {
             insert_secret(&mut transaction, run.run_id, hash).await?;
         }
@@ -200,8 +204,10 @@ impl Storage {
                 .bind(run_id)
                 .execute(&mut *transaction)
                 .await?;
+            place(&mut transaction, run_id, before, new).await?;
         }
         transaction.commit().await?;
+        self.refresh_figures().await;
         Ok(before)
     }
 }
@@ -252,8 +258,8 @@ async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<
 async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
     for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
         sqlx::query(
-            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable, \
+             backend, submitted_unix_seconds, rate) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
         .bind(run.run_id)
         .bind(&workload.workload)
@@ -262,6 +268,9 @@ async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Res
         .bind(serde_json::to_string(&workload.summary)?)
         .bind(workload.settings.precision.name())
         .bind(workload.summary.stable && has_learned(workload))
+        .bind(&run.record.device.backend)
+        .bind(run.submitted_unix_seconds)
+        .bind(workload.summary.samples_per_second.unwrap_or(0.0))
         .execute(&mut *connection)
         .await?;
     }

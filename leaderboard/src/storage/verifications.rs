@@ -2,6 +2,7 @@ use results::RunRecord;
 use results::api::Tier;
 use sqlx::Row;
 
+use super::ranked::place;
 use super::{Storage, StorageError};
 
 /// A run that waits to be verified, taken by whoever holds this.
@@ -43,7 +44,7 @@ impl Storage {
         notes: &[String],
     ) -> Result<(), StorageError> {
         let mut transaction = self.pool.begin().await?;
-        sqlx::query("UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3 AND tier = 'checked'")
+        let given = sqlx::query("UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3 AND tier = 'checked'")
             .bind(tier.name())
             .bind(serde_json::to_string(notes)?)
             .bind(run_id)
@@ -52,7 +53,11 @@ impl Storage {
         for forget in ["DELETE FROM verifications WHERE run_id = $1", "DELETE FROM shown_weights WHERE run_id = $1"] {
             sqlx::query(forget).bind(run_id).execute(&mut *transaction).await?;
         }
+        if given.rows_affected() == 1 {
+            place(&mut transaction, run_id, Some(Tier::Checked), tier).await?;
+        }
         transaction.commit().await?;
+        self.refresh_figures().await;
         Ok(())
     }
 
