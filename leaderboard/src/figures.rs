@@ -43,6 +43,12 @@ pub(crate) struct DeviceFigure {
     /// The first of them.
     pub(crate) outliers: Vec<String>,
     pub(crate) best_run_id: String,
+}
+
+/// A figure that was just made, with the rates that it was made from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MadeFigure {
+    pub(crate) line: DeviceFigure,
     pub(crate) rates: Histogram,
 }
 
@@ -50,7 +56,7 @@ pub(crate) struct DeviceFigure {
 pub(crate) type Completions = HashMap<(String, Suite), Completion>;
 
 /// The figures of a device from all its proven runs, in the order in which these came.
-pub(crate) fn figures_of(results: Vec<ProvenResult>, completions: &Completions) -> Vec<DeviceFigure> {
+pub(crate) fn figures_of(results: Vec<ProvenResult>, completions: &Completions) -> Vec<MadeFigure> {
     let mut categories: BTreeMap<_, Vec<ProvenResult>> = BTreeMap::new();
     for result in results {
         let Category { suite, workload, backend, precision, client_kind } = &result.category;
@@ -58,21 +64,21 @@ pub(crate) fn figures_of(results: Vec<ProvenResult>, completions: &Completions) 
         let key = (suite.name.clone(), suite.version, result.class.name(), workload.clone(), kernels);
         categories.entry(key).or_default().push(result);
     }
-    let mut figures: Vec<DeviceFigure> =
-        categories.values().filter_map(|results| figure(results, completions)).collect();
-    figures.extend(scores(&figures));
+    let mut figures: Vec<MadeFigure> = categories.values().filter_map(|results| figure(results, completions)).collect();
+    let scores = scores(figures.iter().map(|made| &made.line));
+    figures.extend(scores.into_iter().map(|line| MadeFigure { line, rates: Histogram::default() }));
     figures
 }
 
 /// The figure of one category; nothing where there are no runs.
-fn figure(results: &[ProvenResult], completions: &Completions) -> Option<DeviceFigure> {
+fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFigure> {
     let runs: Vec<ProvenRun> = results.iter().map(|result| result.run.clone()).collect();
     let rates: Vec<f64> = runs.iter().map(|run| run.rate).collect();
     let marked = outliers(&rates);
     let usual = results.iter().zip(&marked).filter(|(_, marked)| !**marked).map(|(result, _)| result);
     let best = usual.max_by(|a, b| a.run.rate.total_cmp(&b.run.rate)).or(results.first())?;
     let apart = runs.iter().zip(&marked).filter(|(_, marked)| **marked).map(|(run, _)| run.run_id.clone());
-    Some(DeviceFigure {
+    let line = DeviceFigure {
         device: DeviceDescription {
             // The weakest of what stands behind the name.
             source: results.iter().map(|result| result.device.source).max()?,
@@ -86,8 +92,8 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<DeviceF
         outlier_runs: marked.iter().filter(|marked| **marked).count() as u64,
         outliers: apart.take(MOST_OUTLIERS).collect(),
         best_run_id: best.run.run_id.clone(),
-        rates: Histogram::of(rates),
-    })
+    };
+    Some(MadeFigure { line, rates: Histogram::of(rates) })
 }
 
 /// What was inferred, where all runs of which something was agree.
@@ -108,7 +114,7 @@ fn completion(results: &[ProvenResult], completions: &Completions) -> Option<Com
 }
 
 /// The scores of those suites, back ends, precisions and kinds of client in which the device has every workload.
-fn scores(figures: &[DeviceFigure]) -> Vec<DeviceFigure> {
+fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigure> {
     let mut complete: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
     for figure in figures {
         let Category { suite, backend, precision, client_kind, .. } = &figure.category;
@@ -138,7 +144,6 @@ fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<Device
         },
         outlier_runs: 0,
         outliers: Vec::new(),
-        rates: Histogram::default(),
         ..(*first).clone()
     })
 }
@@ -189,14 +194,15 @@ mod tests {
             result("a", 300.0, "bob", DeviceSource::Claimed, Some("Card X")),
         ];
         let figures = figures_of(results, &Completions::new());
-        let told: Vec<_> = figures.iter().map(|f| (f.category.workload.as_str(), f.figure.median)).collect();
+        let told: Vec<_> =
+            figures.iter().map(|made| (made.line.category.workload.as_str(), made.line.figure.median)).collect();
         assert_eq!(told, [("a", 200.0), ("b", 7.0)]);
         assert_eq!(
-            (figures[0].device.source, figures[1].device.source),
+            (figures[0].line.device.source, figures[1].line.device.source),
             (DeviceSource::Claimed, DeviceSource::Reported)
         );
-        assert_eq!(figures[0].device.inferred.as_deref(), Some("Card X"));
-        assert_eq!(figures[0].best_run_id, "a 300");
+        assert_eq!(figures[0].line.device.inferred.as_deref(), Some("Card X"));
+        assert_eq!(figures[0].line.best_run_id, "a 300");
         assert_eq!(figures[0].rates.runs(), 2);
     }
 
@@ -205,14 +211,14 @@ mod tests {
         let usual = (0..200_u32).map(|i| result("a", 100.0 + f64::from(i % 10), "ann", DeviceSource::Reported, None));
         let apart = (0..30).map(|_| result("a", 9000.0, "bob", DeviceSource::Reported, None));
         let figures = figures_of(usual.chain(apart).collect(), &Completions::new());
-        assert_eq!((figures[0].outlier_runs, figures[0].outliers.len()), (30, MOST_OUTLIERS));
+        assert_eq!((figures[0].line.outlier_runs, figures[0].line.outliers.len()), (30, MOST_OUTLIERS));
     }
 
     #[test]
     fn a_score_needs_every_workload_and_is_as_many_runs_as_the_fewest() {
         let of = |results: Vec<ProvenResult>| -> Option<DeviceFigure> {
             let figures = figures_of(results, &Completions::new());
-            score(&figures.iter().collect::<Vec<_>>(), &reference())
+            score(&figures.iter().map(|made| &made.line).collect::<Vec<_>>(), &reference())
         };
         let a = |rate| result("a", rate, "ann", DeviceSource::Reported, None);
         assert_eq!(of(vec![a(200.0)]), None);
@@ -237,6 +243,9 @@ mod tests {
             result("a", 2.0, "ann", DeviceSource::Reported, None),
             result("a", 3.0, "bob", DeviceSource::Reported, None),
         ];
-        assert_eq!(figures_of(results, &completions)[0].completion, Some(Completion { finished: 4, announced: 21 }));
+        assert_eq!(
+            figures_of(results, &completions)[0].line.completion,
+            Some(Completion { finished: 4, announced: 21 })
+        );
     }
 }

@@ -19,6 +19,8 @@ pub mod fuzzing;
 mod guard;
 mod headers;
 mod limits;
+#[doc(hidden)]
+pub mod load;
 mod markup;
 mod metrics;
 mod open_data;

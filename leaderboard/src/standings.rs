@@ -6,6 +6,7 @@ use results::api::{Completion, FigureOfDevice, StandingsPlace};
 
 use crate::figures::DeviceFigure;
 use crate::ranking::{self, Figure, Placed, places};
+use crate::storage::FastLine;
 
 /// The lines of a table with their places, the first first. Where lines are missing, they must be the slowest.
 pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
@@ -15,16 +16,26 @@ pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     places(figures).into_iter().filter_map(line).collect()
 }
 
-/// The place of a line among all that are at least as fast, itself among them.
-pub(crate) fn place_among(own: &DeviceFigure, at_least_as_fast: &[DeviceFigure]) -> Option<u64> {
-    let own = key(own);
-    let figures = at_least_as_fast.iter().map(|row| (key(row), row.figure.clone())).collect();
-    places(figures).into_iter().find(|placed| placed.device == own).map(|placed| placed.place as u64)
+/// The places of these lines by their keys: all lines of a table that are at least as fast as the slowest of interest.
+pub(crate) fn places_of(lines: Vec<FastLine>) -> HashMap<String, u64> {
+    let figure = |line: FastLine| {
+        let FastLine { device_key, backend, client_kind, median, lower_quartile, upper_quartile } = line;
+        // How many runs there are does not matter to a place.
+        let figure = Figure { median, lower_quartile, upper_quartile, runs: 0, submitters: 0 };
+        (key_of(&device_key, &backend, &client_kind), figure)
+    };
+    let placed = places(lines.into_iter().map(figure).collect());
+    placed.into_iter().map(|placed| (placed.device, placed.place as u64)).collect()
 }
 
-/// A line of a table; no part of it has a slash.
-fn key(row: &DeviceFigure) -> String {
-    format!("{}/{}/{}", row.device.key, row.category.backend, row.category.client_kind.name())
+/// By what a line of a table is known.
+pub(crate) fn key(row: &DeviceFigure) -> String {
+    key_of(&row.device.key, &row.category.backend, row.category.client_kind.name())
+}
+
+/// No part of it has a slash.
+fn key_of(device_key: &str, backend: &str, client_kind: &str) -> String {
+    format!("{device_key}/{backend}/{client_kind}")
 }
 
 fn line(place: usize, row: DeviceFigure) -> StandingsPlace {

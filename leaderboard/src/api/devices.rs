@@ -1,5 +1,7 @@
 //! A device's page.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
@@ -9,8 +11,8 @@ use results::api::{BrowserTaxOfDevice, CategoryFigure, DeviceSummary};
 use super::Leaderboard;
 use crate::error::ApiError;
 use crate::figures::DeviceFigure;
-use crate::ranking::{self, BrowserTax, browser_taxes};
-use crate::standings::{place_among, told};
+use crate::ranking::{self, BrowserTax, Category, browser_taxes};
+use crate::standings::{key, places_of, told};
 use crate::storage::{StorageError, TableQuery};
 
 /// Longer than any name that a record may have.
@@ -29,10 +31,7 @@ pub(crate) async fn show(
     }
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
     let rows = leaderboard.storage.figures_of_device(&key).await?;
-    let mut figures = Vec::with_capacity(rows.len());
-    for row in &rows {
-        figures.push(category_figure(&leaderboard, row).await?);
-    }
+    let figures = with_places(&leaderboard, &rows).await?;
     Ok(Json(DeviceSummary {
         device_key: device.key,
         device_name: device.name,
@@ -53,30 +52,44 @@ fn unknown_device() -> ApiError {
     )
 }
 
-/// A figure with its place in the table of its category.
-async fn category_figure(leaderboard: &Leaderboard, row: &DeviceFigure) -> Result<CategoryFigure, StorageError> {
+/// Figures with their places, each in the table of its suite, class, precision and workload.
+async fn with_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result<Vec<CategoryFigure>, StorageError> {
+    let mut tables: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
+    for row in rows {
+        let Category { suite, workload, precision, .. } = &row.category;
+        let table = (&suite.name, suite.version, row.class.name(), workload, precision.name());
+        tables.entry(table).or_default().push(row);
+    }
+    let mut figures = Vec::with_capacity(rows.len());
+    for lines in tables.into_values() {
+        let Some(first) = lines.first() else { continue };
+        let Category { suite, workload, precision, .. } = &first.category;
+        let table = TableQuery { suite, class: first.class, precision: *precision, backend: None, client: None };
+        let slowest = lines.iter().map(|line| line.figure.median).fold(f64::INFINITY, f64::min);
+        let (fast, of) = leaderboard.storage.at_least(&table, workload, slowest).await?;
+        let behind_all = fast.len() as u64 + 1;
+        let places = places_of(fast);
+        // Where its figures were made anew a moment ago, a line is behind all others.
+        let place = |line: &DeviceFigure| places.get(&key(line)).copied().unwrap_or(behind_all);
+        figures.extend(lines.into_iter().map(|line| category_figure(line, place(line), of)));
+    }
+    Ok(figures)
+}
+
+fn category_figure(row: &DeviceFigure, place: u64, of: u64) -> CategoryFigure {
     let category = &row.category;
-    let table = TableQuery {
-        suite: &category.suite,
-        class: row.class,
-        precision: category.precision,
-        backend: None,
-        client: None,
-    };
-    let (faster, of) = leaderboard.storage.at_least(&table, &category.workload, row.figure.median).await?;
-    Ok(CategoryFigure {
+    CategoryFigure {
         suite: category.suite.clone(),
         workload: Some(category.workload.clone()).filter(|workload| !workload.is_empty()),
         backend: category.backend.clone(),
         precision: category.precision,
         client_kind: category.client_kind,
         class: row.class,
-        // Where its figures were made anew a moment ago, it is behind all of them.
-        place: place_among(row, &faster).unwrap_or(faster.len() as u64 + 1),
+        place,
         of,
         figure: told(&row.figure),
         best_run_id: row.best_run_id.clone(),
-    })
+    }
 }
 
 fn taxes(rows: &[DeviceFigure]) -> Vec<BrowserTaxOfDevice> {

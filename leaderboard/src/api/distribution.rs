@@ -13,9 +13,8 @@ use super::run_id::RunId;
 use super::runs::{bad_query, read_query};
 use super::standings::{check_backend, current, known_suite};
 use crate::error::ApiError;
-use crate::figures::DeviceFigure;
 use crate::ranking::{Bin, Histogram, ReferenceScore, reference_of};
-use crate::storage::{Grouped, StandingRun, StorageError, TableQuery, WorkloadRate};
+use crate::storage::{Grouped, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
 
 /// Bins of one percent in each that is answered: five percent are as much as a chart can show.
 const BINS_IN_ONE: i32 = 5;
@@ -40,9 +39,9 @@ pub(crate) async fn show(
         backend: query.backend.as_deref(),
         client: query.client,
     };
-    let figures = leaderboard.storage.figures_in(&table, &query.workload).await?;
-    let rates = together(figures.iter());
-    let mut devices: Vec<&str> = figures.iter().map(|row| row.device.key.as_str()).collect();
+    let of_devices = leaderboard.storage.rates_in(&table, &query.workload).await?;
+    let rates = together(of_devices.iter());
+    let mut devices: Vec<&str> = of_devices.iter().map(|row| row.device_key.as_str()).collect();
     devices.sort_unstable();
     devices.dedup();
     let bin = |Bin { from, to, runs }| RateBin { from, to, runs };
@@ -80,21 +79,21 @@ async fn workload_standing(
     run: Option<&Grouped>,
     rate: &WorkloadRate,
 ) -> Result<WorkloadStanding, StorageError> {
-    let figures = match run.and_then(|run| Some((run, run.class?))) {
+    let devices = match run.and_then(|run| Some((run, run.class?))) {
         None => Vec::new(),
         Some((run, class)) => {
             let (suite, precision) = (&run.suite, rate.precision);
             let (backend, client) = (Some(run.backend.as_str()), Some(run.client_kind));
             let table = TableQuery { suite, class, precision, backend, client };
-            leaderboard.storage.figures_in(&table, &rate.workload).await?
+            leaderboard.storage.rates_in(&table, &rate.workload).await?
         }
     };
-    let among = |keep: &dyn Fn(&Grouped, &DeviceFigure) -> bool| {
-        together(figures.iter().filter(|row| run.is_some_and(|run| keep(run, row))))
+    let among = |keep: &dyn Fn(&Grouped, &RatesOfDevice) -> bool| {
+        together(devices.iter().filter(|row| run.is_some_and(|run| keep(run, row))))
     };
     let all = among(&|_, _| true);
-    let device = among(&|run, row| row.device.key == run.device_key);
-    let vendor = among(&|run, row| run.vendor.is_some() && row.device.vendor == run.vendor);
+    let device = among(&|run, row| row.device_key == run.device_key);
+    let vendor = among(&|run, row| run.vendor.is_some() && row.vendor == run.vendor);
     Ok(WorkloadStanding {
         workload: rate.workload.clone(),
         samples_per_second: rate.rate,
@@ -105,7 +104,7 @@ async fn workload_standing(
     })
 }
 
-fn together<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Histogram {
+fn together<'a>(figures: impl Iterator<Item = &'a RatesOfDevice>) -> Histogram {
     let mut sum = Histogram::default();
     figures.for_each(|row| sum.add(&row.rates));
     sum

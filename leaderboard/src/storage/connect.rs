@@ -31,6 +31,11 @@ pub(super) struct Dialect {
     pooled: &'static str,
     /// Begins a transaction whose reads are all of one moment.
     pub(super) begin_reading: &'static str,
+    /// Asks how a query would be performed if every index that can serve did; said before that, and the column of the
+    /// answer.
+    pub(super) before_explaining: &'static str,
+    pub(super) explain: &'static str,
+    pub(super) step: &'static str,
 }
 
 /// A commit has reached the disk before it returns, so that a killed server loses nothing that it acknowledged, and
@@ -38,7 +43,15 @@ pub(super) struct Dialect {
 const PRAGMAS: &str = "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
                        PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
 
-static SQLITE: Dialect = Dialect { connections: 4, alone: PRAGMAS, pooled: PRAGMAS, begin_reading: "BEGIN" };
+static SQLITE: Dialect = Dialect {
+    connections: 4,
+    alone: PRAGMAS,
+    pooled: PRAGMAS,
+    begin_reading: "BEGIN",
+    before_explaining: "SELECT 1",
+    explain: "EXPLAIN QUERY PLAN",
+    step: "detail",
+};
 
 static POSTGRES: Dialect = Dialect {
     connections: 10,
@@ -49,6 +62,10 @@ static POSTGRES: Dialect = Dialect {
     pooled: "SET lock_timeout = '10s'; SET statement_timeout = '30s'; \
              SET idle_in_transaction_session_timeout = '30s'",
     begin_reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    // Of a small table it would rather read everything.
+    before_explaining: "SET LOCAL enable_seqscan = off",
+    explain: "EXPLAIN",
+    step: "QUERY PLAN",
 };
 
 /// How to reach a data base.

@@ -24,14 +24,18 @@ macro_rules! columns {
     () => {
         "SELECT device_key, suite_name, suite_version, device_class, workload, backend, precision, client_kind, \
          device_name, device_source, inferred, vendor, median, lower_quartile, upper_quartile, runs, submitters, \
-         finished, announced, outlier_runs, outliers, best_run_id, rates"
+         finished, announced, outlier_runs, outliers, best_run_id"
     };
 }
 
 const FASTEST: &str =
     concat!(columns!(), of_table!(), " ORDER BY median DESC, device_key, backend, client_kind LIMIT $8");
-const AT_LEAST: &str = concat!(columns!(), of_table!(), " AND median >= $8");
-const ALL: &str = concat!(columns!(), of_table!());
+const AT_LEAST: &str = concat!(
+    "SELECT device_key, backend, client_kind, median, lower_quartile, upper_quartile",
+    of_table!(),
+    " AND median >= $8"
+);
+const RATES: &str = concat!("SELECT device_key, vendor, rates", of_table!());
 const TOTAL: &str = concat!("SELECT COUNT(*) AS total", of_table!());
 const OF_DEVICE: &str = concat!(
     columns!(),
@@ -46,6 +50,24 @@ pub(crate) struct TableQuery<'a> {
     pub(crate) precision: Precision,
     pub(crate) backend: Option<&'a str>,
     pub(crate) client: Option<ClientKind>,
+}
+
+/// A line of a table, as far as places depend on it.
+pub(crate) struct FastLine {
+    pub(crate) device_key: String,
+    pub(crate) backend: String,
+    /// As the data base has it.
+    pub(crate) client_kind: String,
+    pub(crate) median: f64,
+    pub(crate) lower_quartile: f64,
+    pub(crate) upper_quartile: f64,
+}
+
+/// How many proven runs of a device have which rate.
+pub(crate) struct RatesOfDevice {
+    pub(crate) device_key: String,
+    pub(crate) vendor: Option<String>,
+    pub(crate) rates: Histogram,
 }
 
 macro_rules! bound {
@@ -87,21 +109,28 @@ impl Storage {
         query: &TableQuery<'_>,
         workload: &str,
         median: f64,
-    ) -> Result<(Vec<DeviceFigure>, u64), StorageError> {
+    ) -> Result<(Vec<FastLine>, u64), StorageError> {
         let rows = bound!(AT_LEAST, query, workload).bind(median).fetch_all(&self.pool).await?;
         let total = bound!(TOTAL, query, workload).fetch_one(&self.pool).await?;
-        let figures = rows.iter().map(device_figure).collect::<Result<_, _>>()?;
-        Ok((figures, u64::try_from(total.try_get::<i64, _>("total")?)?))
+        let lines = rows.iter().map(fast_line).collect::<Result<_, _>>()?;
+        Ok((lines, u64::try_from(total.try_get::<i64, _>("total")?)?))
     }
 
-    /// All lines of a table, in no order.
-    pub(crate) async fn figures_in(
+    /// The rates behind all lines of a table, in no order.
+    pub(crate) async fn rates_in(
         &self,
         query: &TableQuery<'_>,
         workload: &str,
-    ) -> Result<Vec<DeviceFigure>, StorageError> {
-        let rows = bound!(ALL, query, workload).fetch_all(&self.pool).await?;
-        rows.iter().map(device_figure).collect()
+    ) -> Result<Vec<RatesOfDevice>, StorageError> {
+        let rows = bound!(RATES, query, workload).fetch_all(&self.pool).await?;
+        let rates = |row: &AnyRow| {
+            Ok(RatesOfDevice {
+                device_key: row.try_get("device_key")?,
+                vendor: row.try_get("vendor")?,
+                rates: serde_json::from_str(row.try_get("rates")?)?,
+            })
+        };
+        rows.iter().map(rates).collect()
     }
 
     /// Everything that the proven runs of a device come to.
@@ -109,6 +138,17 @@ impl Storage {
         let rows = sqlx::query(OF_DEVICE).bind(device_key).fetch_all(&self.pool).await?;
         rows.iter().map(device_figure).collect()
     }
+}
+
+fn fast_line(row: &AnyRow) -> Result<FastLine, StorageError> {
+    Ok(FastLine {
+        device_key: row.try_get("device_key")?,
+        backend: row.try_get("backend")?,
+        client_kind: row.try_get("client_kind")?,
+        median: row.try_get("median")?,
+        lower_quartile: row.try_get("lower_quartile")?,
+        upper_quartile: row.try_get("upper_quartile")?,
+    })
 }
 
 fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {
@@ -139,27 +179,20 @@ fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {
         outlier_runs: u64::try_from(count("outlier_runs")?)?,
         outliers: serde_json::from_str(row.try_get("outliers")?)?,
         best_run_id: row.try_get("best_run_id")?,
-        rates: serde_json::from_str::<Histogram>(row.try_get("rates")?)?,
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::storage::DatabaseAddress;
-
-    #[tokio::test]
-    async fn every_table_is_read_from_an_index() {
-        let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("plans.sqlite"))).await.unwrap();
-        for query in [FASTEST, AT_LEAST, ALL, TOTAL, OF_DEVICE] {
-            let mut explain = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}")));
-            for number in 1..=8 {
-                explain = if query.contains(&format!("${number}")) { explain.bind(1) } else { explain };
-            }
-            let rows = explain.fetch_all(&storage.pool).await.unwrap();
-            let plan: Vec<String> = rows.iter().map(|row| row.try_get("detail").unwrap()).collect();
-            assert!(plan.iter().all(|step| step.starts_with("SEARCH figures USING")), "{query}: {plan:#?}");
-        }
-    }
+/// Every query of this file, each with a value for every parameter; for looking at how they are performed.
+pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
+    let table = ["'quick'", "1", "'gpu'", "'f32'", "'caffe-mnist'", "NULL", "NULL"];
+    let of = |query: &str, more: &[&str]| {
+        (query.to_owned(), table.iter().chain(more).map(|value| (*value).to_owned()).collect())
+    };
+    vec![
+        of(FASTEST, &["50"]),
+        of(AT_LEAST, &["1e5"]),
+        of(RATES, &[]),
+        of(TOTAL, &[]),
+        (OF_DEVICE.to_owned(), vec!["'reported-example-gpu-9000'".to_owned()]),
+    ]
 }

@@ -169,74 +169,35 @@ fn precision(row: &AnyRow) -> Result<Precision, StorageError> {
     Precision::named(name).ok_or_else(|| unknown_word("precision", name))
 }
 
-#[cfg(test)]
-mod tests {
-    use results::api::RankedClass;
-
-    use super::*;
-    use crate::storage::DatabaseAddress;
-
-    /// The steps in which SQLite would perform a query.
-    async fn plan(storage: &Storage, query: &str, parameters: usize) -> Vec<String> {
-        let mut explain = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}")));
-        for _ in 0..parameters {
-            explain = explain.bind(1);
-        }
-        let rows = explain.fetch_all(&storage.pool).await.unwrap();
-        rows.iter().map(|row| row.try_get("detail").unwrap()).collect()
+/// Every kind of list, each with a value for every parameter; for looking at how they are performed.
+pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
+    let mut queries = vec![
+        (recent_of_device(), values(&["'reported-example-gpu-9000'", "20"])),
+        (DEVICE.to_owned(), values(&["'reported-example-gpu-9000'"])),
+    ];
+    for query in kinds() {
+        let chosen = Chosen::by(&query);
+        let quoted: Vec<String> = chosen.values.iter().map(|value| format!("'{value}'")).collect();
+        queries.push((chosen.rows(), [quoted.clone(), values(&["100", "10000"])].concat()));
+        queries.push((chosen.count(), [quoted, vec![MOST_COUNTED.to_string()]].concat()));
     }
+    queries
+}
 
-    async fn empty() -> (tempfile::TempDir, Storage) {
-        let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("plans.sqlite"))).await.unwrap();
-        (folder, storage)
-    }
+/// Every combination of filters for which there is an index.
+fn kinds() -> Vec<ListRuns> {
+    let all = ListRuns::default();
+    let workload = ListRuns { workload: Some("caffe-mnist".to_owned()), ..all.clone() };
+    let backend = Some("wgsl".to_owned());
+    let precision = Some(Precision::F16);
+    let both = ListRuns { backend: backend.clone(), precision, ..workload.clone() };
+    let of_backend = ListRuns { backend, ..workload.clone() };
+    let of_precision = ListRuns { precision, ..workload.clone() };
+    let shown = [all, workload, of_backend, of_precision, both];
+    let ranked = shown.clone().map(|query| ListRuns { ranked: true, ..query });
+    shown.into_iter().chain(ranked).collect()
+}
 
-    #[tokio::test]
-    async fn every_list_is_read_from_an_index_of_its_own() {
-        let (_folder, storage) = empty().await;
-        let workload = || Some("caffe-mnist".to_owned());
-        let backend = || Some("wgsl".to_owned());
-        let precision = Some(Precision::F16);
-        let all = ListRuns::default();
-        for (query, index) in [
-            (all.clone(), "results_newest"),
-            (ListRuns { workload: workload(), ..all.clone() }, "results_fastest"),
-            (ListRuns { workload: workload(), backend: backend(), ..all.clone() }, "results_fastest_of_backend"),
-            (ListRuns { workload: workload(), precision, ..all.clone() }, "results_fastest_of_precision"),
-            (
-                ListRuns { workload: workload(), backend: backend(), precision, ..all.clone() },
-                "results_fastest_of_both",
-            ),
-            (ListRuns { ranked: true, ..all.clone() }, "results_ranked_newest"),
-            (ListRuns { ranked: true, workload: workload(), ..all.clone() }, "results_ranked"),
-            (
-                ListRuns { ranked: true, workload: workload(), backend: backend(), ..all.clone() },
-                "results_ranked_of_backend",
-            ),
-            (ListRuns { ranked: true, class: Some(RankedClass::Processor), ..all }, "results_ranked_newest"),
-        ] {
-            let chosen = Chosen::by(&query);
-            for (sql, more) in [(chosen.rows(), 2), (chosen.count(), 1)] {
-                let plan = plan(&storage, &sql, chosen.values.len() + more).await;
-                let from_index = |step: &String| {
-                    let words: Vec<&str> = step.split(' ').collect();
-                    words.windows(2).any(|pair| pair == ["INDEX", index])
-                };
-                assert!(plan.iter().any(from_index), "{query:?}: {plan:#?}");
-                let reads_all = |step: &String| step.starts_with("SCAN results") && !from_index(step);
-                assert!(!plan.iter().any(|step| reads_all(step) || step.starts_with("SCAN runs")), "{plan:#?}");
-            }
-        }
-    }
-
-    #[tokio::test]
-    async fn the_latest_of_a_device_are_found_by_its_key() {
-        let (_folder, storage) = empty().await;
-        for (query, parameters) in [(recent_of_device(), 2), (DEVICE.to_owned(), 1)] {
-            let plan = plan(&storage, &query, parameters).await;
-            assert!(plan.iter().any(|step| step.contains("SEARCH runs USING INDEX runs_by_device")), "{plan:#?}");
-            assert!(!plan.iter().any(|step| step.contains("SCAN")), "{plan:#?}");
-        }
-    }
+fn values(values: &[&str]) -> Vec<String> {
+    values.iter().map(|value| (*value).to_owned()).collect()
 }

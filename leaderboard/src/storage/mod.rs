@@ -3,6 +3,7 @@
 
 mod address;
 mod budgets;
+mod bulk;
 mod checkpoints;
 mod connect;
 mod copies;
@@ -29,7 +30,7 @@ pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress}
 use connect::{Dialect, IfMissing, Way};
 pub(crate) use copies::leave_alone;
 pub(crate) use export::Place;
-pub(crate) use figures::TableQuery;
+pub(crate) use figures::{FastLine, RatesOfDevice, TableQuery};
 pub(crate) use runs::{Acceptance, NewRun};
 pub(crate) use standing_run::{Grouped, StandingRun, WorkloadRate};
 pub(crate) use started::Started;

@@ -13,7 +13,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::values::unknown_word;
 use super::{Storage, StorageError};
-use crate::figures::{Completions, DeviceDescription, DeviceFigure, ProvenResult, figures_of};
+use crate::figures::{Completions, DeviceDescription, DeviceFigure, MadeFigure, ProvenResult, figures_of};
 use crate::ranking::{Category, Completion, ProvenRun};
 
 /// What others left stale, because they were stopped in between, is looked for so often.
@@ -76,7 +76,7 @@ impl Storage {
         rows.iter().map(completion).collect()
     }
 
-    async fn replace_figures(&self, device: &str, mark: &str, figures: &[DeviceFigure]) -> Result<(), StorageError> {
+    async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<(), StorageError> {
         let mut transaction = self.pool.begin().await?;
         let as_marked = sqlx::query("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2")
             .bind(device)
@@ -94,8 +94,9 @@ impl Storage {
     }
 }
 
-async fn insert(connection: &mut AnyConnection, row: &DeviceFigure) -> Result<(), StorageError> {
-    let DeviceFigure { device, class, category, figure, .. } = row;
+async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(), StorageError> {
+    let MadeFigure { line, rates } = made;
+    let DeviceFigure { device, class, category, figure, .. } = line;
     sqlx::query(
         "INSERT INTO figures (device_key, suite_name, suite_version, device_class, workload, backend, precision, \
          client_kind, device_name, device_source, inferred, vendor, median, lower_quartile, upper_quartile, runs, \
@@ -119,12 +120,12 @@ async fn insert(connection: &mut AnyConnection, row: &DeviceFigure) -> Result<()
     .bind(figure.upper_quartile)
     .bind(i64::try_from(figure.runs)?)
     .bind(i64::try_from(figure.submitters)?)
-    .bind(row.completion.map(|completion| i64::try_from(completion.finished)).transpose()?)
-    .bind(row.completion.map(|completion| i64::try_from(completion.announced)).transpose()?)
-    .bind(i64::try_from(row.outlier_runs)?)
-    .bind(serde_json::to_string(&row.outliers)?)
-    .bind(&row.best_run_id)
-    .bind(serde_json::to_string(&row.rates)?)
+    .bind(line.completion.map(|completion| i64::try_from(completion.finished)).transpose()?)
+    .bind(line.completion.map(|completion| i64::try_from(completion.announced)).transpose()?)
+    .bind(i64::try_from(line.outlier_runs)?)
+    .bind(serde_json::to_string(&line.outliers)?)
+    .bind(&line.best_run_id)
+    .bind(serde_json::to_string(rates)?)
     .execute(connection)
     .await?;
     Ok(())
@@ -177,4 +178,9 @@ fn completion(row: &AnyRow) -> Result<((String, Suite), Completion), StorageErro
     let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
     let completion = Completion { finished: count("finished")?, announced: count("announced")? };
     Ok(((row.try_get("submitter")?, suite(row)?), completion))
+}
+
+/// What a device's figures are made from, with a value for each parameter; for looking at how it is performed.
+pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
+    [PROVEN, COMPLETIONS].map(|query| (query.to_owned(), vec!["'reported-example-gpu-9000'".to_owned()])).into()
 }

@@ -225,7 +225,7 @@ async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tie
 }
 
 /// `false` when a run with the same fingerprint is stored.
-async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<bool, StorageError> {
+pub(super) async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<bool, StorageError> {
     let device = &run.record.device;
     let insert = sqlx::query(concat!(
         "INSERT INTO runs (",
@@ -255,7 +255,7 @@ async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<
 }
 
 /// Only completed workloads have results; the others stay in the record.
-async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
+pub(super) async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
     for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
         sqlx::query(
             "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable, \

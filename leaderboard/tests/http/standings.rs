@@ -1,55 +1,12 @@
 //! Places of devices: from all proven runs, with one voice for each submitter and day.
 
-use leaderboard::{Protection, ProxyHeader};
-use results::api::{AcceptedRun, Completion, DeviceSource, Standings, StandingsPlace, StartRun, StartedRun, Tier};
-use results::{ClientKind, DeviceKind, RunRecord};
+use results::api::{Completion, DeviceSource, Standings, StandingsPlace, StartedRun, Tier};
+use results::{ClientKind, DeviceKind};
 
+use crate::support::people::{ANN, BOB, accepted_by, announced_by, board, in_browser, on, proven_by};
 use crate::support::{TestServer, record};
 
 const QUICK: &str = "/api/v1/standings?suite=quick";
-const ANN: &str = "192.0.2.7";
-const BOB: &str = "198.51.100.9";
-
-/// A server that is told by a proxy whose request it is.
-fn board() -> TestServer {
-    let trusted_proxy_header = Some(ProxyHeader::XForwardedFor);
-    TestServer::protected_by(Protection { trusted_proxy_header, announcements_per_hour: 0, ..Protection::default() })
-}
-
-fn announced_by(server: &TestServer, who: &str) -> StartedRun {
-    let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
-    let headers = [("content-type", "application/json"), ("x-forwarded-for", who)];
-    let answer = server.send("POST", "/api/v1/runs", &headers, &serde_json::to_vec(&start).unwrap());
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.parse()
-}
-
-/// A run that somebody announced and handed in, with summaries that follow from `change`.
-fn accepted_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
-    let started = announced_by(server, who);
-    let mut record = record::for_run(&started);
-    server.pass(record.provenance.wall_seconds);
-    change(&mut record);
-    record::summarise(&mut record);
-    let answer = server.upload(&started.run_id, &record);
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.parse()
-}
-
-fn proven_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> String {
-    let run = accepted_by(server, who, change);
-    server.set_tier(&run.run_id, Tier::Proven);
-    run.run_id
-}
-
-/// So many times as fast, on a device of this name.
-fn on(device: &str, factor: u32) -> impl Fn(&mut RunRecord) {
-    move |record| {
-        record.device.adapter.name = device.to_owned();
-        record::speed_up(record, factor);
-    }
-}
-
 fn standings(server: &TestServer, query: &str) -> Standings {
     let answer = server.get(&format!("{QUICK}{query}"));
     assert_eq!(answer.status, 200, "{}", answer.text());
@@ -59,18 +16,6 @@ fn standings(server: &TestServer, query: &str) -> Standings {
 /// The places of the suite's first workload.
 fn places(server: &TestServer, query: &str) -> Vec<StandingsPlace> {
     standings(server, query).tables.swap_remove(0).places
-}
-
-fn in_browser(record: &mut RunRecord) {
-    let client = &mut record.provenance.client;
-    (client.kind, client.name, client.version) = (ClientKind::Browser, "Chrome".to_owned(), "142".to_owned());
-    record.device.requested_adapter = "browser".to_owned();
-    let adapter = &mut record.device.adapter;
-    adapter.name = "nvidia ampere".to_owned();
-    adapter.vendor = "nvidia".to_owned();
-    adapter.architecture = "ampere".to_owned();
-    adapter.api = "WebGPU".to_owned();
-    adapter.kind = DeviceKind::Unknown;
 }
 
 #[test]
