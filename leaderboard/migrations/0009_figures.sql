@@ -45,20 +45,11 @@ CREATE TABLE figures (
     backend TEXT NOT NULL,
     precision TEXT NOT NULL,
     client_kind TEXT NOT NULL,
-    device_name TEXT NOT NULL,
-    device_source TEXT NOT NULL,
-    inferred TEXT,
     vendor TEXT,
     median DOUBLE PRECISION NOT NULL,
     lower_quartile DOUBLE PRECISION NOT NULL,
     upper_quartile DOUBLE PRECISION NOT NULL,
-    runs BIGINT NOT NULL,
-    submitters BIGINT NOT NULL,
-    finished BIGINT,
-    announced BIGINT,
-    outlier_runs BIGINT NOT NULL,
-    outliers TEXT NOT NULL,             -- JSON list of the ids of some of them
-    best_run_id TEXT NOT NULL,
+    line TEXT NOT NULL,                 -- JSON of figures::DeviceFigure
     rates TEXT NOT NULL,                -- JSON of ranking::Histogram
     PRIMARY KEY (device_key, suite_name, suite_version, device_class, workload, backend, precision, client_kind)
 );

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use results::Suite;
 use results::api::{DeviceSource, RankedClass};
+use serde::{Deserialize, Serialize};
 
 use crate::ranking::{Category, Completion, Figure, Histogram, ProvenRun, ReferenceScore, outliers, reference_of};
 
@@ -11,7 +12,7 @@ use crate::ranking::{Category, Completion, Figure, Histogram, ProvenRun, Referen
 const MOST_OUTLIERS: usize = 20;
 
 /// Which device it is, as far as anybody says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceDescription {
     pub(crate) key: String,
     pub(crate) name: String,
@@ -30,7 +31,7 @@ pub(crate) struct ProvenResult {
 }
 
 /// What all proven runs of a device come to in one category.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceFigure {
     pub(crate) device: DeviceDescription,
     pub(crate) class: RankedClass,

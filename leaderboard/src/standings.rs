@@ -19,23 +19,18 @@ pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
 /// The places of these lines by their keys: all lines of a table that are at least as fast as the slowest of interest.
 pub(crate) fn places_of(lines: Vec<FastLine>) -> HashMap<String, u64> {
     let figure = |line: FastLine| {
-        let FastLine { device_key, backend, client_kind, median, lower_quartile, upper_quartile } = line;
+        let FastLine { key, median, lower_quartile, upper_quartile } = line;
         // How many runs there are does not matter to a place.
         let figure = Figure { median, lower_quartile, upper_quartile, runs: 0, submitters: 0 };
-        (key_of(&device_key, &backend, &client_kind), figure)
+        (key, figure)
     };
     let placed = places(lines.into_iter().map(figure).collect());
     placed.into_iter().map(|placed| (placed.device, placed.place as u64)).collect()
 }
 
-/// By what a line of a table is known.
+/// By what a line of a table is known, as [`FastLine`] has it.
 pub(crate) fn key(row: &DeviceFigure) -> String {
-    key_of(&row.device.key, &row.category.backend, row.category.client_kind.name())
-}
-
-/// No part of it has a slash.
-fn key_of(device_key: &str, backend: &str, client_kind: &str) -> String {
-    format!("{device_key}/{backend}/{client_kind}")
+    format!("{}/{}/{}", row.device.key, row.category.backend, row.category.client_kind.name())
 }
 
 fn line(place: usize, row: DeviceFigure) -> StandingsPlace {

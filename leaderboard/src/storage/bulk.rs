@@ -11,7 +11,7 @@ use super::{NewRun, Storage, StorageError, figures, list, refreshing};
 impl Storage {
     /// Stores them all or none.
     pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<(), StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         for run in runs {
             if !insert_run(&mut transaction, run).await? {
                 continue;

@@ -8,6 +8,7 @@ use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, ConnectOptions, Executor};
 
 use super::address::DatabaseAddress;
+use super::writing::turns;
 use super::{Storage, StorageError};
 
 /// How long a writer waits for the one before it, and a request for a connection.
@@ -25,6 +26,8 @@ pub(super) struct Dialect {
     /// SQLite writes one at a time, so that more would only wait for each other; a PostgreSQL server allows a hundred
     /// by itself, for all servers together.
     connections: u32,
+    /// Those of them that may write at once.
+    writers: usize,
     /// Said first on a connection of its own.
     alone: &'static str,
     /// Said first on each connection of the pool.
@@ -45,6 +48,7 @@ const PRAGMAS: &str = "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; P
 
 static SQLITE: Dialect = Dialect {
     connections: 4,
+    writers: 1,
     alone: PRAGMAS,
     pooled: PRAGMAS,
     begin_reading: "BEGIN",
@@ -55,6 +59,7 @@ static SQLITE: Dialect = Dialect {
 
 static POSTGRES: Dialect = Dialect {
     connections: 10,
+    writers: 10,
     // Bringing tables up to date may take its time, and that they are there already is not worth a line in the log.
     alone: "SET client_min_messages = warning",
     // A request does not wait for ever: neither for a lock, nor for an answer, nor for a server that went away while
@@ -102,7 +107,7 @@ impl Way {
                 })
             })
             .connect_lazy_with(self.options);
-        Storage { pool, dialect: self.dialect }
+        Storage { pool, writers: turns(self.dialect.writers), dialect: self.dialect }
     }
 }
 

@@ -21,7 +21,7 @@ impl Storage {
         let mut in_order: Vec<&String> = run_ids.iter().collect();
         in_order.sort();
         let mut devices = BTreeSet::new();
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         for run_id in in_order {
             let Some(deleted) = delete(&mut transaction, run_id).await? else {
                 transaction.rollback().await?;

@@ -1,15 +1,14 @@
 //! Reads figures of devices, each from an index: for the tables of a suite, for a device's page and for distributions.
 
-use results::api::{DeviceSource, RankedClass};
+use results::api::RankedClass;
 use results::{ClientKind, Precision, Suite};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::refreshing::{category, class};
 use super::values::unknown_word;
 use super::{Storage, StorageError};
-use crate::figures::{DeviceDescription, DeviceFigure};
-use crate::ranking::{Completion, Figure, Histogram};
+use crate::figures::DeviceFigure;
+use crate::ranking::Histogram;
 
 /// The lines of a table, as parameters 1 to 7.
 macro_rules! of_table {
@@ -20,28 +19,22 @@ macro_rules! of_table {
     };
 }
 
-macro_rules! columns {
-    () => {
-        "SELECT device_key, suite_name, suite_version, device_class, workload, backend, precision, client_kind, \
-         device_name, device_source, inferred, vendor, median, lower_quartile, upper_quartile, runs, submitters, \
-         finished, announced, outlier_runs, outliers, best_run_id"
-    };
-}
-
 const FASTEST: &str =
-    concat!(columns!(), of_table!(), " ORDER BY median DESC, device_key, backend, client_kind LIMIT $8");
+    concat!("SELECT line", of_table!(), " ORDER BY median DESC, device_key, backend, client_kind LIMIT $8");
+const TOTAL: &str = concat!("SELECT COUNT(*) AS total", of_table!());
+const OF_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
+     ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
+
+// These two need all lines of a table, of which there may be thousands. Handing over a row takes longer than finding it,
+// so that the data base puts them together. What stands between the parts is in none of them.
 const AT_LEAST: &str = concat!(
-    "SELECT device_key, backend, client_kind, median, lower_quartile, upper_quartile",
+    "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
+     || '|' || upper_quartile, ';') AS lines",
     of_table!(),
     " AND median >= $8"
 );
-const RATES: &str = concat!("SELECT device_key, vendor, rates", of_table!());
-const TOTAL: &str = concat!("SELECT COUNT(*) AS total", of_table!());
-const OF_DEVICE: &str = concat!(
-    columns!(),
-    " FROM figures WHERE device_key = $1 \
-     ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind"
-);
+const RATES: &str =
+    concat!("SELECT string_agg(device_key || '|' || COALESCE(vendor, '') || '|' || rates, ';') AS lines", of_table!());
 
 /// Which lines stand in a table.
 pub(crate) struct TableQuery<'a> {
@@ -54,10 +47,8 @@ pub(crate) struct TableQuery<'a> {
 
 /// A line of a table, as far as places depend on it.
 pub(crate) struct FastLine {
-    pub(crate) device_key: String,
-    pub(crate) backend: String,
-    /// As the data base has it.
-    pub(crate) client_kind: String,
+    /// Device, back end and kind of client, which have no slashes.
+    pub(crate) key: String,
     pub(crate) median: f64,
     pub(crate) lower_quartile: f64,
     pub(crate) upper_quartile: f64,
@@ -110,9 +101,9 @@ impl Storage {
         workload: &str,
         median: f64,
     ) -> Result<(Vec<FastLine>, u64), StorageError> {
-        let rows = bound!(AT_LEAST, query, workload).bind(median).fetch_all(&self.pool).await?;
+        let row = bound!(AT_LEAST, query, workload).bind(median).fetch_one(&self.pool).await?;
         let total = bound!(TOTAL, query, workload).fetch_one(&self.pool).await?;
-        let lines = rows.iter().map(fast_line).collect::<Result<_, _>>()?;
+        let lines = parts(row.try_get("lines")?, fast_line)?;
         Ok((lines, u64::try_from(total.try_get::<i64, _>("total")?)?))
     }
 
@@ -122,15 +113,8 @@ impl Storage {
         query: &TableQuery<'_>,
         workload: &str,
     ) -> Result<Vec<RatesOfDevice>, StorageError> {
-        let rows = bound!(RATES, query, workload).fetch_all(&self.pool).await?;
-        let rates = |row: &AnyRow| {
-            Ok(RatesOfDevice {
-                device_key: row.try_get("device_key")?,
-                vendor: row.try_get("vendor")?,
-                rates: serde_json::from_str(row.try_get("rates")?)?,
-            })
-        };
-        rows.iter().map(rates).collect()
+        let row = bound!(RATES, query, workload).fetch_one(&self.pool).await?;
+        parts(row.try_get("lines")?, rates_of_device)
     }
 
     /// Everything that the proven runs of a device come to.
@@ -140,45 +124,32 @@ impl Storage {
     }
 }
 
-fn fast_line(row: &AnyRow) -> Result<FastLine, StorageError> {
-    Ok(FastLine {
-        device_key: row.try_get("device_key")?,
-        backend: row.try_get("backend")?,
-        client_kind: row.try_get("client_kind")?,
-        median: row.try_get("median")?,
-        lower_quartile: row.try_get("lower_quartile")?,
-        upper_quartile: row.try_get("upper_quartile")?,
-    })
+fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {
+    Ok(serde_json::from_str(row.try_get("line")?)?)
 }
 
-fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {
-    let count = |name: &str| -> Result<i64, StorageError> { Ok(row.try_get(name)?) };
-    let source: &str = row.try_get("device_source")?;
-    let (finished, announced): (Option<i64>, Option<i64>) = (row.try_get("finished")?, row.try_get("announced")?);
-    let completion = finished.zip(announced).map(|(finished, announced)| -> Result<Completion, StorageError> {
-        Ok(Completion { finished: u64::try_from(finished)?, announced: u64::try_from(announced)? })
-    });
-    Ok(DeviceFigure {
-        device: DeviceDescription {
-            key: row.try_get("device_key")?,
-            name: row.try_get("device_name")?,
-            source: DeviceSource::named(source).ok_or_else(|| unknown_word("device_source", source))?,
-            inferred: row.try_get("inferred")?,
-            vendor: row.try_get("vendor")?,
-        },
-        class: class(row, "device_class")?,
-        category: category(row)?,
-        figure: Figure {
-            median: row.try_get("median")?,
-            lower_quartile: row.try_get("lower_quartile")?,
-            upper_quartile: row.try_get("upper_quartile")?,
-            runs: usize::try_from(count("runs")?)?,
-            submitters: usize::try_from(count("submitters")?)?,
-        },
-        completion: completion.transpose()?,
-        outlier_runs: u64::try_from(count("outlier_runs")?)?,
-        outliers: serde_json::from_str(row.try_get("outliers")?)?,
-        best_run_id: row.try_get("best_run_id")?,
+/// What the data base put together; it says nothing of no lines.
+fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T, StorageError>) -> Result<Vec<T>, StorageError> {
+    together.into_iter().flat_map(|lines| lines.split(';')).map(read).collect()
+}
+
+fn fast_line(line: &str) -> Result<FastLine, StorageError> {
+    let broken = || unknown_word("line", line);
+    let mut words = line.split('|');
+    let key = words.next().ok_or_else(broken)?.to_owned();
+    let mut number = || words.next().and_then(|word| word.parse().ok()).ok_or_else(broken);
+    Ok(FastLine { key, median: number()?, lower_quartile: number()?, upper_quartile: number()? })
+}
+
+fn rates_of_device(line: &str) -> Result<RatesOfDevice, StorageError> {
+    let mut words = line.splitn(3, '|');
+    let (Some(device), Some(vendor), Some(rates)) = (words.next(), words.next(), words.next()) else {
+        return Err(unknown_word("line", line));
+    };
+    Ok(RatesOfDevice {
+        device_key: device.to_owned(),
+        vendor: Some(vendor.to_owned()).filter(|vendor| !vendor.is_empty()),
+        rates: serde_json::from_str(rates)?,
     })
 }
 

@@ -23,8 +23,12 @@ mod submitters;
 mod trouble;
 mod values;
 mod verifications;
+mod writing;
+
+use std::sync::Arc;
 
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
+use tokio::sync::Semaphore;
 
 pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
 use connect::{Dialect, IfMissing, Way};
@@ -42,6 +46,7 @@ pub(crate) use verifications::Verification;
 #[derive(Clone)]
 pub(crate) struct Storage {
     pool: AnyPool,
+    writers: Arc<Semaphore>,
     dialect: &'static Dialect,
 }
 

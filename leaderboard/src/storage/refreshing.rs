@@ -77,7 +77,7 @@ impl Storage {
     }
 
     async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<(), StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         let as_marked = sqlx::query("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2")
             .bind(device)
             .bind(mark)
@@ -99,9 +99,8 @@ async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(),
     let DeviceFigure { device, class, category, figure, .. } = line;
     sqlx::query(
         "INSERT INTO figures (device_key, suite_name, suite_version, device_class, workload, backend, precision, \
-         client_kind, device_name, device_source, inferred, vendor, median, lower_quartile, upper_quartile, runs, \
-         submitters, finished, announced, outlier_runs, outliers, best_run_id, rates) VALUES ($1, $2, $3, $4, $5, $6, \
-         $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)",
+         client_kind, vendor, median, lower_quartile, upper_quartile, line, rates) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     )
     .bind(&device.key)
     .bind(&category.suite.name)
@@ -111,20 +110,11 @@ async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(),
     .bind(&category.backend)
     .bind(category.precision.name())
     .bind(category.client_kind.name())
-    .bind(&device.name)
-    .bind(device.source.name())
-    .bind(&device.inferred)
     .bind(&device.vendor)
     .bind(figure.median)
     .bind(figure.lower_quartile)
     .bind(figure.upper_quartile)
-    .bind(i64::try_from(figure.runs)?)
-    .bind(i64::try_from(figure.submitters)?)
-    .bind(line.completion.map(|completion| i64::try_from(completion.finished)).transpose()?)
-    .bind(line.completion.map(|completion| i64::try_from(completion.announced)).transpose()?)
-    .bind(i64::try_from(line.outlier_runs)?)
-    .bind(serde_json::to_string(&line.outliers)?)
-    .bind(&line.best_run_id)
+    .bind(serde_json::to_string(line)?)
     .bind(serde_json::to_string(rates)?)
     .execute(connection)
     .await?;
@@ -153,7 +143,7 @@ fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult, StorageErro
 }
 
 /// Suite, workload, back end, precision and kind of client.
-pub(super) fn category(row: &AnyRow) -> Result<Category, StorageError> {
+fn category(row: &AnyRow) -> Result<Category, StorageError> {
     let (precision, client): (&str, &str) = (row.try_get("precision")?, row.try_get("client_kind")?);
     Ok(Category {
         suite: suite(row)?,
@@ -164,7 +154,7 @@ pub(super) fn category(row: &AnyRow) -> Result<Category, StorageError> {
     })
 }
 
-pub(super) fn class(row: &AnyRow, column: &'static str) -> Result<RankedClass, StorageError> {
+fn class(row: &AnyRow, column: &'static str) -> Result<RankedClass, StorageError> {
     let word: &str = row.try_get(column)?;
     RankedClass::named(word).ok_or_else(|| unknown_word(column, word))
 }

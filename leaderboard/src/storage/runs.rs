@@ -67,7 +67,7 @@ impl Storage {
 
     /// Nothing when the same record is stored already.
     async fn store(&self, run: &NewRun<'_>) -> Result<Option<Acceptance>, StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         // The first statement writes, so that of two equal requests the second waits here and then sees the first.
         if run.registered {
             let used = sqlx::query("UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE")
@@ -168,7 +168,7 @@ impl Storage {
 
     /// Adds one more secret that may delete the run; `false` when it has `most` of them already, or is gone.
     pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool, StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         if hold(&mut transaction, run_id).await?.is_none() {
             transaction.rollback().await?;
             return Ok(false);
@@ -196,7 +196,7 @@ impl Storage {
 
     /// Gives a run another tier and returns the one it had; nothing when there is no such run.
     pub(crate) async fn set_tier(&self, run_id: &str, new: Tier) -> Result<Option<Tier>, StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         let before = hold(&mut transaction, run_id).await?;
         if before.is_some() {
             sqlx::query("UPDATE runs SET tier = $1 WHERE run_id = $2")

@@ -16,6 +16,7 @@ pub(crate) struct Verification {
 impl Storage {
     /// Takes the run that has waited longest, until `until`: whoever dies with it leaves it to others then.
     pub(crate) async fn take_verification(&self, now: f64, until: f64) -> Result<Option<Verification>, StorageError> {
+        let turn = self.turn().await?;
         let taken = sqlx::query(
             "UPDATE verifications SET taken_until_unix_seconds = $1, attempts = attempts + 1 \
              WHERE taken_until_unix_seconds < $2 AND run_id = (SELECT run_id FROM verifications \
@@ -26,6 +27,7 @@ impl Storage {
         .bind(now)
         .fetch_optional(&self.pool)
         .await?;
+        drop(turn);
         let Some(taken) = taken else { return Ok(None) };
         let run_id: String = taken.try_get("run_id")?;
         let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
@@ -43,7 +45,7 @@ impl Storage {
         tier: Tier,
         notes: &[String],
     ) -> Result<(), StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         let given = sqlx::query("UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3 AND tier = 'checked'")
             .bind(tier.name())
             .bind(serde_json::to_string(notes)?)
@@ -63,6 +65,7 @@ impl Storage {
 
     /// Lets others have a run that was taken.
     pub(crate) async fn release_verification(&self, run_id: &str) -> Result<(), StorageError> {
+        let _turn = self.turn().await?;
         sqlx::query("UPDATE verifications SET taken_until_unix_seconds = 0 WHERE run_id = $1")
             .bind(run_id)
             .execute(&self.pool)
