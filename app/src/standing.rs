@@ -86,7 +86,7 @@ fn class_of(record: &RunRecord) -> RankedClass {
 pub fn source(source: DeviceSource) -> &'static str {
     match source {
         DeviceSource::Reported => "The device is named by its platform.",
-        DeviceSource::Claimed => "The name is what its owner says; the browser hides it, and nothing contradicts.",
+        DeviceSource::Claimed => "Browsers hide the name; owners gave it to their results, and nothing contradicts.",
         DeviceSource::Masked => "Browsers tell no more than this of the device, so different models may be behind it.",
     }
 }

@@ -80,8 +80,8 @@ fn Device(device: DeviceSummary) -> impl IntoView {
 #[component]
 fn BrowserTaxes(taxes: Vec<BrowserTaxOfDevice>) -> impl IntoView {
     let lines = taxes.iter().map(|tax| {
-        let kernels = format!(
-            "{} {}, {}, {}",
+        let category = format!(
+            "{}, version {}; {} in {}",
             text::capitalised(&tax.suite.name),
             tax.suite.version,
             tax.backend,
@@ -90,7 +90,7 @@ fn BrowserTaxes(taxes: Vec<BrowserTaxOfDevice>) -> impl IntoView {
         view! {
             <li>
                 {format!("{}: {}.", text::workload_title(&tax.workload), standing::browser_tax(tax))}
-                <span class="explain">{format!("{kernels}; {}", standing::tax_submitters(tax))}</span>
+                <span class="explain">{format!("{category}; {}", standing::tax_submitters(tax))}</span>
             </li>
         }
     });

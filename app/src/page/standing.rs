@@ -15,7 +15,8 @@ pub(super) fn Standing(run_id: String, record: RunRecord, verdict: RwSignal<Verd
     let loaded = RwSignal::new(None::<Result<RunStanding, Refusal>>);
     let proven = Memo::new(move |_| verdict.with(|verdict| verdict.tier == Tier::Proven && !verdict.being_verified));
     Effect::new(move |_| {
-        proven.track();
+        // Read and not only tracked: who tracks what was never read is told of its first value as of a change.
+        proven.get();
         let run_id = run_id.clone();
         spawn_local(async move {
             let answer = platform::standing(&run_id).await;
@@ -44,7 +45,9 @@ pub(super) fn Standing(run_id: String, record: RunRecord, verdict: RwSignal<Verd
 
 #[component]
 fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoView {
-    let RunStanding { device_key, score, score_reference, workloads } = standing;
+    let RunStanding { device_key, score, score_reference, mut workloads } = standing;
+    // As the rest of the page has them.
+    workloads.sort_by_key(|line| record.workloads.iter().position(|workload| workload.workload == line.workload));
     let device = device_key.map(|key| {
         view! { <p><a href=format!("/devices/{key}")>"All results of this device"</a></p> }
     });
