@@ -103,7 +103,7 @@ pub fn description(distribution: &Distribution, own: f64) -> String {
     let range = |from: f64, to: f64| format!("{} and {} samples per second", text::rate(from), text::rate(to));
     let fullest = bins.iter().rev().max_by_key(|bin| bin.runs).unwrap_or(first);
     format!(
-        "{} lie between {}, most of them ({}) between {}. This run: {}.",
+        "{} lie between {}, and more of them than anywhere else ({}) between {}. This run: {}.",
         of_devices(distribution),
         range(first.from, last.to),
         text::count(fullest.runs),
@@ -185,8 +185,8 @@ mod tests {
         };
         assert_eq!(
             description(&of(&BINS), 204.0),
-            "11 proven runs on 1 device lie between 100.0 and 1050 samples per second, most of them (8) between 200.0 and \
-             210.0 samples per second. This run: 204.0."
+            "11 proven runs on 1 device lie between 100.0 and 1050 samples per second, and more of them than anywhere else \
+             (8) between 200.0 and 210.0 samples per second. This run: 204.0."
         );
         assert_eq!(description(&of(&[]), 204.0), "There are no proven runs.");
     }

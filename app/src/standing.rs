@@ -5,7 +5,7 @@ use engine::backends::{BURN_REMOTE, Devices};
 use results::api::{
     BrowserTaxOfDevice, DeviceSource, DistributionQuery, FigureOfDevice, RankedClass, WorkloadStanding,
 };
-use results::{DeviceKind, RunRecord, WorkloadRecord};
+use results::{Device, DeviceKind, RunRecord, WorkloadRecord};
 
 use crate::text;
 
@@ -66,13 +66,12 @@ pub fn distribution_query(record: &RunRecord, workload: &WorkloadRecord) -> Opti
         precision: Some(workload.settings.precision),
         backend: Some(record.device.backend.clone()),
         client: Some(record.provenance.client.kind),
-        class: Some(class_of(record)),
+        class: Some(class_of(&record.device)),
     })
 }
 
-/// What the run is ranked with, if it is ranked at all.
-fn class_of(record: &RunRecord) -> RankedClass {
-    let device = &record.device;
+/// What a run on the device is ranked with, if it is ranked at all.
+fn class_of(device: &Device) -> RankedClass {
     let processor = if device.backend == BURN_REMOTE {
         // The device is served elsewhere, which says what it is.
         device.adapter.kind == DeviceKind::Cpu && device.adapter.api == "CPU"
@@ -130,9 +129,37 @@ pub fn rate(figure: &FigureOfDevice) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use results::{Precision, Suite};
+    use results::{Adapter, Precision, Suite};
 
     use super::*;
+
+    fn device(backend: &str, kind: DeviceKind, api: &str) -> Device {
+        Device {
+            requested_adapter: "any".to_owned(),
+            requested_backend: backend.to_owned(),
+            backend: backend.to_owned(),
+            adapter: Adapter {
+                name: "Example".to_owned(),
+                vendor: "example".to_owned(),
+                architecture: String::new(),
+                kind,
+                api: api.to_owned(),
+                driver: String::new(),
+                software: false,
+            },
+            claimed_name: None,
+        }
+    }
+
+    #[test]
+    fn back_ends_of_the_processor_are_compared_with_processors() {
+        let class = |backend, kind, api| class_of(&device(backend, kind, api));
+        assert_eq!(class("wgsl", DeviceKind::Discrete, "Vulkan"), RankedClass::Gpu);
+        assert_eq!(class("burn-cuda", DeviceKind::Discrete, "CUDA"), RankedClass::Gpu);
+        assert_eq!(class("burn-flex", DeviceKind::Cpu, "CPU"), RankedClass::Processor);
+        assert_eq!(class("burn-remote", DeviceKind::Discrete, "CUDA"), RankedClass::Gpu);
+        assert_eq!(class("burn-remote", DeviceKind::Cpu, "CPU"), RankedClass::Processor);
+    }
 
     fn standing(shares: [Option<f64>; 3], runs: [u64; 3]) -> WorkloadStanding {
         let [among_all, of_device, of_vendor] = shares;

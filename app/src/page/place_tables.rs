@@ -25,7 +25,7 @@ pub(super) fn PlaceTables(standings: Standings, chosen: Chosen) -> impl IntoView
     let bodies = standings.tables.into_iter().filter(|table| !table.places.is_empty()).map(network).collect_view();
     let nothing = move || {
         empty.then(|| {
-            view! { <tbody><tr><td colspan=COLUMNS class="empty">{what_to_do(chosen)}</td></tr></tbody> }
+            view! { <tbody><tr><td colspan=COLUMNS class="empty"><p>{what_to_do(chosen)}</p></td></tr></tbody> }
         })
     };
     view! {

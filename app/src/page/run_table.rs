@@ -66,7 +66,7 @@ pub(super) fn RunTable(
                 <tbody>
                     {rows.collect_view()}
                     {nothing.map(|sentence| view! {
-                        <tr><td colspan=columns.to_string() class="empty">{sentence}</td></tr>
+                        <tr><td colspan=columns.to_string() class="empty"><p>{sentence}</p></td></tr>
                     })}
                 </tbody>
             </table>
