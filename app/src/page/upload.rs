@@ -72,7 +72,8 @@ fn Offer(
             <p class="note">
                 "Uploaded results are open data under "
                 <a href=LICENCE_ADDRESS rel="license">"CC0"</a>
-                ": anyone may read, copy and publish them. Your deletion link takes this one back at any time."
+                ": anyone may read, copy and publish them. Your deletion link removes this one from the leaderboard and from \
+                 its data at any time."
             </p>
             <p class="refusal" role="alert">
                 {refusal.map(|sentence| format!("Not uploaded: {sentence}"))}
