@@ -54,8 +54,10 @@ CREATE TABLE figures (
     PRIMARY KEY (device_key, suite_name, suite_version, device_class, workload, backend, precision, client_kind)
 );
 
+-- It holds all that places are made from.
 CREATE INDEX figures_by_median
-    ON figures (suite_name, suite_version, device_class, precision, workload, median DESC, device_key, backend, client_kind);
+    ON figures (suite_name, suite_version, device_class, precision, workload, median DESC, device_key, backend, client_kind,
+        lower_quartile, upper_quartile);
 
 -- Devices whose figures have to be made again. Whoever does it forgets the row as it was before: where another change
 -- came meanwhile, it has another mark.

@@ -27,6 +27,7 @@ mod standings;
 mod support;
 mod trouble;
 mod two_servers;
+mod upgrade;
 mod upkeep;
 
 /// Whether the servers of these tests keep their runs on a PostgreSQL server.
