@@ -1,7 +1,7 @@
 //! Names, numbers and outcomes in words.
 
 use engine::SuiteDefinition;
-use results::{Adapter, ClientKind, Outcome, RunRecord, Warning, WorkloadRecord, api::Tier, metric};
+use results::{Adapter, ClientKind, Date, Outcome, RunRecord, Warning, WorkloadRecord, api::Tier, metric};
 
 /// The title of a workload, or its name where this build does not know it.
 pub fn workload_title(name: &str) -> String {
@@ -197,19 +197,9 @@ pub fn score(score: f64) -> String {
 /// A day such as `21 Nov 2026`, in UTC.
 pub fn day(unix_seconds: f64) -> String {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    #[expect(clippy::cast_possible_truncation, reason = "a number of days; out of range it saturates")]
-    let days = (unix_seconds / 86_400.0).floor() as i64;
-    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years begin in March.
-    let shifted = days.clamp(-1_000_000_000, 1_000_000_000) + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = (shifted_month + 2) % 12;
-    let year = era * 400 + year_of_era + i64::from(month < 2);
-    format!("{day} {} {year}", MONTHS[usize::try_from(month).unwrap_or(0)])
+    let Date { year, month, day } = Date::of(unix_seconds);
+    let month = MONTHS.get(usize::from(month) - 1).copied().unwrap_or_default();
+    format!("{day} {month} {year}")
 }
 
 #[cfg(test)]

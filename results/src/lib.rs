@@ -13,6 +13,7 @@
 
 pub mod api;
 pub mod badge;
+mod calendar;
 mod checkpoint;
 pub mod comparison;
 mod correctness;
@@ -27,6 +28,7 @@ pub mod statistics;
 pub mod summary;
 mod warning;
 
+pub use calendar::Date;
 pub use checkpoint::{Checkpoint, Stretch, measured_sha256, weights_bytes, weights_sha256};
 pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
 pub use device::{Adapter, Device, DeviceKind, Precision};

@@ -1,0 +1,69 @@
+//! Days of the calendar, without a clock and without time zones: everything is UTC.
+
+/// Beyond these no calendar means anything.
+const LARGEST_DAY: i64 = 1_000_000_000;
+
+/// A day of the Gregorian calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Date {
+    pub year: i64,
+    /// From 1.
+    pub month: u8,
+    /// From 1.
+    pub day: u8,
+}
+
+impl Date {
+    /// The day of a moment in seconds since 1970; of one that no calendar has, the nearest that it has.
+    pub fn of(unix_seconds: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "a number of days; out of range it saturates")]
+        let days = (unix_seconds / 86_400.0).floor() as i64;
+        // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years begin in March, so that a
+        // leap day is the last.
+        let shifted = days.clamp(-LARGEST_DAY, LARGEST_DAY) + 719_468;
+        let era = shifted.div_euclid(146_097);
+        let day_of_era = shifted.rem_euclid(146_097);
+        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month_from_march = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+        let month = (month_from_march + 2) % 12 + 1;
+        let small = |number: i64| u8::try_from(number).unwrap_or(1);
+        Self { year: year_of_era + era * 400 + i64::from(month <= 2), month: small(month), day: small(day) }
+    }
+
+    /// Such as `2026-11-23`.
+    pub fn iso(self) -> String {
+        let Self { year, month, day } = self;
+        format!("{year:04}-{month:02}-{day:02}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        for (seconds, expected) in [
+            (0.0, "1970-01-01"),
+            (-1.0, "1969-12-31"),
+            (951_782_399.0, "2000-02-28"),
+            (951_782_400.0, "2000-02-29"),
+            (951_868_800.0, "2000-03-01"),
+            (1_800_000_000.0, "2027-01-15"),
+            (4_107_542_399.5, "2100-02-28"),
+            (4_107_542_400.0, "2100-03-01"),
+        ] {
+            assert_eq!(Date::of(seconds).iso(), expected, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn any_number_has_a_day() {
+        for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300] {
+            let Date { month, day, .. } = Date::of(seconds);
+            assert!((1..=12).contains(&month) && (1..=31).contains(&day), "{seconds}");
+        }
+    }
+}
