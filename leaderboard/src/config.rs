@@ -74,7 +74,7 @@ pub enum Task {
         /// File to write; neither it nor FILE.sha256 may exist
         #[arg(value_name = "FILE")]
         to: PathBuf,
-        /// csv or jsonl; by itself what FILE ends with, and csv where that is neither
+        /// csv, jsonl or parquet; by itself what FILE ends with, and csv where that is none of them
         #[arg(long, value_name = "FORMAT", value_parser = export_format)]
         format: Option<ExportFormat>,
         #[command(flatten)]
@@ -131,7 +131,7 @@ fn tier(name: &str) -> Result<Tier, String> {
 }
 
 fn export_format(name: &str) -> Result<ExportFormat, String> {
-    ExportFormat::named(name).ok_or_else(|| "it must be csv or jsonl".to_owned())
+    ExportFormat::named(name).ok_or_else(|| "it must be csv, jsonl or parquet".to_owned())
 }
 
 /// How to serve.

@@ -34,6 +34,7 @@ mod storage;
 pub mod upkeep;
 mod validation;
 mod verification;
+mod whole_file;
 
 pub use clock::Clock;
 pub use config::{Arguments, CommandLine, Config, ExistingDatabase, Task};

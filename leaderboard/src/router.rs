@@ -8,6 +8,7 @@ use axum::routing::{any, get};
 use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::api::{self, Leaderboard};
@@ -45,7 +46,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
         .route_layer(from_fn(metrics::note_route))
         .with_state(leaderboard)
         .fallback_service(pages::page(pages.clone()))
-        .layer(CompressionLayer::new().quality(COMPRESSION));
+        .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(uncompressed()));
     let router = Router::new()
         .nest_service("/data", pages::data(&pages))
         .fallback_service(compressed)
@@ -59,6 +60,11 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
     } else {
         router
     }
+}
+
+/// What is not compressed as it is.
+fn uncompressed() -> impl Predicate {
+    DefaultPredicate::new().and(NotForContentType::const_new(api::PARQUET))
 }
 
 fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {

@@ -18,7 +18,7 @@ use axum::extract::State;
 use axum::middleware::from_fn;
 use axum::routing::{get, post, put};
 
-pub(crate) use export::ExportPlaces;
+pub(crate) use export::{ExportPlaces, PARQUET};
 
 use crate::clock::Clock;
 use crate::data_sets::DataFolder;

@@ -6,6 +6,7 @@ mod data_sets;
 mod durability;
 mod etags;
 mod export;
+mod export_parquet;
 mod forgeries;
 mod fuzzing;
 mod lifecycle;

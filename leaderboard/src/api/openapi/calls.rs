@@ -246,7 +246,7 @@ pub(super) const CALLS: &[Call] = &[
         query: Some(shape_of::<ExportQuery>),
         answers: &[(
             "200",
-            "A table (format=csv), or a JSON document a line (format=jsonl)",
+            "A table (format=csv), one with types (format=parquet), or a JSON document a line (format=jsonl)",
             Some(Content::Other("text/csv")),
         )],
         refusals: &[BAD_QUERY],
