@@ -29,6 +29,7 @@ mod receiving;
 mod router;
 mod secrets;
 mod server;
+mod snapshots;
 mod standings;
 mod storage;
 pub mod upkeep;

@@ -18,6 +18,7 @@ use crate::headers;
 use crate::limits::{Limits, limit};
 use crate::metrics::{self, Metrics};
 use crate::pages::{self, Pages};
+use crate::snapshots;
 
 /// Good and quick; the files that matter are compressed when they are built.
 const COMPRESSION: CompressionLevel = CompressionLevel::Precise(4);
@@ -38,6 +39,7 @@ pub(crate) struct Surroundings {
 /// A request is refused for having come too often only when its body is here, so that its client gets to hear it.
 pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surroundings) -> Router {
     let Surroundings { limits, metrics, behind_tls } = surroundings;
+    let snapshots = snapshots::serve(leaderboard.snapshots.clone());
     let compressed = Router::new()
         .route("/healthz", get(api::health))
         .nest("/api", api::routes())
@@ -49,6 +51,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
         .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(uncompressed()));
     let router = Router::new()
         .nest_service("/data", pages::data(&pages))
+        .nest_service("/snapshots", snapshots)
         .fallback_service(compressed)
         .layer(from_fn_with_state(limits, limit))
         .layer(CatchPanicLayer::custom(panicked))

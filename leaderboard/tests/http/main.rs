@@ -21,6 +21,7 @@ mod protection;
 mod refusals;
 mod registration;
 mod restoring;
+mod snapshots;
 mod sqlite_file;
 mod standings;
 mod support;

@@ -20,6 +20,7 @@ mod protection;
 mod refusals;
 mod registration;
 mod restoring;
+mod snapshots;
 mod standings;
 mod support;
 mod trouble;
