@@ -113,9 +113,7 @@ impl Server {
         let key = Key::load(config.secret.as_deref(), file.as_deref())?;
         let folder_of_data = config.data.clone();
         let data = DataFolder::new(config.data.clone());
-        let folder = config.snapshots.clone().unwrap_or_default();
-        let snapshots = Snapshots::open(config.snapshots, config.clock.clone())
-            .map_err(|cause| StartError::Snapshots { folder, cause })?;
+        let snapshots = Snapshots::open(config.snapshots, config.clock.clone())?;
         let pages = Pages::open(config.page, config.data).await?;
         let storage = Storage::open(&config.database)
             .await

@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use results::open_data::{Snapshot, SnapshotList};
 
-use crate::Clock;
 use crate::open_data::date;
 use crate::whole_file::sum_of;
+use crate::{Clock, StartError};
 use name::SnapshotName;
 pub(crate) use serving::serve;
 
@@ -33,10 +33,10 @@ pub(crate) struct Snapshots {
 }
 
 impl Snapshots {
-    /// Makes the folder where it is missing.
-    pub(crate) fn open(folder: Option<PathBuf>, clock: Clock) -> io::Result<Self> {
+    /// Makes the folder where it is missing, so that one that cannot be made is an error when the server starts.
+    pub(crate) fn open(folder: Option<PathBuf>, clock: Clock) -> Result<Self, StartError> {
         if let Some(folder) = &folder {
-            fs::create_dir_all(folder)?;
+            fs::create_dir_all(folder).map_err(|cause| StartError::Snapshots { folder: folder.clone(), cause })?;
         }
         Ok(Self { folder: folder.map(Arc::from), clock })
     }
