@@ -79,14 +79,16 @@ struct Output {
 
 enum Compressed {
     AsItIs(WholeFile),
-    Gzip(GzEncoder<WholeFile>),
+    Gzip(Box<GzEncoder<WholeFile>>),
 }
 
 impl Output {
     fn create(to: &Path, partial: PathBuf, format: ExportFormat, lock: Arc<File>) -> Result<Self, SnapshotError> {
         let file = WholeFile::create(to, partial)?;
         let file = match format {
-            ExportFormat::Csv | ExportFormat::Jsonl => Compressed::Gzip(GzEncoder::new(file, Compression::default())),
+            ExportFormat::Csv | ExportFormat::Jsonl => {
+                Compressed::Gzip(Box::new(GzEncoder::new(file, Compression::default())))
+            }
             ExportFormat::Parquet => Compressed::AsItIs(file),
         };
         Ok(Self { encoder: Encoder::new(format)?, file, _lock: lock })
