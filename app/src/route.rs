@@ -8,6 +8,11 @@ pub enum Route {
     Result {
         run_id: String,
     },
+    /// The page of one device.
+    Device {
+        /// As it stands in the address, with what is not ASCII encoded, and as requests have to write it.
+        key: String,
+    },
     /// Deletes a result; the secret is in the fragment, which browsers keep to themselves.
     Delete {
         run_id: String,
@@ -21,6 +26,7 @@ pub fn route(path: &str) -> Route {
     match parts[..] {
         [] | ["index.html"] => Route::Start,
         ["runs", id] if is_id(id) => Route::Result { run_id: id.to_owned() },
+        ["devices", key] if is_key(key) => Route::Device { key: key.to_owned() },
         ["runs", id, "delete"] if is_id(id) => Route::Delete { run_id: id.to_owned() },
         _ => Route::Unknown,
     }
@@ -29,6 +35,20 @@ pub fn route(path: &str) -> Route {
 /// Ids go into addresses of requests, so nothing that has a meaning there is let through.
 fn is_id(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
+/// Whether this is a device's key: letters and digits of any script, and hyphens. What is not ASCII is encoded in UTF-8,
+/// whose bytes all begin with a digit from 8 on; so no encoded slash passes.
+fn is_key(text: &str) -> bool {
+    let mut parts = text.split('%');
+    let plain = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let encoded = |part: &str| match part.as_bytes() {
+        [high, low, ..] => {
+            high.is_ascii_hexdigit() && !matches!(high, b'0'..=b'7') && low.is_ascii_hexdigit() && plain(&part[2..])
+        }
+        _ => false,
+    };
+    parts.next().is_some_and(plain) && parts.all(encoded)
 }
 
 #[cfg(test)]
@@ -42,6 +62,16 @@ mod tests {
         assert_eq!(route("/runs/Ab3-_9"), Route::Result { run_id: run_id.clone() });
         assert_eq!(route("/runs/Ab3-_9/"), Route::Result { run_id: run_id.clone() });
         assert_eq!(route("/runs/Ab3-_9/delete"), Route::Delete { run_id });
+    }
+
+    #[test]
+    fn a_device_has_a_page_under_its_key_in_whatever_script() {
+        let device = |key: &str| Route::Device { key: key.to_owned() };
+        assert_eq!(route("/devices/reported-example-gpu-9000"), device("reported-example-gpu-9000"));
+        assert_eq!(route("/devices/claimed-%E7%8C%AB-1/"), device("claimed-%E7%8C%AB-1"));
+        for path in ["/devices", "/devices/a/b", "/devices/a%2Fb", "/devices/a%", "/devices/a%é", "/devices/..%2e"] {
+            assert_eq!(route(path), Route::Unknown, "{path}");
+        }
     }
 
     #[test]

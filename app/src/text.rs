@@ -1,7 +1,7 @@
 //! Names, numbers and outcomes in words.
 
 use engine::SuiteDefinition;
-use results::{Adapter, Outcome, RunRecord, Warning, WorkloadRecord, api::Tier, metric};
+use results::{Adapter, ClientKind, Outcome, RunRecord, Warning, WorkloadRecord, api::Tier, metric};
 
 /// The title of a workload, or its name where this build does not know it.
 pub fn workload_title(name: &str) -> String {
@@ -19,9 +19,13 @@ pub fn warning(warning: &Warning) -> String {
 
 /// A suite's name as a title.
 pub fn suite_title(suite: &SuiteDefinition) -> String {
-    let mut name = suite.name.to_owned();
-    name[..1].make_ascii_uppercase();
-    name
+    capitalised(suite.name)
+}
+
+/// A text that begins with a capital letter.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A suite as the subject of a sentence.
@@ -126,6 +130,14 @@ pub fn tier_meaning(tier: Tier) -> &'static str {
     }
 }
 
+/// Where a run happened, to follow a comma or a column's head.
+pub fn client(kind: ClientKind) -> &'static str {
+    match kind {
+        ClientKind::Browser => "a browser",
+        ClientKind::Native => "a program",
+    }
+}
+
 /// A throughput without its unit, as the results write it.
 pub fn rate(samples_per_second: f64) -> String {
     let text = metric("samples_per_second").map(|metric| metric.text(samples_per_second)).unwrap_or_default();
@@ -163,6 +175,23 @@ pub fn count(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// So many of a thing, such as `1 run` and `1,204 runs`.
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", count(number))
+}
+
+/// How many results a list has of which only the first are shown; counting ends somewhere.
+pub fn results_listed(total: u64, more_than_total: bool) -> String {
+    let more = if more_than_total { "More than " } else { "" };
+    format!("{more}{}", counted(total, "result"))
+}
+
+/// A score of a whole suite, such as `1.84`.
+pub fn score(score: f64) -> String {
+    format!("{score:.2}")
 }
 
 /// A day such as `21 Nov 2026`, in UTC.
@@ -207,6 +236,17 @@ mod tests {
     #[test]
     fn counts_are_grouped() {
         assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn one_thing_is_not_many() {
+        assert_eq!([0, 1, 1204].map(|number| counted(number, "run")), ["0 runs", "1 run", "1,204 runs"]);
+    }
+
+    #[test]
+    fn a_list_that_was_not_counted_to_its_end_says_so() {
+        assert_eq!(results_listed(1, false), "1 result");
+        assert_eq!(results_listed(10_000, true), "More than 10,000 results");
     }
 
     #[test]

@@ -45,6 +45,10 @@ fn a_run(folder: &Path) {
         page.click("link", "Permalink").await;
         page.wait_for("table", "Results", PATIENCE).await;
         take(page, folder, "result", true).await;
+        page.click("link", "All results of this device").await;
+        page.wait_for("table", "Latest results", PATIENCE).await;
+        take(page, folder, "device", true).await;
+        page.client().back().await.expect("the result is still there");
         page.click("link", "Delete this result").await;
         page.wait_for("button", "Delete this result", PATIENCE).await;
         take(page, folder, "delete", true).await;

@@ -210,7 +210,12 @@ impl Browser {
         };
         issue("Network.enable", json!({})).await;
         issue("Network.setBlockedURLs", json!({ "urls": patterns })).await;
-        *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner) = &["net::ERR_BLOCKED_BY_CLIENT"];
+        self.tolerate(&["net::ERR_BLOCKED_BY_CLIENT"]);
+    }
+
+    /// What the console may say from now on: lines with one of these parts.
+    pub fn tolerate(&self, parts: &'static [&'static str]) {
+        *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner) = parts;
     }
 
     /// The driver's own view, for what this type does not offer.

@@ -48,6 +48,7 @@ fn one_click_trains_and_the_result_is_uploaded_found_and_deleted() {
         let run_id = record["run_id"].as_str().unwrap();
         find_in_leaderboard(page, run_id).await;
         its_own_page_shows_it(page, &record).await;
+        its_device_has_a_page(page, run_id).await;
         delete(page, run_id).await;
     });
 }
@@ -72,6 +73,24 @@ async fn its_own_page_shows_it(page: &Browser, record: &Value) {
     page.set_appearance(PHONE).await.unwrap();
     never_scrolls_sideways(page).await;
     page.set_appearance(Setup::default()).await.unwrap();
+}
+
+/// The device is an emulated one, which is shown and compared with none.
+async fn its_device_has_a_page(page: &Browser, run_id: &str) {
+    page.wait_for_text(".standing", "compared with no GPU").await;
+    page.click("link", "All results of this device").await;
+    let table = page.wait_for("table", "Latest results", PATIENCE).await;
+    assert!(table.html(false).await.unwrap().contains(run_id));
+    let address = page.client().current_url().await.unwrap();
+    assert!(address.path().starts_with("/devices/"), "{address}");
+    assert!(page.text("#device .callout").await.unwrap().contains("no place"));
+    let (name, title) = (page.text("h1").await.unwrap(), page.client().title().await.unwrap());
+    assert_eq!(title, format!("{name} – Gradmark"));
+    page.set_appearance(PHONE).await.unwrap();
+    never_scrolls_sideways(page).await;
+    page.set_appearance(Setup::default()).await.unwrap();
+    page.client().back().await.unwrap();
+    page.wait_for("table", "Results", PATIENCE).await;
 }
 
 async fn delete(page: &Browser, run_id: &str) {

@@ -12,12 +12,15 @@ mod data_sets;
 pub mod devices;
 mod error;
 mod etag;
+mod figures;
 mod fingerprint;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;
 mod headers;
 mod limits;
+#[doc(hidden)]
+pub mod load;
 mod markup;
 mod metrics;
 mod open_data;

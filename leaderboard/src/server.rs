@@ -191,6 +191,8 @@ impl Server {
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         let open = OpenConnections::default();
         let forgetting = tokio::spawn(self.limits.forget_regularly());
+        let storage = self.storage.clone();
+        let refreshing = tokio::spawn(async move { storage.refresh_regularly().await });
         let forgetting_submitters = tokio::spawn(forget_submitters_regularly(self.storage.clone(), self.clock));
         let snapshots = tokio::spawn(self.snapshots.keep(self.storage.clone()));
         let metrics_listener = self.metrics_listener.map(|listener| listener.answer(self.metrics.clone()));
@@ -241,6 +243,7 @@ impl Server {
         }
         forgetting.abort();
         forgetting_submitters.abort();
+        refreshing.abort();
         // What was half written is gone; the next server begins anew.
         snapshots.abort();
         self.storage.close().await;

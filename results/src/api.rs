@@ -9,7 +9,10 @@
 //! | `POST /api/v1/runs/import` | [`RunRecord`] of a run that was not registered | [`AcceptedRun`] |
 //! | `GET /api/v1/runs` | query of [`ListRuns`] | [`RunList`] |
 //! | `GET /api/v1/standings` | query of [`StandingsQuery`] | [`Standings`] |
+//! | `GET /api/v1/distribution` | query of [`DistributionQuery`] | [`Distribution`] |
+//! | `GET /api/v1/devices/{key}` | – | [`DeviceSummary`] |
 //! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
+//! | `GET /api/v1/runs/{id}/standing` | – | [`RunStanding`] |
 //! | `GET /api/v1/runs/{id}/verdict` | – | [`Verdict`] |
 //! | `GET /api/v1/runs/{id}/badge.svg` | query of [`BadgeQuery`](crate::badge::BadgeQuery) | a small picture |
 //! | `GET /api/v1/runs/{id}/badge.json` | the same | [`Badge`](crate::badge::Badge), for shields.io |
@@ -30,9 +33,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod devices;
+mod distribution;
 mod standings;
 
-pub use standings::{Completion, DeviceSource, RankedClass, Standings, StandingsPlace, StandingsQuery, StandingsTable};
+pub use devices::{BrowserTaxOfDevice, CategoryFigure, DeviceSummary};
+pub use distribution::{Distribution, DistributionQuery, RateBin, RunStanding, WorkloadStanding};
+pub use standings::{
+    Completion, DeviceSource, FigureOfDevice, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsQuery,
+    StandingsTable,
+};
 
 use crate::{Adapter, Checkpoint, ClientKind, Precision, RunRecord, Suite, Summary};
 
@@ -161,6 +171,9 @@ impl Tier {
 }
 
 /// Query of the list; everything is optional.
+///
+/// Results of one workload come fastest first. Rates of different workloads cannot be compared, so that a list without a
+/// workload has the newest first; `backend` and `precision` then mean nothing and are refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListRuns {
@@ -172,18 +185,23 @@ pub struct ListRuns {
     pub precision: Option<Precision>,
     /// Only results that may be ranked: standard, hardware, of windows that agree and a network that learned, and `proven`.
     pub ranked: bool,
+    /// What is ranked, GPUs where none is named; only together with `ranked`.
+    pub class: Option<RankedClass>,
     /// At most this many rows, 1 to 500; 100 when absent.
     pub limit: Option<u32>,
-    /// Rows to leave out at the start.
+    /// Rows to leave out at the start, at most 10,000: whoever wants more wants the export.
     pub offset: Option<u32>,
 }
 
-/// One page of the leaderboard, fastest first.
+/// One page of the leaderboard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunList {
     pub rows: Vec<RunRow>,
-    /// Rows there are without `limit` and `offset`.
+    /// Rows there are without `limit` and `offset`. Counting ends at 10,000.
     pub total: u64,
+    /// Whether there are more than `total`.
+    #[serde(default)]
+    pub more_than_total: bool,
 }
 
 /// One workload of one run.

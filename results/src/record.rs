@@ -37,7 +37,7 @@ impl RunRecord {
 }
 
 /// A versioned list of workloads. Scores of different versions are never compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
     pub name: String,

@@ -1,4 +1,4 @@
-//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`, `bench`, `dist`. CONTRIBUTING.md describes them.
+//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`, `bench`, `load`, `dist`. CONTRIBUTING.md describes them.
 
 mod bench;
 mod build;
@@ -8,6 +8,7 @@ mod dist;
 mod fetch;
 mod files;
 mod lint;
+mod load;
 mod page;
 mod rehearse;
 mod run;
@@ -69,6 +70,12 @@ enum Task {
   cargo xtask bench --workload keras-mnist-mlp --batch-sizes 1..4096 --json > sweep.json
   cargo xtask bench --help           # this text; `cargo xtask bench -- --help` lists what may be given")]
     Bench(bench::Options),
+    /// Fill a leaderboard with a million results and measure how it bears that, on SQLite and on PostgreSQL
+    #[command(after_help = "Examples:
+  cargo xtask load                   # ten minutes and ten gigabytes of disk
+  cargo xtask load --on sqlite --results 100000
+  cargo xtask load --json > load.json")]
+    Load(load::Options),
     /// Do what a newcomer does, with nothing cached: clone, `run`, `test`; and say how long each took
     #[command(after_help = "Examples:
   cargo xtask rehearse               # an hour and a half on two cores
@@ -100,6 +107,7 @@ fn perform(task: Task) -> Result<()> {
         Task::Run(options) => run::run(&top, &options),
         Task::Test(options) => test::run(&top, &options),
         Task::Bench(options) => bench::run(&top, &options),
+        Task::Load(options) => load::run(&top, &options),
         Task::Rehearse(options) => rehearse::run(&top, &options),
         Task::Dist(options) => dist::run(&top, &options),
         Task::Check => lint::all(&top),

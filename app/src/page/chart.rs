@@ -195,7 +195,8 @@ impl Drop for Watch {
     }
 }
 
-fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
+/// The width that a place has on the screen, also when that changes.
+pub(super) fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
     let (width, set_width) = signal(FIRST_WIDTH);
     let watch = StoredValue::new_local(None::<Watch>);
     Effect::new(move |_| {

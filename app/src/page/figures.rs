@@ -20,7 +20,7 @@ pub(super) fn Cards(record: RunRecord) -> impl IntoView {
             }
             .into_any()
         } else {
-            view! { <p>{capitalised(&text::outcome(&workload.outcome))}</p> }.into_any()
+            view! { <p>{text::capitalised(&text::outcome(&workload.outcome))}</p> }.into_any()
         };
         view! { <article class="card"><h3>{title}</h3>{body}</article> }
     });
@@ -42,11 +42,6 @@ fn Large(id: &'static str, workload: WorkloadRecord) -> impl IntoView {
             <dd>{number.to_owned()}<small>{format!(" {unit}")}</small></dd>
         </div>
     })
-}
-
-fn capitalised(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// Every metric of every workload.

@@ -7,17 +7,25 @@ mod claimed_name;
 mod compare;
 mod comparing;
 mod delete;
+mod device;
+mod device_figures;
+mod distribution;
 mod engines;
 mod figures;
 mod finished;
 mod json;
 mod leaderboard;
+mod more;
 mod networks;
+mod place_tables;
 mod places;
 mod report;
 mod result;
+mod run_table;
 mod running;
 mod runs;
+mod select;
+mod standing;
 mod start;
 mod state;
 mod supplies;
@@ -44,6 +52,7 @@ fn Page() -> impl IntoView {
     let view = match route(&platform::path()) {
         Route::Start => start::Start().into_any(),
         Route::Result { run_id } => view! { <result::ResultPage run_id /> }.into_any(),
+        Route::Device { key } => view! { <device::DevicePage key /> }.into_any(),
         Route::Delete { run_id } => view! { <delete::DeletePage run_id /> }.into_any(),
         Route::Unknown => view! { <Unknown /> }.into_any(),
     };

@@ -6,6 +6,7 @@ use results::api::{StoredRun, Verdict};
 
 use super::json::ExactJson;
 use super::report::{Overview, Particulars};
+use super::standing::Standing;
 use super::verdict::VerdictOnRun;
 use crate::platform::{self, Refusal};
 use crate::text;
@@ -36,11 +37,12 @@ pub(super) fn ResultPage(run_id: String) -> impl IntoView {
 #[component]
 fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let record = run.record;
-    let verdict = Verdict { tier: run.tier, notes: run.notes, being_verified: run.being_verified };
+    let verdict = RwSignal::new(Verdict { tier: run.tier, notes: run.notes, being_verified: run.being_verified });
     let name = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
     let json = serde_json::to_string_pretty(&record).expect("every record can be written as JSON");
     let software = record.device.adapter.software.then_some(" A software adapter: shown, not ranked.");
+    platform::set_title(&format!("{name}, a result"));
     view! {
         <section class="sheet">
             <h1>{name}</h1>
@@ -51,8 +53,9 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
                 )}
                 {software}
             </p>
-            <VerdictOnRun run_id=run.run_id.clone() verdict />
+            <VerdictOnRun run_id=run.run_id.clone() shown=verdict />
             <Overview record=record.clone() />
+            <Standing run_id=run.run_id.clone() record=record.clone() verdict />
             <Particulars record />
             <ExactJson json=Signal::stored(json) file=format!("gradmark-{}.json", run.run_id) />
             <div class="row">

@@ -4,6 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{AcceptedRun, Verdict};
+use results::open_data::LICENCE_ADDRESS;
 
 use super::claimed_name::ClaimedName;
 use super::state::StartState;
@@ -68,6 +69,12 @@ fn Offer(
                     {if busy { "Uploading …" } else { "Sends the exact JSON below and nothing else. You get a link that deletes it." }}
                 </p>
             </div>
+            <p class="note">
+                "Uploaded results are open data under "
+                <a href=LICENCE_ADDRESS rel="license">"CC0"</a>
+                ": anyone may read, copy and publish them. Your deletion link removes this one from the leaderboard and from \
+                 its data at any time."
+            </p>
             <p class="refusal" role="alert">
                 {refusal.map(|sentence| format!("Not uploaded: {sentence}"))}
             </p>
@@ -85,7 +92,7 @@ fn Accepted(accepted: AcceptedRun) -> impl IntoView {
     });
     let deletion = accepted.deletion_link.clone();
     let AcceptedRun { tier, notes, being_verified, .. } = accepted.clone();
-    let verdict = Verdict { tier, notes, being_verified };
+    let verdict = RwSignal::new(Verdict { tier, notes, being_verified });
     let whole_link = format!("{}{deletion}", platform::origin());
     let said = RwSignal::new(String::new());
     let copy = move |_| {
@@ -100,7 +107,7 @@ fn Accepted(accepted: AcceptedRun) -> impl IntoView {
     view! {
         <section class="upload" aria-labelledby="upload-title">
             <h3 id="upload-title" tabindex="-1" node_ref=heading>"Uploaded"</h3>
-            <VerdictOnRun run_id=accepted.run_id.clone() verdict />
+            <VerdictOnRun run_id=accepted.run_id.clone() shown=verdict />
             <div class="row">
                 <a class="button main" href=accepted.permalink>"Permalink"</a>
                 <a class="button quiet" href=deletion>"Deletion link"</a>

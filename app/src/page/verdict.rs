@@ -15,8 +15,7 @@ const ASK_EVERY: Duration = Duration::from_secs(2);
 const QUESTIONS: u32 = 300;
 
 #[component]
-pub(super) fn VerdictOnRun(run_id: String, verdict: Verdict) -> impl IntoView {
-    let shown = RwSignal::new(verdict);
+pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl IntoView {
     if shown.with_untracked(|verdict| verdict.being_verified) {
         ask_later(run_id, shown, QUESTIONS);
     }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use results::Suite;
 use results::api::{
-    AcceptedRun, DataSetList, ErrorBody, ListRuns, RankedClass, RunList, Standings, StandingsQuery, StartRun,
-    StartedRun, StoredRun, Verdict,
+    AcceptedRun, DataSetList, DeviceSummary, Distribution, DistributionQuery, ErrorBody, ListRuns, RunList,
+    RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun, Verdict,
 };
-use results::{ClientKind, Precision, Suite};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -14,6 +14,7 @@ use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
 
 use super::{describe, window};
 use crate::bundle::BurnState;
+use crate::queries;
 
 /// A server that has not answered by then will not.
 const PATIENCE_MILLISECONDS: u32 = 15_000;
@@ -27,6 +28,13 @@ pub(crate) enum Refusal {
     Refused(ErrorBody),
     /// An answer that is not the leaderboard's.
     Unexpected { status: u16 },
+}
+
+impl Refusal {
+    /// Whether this is what was refused, by the code of the answer.
+    pub(crate) fn is(&self, code: &str) -> bool {
+        matches!(self, Self::Refused(body) if body.code == code)
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -60,40 +68,36 @@ pub(crate) async fn upload(run_id: Option<&str>, record: &str) -> Result<Accepte
 }
 
 pub(crate) async fn list(query: &ListRuns) -> Result<RunList, Refusal> {
-    let mut address = format!("/api/v1/runs?ranked={}", query.ranked);
-    let encode = |text: &str| String::from(js_sys::encode_uri_component(text));
-    if let Some(workload) = &query.workload {
-        address.push_str(&format!("&workload={}", encode(workload)));
-    }
-    if let Some(limit) = query.limit {
-        address.push_str(&format!("&limit={limit}"));
-    }
-    answer(&send("GET", &address, None, None).await?).await
+    get(&queries::runs(query)).await
 }
 
 /// The places of devices: all tables of a suite.
 pub(crate) async fn standings(query: &StandingsQuery) -> Result<Standings, Refusal> {
-    let encode = |text: &str| String::from(js_sys::encode_uri_component(text));
-    let mut address = format!("/api/v1/standings?suite={}", encode(&query.suite));
-    let rest = [
-        ("precision", query.precision.map(Precision::name)),
-        ("backend", query.backend.as_deref()),
-        ("client", query.client.map(ClientKind::name)),
-        ("class", query.class.map(RankedClass::name)),
-    ];
-    for (name, value) in rest.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-        address.push_str(&format!("&{name}={}", encode(value)));
-    }
-    answer(&send("GET", &address, None, None).await?).await
+    get(&queries::standings(query)).await
+}
+
+/// How the rates of a network lie.
+pub(crate) async fn distribution(query: &DistributionQuery) -> Result<Distribution, Refusal> {
+    get(&queries::distribution(query)).await
+}
+
+/// What is known of a device, whose key is written as in an address.
+pub(crate) async fn device(key: &str) -> Result<DeviceSummary, Refusal> {
+    get(&format!("/api/v1/devices/{key}")).await
 }
 
 pub(crate) async fn stored(run_id: &str) -> Result<StoredRun, Refusal> {
-    answer(&send("GET", &format!("/api/v1/runs/{run_id}"), None, None).await?).await
+    get(&format!("/api/v1/runs/{run_id}")).await
+}
+
+/// Where a run stands among others.
+pub(crate) async fn standing(run_id: &str) -> Result<RunStanding, Refusal> {
+    get(&format!("/api/v1/runs/{run_id}/standing")).await
 }
 
 /// What has become of a run that is being verified.
 pub(crate) async fn verdict(run_id: &str) -> Result<Verdict, Refusal> {
-    answer(&send("GET", &format!("/api/v1/runs/{run_id}/verdict"), None, None).await?).await
+    get(&format!("/api/v1/runs/{run_id}/verdict")).await
 }
 
 pub(crate) async fn delete(run_id: &str, secret: &str) -> Result<(), Refusal> {
@@ -102,7 +106,7 @@ pub(crate) async fn delete(run_id: &str, secret: &str) -> Result<(), Refusal> {
 
 /// Which data sets the server has.
 pub(crate) async fn data_sets() -> Result<DataSetList, Refusal> {
-    answer(&send("GET", "/api/v1/data-sets", None, None).await?).await
+    get("/api/v1/data-sets").await
 }
 
 /// Whether the server has the worker with Burn.
@@ -118,6 +122,10 @@ pub(crate) async fn burn() -> Result<BurnState, Refusal> {
         Err(refusal @ Refusal::Unreachable(_)) => Err(refusal),
         Err(refusal) => Ok(BurnState::missing(refusal.to_string())),
     }
+}
+
+async fn get<T: DeserializeOwned>(address: &str) -> Result<T, Refusal> {
+    answer(&send("GET", address, None, None).await?).await
 }
 
 /// Sends a request and gives the answer, if it is a success.

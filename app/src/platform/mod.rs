@@ -1,5 +1,6 @@
 //! What the browser offers, wrapped so that the rest of the page reads like ordinary Rust.
 
+mod address;
 mod files;
 mod gpu;
 mod leaderboard;
@@ -7,19 +8,22 @@ mod power;
 mod screen;
 mod worker;
 
+pub(crate) use address::{filters_in_address, fragment, keep_filters, options_in_address, origin, path};
 pub(crate) use files::{copy, download, forget_secret, keep_secret, keep_tuning, kept_secret, kept_tuning};
 pub(crate) use gpu::{Gpu, probe};
-pub(crate) use leaderboard::{Refusal, burn, data_sets, delete, list, register, standings, stored, upload, verdict};
+pub(crate) use leaderboard::{
+    Refusal, burn, data_sets, delete, device, distribution, list, register, standing, standings, stored, upload,
+    verdict,
+};
 pub(crate) use power::{PressureWatch, on_battery};
 pub(crate) use screen::{HiddenTimer, WakeLock};
 pub(crate) use worker::{TrainingWorker, worker_loader};
 
 use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
-use web_sys::{UrlSearchParams, Window};
+use web_sys::Window;
 
 use crate::browser::Browser;
-use crate::options::RunOptions;
 
 pub(crate) fn window() -> Window {
     web_sys::window().expect("the page runs in a window")
@@ -44,27 +48,11 @@ fn describe(error: &JsValue) -> String {
     }
 }
 
-pub(crate) fn path() -> String {
-    window().location().pathname().unwrap_or_default()
-}
-
-/// The address's fragment without its `#`.
-pub(crate) fn fragment() -> String {
-    window().location().hash().unwrap_or_default().trim_start_matches('#').to_owned()
-}
-
-/// The address of this server, such as `http://127.0.0.1:8080`.
-pub(crate) fn origin() -> String {
-    window().location().origin().unwrap_or_default()
-}
-
-/// The options that the page's address sets.
-pub(crate) fn options_in_address() -> Result<RunOptions, String> {
-    let query = window().location().search().unwrap_or_default();
-    let Ok(parameters) = UrlSearchParams::new_with_str(&query) else { return Ok(RunOptions::default()) };
-    let pairs: Vec<(&str, String)> =
-        RunOptions::NAMES.into_iter().filter_map(|name| Some((name, parameters.get(name)?))).collect();
-    RunOptions::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
+/// Names the page in the browser's tab and history.
+pub(crate) fn set_title(title: &str) {
+    if let Some(document) = window().document() {
+        document.set_title(&format!("{title} – Gradmark"));
+    }
 }
 
 pub(crate) fn browser() -> Browser {

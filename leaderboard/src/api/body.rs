@@ -17,16 +17,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonBytes {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
-        if essence(request.headers()) != "application/json" {
-            return Err(ApiError::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "wrong_content_type",
-                "The body must be JSON. Send it with the header `Content-Type: application/json`.",
-            ));
-        }
-        // The guard has received all of it.
-        let body = request.into_body().collect().await.map_err(|_error| ApiError::broken_body())?;
-        Ok(Self(body.to_bytes()))
+        Ok(Self(declared(request, "application/json", "JSON").await?))
     }
 }
 
@@ -37,17 +28,22 @@ impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
-        if essence(request.headers()) != "application/octet-stream" {
-            return Err(ApiError::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "wrong_content_type",
-                "The body must be bytes. Send it with the header `Content-Type: application/octet-stream`.",
-            ));
-        }
-        // The guard has received all of it.
-        let body = request.into_body().collect().await.map_err(|_error| ApiError::broken_body())?;
-        Ok(Self(body.to_bytes()))
+        Ok(Self(declared(request, "application/octet-stream", "bytes").await?))
     }
+}
+
+/// The whole body, if it is declared to be of this media type, which people call `what`.
+async fn declared(request: Request, media_type: &str, what: &str) -> Result<Bytes, ApiError> {
+    if essence(request.headers()) != media_type {
+        return Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "wrong_content_type",
+            format!("The body must be {what}. Send it with the header `Content-Type: {media_type}`."),
+        ));
+    }
+    // The guard has received all of it.
+    let body = request.into_body().collect().await.map_err(|_error| ApiError::broken_body())?;
+    Ok(body.to_bytes())
 }
 
 impl JsonBytes {

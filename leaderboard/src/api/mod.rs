@@ -4,6 +4,8 @@ mod badge;
 mod body;
 mod checkpoints;
 mod data_sets;
+mod devices;
+mod distribution;
 mod export;
 mod openapi;
 mod run_id;
@@ -61,7 +63,10 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs/{id}/verdict", get(runs::verdict))
         .route("/v1/runs/{id}/badge.svg", get(badge::svg))
         .route("/v1/runs/{id}/badge.json", get(badge::json))
+        .route("/v1/runs/{id}/standing", get(distribution::of_run))
         .route("/v1/standings", get(standings::show))
+        .route("/v1/distribution", get(distribution::show))
+        .route("/v1/devices/{key}", get(devices::show))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/export/about", get(export::about))
         .route("/v1/snapshots", get(snapshots::list))

@@ -14,9 +14,9 @@ use crate::error::ApiError;
 use crate::secrets;
 use crate::validation::{self, FieldPath};
 
-const MOST_ROWS: u64 = 500;
-/// Nobody pages further than this, and counting there is expensive.
-const LARGEST_OFFSET: u64 = 1_000_000;
+pub(super) const MOST_ROWS: u64 = 500;
+/// Nobody pages further than this; every row before a page is counted again.
+const LARGEST_OFFSET: u64 = 10_000;
 
 pub(crate) async fn list(
     State(leaderboard): State<Leaderboard>,
@@ -43,6 +43,15 @@ fn check(query: &ListRuns) -> validation::Checked {
     }
     if let Some(backend) = &query.backend {
         path.field("backend").name(backend)?;
+    }
+    let alone = query.workload.is_none() && (query.backend.is_some() || query.precision.is_some());
+    if alone {
+        let field = if query.backend.is_some() { "backend" } else { "precision" };
+        let message = "Name a `workload` as well: rates of different workloads cannot be compared.";
+        return path.field(field).refuse("bad_query", message);
+    }
+    if query.class.is_some() && !query.ranked {
+        return path.field("class").refuse("bad_query", "A class is one of rankings: ask for `ranked=true` as well.");
     }
     path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MOST_ROWS)?;
     path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)

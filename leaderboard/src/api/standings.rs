@@ -1,37 +1,73 @@
 //! The places of devices.
 
-use std::error::Error;
-
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use results::Suite;
-use results::api::{Standings, StandingsQuery};
+use engine::SuiteDefinition;
+use results::api::{ScoreTable, Standings, StandingsQuery, StandingsTable};
+use results::{Precision, Suite};
 
 use super::Leaderboard;
-use super::runs::bad_query;
+use super::runs::{MOST_ROWS, bad_query, read_query};
 use crate::error::ApiError;
-use crate::standings::tables;
+use crate::ranking::reference_of;
+use crate::standings::lines;
+use crate::storage::TableQuery;
 use crate::validation::FieldPath;
+
+/// Lines of one table when the query names no limit.
+const DEFAULT_LINES: u32 = 50;
 
 /// `GET /api/v1/standings`: all tables of a suite in one answer.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<StandingsQuery>, QueryRejection>,
 ) -> Result<Json<Standings>, ApiError> {
-    let Query(query) = query.map_err(|rejection| {
-        let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
-        bad_query(format!("The query cannot be read: {cause}."))
-    })?;
-    let known = engine::suite(&query.suite).ok_or_else(|| {
+    let query = read_query(query)?;
+    let known = known_suite(&query.suite)?;
+    check_backend(query.backend.as_deref())?;
+    let limit = query.limit.unwrap_or(DEFAULT_LINES);
+    let bounded = FieldPath::ROOT.field("limit").whole(u64::from(limit), 1..=MOST_ROWS);
+    bounded.map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
+    let suite = current(known);
+    let wanted = TableQuery {
+        suite: &suite,
+        class: query.class.unwrap_or_default(),
+        precision: query.precision.unwrap_or(Precision::F32),
+        backend: query.backend.as_deref(),
+        client: query.client,
+    };
+    let reference = reference_of(&suite);
+    // Scores are the figures of no workload.
+    let named: Vec<&str> = reference.map(|_| "").into_iter().chain(known.workloads.iter().copied()).collect();
+    let mut read = leaderboard.storage.fastest(&wanted, &named, limit).await?.into_iter();
+    let scores = reference.and_then(|reference| {
+        let (figures, total) = read.next()?;
+        Some(ScoreTable { reference: reference.description.clone(), total, places: lines(figures) })
+    });
+    let table = |(workload, (figures, total)): (&&str, _)| StandingsTable {
+        workload: (*workload).to_owned(),
+        total,
+        places: lines(figures),
+    };
+    let tables = known.workloads.iter().zip(read).map(table).collect();
+    Ok(Json(Standings { suite, scores, tables }))
+}
+
+pub(super) fn known_suite(name: &str) -> Result<&'static SuiteDefinition, ApiError> {
+    engine::suite(name).ok_or_else(|| {
         let names: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
         bad_query(format!("There is no such suite. Ask for one of these: {}.", names.join(", "))).at("suite")
-    })?;
-    if let Some(backend) = &query.backend {
-        let named = FieldPath::ROOT.field("backend").name(backend);
-        named.map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
-    }
-    let suite = Suite { name: known.name.to_owned(), version: known.version };
-    let rows = leaderboard.storage.standing_rows(&suite, &query).await?;
-    Ok(Json(Standings { suite, tables: tables(known.workloads, rows) }))
+    })
+}
+
+pub(super) fn check_backend(backend: Option<&str>) -> Result<(), ApiError> {
+    let Some(backend) = backend else { return Ok(()) };
+    let named = FieldPath::ROOT.field("backend").name(backend);
+    named.map_err(|refusal| bad_query(refusal.message).at(refusal.field))
+}
+
+/// A suite as it is now.
+pub(super) fn current(known: &SuiteDefinition) -> Suite {
+    Suite { name: known.name.to_owned(), version: known.version }
 }

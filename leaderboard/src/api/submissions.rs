@@ -65,7 +65,7 @@ pub(crate) async fn upload(
     requester: Requester,
     body: JsonBytes,
 ) -> Result<Response, ApiError> {
-    let mut record = read_record(&body)?;
+    let mut record = aside(move || read_record(&body)).await?;
     let started = leaderboard.storage.started(&id).await?.ok_or_else(ApiError::unknown_run)?;
     belongs_to(&record, &started, &leaderboard.key)?;
     let fingerprint = fingerprint(&mut record)?;
@@ -77,15 +77,20 @@ pub(crate) async fn upload(
         return Err(ApiError::expired());
     }
     let told = leaderboard.storage.told(&id).await?;
-    let origin = Origin::Announced {
-        seconds_ago: now - started.created_unix_seconds,
-        announced_unix_seconds: started.created_unix_seconds,
-        run_id: &id,
-        key: &leaderboard.key,
-        told: &told,
-    };
-    let verdict = validation::check(&record, &origin)?;
     record.run_id = Some(id.clone());
+    let (key, run_id, announced) = (leaderboard.key.clone(), id.clone(), started.created_unix_seconds);
+    let (record, verdict) = aside(move || {
+        let origin = Origin::Announced {
+            seconds_ago: now - announced,
+            announced_unix_seconds: announced,
+            run_id: &run_id,
+            key: &key,
+            told: &told,
+        };
+        let verdict = validation::check(&record, &origin)?;
+        Ok((record, verdict))
+    })
+    .await?;
     let submitter = match started.submitter() {
         Some(submitter) => submitter,
         None => requester.submitter(&leaderboard, now).await?,
@@ -102,18 +107,35 @@ pub(crate) async fn import(
     requester: Requester,
     body: JsonBytes,
 ) -> Result<Response, ApiError> {
-    let mut record = read_record(&body)?;
-    let verdict = validation::check(&record, &Origin::Imported)?;
+    let bytes = body.len();
+    let (record, verdict, fingerprint) = aside(move || {
+        let mut record = read_record(&body)?;
+        let verdict = validation::check(&record, &Origin::Imported)?;
+        let fingerprint = fingerprint(&mut record)?;
+        Ok((record, verdict, fingerprint))
+    })
+    .await?;
     let now = leaderboard.clock.unix_seconds();
     if let Some(most) = leaderboard.budgets.import_bytes_per_day
-        && !leaderboard.storage.take_import_bytes(day_of(now), body.len(), most).await?
+        && !leaderboard.storage.take_import_bytes(day_of(now), bytes, most).await?
     {
         return Err(ApiError::too_many_imports(now));
     }
-    let fingerprint = fingerprint(&mut record)?;
     let id = random_word::<RUN_ID_BYTES>()?;
     let submitter = requester.submitter(&leaderboard, now).await?;
     store(&leaderboard, &id, &fingerprint, &record, verdict, &submitter, false).await
+}
+
+/// Does what takes long with a long record where it holds up nobody else's requests.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, ApiError> + Send + 'static) -> Result<T, ApiError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        // As if it had been done here.
+        Err(ended) => match ended.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_cancelled) => Err(ApiError::failed_inside()),
+        },
+    }
 }
 
 /// A record of another layout is refused for that and not for the first field that is new.

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use results::statistics::quantile;
+use serde::{Deserialize, Serialize};
 
 use super::{Category, ProvenRun, voices};
 
 /// Samples per second of a device in one category, over its voices.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     pub median: f64,
     /// The quartiles, by definition 7 of Hyndman and Fan (`results::statistics::quantile`): the interval between them is
@@ -43,7 +44,7 @@ pub struct DeviceFigure {
 }
 
 /// How many of a device's announced runs came to their end. Where few did, those that did are a lucky choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     pub finished: u64,
     pub announced: u64,

@@ -1,9 +1,10 @@
 //! What is compared with what.
 
 use results::{ClientKind, Precision, Suite};
+use serde::{Deserialize, Serialize};
 
 /// Runs are compared inside a category, and never across: not a browser with the command line, not f16 with f32.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Category {
     pub suite: Suite,
     pub workload: String,

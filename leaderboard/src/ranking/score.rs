@@ -20,6 +20,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct ReferenceScore {
     pub suite: Suite,
+    /// What was measured, for readers: the device, the back end, and when.
+    pub description: String,
     /// Samples per second of each workload of the suite, all of them and each more than zero.
     pub samples_per_second: BTreeMap<String, f64>,
 }
@@ -31,6 +33,11 @@ static REFERENCES: LazyLock<Vec<ReferenceScore>> = LazyLock::new(|| {
 /// Every frozen reference.
 pub fn references() -> &'static [ReferenceScore] {
     &REFERENCES
+}
+
+/// The frozen reference of this version of a suite.
+pub fn reference_of(suite: &Suite) -> Option<&'static ReferenceScore> {
+    references().iter().find(|reference| reference.suite == *suite)
 }
 
 impl ReferenceScore {
@@ -46,7 +53,12 @@ impl ReferenceScore {
             Some(((*name).to_owned(), figure(workload)?))
         };
         let samples_per_second = suite.workloads.iter().map(rate).collect::<Option<_>>()?;
-        Some(Self { suite: record.suite.clone(), samples_per_second })
+        let device = &record.device;
+        let description = format!(
+            "{}, {} ({} {})",
+            device.adapter.name, device.backend, record.provenance.client.name, record.provenance.client.version
+        );
+        Some(Self { suite: record.suite.clone(), description, samples_per_second })
     }
 
     /// The score of a run with these rates, in samples per second by workload; nothing unless every workload of the suite
@@ -80,7 +92,8 @@ mod tests {
     }
 
     fn reference(of: &[(&str, f64)]) -> ReferenceScore {
-        ReferenceScore { suite: Suite { name: "quick".to_owned(), version: 1 }, samples_per_second: rates(of) }
+        let suite = Suite { name: "quick".to_owned(), version: 1 };
+        ReferenceScore { suite, description: "an example".to_owned(), samples_per_second: rates(of) }
     }
 
     /// A record in which every workload of the suite has a figure.
@@ -158,7 +171,8 @@ mod tests {
             };
             let ratio = |reference| {
                 let suite = Suite { name: "quick".to_owned(), version: 1 };
-                let reference = ReferenceScore { suite, samples_per_second: reference };
+                let description = "an example".to_owned();
+                let reference = ReferenceScore { suite, description, samples_per_second: reference };
                 reference.score(&column(0)).unwrap() / reference.score(&column(1)).unwrap()
             };
             let (a, b) = (ratio(column(2)), ratio(column(3)));

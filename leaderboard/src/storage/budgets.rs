@@ -11,7 +11,7 @@ impl Storage {
         if bytes > most {
             return Ok(false);
         }
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         // One statement, so that two servers cannot both take the last bytes.
         let taken = sqlx::query(
             "INSERT INTO import_days (day, bytes) VALUES ($1, $2) ON CONFLICT (day) \

@@ -38,6 +38,7 @@ impl Storage {
 
     /// Notes a checkpoint; `false` when one of this number is there.
     pub(crate) async fn tell(&self, run_id: &str, told: &Told) -> Result<bool, StorageError> {
+        let _turn = self.turn().await?;
         let inserted = sqlx::query(
             "INSERT INTO checkpoints (run_id, workload, number, step, weights_sha256, measured_sha256, is_last, \
              told_unix_seconds, weights_wanted, shown_unix_seconds) \
@@ -66,7 +67,7 @@ impl Storage {
     /// Keeps the weights of a checkpoint and the moment at which they came, and forgets a few of runs that were never
     /// handed in.
     pub(crate) async fn show(&self, run_id: &str, told: &Told, weights: &str, now: f64) -> Result<(), StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         sqlx::query(
             "UPDATE checkpoints SET shown_unix_seconds = $1 WHERE run_id = $2 AND workload = $3 AND number = $4 \
              AND shown_unix_seconds IS NULL",

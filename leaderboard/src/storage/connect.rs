@@ -8,6 +8,7 @@ use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, ConnectOptions, Executor};
 
 use super::address::DatabaseAddress;
+use super::writing::turns;
 use super::{Storage, StorageError};
 
 /// How long a writer waits for the one before it, and a request for a connection.
@@ -25,12 +26,19 @@ pub(super) struct Dialect {
     /// SQLite writes one at a time, so that more would only wait for each other; a PostgreSQL server allows a hundred
     /// by itself, for all servers together.
     connections: u32,
+    /// Those of them that may write at once.
+    writers: usize,
     /// Said first on a connection of its own.
     alone: &'static str,
     /// Said first on each connection of the pool.
     pooled: &'static str,
     /// Begins a transaction whose reads are all of one moment.
     pub(super) begin_reading: &'static str,
+    /// Asks how a query would be performed if every index that can serve did; said before that, and the column of the
+    /// answer.
+    pub(super) before_explaining: &'static str,
+    pub(super) explain: &'static str,
+    pub(super) step: &'static str,
 }
 
 /// A commit has reached the disk before it returns, so that a killed server loses nothing that it acknowledged, and
@@ -38,10 +46,20 @@ pub(super) struct Dialect {
 const PRAGMAS: &str = "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
                        PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
 
-static SQLITE: Dialect = Dialect { connections: 4, alone: PRAGMAS, pooled: PRAGMAS, begin_reading: "BEGIN" };
+static SQLITE: Dialect = Dialect {
+    connections: 4,
+    writers: 1,
+    alone: PRAGMAS,
+    pooled: PRAGMAS,
+    begin_reading: "BEGIN",
+    before_explaining: "SELECT 1",
+    explain: "EXPLAIN QUERY PLAN",
+    step: "detail",
+};
 
 static POSTGRES: Dialect = Dialect {
     connections: 10,
+    writers: 10,
     // Bringing tables up to date may take its time, and that they are there already is not worth a line in the log.
     alone: "SET client_min_messages = warning",
     // A request does not wait for ever: neither for a lock, nor for an answer, nor for a server that went away while
@@ -49,6 +67,10 @@ static POSTGRES: Dialect = Dialect {
     pooled: "SET lock_timeout = '10s'; SET statement_timeout = '30s'; \
              SET idle_in_transaction_session_timeout = '30s'",
     begin_reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    // Of a small table it would rather read everything.
+    before_explaining: "SET LOCAL enable_seqscan = off",
+    explain: "EXPLAIN",
+    step: "QUERY PLAN",
 };
 
 /// How to reach a data base.
@@ -85,7 +107,7 @@ impl Way {
                 })
             })
             .connect_lazy_with(self.options);
-        Storage { pool, dialect: self.dialect }
+        Storage { pool, writers: turns(self.dialect.writers), dialect: self.dialect }
     }
 }
 

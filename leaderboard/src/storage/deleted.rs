@@ -1,16 +1,18 @@
 //! Deleting for ever: of a record only its fingerprint is kept, so that it cannot come back from somebody's export.
 
+use std::collections::BTreeSet;
+
+use results::api::Tier;
 use sqlx::{AnyConnection, Row};
 
+use super::ranked::outdate;
+use super::runs::tier;
 use super::{Storage, StorageError};
 
 impl Storage {
     /// Deletes the run with its results and secrets; `false` when there was none.
     pub(crate) async fn delete(&self, run_id: &str) -> Result<bool, StorageError> {
-        let mut transaction = self.pool.begin().await?;
-        let deleted = delete(&mut transaction, run_id).await?;
-        transaction.commit().await?;
-        Ok(deleted)
+        Ok(self.delete_all(&[run_id.to_owned()]).await?.is_none())
     }
 
     /// Deletes these runs, or none of them when one is unknown, which is then returned.
@@ -18,19 +20,32 @@ impl Storage {
         // Whoever deletes several does it in the same order, so that two never wait for each other.
         let mut in_order: Vec<&String> = run_ids.iter().collect();
         in_order.sort();
-        let mut transaction = self.pool.begin().await?;
+        let mut devices = BTreeSet::new();
+        let mut transaction = self.writing().await?;
         for run_id in in_order {
-            if !delete(&mut transaction, run_id).await? {
+            let Some(deleted) = delete(&mut transaction, run_id).await? else {
                 transaction.rollback().await?;
                 return Ok(Some(run_id.clone()));
-            }
+            };
+            devices.extend(deleted.device_with_figures);
+        }
+        for device in &devices {
+            outdate(&mut transaction, device).await?;
         }
         transaction.commit().await?;
+        self.refresh_figures().await;
         Ok(None)
     }
 }
 
-async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
+/// What was deleted.
+struct Deleted {
+    /// The device whose figures are partly of it.
+    device_with_figures: Option<String>,
+}
+
+/// Nothing when there is no such run.
+async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Deleted>, StorageError> {
     sqlx::query(
         "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
          ON CONFLICT (fingerprint) DO NOTHING",
@@ -38,8 +53,14 @@ async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<bool, St
     .bind(run_id)
     .execute(&mut *connection)
     .await?;
-    let deleted = sqlx::query("DELETE FROM runs WHERE run_id = $1").bind(run_id).execute(connection).await?;
-    Ok(deleted.rows_affected() == 1)
+    let deleted = sqlx::query("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key")
+        .bind(run_id)
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = deleted else { return Ok(None) };
+    let device: Option<String> = row.try_get("device_key")?;
+    let was_proven = tier(&row)? == Tier::Proven;
+    Ok(Some(Deleted { device_with_figures: device.filter(|_| was_proven) }))
 }
 
 /// Whether the record of this fingerprint was deleted. Ask after writing its row: whoever deletes the same record at this

@@ -5,12 +5,14 @@ use sqlx::{AnyConnection, Connection, Row};
 
 use super::StorageError;
 use super::grouping::{self, grouping_columns};
+use super::ranked::place;
+use super::runs::tier;
 use crate::limits::day_of;
 
 /// Rows that are read at once; a record may have four megabytes.
 const PORTION: i64 = 20;
 
-const PORTION_OF_ROWS: &str = "SELECT run_id, submitted_unix_seconds, record FROM runs \
+const PORTION_OF_ROWS: &str = "SELECT run_id, tier, submitted_unix_seconds, record FROM runs \
      WHERE device_key IS NULL AND run_id > $1 ORDER BY run_id LIMIT $2";
 
 const FILL: &str = concat!(
@@ -41,6 +43,8 @@ pub(super) async fn fill(connection: &mut AnyConnection) -> Result<u64, StorageE
             let day = day_of(row.try_get("submitted_unix_seconds")?);
             let update = grouping::bind(sqlx::query(FILL), &record)?.bind(day).bind(run_id);
             filled += update.execute(&mut *transaction).await?.rows_affected();
+            // The class of a device, on which a ranking depends, is known only now.
+            place(&mut transaction, run_id, None, tier(row)?).await?;
         }
         transaction.commit().await?;
     }

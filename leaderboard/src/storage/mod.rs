@@ -3,31 +3,40 @@
 
 mod address;
 mod budgets;
+mod bulk;
 mod checkpoints;
 mod connect;
 mod copies;
 mod deleted;
 mod export;
+mod figures;
 mod filling;
 mod grouping;
 mod list;
 mod migrations;
+mod ranked;
+mod refreshing;
 mod runs;
-mod standings;
+mod standing_run;
 mod started;
 mod submitters;
 mod trouble;
 mod values;
 mod verifications;
+mod writing;
+
+use std::sync::Arc;
 
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
+use tokio::sync::Semaphore;
 
 pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
 use connect::{Dialect, IfMissing, Way};
 pub(crate) use copies::leave_alone;
 pub(crate) use export::Place;
+pub(crate) use figures::{FastLine, RatesOfDevice, TableQuery};
 pub(crate) use runs::{Acceptance, NewRun};
-pub(crate) use standings::{StandingRow, StandingRows};
+pub(crate) use standing_run::{Grouped, StandingRun, WorkloadRate};
 pub(crate) use started::Started;
 pub(crate) use submitters::Submitter;
 pub(crate) use trouble::Trouble;
@@ -37,6 +46,7 @@ pub(crate) use verifications::Verification;
 #[derive(Clone)]
 pub(crate) struct Storage {
     pool: AnyPool,
+    writers: Arc<Semaphore>,
     dialect: &'static Dialect,
 }
 
@@ -53,8 +63,6 @@ pub enum StorageError {
     Integer(#[from] std::num::TryFromIntError),
     #[error("a stored tier is unknown: {0}")]
     Tier(String),
-    #[error("a stored precision is unknown: {0}")]
-    Precision(String),
     #[error(
         "its tables are those of an older version, without {0}: when no older server uses it any more, bring them up to \
          date with `leaderboard migrate`"
@@ -64,6 +72,8 @@ pub enum StorageError {
     Word { column: &'static str, word: String },
     #[error("the salt of the day cannot be used: {0}")]
     Salt(String),
+    #[error("the system gives no random numbers: {0}")]
+    Mark(String),
     #[error("it is damaged: {0}")]
     Damaged(String),
     #[error("SQLite takes no file name like {0}, which is not Unicode")]
@@ -78,7 +88,9 @@ impl Storage {
         migrations::bring_up_to_date(&mut connection).await?;
         fill(&mut connection).await;
         connection.close().await?;
-        Ok(way.storage())
+        let storage = way.storage();
+        storage.refresh_figures().await;
+        Ok(storage)
     }
 
     /// Opens a data base that is there and leaves its tables as they are: a newer program's task must not take them
@@ -100,11 +112,15 @@ impl Storage {
 
     /// Brings the tables of a data base that is there up to date and returns what was missing.
     pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>, StorageError> {
-        let mut connection = Way::to(address, IfMissing::Refuse)?.connect().await?;
+        let way = Way::to(address, IfMissing::Refuse)?;
+        let mut connection = way.connect().await?;
         let missing = migrations::missing(&mut connection).await?;
         migrations::bring_up_to_date(&mut connection).await?;
         fill(&mut connection).await;
         connection.close().await?;
+        let storage = way.storage();
+        storage.refresh_figures().await;
+        storage.close().await;
         Ok(missing)
     }
 

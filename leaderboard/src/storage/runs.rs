@@ -6,6 +6,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::deleted::is_deleted;
 use super::grouping::{self, grouping_columns};
+use super::ranked::place;
 use super::submitters::{Submitter, count_finished};
 use super::values::OptionalNumber;
 use super::{Storage, StorageError};
@@ -66,7 +67,7 @@ impl Storage {
 
     /// Nothing when the same record is stored already.
     async fn store(&self, run: &NewRun<'_>) -> Result<Option<Acceptance>, StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         // The first statement writes, so that of two equal requests the second waits here and then sees the first.
         if run.registered {
             let used = sqlx::query("UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE")
@@ -87,6 +88,9 @@ impl Storage {
             return Ok(Some(Acceptance::Deleted));
         }
         insert_results(&mut transaction, run).await?;
+        if matches!(run.tier, Tier::Proven | Tier::Hidden) {
+            place(&mut transaction, run.run_id, None, run.tier).await?;
+        }
         if let Some(hash) = run.deletion_secret_hash {
             insert_secret(&mut transaction, run.run_id, hash).await?;
         }
@@ -164,7 +168,7 @@ impl Storage {
 
     /// Adds one more secret that may delete the run; `false` when it has `most` of them already, or is gone.
     pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool, StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         if hold(&mut transaction, run_id).await?.is_none() {
             transaction.rollback().await?;
             return Ok(false);
@@ -192,7 +196,7 @@ impl Storage {
 
     /// Gives a run another tier and returns the one it had; nothing when there is no such run.
     pub(crate) async fn set_tier(&self, run_id: &str, new: Tier) -> Result<Option<Tier>, StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         let before = hold(&mut transaction, run_id).await?;
         if before.is_some() {
             sqlx::query("UPDATE runs SET tier = $1 WHERE run_id = $2")
@@ -200,8 +204,10 @@ impl Storage {
                 .bind(run_id)
                 .execute(&mut *transaction)
                 .await?;
+            place(&mut transaction, run_id, before, new).await?;
         }
         transaction.commit().await?;
+        self.refresh_figures().await;
         Ok(before)
     }
 }
@@ -219,7 +225,7 @@ async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tie
 }
 
 /// `false` when a run with the same fingerprint is stored.
-async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<bool, StorageError> {
+pub(super) async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<bool, StorageError> {
     let device = &run.record.device;
     let insert = sqlx::query(concat!(
         "INSERT INTO runs (",
@@ -249,11 +255,11 @@ async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<
 }
 
 /// Only completed workloads have results; the others stay in the record.
-async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
+pub(super) async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
     for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
         sqlx::query(
-            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable, \
+             backend, submitted_unix_seconds, rate) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
         .bind(run.run_id)
         .bind(&workload.workload)
@@ -262,6 +268,9 @@ async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Res
         .bind(serde_json::to_string(&workload.summary)?)
         .bind(workload.settings.precision.name())
         .bind(workload.summary.stable && has_learned(workload))
+        .bind(&run.record.device.backend)
+        .bind(run.submitted_unix_seconds)
+        .bind(workload.summary.samples_per_second.unwrap_or(0.0))
         .execute(&mut *connection)
         .await?;
     }

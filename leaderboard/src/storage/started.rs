@@ -57,7 +57,7 @@ impl Started {
 impl Storage {
     /// Keeps a run that was announced, unless `most` are open, and forgets some of those that expired long before.
     pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool, StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.writing().await?;
         sqlx::query(FORGET)
             .bind(run.created_unix_seconds - KEPT_SECONDS)
             .bind(FORGOTTEN_AT_ONCE)

@@ -5,6 +5,8 @@ use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::{Any, Database, Encode, Row, Type};
 
+use super::StorageError;
+
 /// Selects a condition so that [`flag`] can read it. Neither data base's own truth values can be read alike: SQLite has
 /// none, and its BOOLEAN columns are refused by the driver.
 macro_rules! as_flag {
@@ -38,4 +40,9 @@ impl Encode<'_, Any> for OptionalNumber {
             None => Encode::<Any>::encode(Option::<f32>::None, arguments),
         }
     }
+}
+
+/// A word that no version ever wrote.
+pub(super) fn unknown_word(column: &'static str, word: &str) -> StorageError {
+    StorageError::Word { column, word: word.to_owned() }
 }

@@ -55,6 +55,7 @@ pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress)
         Ok(outcome)
     }
     .await;
+    storage.refresh_figures().await;
     storage.close().await;
     let Outcome { stored, there, refused, reasons } = outcome?;
     let mut said =

@@ -6,7 +6,7 @@ use super::{UpkeepError, shown};
 use crate::storage::{DatabaseAddress, Storage, StorageError};
 
 pub(super) async fn set_tier(database: &DatabaseAddress, run_id: &str, tier: Tier) -> Result<String, UpkeepError> {
-    let storage = open(database).await?;
+    let storage = open_up_to_date(database).await?;
     let before = storage.set_tier(run_id, tier).await;
     storage.close().await;
     let before = before.map_err(of(database))?.ok_or_else(|| UpkeepError::UnknownRun(run_id.to_owned()))?;

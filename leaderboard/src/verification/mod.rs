@@ -9,7 +9,7 @@ mod samples;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use results::api::Tier;
 use tokio::runtime::Handle;
@@ -102,6 +102,7 @@ impl Verifiers {
     }
 
     fn verify(&self, tools: &Tools, runtime: &Handle, of: &Verification) -> Result<(), StorageError> {
+        let begin = Instant::now();
         let (tier, notes) = if of.attempts > MOST_ATTEMPTS {
             (Tier::Checked, vec!["This run could not be computed again, whatever the reason.".to_owned()])
         } else {
@@ -119,7 +120,8 @@ impl Verifiers {
                 Found::Interrupted => return runtime.block_on(tools.storage.release_verification(&of.run_id)),
             }
         };
-        tracing::info!(run = of.run_id, tier = tier.name(), "verified");
+        let seconds = begin.elapsed().as_secs_f64();
+        tracing::info!(run = of.run_id, tier = tier.name(), seconds, "verified");
         runtime.block_on(tools.storage.conclude_verification(&of.run_id, tier, &notes))?;
         tools.metrics.count(Event::Verified(tier));
         Ok(())

@@ -1,10 +1,9 @@
 //! A result in one line, for somebody's own page.
 
-use results::Outcome;
 use results::api::Tier;
 use results::badge::Badge;
 
-use crate::support::TestServer;
+use crate::support::{TestServer, record};
 
 #[test]
 fn a_badge_says_device_speed_and_tier() {
@@ -44,13 +43,7 @@ fn no_name_is_markup() {
 #[test]
 fn what_has_no_badge_is_refused_and_what_failed_says_so() {
     let server = TestServer::start();
-    let run = server.accepted(|record| {
-        let failed = &mut record.workloads[1];
-        failed.outcome = Outcome::Diverged { step: 5000 };
-        failed.evaluations.clear();
-        failed.target.as_mut().unwrap().reached_step = None;
-        failed.target.as_mut().unwrap().reached_seconds = None;
-    });
+    let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));
     for kind in ["svg", "json"] {
         let path = format!("/api/v1/runs/{}/badge.{kind}", run.run_id);
         server.get(&format!("{path}?workload=unheard-of")).assert_refused(404, "unknown_workload", "workload");

@@ -1,7 +1,7 @@
 //! A run from its announcement to its deletion.
 
+use results::RunRecord;
 use results::api::{AcceptedRun, RunList, StoredRun, Tier};
-use results::{Outcome, RunRecord};
 
 use crate::support::server::BEGINNING;
 use crate::support::{TestServer, record};
@@ -24,7 +24,7 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
 
     let list: RunList = server.get("/api/v1/runs").parse();
     assert_eq!(list.total, 2);
-    let row = &list.rows[0];
+    let row = &list.rows[1];
     assert_eq!((row.workload.as_str(), row.backend.as_str(), row.batch_size), ("keras-mnist-mlp", "wgsl", 128));
     assert_eq!((row.client.as_str(), row.operating_system.as_str()), ("native-runner 0.1.0", "Linux"));
     assert!(row.ranked && row.standard);
@@ -101,13 +101,7 @@ fn an_imported_record_is_unverified_and_never_ranked() {
 #[test]
 fn a_workload_that_failed_is_kept_with_the_record_and_makes_no_row() {
     let server = TestServer::start();
-    let run = server.accepted(|record| {
-        let failed = &mut record.workloads[1];
-        failed.outcome = Outcome::Diverged { step: 5000 };
-        failed.evaluations.clear();
-        failed.target.as_mut().unwrap().reached_step = None;
-        failed.target.as_mut().unwrap().reached_seconds = None;
-    });
+    let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));
     assert_eq!(run.tier, Tier::Checked);
     assert!(run.notes.iter().any(|note| note.contains("caffe-mnist was not completed")), "{:?}", run.notes);
     let list: RunList = server.get("/api/v1/runs").parse();

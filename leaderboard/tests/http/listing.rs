@@ -32,6 +32,15 @@ fn the_fastest_comes_first_and_a_run_without_a_figure_last() {
 }
 
 #[test]
+fn without_a_network_the_newest_comes_first() {
+    let server = TestServer::start();
+    let before = server.accepted(faster(10));
+    let after = server.accepted(|_| {});
+    let [before, after] = [before.run_id, after.run_id];
+    assert_eq!(ids(&list(&server, "")), [&after, &after, &before, &before]);
+}
+
+#[test]
 fn filters_and_pages_take_their_share() {
     let server = TestServer::start();
     let wgsl = server.accepted(|_| {});
@@ -40,7 +49,7 @@ fn filters_and_pages_take_their_share() {
         record.device.backend = "burn-wgpu".to_owned();
     });
     assert_eq!(list(&server, "").total, 4);
-    assert_eq!(ids(&list(&server, "?backend=burn-wgpu")), [&burn.run_id, &burn.run_id]);
+    assert_eq!(ids(&list(&server, "?workload=keras-mnist-mlp&backend=burn-wgpu")), [&burn.run_id]);
     assert_eq!(ids(&list(&server, "?backend=wgsl&workload=caffe-mnist")), [&wgsl.run_id]);
     assert_eq!(list(&server, "?workload=unheard-of").total, 0);
     let all = list(&server, "");
@@ -98,12 +107,13 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_proven_are_ran
         assert_eq!(row.precision, precision, "a row says what it was computed in");
     }
     let ranking = list(&server, "?ranked=true");
-    assert_eq!(ids(&ranking), [&ranked.run_id, &ranked.run_id]);
+    assert_eq!(ids(&ranking), [&half.run_id, &half.run_id, &ranked.run_id, &ranked.run_id], "the newest first");
     assert!(ranking.rows.iter().all(|row| row.ranked));
     let marked = list(&server, "").rows.iter().filter(|row| row.ranked).count();
-    let of_half = list(&server, "?ranked=true&precision=f16");
-    assert_eq!(ids(&of_half), [&half.run_id, &half.run_id], "each precision has a ranking of its own");
-    assert!(list(&server, "?ranked=true&precision=f16-matrix").rows.is_empty());
+    let of_network = |more: &str| list(&server, &format!("?ranked=true&workload=caffe-mnist{more}"));
+    assert_eq!(ids(&of_network("")), [&ranked.run_id], "f32 where nothing else is asked for");
+    assert_eq!(ids(&of_network("&precision=f16")), [&half.run_id], "each precision has a ranking of its own");
+    assert!(of_network("&precision=f16-matrix").rows.is_empty() && of_network("&class=processor").rows.is_empty());
     assert_eq!(marked, 4, "the mark in a row and the filters agree");
 }
 
@@ -111,7 +121,7 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_proven_are_ran
 fn a_hidden_run_is_neither_listed_nor_shown_but_its_owner_may_delete_it() {
     let server = TestServer::start();
     let run: AcceptedRun = server.accepted(|_| {});
-    server.database().execute("UPDATE runs SET tier = 'hidden'");
+    server.set_tier(&run.run_id, Tier::Hidden);
     assert_eq!(list(&server, "").total, 0);
     server.get(&format!("/api/v1/runs/{}", run.run_id)).assert_refused(404, "unknown_run", "");
     assert_eq!(server.delete(&run.run_id, &run.deletion_secret).status, 204);
@@ -126,14 +136,18 @@ fn a_query_that_makes_no_sense_is_refused() {
         ("?limit=-1", ""),
         ("?limit=ten", ""),
         ("?limit=99999999999", ""),
-        ("?offset=1000001", "offset"),
+        ("?offset=10001", "offset"),
+        ("?backend=wgsl", "backend"),
+        ("?precision=f32", "precision"),
+        ("?workload=caffe-mnist&class=gpu", "class"),
+        ("?ranked=true&class=software", ""),
         ("?ranked=perhaps", ""),
         ("?order=price", ""),
         ("?workload=a&workload=b", ""),
         ("?workload=", "workload"),
         ("?workload=x%27%20OR%201%3D1--", "workload"),
-        ("?backend=%00", "backend"),
-        ("?backend=%F0%9F%9A%80", "backend"),
+        ("?workload=caffe-mnist&backend=%00", "backend"),
+        ("?workload=caffe-mnist&backend=%F0%9F%9A%80", "backend"),
     ] {
         server.get(&format!("/api/v1/runs{query}")).assert_refused(400, "bad_query", field);
     }

@@ -3,6 +3,7 @@
 
 mod badges;
 mod data_sets;
+mod devices;
 mod durability;
 mod etags;
 mod export;
@@ -15,6 +16,7 @@ mod listing;
 mod metrics;
 mod openapi;
 mod pages;
+mod plans;
 mod programs;
 mod proof;
 mod protection;
@@ -27,6 +29,7 @@ mod standings;
 mod support;
 mod trouble;
 mod two_servers;
+mod upgrade;
 mod upkeep;
 
 /// Whether the servers of these tests keep their runs on a PostgreSQL server.

@@ -2,6 +2,7 @@
 
 mod badges;
 mod data_sets;
+mod devices;
 mod durability;
 mod etags;
 mod export;
@@ -14,6 +15,7 @@ mod listing;
 mod metrics;
 mod openapi;
 mod pages;
+mod plans;
 mod postgres_server;
 mod proof;
 mod protection;

@@ -1,55 +1,12 @@
 //! Places of devices: from all proven runs, with one voice for each submitter and day.
 
-use leaderboard::{Protection, ProxyHeader};
-use results::api::{AcceptedRun, Completion, DeviceSource, Standings, StandingsPlace, StartRun, StartedRun, Tier};
-use results::{ClientKind, DeviceKind, RunRecord};
+use results::api::{Completion, DeviceSource, Standings, StandingsPlace, StartedRun, Tier};
+use results::{ClientKind, DeviceKind};
 
+use crate::support::people::{ANN, BOB, accepted_by, announced_by, board, in_browser, on, proven_by};
 use crate::support::{TestServer, record};
 
 const QUICK: &str = "/api/v1/standings?suite=quick";
-const ANN: &str = "192.0.2.7";
-const BOB: &str = "198.51.100.9";
-
-/// A server that is told by a proxy whose request it is.
-fn board() -> TestServer {
-    let trusted_proxy_header = Some(ProxyHeader::XForwardedFor);
-    TestServer::protected_by(Protection { trusted_proxy_header, announcements_per_hour: 0, ..Protection::default() })
-}
-
-fn announced_by(server: &TestServer, who: &str) -> StartedRun {
-    let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
-    let headers = [("content-type", "application/json"), ("x-forwarded-for", who)];
-    let answer = server.send("POST", "/api/v1/runs", &headers, &serde_json::to_vec(&start).unwrap());
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.parse()
-}
-
-/// A run that somebody announced and handed in, with summaries that follow from `change`.
-fn accepted_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
-    let started = announced_by(server, who);
-    let mut record = record::for_run(&started);
-    server.pass(record.provenance.wall_seconds);
-    change(&mut record);
-    record::summarise(&mut record);
-    let answer = server.upload(&started.run_id, &record);
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.parse()
-}
-
-fn proven_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> String {
-    let run = accepted_by(server, who, change);
-    server.set_tier(&run.run_id, Tier::Proven);
-    run.run_id
-}
-
-/// So many times as fast, on a device of this name.
-fn on(device: &str, factor: u32) -> impl Fn(&mut RunRecord) {
-    move |record| {
-        record.device.adapter.name = device.to_owned();
-        record::speed_up(record, factor);
-    }
-}
-
 fn standings(server: &TestServer, query: &str) -> Standings {
     let answer = server.get(&format!("{QUICK}{query}"));
     assert_eq!(answer.status, 200, "{}", answer.text());
@@ -59,18 +16,6 @@ fn standings(server: &TestServer, query: &str) -> Standings {
 /// The places of the suite's first workload.
 fn places(server: &TestServer, query: &str) -> Vec<StandingsPlace> {
     standings(server, query).tables.swap_remove(0).places
-}
-
-fn in_browser(record: &mut RunRecord) {
-    let client = &mut record.provenance.client;
-    (client.kind, client.name, client.version) = (ClientKind::Browser, "Chrome".to_owned(), "142".to_owned());
-    record.device.requested_adapter = "browser".to_owned();
-    let adapter = &mut record.device.adapter;
-    adapter.name = "nvidia ampere".to_owned();
-    adapter.vendor = "nvidia".to_owned();
-    adapter.architecture = "ampere".to_owned();
-    adapter.api = "WebGPU".to_owned();
-    adapter.kind = DeviceKind::Unknown;
 }
 
 #[test]
@@ -85,7 +30,7 @@ fn one_answer_has_a_table_for_each_workload_in_the_order_of_the_suite() {
     accepted_by(&server, BOB, |_| {});
     for table in standings(&server, "").tables {
         assert_eq!(table.places.len(), 1, "what is not proven has no place: {table:?}");
-        assert_eq!((table.places[0].place, table.places[0].runs), (1, 1));
+        assert_eq!((table.places[0].place, table.places[0].figure.runs, table.total), (1, 1, 1));
     }
 }
 
@@ -96,17 +41,19 @@ fn a_hundred_uploads_of_one_submitter_on_one_day_are_one_voice() {
         accepted_by(&server, ANN, on("Example GPU 9000", 10));
     }
     let best = accepted_by(&server, BOB, on("Example GPU 9000", 20)).run_id;
-    server.database().execute("UPDATE runs SET tier = 'proven'");
+    server.prove_all();
     let places = places(&server, "");
     assert_eq!(places.len(), 1, "one device has one place");
     let line = &places[0];
-    assert_eq!((line.place, line.runs, line.submitters), (1, 101, 2));
+    let figure = line.figure;
+    assert_eq!((line.place, figure.runs, figure.submitters), (1, 101, 2));
     assert_eq!(line.device_key, "reported-example-gpu-9000");
     assert_eq!(line.completion, Some(Completion { finished: 101, announced: 101 }));
+    assert_eq!(line.outlier_runs, 1);
     assert_eq!(line.outliers, [best], "what stands apart is marked, and not what is linked to");
     assert!(!line.outliers.contains(&line.best_run_id));
-    let middle = (line.lower_quartile + line.upper_quartile) / 2.0;
-    assert!((line.median / middle - 1.0).abs() < 1e-9, "the median is between the two voices: {line:?}");
+    let middle = (figure.lower_quartile + figure.upper_quartile) / 2.0;
+    assert!((figure.median / middle - 1.0).abs() < 1e-9, "the median is between the two voices: {line:?}");
 }
 
 #[test]
@@ -181,11 +128,11 @@ fn a_run_belongs_to_who_announced_it_and_the_next_day_is_another_voice() {
     server.pass(100.0);
     hand_in(&first, ANN);
     hand_in(&second, BOB);
-    server.database().execute("UPDATE runs SET tier = 'proven'");
-    assert_eq!(places(&server, "")[0].submitters, 1);
+    server.prove_all();
+    assert_eq!(places(&server, "")[0].figure.submitters, 1);
     server.pass(86_400.0);
     proven_by(&server, ANN, |_| {});
-    assert_eq!(places(&server, "")[0].submitters, 2);
+    assert_eq!(places(&server, "")[0].figure.submitters, 2);
     server.pass(2.0 * 86_400.0);
     proven_by(&server, ANN, |_| {});
     let salts = server.database().count("SELECT COUNT(*) FROM submitter_salts");
@@ -222,15 +169,54 @@ fn runs_of_an_older_version_get_their_places_at_the_next_start_and_broken_ones_s
     server.database().execute(&format!(
         "UPDATE runs SET suite_name = NULL, suite_version = NULL, client_kind = NULL, device_class = NULL, \
          device_key = NULL, device_name = NULL, device_source = NULL, inferred = NULL, vendor = NULL, \
-         submitter = NULL, submitter_day = NULL; UPDATE runs SET record = '{{}}' WHERE run_id = '{broken}'"
+         submitter = NULL, submitter_day = NULL; UPDATE results SET ranked_as = NULL; DELETE FROM figures; \
+         UPDATE runs SET record = '{{}}' WHERE run_id = '{broken}'"
     ));
     assert!(places(&server, "").is_empty());
     server.restart();
     let after = places(&server, "");
     assert_eq!(after.len(), 1);
-    assert_eq!((after[0].runs, after[0].submitters, after[0].completion), (1, 1, None));
+    assert_eq!((after[0].figure.runs, after[0].figure.submitters, after[0].completion), (1, 1, None));
     assert_eq!(after[0].best_run_id, kept);
     assert_eq!(after[0].device_name, before[0].device_name);
+}
+
+#[test]
+fn a_table_may_be_cut_and_says_how_many_lines_it_has() {
+    let server = board();
+    for (device, factor) in [("Example GPU A", 1), ("Example GPU B", 3), ("Example GPU C", 2)] {
+        proven_by(&server, ANN, on(device, factor));
+    }
+    let table = standings(&server, "&limit=2").tables.swap_remove(0);
+    let names: Vec<&str> = table.places.iter().map(|line| line.device_name.as_str()).collect();
+    assert_eq!((names.as_slice(), table.total), (&["Example GPU B", "Example GPU C"][..], 3));
+}
+
+#[test]
+fn a_run_that_is_hidden_or_deleted_takes_its_share_of_the_figures_with_it() {
+    let server = board();
+    let [slow, fast] = [1, 3].map(|factor| accepted_by(&server, ANN, on("Example GPU A", factor)));
+    server.prove_all();
+    assert_eq!(places(&server, "")[0].figure.runs, 2);
+    assert_eq!(server.delete(&fast.run_id, &fast.deletion_secret).status, 204);
+    let left = places(&server, "");
+    assert_eq!((left[0].figure.runs, left[0].best_run_id.as_str()), (1, slow.run_id.as_str()));
+    server.set_tier(&slow.run_id, Tier::Hidden);
+    assert!(places(&server, "").is_empty());
+    server.set_tier(&slow.run_id, Tier::Proven);
+    assert_eq!(places(&server, "").len(), 1);
+}
+
+#[test]
+fn figures_that_a_stopped_server_left_stale_are_made_at_the_next_start() {
+    let mut server = board();
+    proven_by(&server, ANN, |_| {});
+    server.database().execute(
+        "DELETE FROM figures; INSERT INTO stale_devices (device_key, mark) VALUES ('reported-example-gpu-9000', 'a')",
+    );
+    server.restart();
+    assert_eq!(places(&server, "").len(), 1);
+    assert_eq!(server.database().count("SELECT COUNT(*) FROM stale_devices"), 0);
 }
 
 #[test]
@@ -244,7 +230,9 @@ fn a_query_that_makes_no_sense_is_refused() {
         ("?suite=quick&client=both", ""),
         ("?suite=quick&precision=f8", ""),
         ("?suite=quick&backend=%00", "backend"),
-        ("?suite=quick&limit=3", ""),
+        ("?suite=quick&limit=0", "limit"),
+        ("?suite=quick&limit=501", "limit"),
+        ("?suite=quick&order=price", ""),
     ] {
         server.get(&format!("/api/v1/standings{query}")).assert_refused(400, "bad_query", field);
     }

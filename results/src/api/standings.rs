@@ -23,6 +23,9 @@ pub struct StandingsQuery {
     /// GPUs where none is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<RankedClass>,
+    /// At most this many places of each table, 1 to 500; 50 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
 }
 
 /// What is ranked, each among its own. Programs that act as GPUs are neither.
@@ -42,20 +45,42 @@ impl RankedClass {
             Self::Processor => "processor",
         }
     }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Gpu, Self::Processor].into_iter().find(|class| class.name() == name)
+    }
 }
 
 /// The places of a suite at this moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Standings {
     pub suite: Suite,
+    /// The places by score; absent where no run of this version of the suite is frozen as the reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<ScoreTable>,
     /// One for each workload of the suite, in its order.
     pub tables: Vec<StandingsTable>,
+}
+
+/// The places of those who trained every workload of the suite. A score is the geometric mean over the workloads of a
+/// device's rate over that of the reference run: 2 is twice as fast as the reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScoreTable {
+    /// What the score 1 is.
+    pub reference: String,
+    /// Lines there are without `limit`.
+    pub total: u64,
+    /// Their figures are scores.
+    pub places: Vec<StandingsPlace>,
 }
 
 /// The places of one workload, the first first; empty where nothing is proven yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingsTable {
     pub workload: String,
+    /// Lines there are without `limit`.
+    pub total: u64,
     pub places: Vec<StandingsPlace>,
 }
 
@@ -75,21 +100,31 @@ pub struct StandingsPlace {
     pub inferred: Option<String>,
     pub backend: String,
     pub client_kind: ClientKind,
-    /// Samples per second: the median over submitters, each once a day, and its quartiles.
+    #[serde(flatten)]
+    pub figure: FigureOfDevice,
+    /// Of the runs that these submitters announced for the suite; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion: Option<Completion>,
+    /// How many runs stand apart from the others of their line, for a person to look at.
+    #[serde(default)]
+    pub outlier_runs: u64,
+    /// Some of them, at most twenty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outliers: Vec<String>,
+    /// The fastest run that does not stand apart.
+    pub best_run_id: String,
+}
+
+/// What all proven runs of a device come to. Of samples per second, or of scores.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureOfDevice {
+    /// Over submitters, each once a day.
     pub median: f64,
     pub lower_quartile: f64,
     pub upper_quartile: f64,
     pub runs: u64,
     /// Submitters, each once a day.
     pub submitters: u64,
-    /// Of the runs that these submitters announced for the suite; absent where nobody knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub completion: Option<Completion>,
-    /// Runs that stand apart from the others of their line, for a person to look at.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outliers: Vec<String>,
-    /// The fastest run that does not stand apart.
-    pub best_run_id: String,
 }
 
 /// How many announced runs came to their end. Where few did, those that did are a lucky choice.

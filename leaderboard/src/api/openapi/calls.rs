@@ -2,8 +2,8 @@
 
 use results::RunRecord;
 use results::api::{
-    AcceptedRun, CheckpointAnswer, DataSetList, ListRuns, RunList, Standings, StandingsQuery, StartRun, StartedRun,
-    StoredRun, TellCheckpoint, Verdict,
+    AcceptedRun, CheckpointAnswer, DataSetList, DeviceSummary, Distribution, DistributionQuery, ListRuns, RunList,
+    RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun, TellCheckpoint, Verdict,
 };
 use results::badge::{Badge, BadgeQuery};
 use results::open_data::{ExportAbout, ExportQuery, SnapshotList};
@@ -104,7 +104,7 @@ pub(super) const CALLS: &[Call] = &[
     },
     Call {
         path: "/v1/runs",
-        summary: "Results that fit a query, fastest first",
+        summary: "Results that fit a query, of one workload fastest first",
         query: Some(shape_of::<ListRuns>),
         answers: &[("200", "A page of them", Some(Content::Json(shape_of::<RunList>)))],
         refusals: &[BAD_QUERY],
@@ -211,6 +211,13 @@ pub(super) const CALLS: &[Call] = &[
         ..READING
     },
     Call {
+        path: "/v1/runs/{id}/standing",
+        summary: "Where a run stands among all proven ones, and its score",
+        answers: &[("200", "Its share of each workload", Some(Content::Json(shape_of::<RunStanding>)))],
+        refusals: &[UNKNOWN_RUN],
+        ..READING
+    },
+    Call {
         path: "/v1/runs/{id}/badge.svg",
         summary: "A result in one line, as a picture",
         query: Some(shape_of::<BadgeQuery>),
@@ -232,6 +239,21 @@ pub(super) const CALLS: &[Call] = &[
         query: Some(shape_of::<StandingsQuery>),
         answers: &[("200", "A table for each network", Some(Content::Json(shape_of::<Standings>)))],
         refusals: &[BAD_QUERY],
+        ..READING
+    },
+    Call {
+        path: "/v1/distribution",
+        summary: "How many proven runs of a workload have which rate",
+        query: Some(shape_of::<DistributionQuery>),
+        answers: &[("200", "Their number in each bin", Some(Content::Json(shape_of::<Distribution>)))],
+        refusals: &[BAD_QUERY],
+        ..READING
+    },
+    Call {
+        path: "/v1/devices/{key}",
+        summary: "What all runs of a device come to",
+        answers: &[("200", "Its figures, and its latest runs", Some(Content::Json(shape_of::<DeviceSummary>)))],
+        refusals: &[("404", &["unknown_device"])],
         ..READING
     },
     Call {

@@ -62,6 +62,16 @@ impl TestDatabase {
         })
     }
 
+    /// The words that a query finds, past the server.
+    pub(crate) fn words(&self, query: &'static str) -> Vec<String> {
+        block_on(async {
+            let mut connection = self.connect().await;
+            let rows = sqlx::query(query).fetch_all(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+            rows.iter().map(|row| row.get(0)).collect()
+        })
+    }
+
     pub(crate) async fn connect(&self) -> AnyConnection {
         let scheme = if self.folder.is_some() { "sqlite:" } else { "" };
         connect(&format!("{scheme}{}", self.argument)).await

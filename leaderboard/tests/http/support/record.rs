@@ -37,12 +37,17 @@ fn right(compared: Compared) -> Disagreement {
 
 /// The same of a run that no leaderboard knows.
 pub(crate) fn unregistered(seed: u32) -> RunRecord {
+    of_suite(&SUITE, seed)
+}
+
+/// The same of any suite.
+pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
     let mut record = RunRecord {
         schema_version: SCHEMA_VERSION,
         run_id: None,
         nonce: None,
         seed,
-        suite: suite(),
+        suite: Suite { name: suite.name.to_owned(), version: suite.version },
         non_standard: Vec::new(),
         provenance: Provenance {
             engine_version: ENGINE_VERSION.to_owned(),
@@ -72,7 +77,7 @@ pub(crate) fn unregistered(seed: u32) -> RunRecord {
             },
             claimed_name: None,
         },
-        workloads: SUITE.workloads.iter().map(|name| workload(name, seed)).collect(),
+        workloads: suite.workloads.iter().map(|name| workload(suite, name, seed)).collect(),
         warnings: vec![Warning::NoWakeLock],
     };
     summarise(&mut record);
@@ -80,10 +85,10 @@ pub(crate) fn unregistered(seed: u32) -> RunRecord {
 }
 
 /// A millisecond a step, as the suite trains it; then six windows of 1.1 seconds, to be measured.
-fn workload(name: &str, seed: u32) -> WorkloadRecord {
-    let standard = standard(name, seed);
+fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
+    let standard = Standard::of(suite, name, seed).unwrap();
     let model = &standard.workload.model;
-    let looks = standard.workload.evaluations_per_epoch * SUITE.epochs;
+    let looks = standard.workload.evaluations_per_epoch * suite.epochs;
     let marks: Vec<u64> = (1..=looks).map(|number| standard.evaluation_step(number)).collect();
     let seconds = |step: u64| step as f64 * STEP_SECONDS;
     let mut windows: Vec<Window> = Vec::new();
@@ -147,7 +152,7 @@ fn workload(name: &str, seed: u32) -> WorkloadRecord {
         first_losses: vec![2.5, 2.25, 2.0],
         curve: marks.iter().map(point).collect(),
         evaluations: marks.iter().zip(accuracies).map(look).collect(),
-        epochs: (1..=SUITE.epochs).map(epoch).collect(),
+        epochs: (1..=suite.epochs).map(epoch).collect(),
         windows,
         peaks: vec![peak(last - 1), peak(last)],
         timeline: Vec::new(),
@@ -163,12 +168,8 @@ fn workload(name: &str, seed: u32) -> WorkloadRecord {
         summary: Summary::default(),
     };
     reach(&mut record);
-    count_samples(&mut record, seed);
+    count_samples_of(suite, &mut record, seed);
     record
-}
-
-fn standard(name: &str, seed: u32) -> Standard {
-    Standard::of(&SUITE, name, seed).unwrap()
 }
 
 /// Makes the target's moment that of the first look at the test set that sees its accuracy.
@@ -179,9 +180,21 @@ pub(crate) fn reach(record: &mut WorkloadRecord) {
     target.reached_seconds = first.map(|evaluation| evaluation.training_seconds);
 }
 
+/// Makes it one of a training that failed.
+pub(crate) fn diverge(record: &mut WorkloadRecord) {
+    record.outcome = Outcome::Diverged { step: 5000 };
+    record.evaluations.clear();
+    let target = record.target.as_mut().unwrap();
+    (target.reached_step, target.reached_seconds) = (None, None);
+}
+
 /// Makes the samples of each window those of its steps.
 pub(crate) fn count_samples(record: &mut WorkloadRecord, seed: u32) {
-    let batches = standard(&record.workload, seed).batches;
+    count_samples_of(&SUITE, record, seed);
+}
+
+fn count_samples_of(suite: &SuiteDefinition, record: &mut WorkloadRecord, seed: u32) {
+    let batches = Standard::of(suite, &record.workload, seed).unwrap().batches;
     let batches = engine::BatchPlan { batch_size: record.settings.batch_size, ..batches };
     let mut step = 0;
     for window in &mut record.windows {

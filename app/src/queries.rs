@@ -1,0 +1,118 @@
+//! Paths with queries, as the page asks the leaderboard.
+
+use results::api::{DistributionQuery, ListRuns, RankedClass, StandingsQuery};
+use results::{ClientKind, Precision};
+
+/// The address of a list of runs.
+pub fn runs(query: &ListRuns) -> String {
+    let ranked = query.ranked.then(|| "true".to_owned());
+    address(
+        "/api/v1/runs",
+        [
+            ("workload", query.workload.clone()),
+            ("backend", query.backend.clone()),
+            ("precision", query.precision.map(Precision::name).map(str::to_owned)),
+            ("ranked", ranked),
+            ("class", query.class.map(RankedClass::name).map(str::to_owned)),
+            ("limit", query.limit.map(|limit| limit.to_string())),
+            ("offset", query.offset.map(|offset| offset.to_string())),
+        ],
+    )
+}
+
+/// The address of all tables of a suite.
+pub fn standings(query: &StandingsQuery) -> String {
+    address(
+        "/api/v1/standings",
+        [
+            ("suite", Some(query.suite.clone())),
+            ("precision", query.precision.map(Precision::name).map(str::to_owned)),
+            ("backend", query.backend.clone()),
+            ("client", query.client.map(ClientKind::name).map(str::to_owned)),
+            ("class", query.class.map(RankedClass::name).map(str::to_owned)),
+            ("limit", query.limit.map(|limit| limit.to_string())),
+        ],
+    )
+}
+
+/// The address of how the rates of a network lie.
+pub fn distribution(query: &DistributionQuery) -> String {
+    address(
+        "/api/v1/distribution",
+        [
+            ("suite", Some(query.suite.clone())),
+            ("workload", Some(query.workload.clone())),
+            ("precision", query.precision.map(Precision::name).map(str::to_owned)),
+            ("backend", query.backend.clone()),
+            ("client", query.client.map(ClientKind::name).map(str::to_owned)),
+            ("class", query.class.map(RankedClass::name).map(str::to_owned)),
+        ],
+    )
+}
+
+/// A path with those parameters that have a value.
+fn address<const N: usize>(path: &str, parameters: [(&str, Option<String>); N]) -> String {
+    let mut address = path.to_owned();
+    for (name, value) in parameters.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        let before = if address.len() == path.len() { '?' } else { '&' };
+        address.push_str(&format!("{before}{name}={}", encoded(&value)));
+    }
+    address
+}
+
+/// Everything but the unreserved letters of RFC 3986 as `%` and two digits for each byte.
+fn encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
+            other => encoded.push_str(&format!("%{other:02X}")),
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_asked_for_is_in_the_address() {
+        assert_eq!(runs(&ListRuns::default()), "/api/v1/runs");
+        let query = ListRuns {
+            workload: Some("keras-mnist-mlp".to_owned()),
+            backend: Some("burn-wgpu".to_owned()),
+            limit: Some(25),
+            ..ListRuns::default()
+        };
+        assert_eq!(runs(&query), "/api/v1/runs?workload=keras-mnist-mlp&backend=burn-wgpu&limit=25");
+    }
+
+    #[test]
+    fn what_is_asked_for_goes_by_its_name_on_the_wire() {
+        let places = StandingsQuery {
+            suite: "quick".to_owned(),
+            precision: Some(Precision::F16),
+            backend: None,
+            client: Some(ClientKind::Browser),
+            class: Some(RankedClass::Processor),
+            limit: Some(150),
+        };
+        assert_eq!(
+            standings(&places),
+            "/api/v1/standings?suite=quick&precision=f16&client=browser&class=processor&limit=150"
+        );
+        let rates = DistributionQuery {
+            suite: "quick".to_owned(),
+            workload: "caffe-mnist".to_owned(),
+            backend: Some("wgsl".to_owned()),
+            ..DistributionQuery::default()
+        };
+        assert_eq!(distribution(&rates), "/api/v1/distribution?suite=quick&workload=caffe-mnist&backend=wgsl");
+    }
+
+    #[test]
+    fn what_has_a_meaning_in_addresses_is_encoded() {
+        assert_eq!(encoded("a b&c=ü"), "a%20b%26c%3D%C3%BC");
+    }
+}

@@ -1,0 +1,54 @@
+//! What opening the page asks of the server, and how long it takes until a run can be started:
+//!
+//! ```sh
+//! cargo run --release -p browser-tests --example opening -- chromium / /
+//! ```
+//!
+//! The browser (`firefox` or `chromium`) opens each address; one that comes again finds what the browser kept of it. Needs
+//! what `cargo xtask test browser-tests` has built.
+
+use std::env;
+
+use browser_tests::{PATIENCE, Page, Setup, drive, drive_firefox};
+use serde_json::Value;
+
+/// When each request was begun and ended, in milliseconds after the page was; and what came over the network.
+const TIMINGS: &str =
+    "() => performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
+    .map(entry => [entry.name.replace(location.origin, ''), Math.round(entry.startTime), Math.round(entry.responseEnd),
+        entry.transferSize])";
+const NOW: &str = "() => Math.round(performance.now())";
+
+fn main() {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let [browser, addresses @ ..] = &words[..] else {
+        panic!("name a browser, `firefox` or `chromium`, and addresses")
+    };
+    match browser.as_str() {
+        "firefox" => drive_firefox(Setup::default(), async |page| open_all(page, addresses).await),
+        "chromium" => drive(Setup::default(), async |page| open_all(page, addresses).await),
+        other => panic!("{other} is neither `firefox` nor `chromium`"),
+    }
+}
+
+async fn open_all(page: &impl Page, addresses: &[String]) {
+    for address in addresses {
+        page.open(address).await;
+        page.wait_for("button", "Benchmark", PATIENCE).await;
+        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        let ready = page.call(NOW, Value::Null).await;
+        let timings = page.call(TIMINGS, Value::Null).await;
+        let timings = timings.as_array().expect("a list");
+        let of_api = timings.iter().filter(|entry| entry[0].as_str().is_some_and(|name| name.starts_with("/api/")));
+        let bytes: f64 = timings.iter().filter_map(|entry| entry[3].as_f64()).sum();
+        println!(
+            "{address}: button and leaderboard after {ready} ms; {} requests, {} of the API; {:.0} kB",
+            timings.len(),
+            of_api.count(),
+            bytes / 1e3
+        );
+        for entry in timings {
+            println!("  {} – {} ms  {} B  {}", entry[1], entry[2], entry[3], entry[0].as_str().unwrap_or_default());
+        }
+    }
+}

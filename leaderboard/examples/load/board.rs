@@ -1,0 +1,141 @@
+//! A board as it might be after some years: four in five runs of the quick suite, the others of the complete one; known
+//! GPUs, a few of which most people have; rates that spread as real ones do.
+
+use std::time::Instant;
+
+use engine::SUITES;
+use leaderboard::devices::known_devices;
+use leaderboard::load::{Board, PastRun};
+use results::api::Tier;
+use results::{ClientKind, Precision, RunRecord};
+
+use crate::measure::Report;
+use crate::server::NOW;
+use crate::support::record;
+
+/// Runs in one transaction.
+const PORTION: usize = 500;
+const YEAR: f64 = 365.0 * 86_400.0;
+/// One run in so many is of the complete suite.
+const ONE_COMPLETE_IN: u64 = 5;
+
+/// Runs of a suite by which the server is asked.
+const KEPT: usize = 1000;
+
+/// Some of the visible runs that are there, by which the server is asked.
+pub(crate) struct Runs {
+    pub(crate) quick: Vec<String>,
+    pub(crate) complete: Vec<String>,
+    /// Keys of devices, that of most runs first.
+    pub(crate) devices: Vec<String>,
+}
+
+/// Numbers that look random and are the same each time: `SplitMix64` (Steele, Lea and Flood, *Fast Splittable
+/// Pseudorandom Number Generators*, 2014).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 to 1.
+    pub(crate) fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) -> Runs {
+    let [quick, complete] = [&SUITES[0], &SUITES[1]].map(|suite| record::of_suite(suite, 1));
+    let mut random = Random(1);
+    let (mut runs, mut stored, mut number) = (Runs { quick: vec![], complete: vec![], devices: vec![] }, 0, 0);
+    let begin = Instant::now();
+    while stored < results {
+        let mut portion = Vec::with_capacity(PORTION);
+        while portion.len() < PORTION && stored < results {
+            number += 1;
+            let template = if number % ONE_COMPLETE_IN == 0 { &complete } else { &quick };
+            stored += template.workloads.len() as u64;
+            portion.push(past_run(template, number, &mut random));
+        }
+        let told: Vec<(bool, Tier)> = portion.iter().map(|run| (run.record.workloads.len() > 2, run.tier)).collect();
+        let ids = board.store(portion).await.expect("runs are stored");
+        for (id, (complete, tier)) in ids.into_iter().zip(told) {
+            let kept = if complete { &mut runs.complete } else { &mut runs.quick };
+            if tier != Tier::Hidden && kept.len() < KEPT {
+                kept.push(id);
+            }
+        }
+        eprint!("\r  {stored} results");
+    }
+    eprintln!();
+    report.add("stored in bulk", stored as f64 / begin.elapsed().as_secs_f64(), "results/s", None);
+    let begin = Instant::now();
+    board.settle().await.expect("figures are made");
+    report.add("all figures made, and tables analysed", begin.elapsed().as_secs_f64() * 1e3, "ms", None);
+    runs.devices = (0..200).map(|rank| key(&device(rank))).collect();
+    runs
+}
+
+/// The device of a rank, known ones first.
+fn device(rank: usize) -> String {
+    let known = known_devices();
+    known.get(rank * 7 % known.len()).map_or_else(|| "Example GPU".to_owned(), |device| device.name.clone())
+}
+
+/// As the leaderboard makes it of a known device's name.
+fn key(name: &str) -> String {
+    let words = name.to_lowercase();
+    let words: Vec<&str> =
+        words.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.join("-")
+}
+
+fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
+    let mut record = template.clone();
+    record.seed = u32::try_from(number % (1 << 32)).expect("it is below");
+    // A few devices have most of the runs.
+    let rank = (random.share().powi(3) * 400.0) as usize;
+    record.device.adapter.name = device(rank);
+    record.device.adapter.vendor = String::new();
+    let in_browser = random.share() < 0.6;
+    if in_browser {
+        record.provenance.client.kind = ClientKind::Browser;
+        record.provenance.client.name =
+            ["Chrome", "Firefox", "Edge", "Safari"][(random.share() * 4.0) as usize].to_owned();
+    }
+    let backend = ["wgsl", "wgsl", "wgsl", "burn-wgpu"][(random.share() * 4.0) as usize];
+    record.device.backend = backend.to_owned();
+    record.device.requested_backend = backend.to_owned();
+    let precision = if random.share() < 0.1 { Precision::F16 } else { Precision::F32 };
+    // Sums of twelve are as good as normal; a tenth is how far runs of one device lie apart.
+    let normal = (0..12).map(|_| random.share()).sum::<f64>() - 6.0;
+    let speed =
+        1e4 * 1.5_f64.powf(20.0 - rank as f64 / 20.0) * (0.1 * normal).exp() * if in_browser { 0.9 } else { 1.0 };
+    for (i, workload) in record.workloads.iter_mut().enumerate() {
+        workload.settings.precision = precision;
+        workload.summary.samples_per_second = Some(speed / (i + 1) as f64);
+    }
+    let tier = match (random.share() * 100.0) as u32 {
+        0..60 => Tier::Proven,
+        60..85 => Tier::Checked,
+        85..95 => Tier::Unverified,
+        95..98 => Tier::Flagged,
+        _ => Tier::Hidden,
+    };
+    let submitted_unix_seconds = NOW - 3.0 * YEAR * random.share();
+    PastRun { record, tier, submitted_unix_seconds, submitter: format!("{:016x}", number / 4 * 3) }
+}
+
+/// # Panics
+/// Where a query reads a whole table that grows with the board.
+pub(crate) async fn check_plans(board: &Board) {
+    for (query, steps) in board.plans().await.expect("plans") {
+        let bad = |step: &String| step.contains("Seq Scan on r") || step == "SCAN results" || step == "SCAN runs";
+        assert!(!steps.iter().any(bad), "{query}\n{steps:#?}");
+    }
+}

@@ -1,0 +1,45 @@
+//! Announced runs that are handed in by many at once, with nothing computed again.
+
+use std::time::Instant;
+
+use results::api::{StartRun, StartedRun};
+
+use crate::measure::{Report, together};
+use crate::server::Server;
+use crate::support::record;
+
+/// Who hand in at the same time.
+const CLIENTS: u32 = 16;
+/// Accepted hand-ins in a second, sustained.
+const WANTED: f64 = 500.0;
+
+pub(crate) fn measure(server: &Server, number: u32, report: &mut Report) {
+    let client = server.client();
+    let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
+    let start = serde_json::to_vec(&start).expect("JSON");
+    let started = std::sync::Mutex::new(Vec::new());
+    let begin = Instant::now();
+    together(CLIENTS, number, |_| {
+        let answer: StartedRun =
+            serde_json::from_slice(&client.send("POST", "/api/v1/runs", Some(&start), 201)).expect("JSON");
+        started.lock().expect("nobody panics with it").push(answer);
+    });
+    let announcing = begin.elapsed().as_secs_f64();
+    report.add("runs announced", f64::from(number) / announcing, "a second", None);
+    let started = started.into_inner().expect("nobody panics with it");
+    // A client's own work is done before.
+    let records: Vec<(String, Vec<u8>)> = started
+        .iter()
+        .map(|run| (run.run_id.clone(), serde_json::to_vec(&record::for_run(run)).expect("JSON")))
+        .collect();
+    server.pass(30.0);
+    let begin = Instant::now();
+    let durations = together(CLIENTS, number, |i| {
+        let (run_id, body) = &records[i as usize];
+        client.send("PUT", &format!("/api/v1/runs/{run_id}"), Some(body), 201);
+    });
+    let seconds = begin.elapsed().as_secs_f64();
+    report.add("runs handed in and accepted", f64::from(number) / seconds, "a second", Some(WANTED));
+    report.add("announced and handed in together", f64::from(number) / (announcing + seconds), "a second", None);
+    report.add_durations("one of them, with fifteen others waiting", durations, 1000.0);
+}

@@ -1,0 +1,252 @@
+//! From all proven runs of a device to its figures, one for each category, and to its scores.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use results::Suite;
+use results::api::{DeviceSource, RankedClass};
+use serde::{Deserialize, Serialize};
+
+use crate::ranking::{Category, Completion, Figure, Histogram, ProvenRun, ReferenceScore, outliers, reference_of};
+
+/// Runs that stand apart and are named; others are only counted.
+const MOST_OUTLIERS: usize = 20;
+
+/// Which device it is, as far as anybody says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DeviceDescription {
+    pub(crate) key: String,
+    pub(crate) name: String,
+    pub(crate) source: DeviceSource,
+    pub(crate) inferred: Option<String>,
+    pub(crate) vendor: Option<String>,
+}
+
+/// A proven run of one workload, with what it is grouped by.
+#[derive(Clone, Debug)]
+pub(crate) struct ProvenResult {
+    pub(crate) device: DeviceDescription,
+    pub(crate) class: RankedClass,
+    pub(crate) category: Category,
+    pub(crate) run: ProvenRun,
+}
+
+/// What all proven runs of a device come to in one category.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DeviceFigure {
+    pub(crate) device: DeviceDescription,
+    pub(crate) class: RankedClass,
+    /// Its workload is empty for the score over all workloads of the suite.
+    pub(crate) category: Category,
+    pub(crate) figure: Figure,
+    /// Of everything that its submitters announced for the suite; absent where nobody is known.
+    pub(crate) completion: Option<Completion>,
+    pub(crate) outlier_runs: u64,
+    /// The first of them.
+    pub(crate) outliers: Vec<String>,
+    pub(crate) best_run_id: String,
+}
+
+/// A figure that was just made, with the rates that it was made from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MadeFigure {
+    pub(crate) line: DeviceFigure,
+    pub(crate) rates: Histogram,
+}
+
+/// How many of the runs that a submitter announced for a suite came to their end.
+pub(crate) type Completions = HashMap<(String, Suite), Completion>;
+
+/// The figures of a device from all its proven runs, in the order in which these came.
+pub(crate) fn figures_of(results: Vec<ProvenResult>, completions: &Completions) -> Vec<MadeFigure> {
+    let mut categories: BTreeMap<_, Vec<ProvenResult>> = BTreeMap::new();
+    for result in results {
+        let Category { suite, workload, backend, precision, client_kind } = &result.category;
+        let kernels = (backend.clone(), precision.name(), client_kind.name());
+        let key = (suite.name.clone(), suite.version, result.class.name(), workload.clone(), kernels);
+        categories.entry(key).or_default().push(result);
+    }
+    let mut figures: Vec<MadeFigure> = categories.values().filter_map(|results| figure(results, completions)).collect();
+    let scores = scores(figures.iter().map(|made| &made.line));
+    figures.extend(scores.into_iter().map(|line| MadeFigure { line, rates: Histogram::default() }));
+    figures
+}
+
+/// The figure of one category; nothing where there are no runs.
+fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFigure> {
+    let runs: Vec<ProvenRun> = results.iter().map(|result| result.run.clone()).collect();
+    let rates: Vec<f64> = runs.iter().map(|run| run.rate).collect();
+    let marked = outliers(&rates);
+    let usual = results.iter().zip(&marked).filter(|(_, marked)| !**marked).map(|(result, _)| result);
+    let best = usual.max_by(|a, b| a.run.rate.total_cmp(&b.run.rate)).or(results.first())?;
+    let apart = runs.iter().zip(&marked).filter(|(_, marked)| **marked).map(|(run, _)| run.run_id.clone());
+    let line = DeviceFigure {
+        device: DeviceDescription {
+            // The weakest of what stands behind the name.
+            source: results.iter().map(|result| result.device.source).max()?,
+            inferred: agreed(results),
+            ..best.device.clone()
+        },
+        class: best.class,
+        category: best.category.clone(),
+        figure: Figure::of(&runs)?,
+        completion: completion(results, completions),
+        outlier_runs: marked.iter().filter(|marked| **marked).count() as u64,
+        outliers: apart.take(MOST_OUTLIERS).collect(),
+        best_run_id: best.run.run_id.clone(),
+    };
+    Some(MadeFigure { line, rates: Histogram::of(rates) })
+}
+
+/// What was inferred, where all runs of which something was agree.
+fn agreed(results: &[ProvenResult]) -> Option<String> {
+    let guesses: BTreeSet<&String> = results.iter().filter_map(|result| result.device.inferred.as_ref()).collect();
+    if guesses.len() == 1 { guesses.first().map(|guess| (*guess).clone()) } else { None }
+}
+
+fn completion(results: &[ProvenResult], completions: &Completions) -> Option<Completion> {
+    let suite = &results.first()?.category.suite;
+    let submitters: BTreeSet<&String> = results.iter().filter_map(|result| result.run.submitter.as_ref()).collect();
+    let known: Vec<&Completion> =
+        submitters.into_iter().filter_map(|word| completions.get(&(word.clone(), suite.clone()))).collect();
+    (!known.is_empty()).then(|| Completion {
+        finished: known.iter().map(|completion| completion.finished).sum(),
+        announced: known.iter().map(|completion| completion.announced).sum(),
+    })
+}
+
+/// The scores of those suites, back ends, precisions and kinds of client in which the device has every workload.
+fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigure> {
+    let mut complete: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
+    for figure in figures {
+        let Category { suite, backend, precision, client_kind, .. } = &figure.category;
+        let kernels = (backend, precision.name(), client_kind.name());
+        complete.entry((&suite.name, suite.version, figure.class.name(), kernels)).or_default().push(figure);
+    }
+    let score = |figures: Vec<&DeviceFigure>| score(&figures, reference_of(&figures.first()?.category.suite)?);
+    complete.into_values().filter_map(score).collect()
+}
+
+/// The score that the figures of all workloads come to; nothing where one is missing.
+fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<DeviceFigure> {
+    let over = |value: fn(&Figure) -> f64| {
+        let rate = |figure: &&DeviceFigure| (figure.category.workload.clone(), value(&figure.figure));
+        reference.score(&figures.iter().map(rate).collect())
+    };
+    let first = figures.first()?;
+    let fewest = |count: fn(&Figure) -> usize| figures.iter().map(|figure| count(&figure.figure)).min();
+    Some(DeviceFigure {
+        category: Category { workload: String::new(), ..first.category.clone() },
+        figure: Figure {
+            median: over(|figure| figure.median)?,
+            lower_quartile: over(|figure| figure.lower_quartile)?,
+            upper_quartile: over(|figure| figure.upper_quartile)?,
+            runs: fewest(|figure| figure.runs)?,
+            submitters: fewest(|figure| figure.submitters)?,
+        },
+        outlier_runs: 0,
+        outliers: Vec::new(),
+        ..(*first).clone()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{ClientKind, Precision};
+
+    use super::*;
+
+    fn result(
+        workload: &str,
+        rate: f64,
+        submitter: &str,
+        source: DeviceSource,
+        inferred: Option<&str>,
+    ) -> ProvenResult {
+        let device = DeviceDescription {
+            key: "card".to_owned(),
+            name: "Card".to_owned(),
+            source,
+            inferred: inferred.map(str::to_owned),
+            vendor: None,
+        };
+        let category = Category {
+            suite: Suite { name: "quick".to_owned(), version: 1 },
+            workload: workload.to_owned(),
+            backend: "wgsl".to_owned(),
+            precision: Precision::F32,
+            client_kind: ClientKind::Native,
+        };
+        let run =
+            ProvenRun { run_id: format!("{workload} {rate}"), rate, submitter: Some(submitter.to_owned()), day: 7 };
+        ProvenResult { device, class: RankedClass::Gpu, category, run }
+    }
+
+    fn reference() -> ReferenceScore {
+        let samples_per_second = [("a".to_owned(), 100.0), ("b".to_owned(), 10.0)].into();
+        let suite = Suite { name: "quick".to_owned(), version: 1 };
+        ReferenceScore { suite, description: "an example".to_owned(), samples_per_second }
+    }
+
+    #[test]
+    fn each_workload_has_a_figure_of_its_own_and_the_weakest_source_counts() {
+        let results = vec![
+            result("a", 100.0, "ann", DeviceSource::Reported, None),
+            result("b", 7.0, "ann", DeviceSource::Reported, None),
+            result("a", 300.0, "bob", DeviceSource::Claimed, Some("Card X")),
+        ];
+        let figures = figures_of(results, &Completions::new());
+        let told: Vec<_> =
+            figures.iter().map(|made| (made.line.category.workload.as_str(), made.line.figure.median)).collect();
+        assert_eq!(told, [("a", 200.0), ("b", 7.0)]);
+        assert_eq!(
+            (figures[0].line.device.source, figures[1].line.device.source),
+            (DeviceSource::Claimed, DeviceSource::Reported)
+        );
+        assert_eq!(figures[0].line.device.inferred.as_deref(), Some("Card X"));
+        assert_eq!(figures[0].line.best_run_id, "a 300");
+        assert_eq!(figures[0].rates.runs(), 2);
+    }
+
+    #[test]
+    fn of_many_that_stand_apart_all_are_counted_and_some_are_named() {
+        let usual = (0..200_u32).map(|i| result("a", 100.0 + f64::from(i % 10), "ann", DeviceSource::Reported, None));
+        let apart = (0..30).map(|_| result("a", 9000.0, "bob", DeviceSource::Reported, None));
+        let figures = figures_of(usual.chain(apart).collect(), &Completions::new());
+        assert_eq!((figures[0].line.outlier_runs, figures[0].line.outliers.len()), (30, MOST_OUTLIERS));
+    }
+
+    #[test]
+    fn a_score_needs_every_workload_and_is_as_many_runs_as_the_fewest() {
+        let of = |results: Vec<ProvenResult>| -> Option<DeviceFigure> {
+            let figures = figures_of(results, &Completions::new());
+            score(&figures.iter().map(|made| &made.line).collect::<Vec<_>>(), &reference())
+        };
+        let a = |rate| result("a", rate, "ann", DeviceSource::Reported, None);
+        assert_eq!(of(vec![a(200.0)]), None);
+        let scored = of(vec![a(200.0), a(200.0), result("b", 5.0, "ann", DeviceSource::Reported, None)]).unwrap();
+        assert!((scored.figure.median - 1.0).abs() < 1e-12, "twice and half as fast");
+        assert_eq!((scored.figure.runs, scored.category.workload.as_str()), (1, ""));
+    }
+
+    #[test]
+    fn completion_is_that_of_all_its_submitters_in_the_suite() {
+        let suite = Suite { name: "quick".to_owned(), version: 1 };
+        let other = Suite { name: "complete".to_owned(), version: 1 };
+        let completions: Completions = [
+            (("ann".to_owned(), suite.clone()), Completion { finished: 3, announced: 20 }),
+            (("bob".to_owned(), suite.clone()), Completion { finished: 1, announced: 1 }),
+            (("ann".to_owned(), other), Completion { finished: 9, announced: 9 }),
+            (("eve".to_owned(), suite), Completion { finished: 9, announced: 9 }),
+        ]
+        .into();
+        let results = vec![
+            result("a", 1.0, "ann", DeviceSource::Reported, None),
+            result("a", 2.0, "ann", DeviceSource::Reported, None),
+            result("a", 3.0, "bob", DeviceSource::Reported, None),
+        ];
+        assert_eq!(
+            figures_of(results, &completions)[0].line.completion,
+            Some(Completion { finished: 4, announced: 21 })
+        );
+    }
+}

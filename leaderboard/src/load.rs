@@ -1,0 +1,84 @@
+//! A board of any size, for measuring how the leaderboard bears it. No part of the interface.
+
+use results::RunRecord;
+use results::api::Tier;
+
+use crate::DatabaseAddress;
+use crate::fingerprint::fingerprint;
+use crate::limits::day_of;
+use crate::secrets::{RUN_ID_BYTES, random_word};
+use crate::storage::{NewRun, Storage, Submitter};
+
+/// A run as if it had been handed in and verified.
+pub struct PastRun {
+    pub record: RunRecord,
+    pub tier: Tier,
+    pub submitted_unix_seconds: f64,
+    /// The word for who announced it.
+    pub submitter: String,
+}
+
+/// A data base that is only measured.
+pub struct Board(Storage);
+
+impl Board {
+    /// Opens a data base and makes its tables.
+    ///
+    /// # Errors
+    /// What the data base says, as a sentence; so for all that follows.
+    pub async fn open(address: &DatabaseAddress) -> Result<Self, String> {
+        Ok(Self(Storage::open(address).await.map_err(|cause| cause.to_string())?))
+    }
+
+    /// Stores runs in one transaction.
+    ///
+    /// # Errors
+    /// What the data base says.
+    pub async fn store(&self, runs: Vec<PastRun>) -> Result<Vec<String>, String> {
+        let mut prepared = Vec::with_capacity(runs.len());
+        for mut run in runs {
+            let run_id = random_word::<RUN_ID_BYTES>().map_err(|cause| cause.to_string())?;
+            let fingerprint = fingerprint(&mut run.record).map_err(|cause| cause.to_string())?;
+            let submitter = Submitter { word: Some(run.submitter.clone()), day: day_of(run.submitted_unix_seconds) };
+            prepared.push((run, run_id, fingerprint, submitter));
+        }
+        let new: Vec<NewRun<'_>> = prepared
+            .iter()
+            .map(|(run, run_id, fingerprint, submitter)| NewRun {
+                run_id,
+                tier: run.tier,
+                notes: &[],
+                submitted_unix_seconds: run.submitted_unix_seconds,
+                fingerprint,
+                deletion_secret_hash: None,
+                submitter,
+                record: &run.record,
+                registered: false,
+                verify: false,
+            })
+            .collect();
+        self.0.store_all(&new).await.map_err(|cause| cause.to_string())?;
+        Ok(prepared.into_iter().map(|(_, run_id, _, _)| run_id).collect())
+    }
+
+    /// Makes the figures of all devices, and lets the data base look at its tables.
+    ///
+    /// # Errors
+    /// What the data base says.
+    pub async fn settle(&self) -> Result<(), String> {
+        self.0.refresh_figures().await;
+        self.0.analyze().await.map_err(|cause| cause.to_string())
+    }
+
+    /// How the data base would perform each query that reads lists, tables and devices: the query, and its steps.
+    ///
+    /// # Errors
+    /// What the data base says.
+    pub async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, String> {
+        self.0.plans().await.map_err(|cause| cause.to_string())
+    }
+
+    pub async fn close(self) {
+        self.0.close().await;
+    }
+}

@@ -1,0 +1,142 @@
+//! How many runs have which rate, in bins of one percent, so that where a run stands among half a million needs no look at
+//! each of them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How much more the end of a bin is than its beginning.
+const STEP: f64 = 1.01;
+
+/// Runs by rate. Every bin is equally wide on a logarithmic scale, because devices differ by factors; the histograms of
+/// several devices add up to that of all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(i32, u64)>", into = "Vec<(i32, u64)>")]
+pub struct Histogram(BTreeMap<i32, u64>);
+
+/// Runs between two rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bin {
+    pub from: f64,
+    /// Not included.
+    pub to: f64,
+    pub runs: u64,
+}
+
+impl Histogram {
+    /// Of rates in samples per second, each more than zero.
+    pub fn of(rates: impl IntoIterator<Item = f64>) -> Self {
+        let mut histogram = Self::default();
+        for rate in rates {
+            *histogram.0.entry(bin_of(rate)).or_default() += 1;
+        }
+        histogram
+    }
+
+    /// Adds the runs of another.
+    pub fn add(&mut self, other: &Self) {
+        for (bin, runs) in &other.0 {
+            *self.0.entry(*bin).or_default() += runs;
+        }
+    }
+
+    pub fn runs(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// The share of runs that one of this rate is at or above, 0 to 1: those below, and half of those in its own bin (the
+    /// mid-rank). Nothing where there are no runs.
+    pub fn mid_rank(&self, rate: f64) -> Option<f64> {
+        let runs = self.runs();
+        let own = bin_of(rate);
+        let below: u64 = self.0.range(..own).map(|(_, runs)| runs).sum();
+        let equal = self.0.get(&own).copied().unwrap_or(0);
+        (runs > 0).then(|| (below as f64 + equal as f64 / 2.0) / runs as f64)
+    }
+
+    /// The bins that are not empty, the slowest first, each of `width` of those that are kept.
+    pub fn bins(&self, width: i32) -> Vec<Bin> {
+        let mut wide: BTreeMap<i32, u64> = BTreeMap::new();
+        for (bin, runs) in &self.0 {
+            *wide.entry(bin.div_euclid(width)).or_default() += runs;
+        }
+        let bin =
+            |(bin, runs): (i32, u64)| Bin { from: STEP.powi(bin * width), to: STEP.powi((bin + 1) * width), runs };
+        wide.into_iter().map(bin).collect()
+    }
+}
+
+impl From<Vec<(i32, u64)>> for Histogram {
+    fn from(bins: Vec<(i32, u64)>) -> Self {
+        Self(bins.into_iter().collect())
+    }
+}
+
+impl From<Histogram> for Vec<(i32, u64)> {
+    fn from(histogram: Histogram) -> Self {
+        histogram.0.into_iter().collect()
+    }
+}
+
+/// What `STEP` has to be raised to. A rate is bounded long before a bin's number is.
+fn bin_of(rate: f64) -> i32 {
+    let bin = (rate.ln() / STEP.ln()).floor();
+    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and the bins of all rates fit")]
+    let bin = bin as i32;
+    bin
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_middle_is_at_one_half_and_the_ends_are_half_a_run_away() {
+        let histogram = Histogram::of([10.0, 20.0, 30.0, 40.0, 50.0]);
+        assert_eq!([10.0, 30.0, 50.0].map(|rate| histogram.mid_rank(rate)), [Some(0.1), Some(0.5), Some(0.9)]);
+        assert_eq!([1.0, 1000.0].map(|rate| histogram.mid_rank(rate)), [Some(0.0), Some(1.0)]);
+    }
+
+    #[test]
+    fn equal_runs_stand_together_in_their_middle() {
+        assert_eq!(Histogram::of([5.0; 4]).mid_rank(5.0), Some(0.5));
+        assert_eq!(Histogram::default().mid_rank(5.0), None);
+    }
+
+    #[test]
+    fn wide_bins_hold_the_runs_of_narrow_ones() {
+        let bins = Histogram::of([100.0, 101.5, 300.0]).bins(70);
+        assert_eq!(bins.iter().map(|bin| bin.runs).collect::<Vec<_>>(), [2, 1]);
+        assert!(bins.iter().all(|bin| (bin.to / bin.from - STEP.powi(70)).abs() < 1e-9));
+    }
+
+    proptest! {
+        #[test]
+        fn every_rate_lies_in_its_bin(rate in 1e-6_f64..1e12) {
+            let bin = Histogram::of([rate]).bins(1)[0];
+            prop_assert!(bin.from <= rate * (1.0 + 1e-9) && rate < bin.to * (1.0 + 1e-9), "{:?}", bin);
+        }
+
+        #[test]
+        fn histograms_add_up_and_come_back_as_they_were_written(
+            a in prop::collection::vec(0.1_f64..1e9, 0..30), b in prop::collection::vec(0.1_f64..1e9, 0..30)
+        ) {
+            let mut sum = Histogram::of(a.clone());
+            sum.add(&Histogram::of(b.clone()));
+            prop_assert_eq!(sum.runs(), (a.len() + b.len()) as u64);
+            prop_assert_eq!(&sum, &Histogram::of(a.into_iter().chain(b)));
+            let read: Histogram = serde_json::from_str(&serde_json::to_string(&sum).unwrap()).unwrap();
+            prop_assert_eq!(read, sum);
+        }
+
+        #[test]
+        fn mid_ranks_of_all_runs_have_the_mean_of_one_half(rates in prop::collection::vec(1_u8..20, 1..50)) {
+            let rates: Vec<f64> = rates.into_iter().map(f64::from).collect();
+            let histogram = Histogram::of(rates.iter().copied());
+            let sum: f64 = rates.iter().filter_map(|rate| histogram.mid_rank(*rate)).sum();
+            prop_assert!((sum / rates.len() as f64 - 0.5).abs() < 1e-9);
+        }
+    }
+}

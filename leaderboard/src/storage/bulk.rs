@@ -1,0 +1,57 @@
+//! Many runs in one transaction, as they would be stored one by one; for boards that are only made to be measured.
+
+use results::api::Tier;
+use sqlx::{AssertSqlSafe, Row};
+
+use super::ranked::place;
+use super::runs::{insert_results, insert_run};
+use super::submitters::{count_announced, count_finished};
+use super::{NewRun, Storage, StorageError, figures, list, refreshing};
+
+impl Storage {
+    /// Stores them all or none.
+    pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<(), StorageError> {
+        let mut transaction = self.writing().await?;
+        for run in runs {
+            if !insert_run(&mut transaction, run).await? {
+                continue;
+            }
+            insert_results(&mut transaction, run).await?;
+            if let Some(word) = &run.submitter.word {
+                count_announced(&mut transaction, &run.record.suite, word, run.submitter.day).await?;
+                count_finished(&mut transaction, &run.record.suite, word).await?;
+            }
+            if matches!(run.tier, Tier::Proven | Tier::Hidden) {
+                place(&mut transaction, run.run_id, None, run.tier).await?;
+            }
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Lets the data base look at what it holds, as it does by itself after a while.
+    pub(crate) async fn analyze(&self) -> Result<(), StorageError> {
+        sqlx::query("ANALYZE").execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// How the data base would perform each query that reads lists, tables and devices: the query, and its steps.
+    pub(crate) async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, StorageError> {
+        let mut plans = Vec::new();
+        let mut transaction = self.reading().await?;
+        sqlx::query(self.dialect.before_explaining).execute(&mut *transaction).await?;
+        let queries = list::all_queries().into_iter().chain(figures::all_queries()).chain(refreshing::all_queries());
+        for (query, parameters) in queries {
+            // A plan for these very values: where they were parameters, PostgreSQL would plan for any.
+            let filled = parameters
+                .iter()
+                .enumerate()
+                .rev()
+                .fold(query.clone(), |query, (i, value)| query.replace(&format!("${}", i + 1), value));
+            let explain = format!("{} {filled}", self.dialect.explain);
+            let rows = sqlx::query(AssertSqlSafe(explain)).fetch_all(&mut *transaction).await?;
+            let steps = rows.iter().map(|row| row.try_get(self.dialect.step)).collect::<Result<_, _>>()?;
+            plans.push((query, steps));
+        }
+        Ok(plans)
+    }
+}
