@@ -28,6 +28,8 @@ use crate::{Clock, DatabaseAddress, Protection};
       Behind a proxy with TLS that says which address each request came from, so that limits are for each of them.
   leaderboard --metrics-listen 127.0.0.1:9187
       Numbers for Prometheus at http://127.0.0.1:9187/metrics, which the public address does not have.
+  leaderboard --snapshots snapshots
+      Each day's results as files, for a week, which anyone may download from /snapshots/.
   leaderboard backup --database gradmark.sqlite gradmark-monday.sqlite
       A copy of the data base, also while the server runs.
   leaderboard export --database gradmark.sqlite results.csv
@@ -74,7 +76,7 @@ pub enum Task {
         /// File to write; neither it nor FILE.sha256 may exist
         #[arg(value_name = "FILE")]
         to: PathBuf,
-        /// csv or jsonl; by itself what FILE ends with, and csv where that is neither
+        /// csv, jsonl or parquet; by itself what FILE ends with, and csv where that is none of them
         #[arg(long, value_name = "FORMAT", value_parser = export_format)]
         format: Option<ExportFormat>,
         #[command(flatten)]
@@ -131,7 +133,7 @@ fn tier(name: &str) -> Result<Tier, String> {
 }
 
 fn export_format(name: &str) -> Result<ExportFormat, String> {
-    ExportFormat::named(name).ok_or_else(|| "it must be csv or jsonl".to_owned())
+    ExportFormat::named(name).ok_or_else(|| "it must be csv, jsonl or parquet".to_owned())
 }
 
 /// How to serve.
@@ -149,6 +151,10 @@ pub struct Arguments {
     /// Folder of the converted data sets, served under /data
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// Folder of a file of all visible results for each day and format, made when it does not exist. Each is kept for a week
+    /// and served under /snapshots; runs that are deleted meanwhile stay in it for so long
+    #[arg(long, value_name = "DIR")]
+    pub snapshots: Option<PathBuf>,
     /// What to log: error, warn, info, debug, trace, or a filter such as leaderboard=debug
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     pub log: String,
@@ -179,6 +185,7 @@ pub struct Config {
     pub database: DatabaseAddress,
     pub page: Option<PathBuf>,
     pub data: Option<PathBuf>,
+    pub snapshots: Option<PathBuf>,
     pub secret_file: Option<PathBuf>,
     pub secret: Option<String>,
     pub verifiers: usize,
@@ -198,6 +205,7 @@ impl From<Arguments> for Config {
             database: arguments.database,
             page: arguments.page,
             data: arguments.data,
+            snapshots: arguments.snapshots,
             secret_file: arguments.secret_file,
             secret: arguments.secret,
             verifiers: usize::from(arguments.verifiers),

@@ -18,6 +18,7 @@ use crate::metrics::Metrics;
 use crate::pages::Pages;
 use crate::proof::Key;
 use crate::router::{Surroundings, router};
+use crate::snapshots::Snapshots;
 use crate::storage::Storage;
 use crate::verification::Verifiers;
 use crate::{Clock, DatabaseAddress, Protection};
@@ -46,6 +47,7 @@ impl InProcess {
         // Nothing is computed again: no thread is started that would.
         let (verifiers, seed) = (Verifiers::default(), None);
         let exports = ExportPlaces::default();
+        let snapshots = Snapshots::open(None, clock.clone()).map_err(|error| error.to_string())?;
         let leaderboard = Leaderboard {
             storage,
             clock,
@@ -56,6 +58,7 @@ impl InProcess {
             seed,
             budgets,
             exports,
+            snapshots,
             trusted_proxy_header: None,
         };
         let limits = Limits::new(&Protection::default());

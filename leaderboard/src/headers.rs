@@ -30,7 +30,8 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 /// Programs other than browsers are not concerned by any of this.
 pub(crate) async fn security(State(pages): State<Pages>, request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
-    let open = api && matches!(*request.method(), Method::GET | Method::HEAD);
+    let results = api || request.uri().path().starts_with("/snapshots/");
+    let open = results && matches!(*request.method(), Method::GET | Method::HEAD);
     let mut response = next.run(request).await;
     let policy = pages.content_security_policy().await;
     let headers: &mut HeaderMap = response.headers_mut();

@@ -32,11 +32,13 @@ mod receiving;
 mod router;
 mod secrets;
 mod server;
+mod snapshots;
 mod standings;
 mod storage;
 pub mod upkeep;
 mod validation;
 mod verification;
+mod whole_file;
 
 pub use clock::Clock;
 pub use config::{Arguments, CommandLine, Config, ExistingDatabase, Task};

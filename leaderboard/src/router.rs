@@ -8,6 +8,7 @@ use axum::routing::{any, get};
 use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::api::{self, Leaderboard};
@@ -17,6 +18,7 @@ use crate::headers;
 use crate::limits::{Limits, limit};
 use crate::metrics::{self, Metrics};
 use crate::pages::{self, Pages};
+use crate::snapshots;
 
 /// Good and quick; the files that matter are compressed when they are built.
 const COMPRESSION: CompressionLevel = CompressionLevel::Precise(4);
@@ -37,6 +39,7 @@ pub(crate) struct Surroundings {
 /// A request is refused for having come too often only when its body is here, so that its client gets to hear it.
 pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surroundings) -> Router {
     let Surroundings { limits, metrics, behind_tls } = surroundings;
+    let snapshots = snapshots::serve(leaderboard.snapshots.clone());
     let compressed = Router::new()
         .route("/healthz", get(api::health))
         .nest("/api", api::routes())
@@ -45,9 +48,10 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
         .route_layer(from_fn(metrics::note_route))
         .with_state(leaderboard)
         .fallback_service(pages::page(pages.clone()))
-        .layer(CompressionLayer::new().quality(COMPRESSION));
+        .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(uncompressed()));
     let router = Router::new()
         .nest_service("/data", pages::data(&pages))
+        .nest_service("/snapshots", snapshots)
         .fallback_service(compressed)
         .layer(from_fn_with_state(limits, limit))
         .layer(CatchPanicLayer::custom(panicked))
@@ -59,6 +63,11 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
     } else {
         router
     }
+}
+
+/// What is not compressed as it is.
+fn uncompressed() -> impl Predicate {
+    DefaultPredicate::new().and(NotForContentType::const_new(api::PARQUET))
 }
 
 fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {

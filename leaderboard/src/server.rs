@@ -24,6 +24,7 @@ use crate::metrics::{Event, Metrics, MetricsListener};
 use crate::pages::Pages;
 use crate::proof::{Key, KeyError};
 use crate::router::{Surroundings, router};
+use crate::snapshots::Snapshots;
 use crate::storage::{DatabaseAddress, Storage, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
 use crate::{Clock, Config};
@@ -67,6 +68,11 @@ pub enum StartError {
         folder.display()
     )]
     Data { folder: PathBuf, cause: std::io::Error },
+    #[error(
+        "the folder of snapshots {} cannot be made ({cause}). Choose another one with --snapshots, or leave it out.",
+        folder.display()
+    )]
+    Snapshots { folder: PathBuf, cause: std::io::Error },
 }
 
 /// What a host can do about a data base that cannot be used.
@@ -86,6 +92,7 @@ pub struct Server {
     address: SocketAddr,
     router: Router,
     storage: Storage,
+    snapshots: Snapshots,
     clock: Clock,
     connections_per_address: Option<usize>,
     verifiers: Verifiers,
@@ -106,6 +113,7 @@ impl Server {
         let key = Key::load(config.secret.as_deref(), file.as_deref())?;
         let folder_of_data = config.data.clone();
         let data = DataFolder::new(config.data.clone());
+        let snapshots = Snapshots::open(config.snapshots, config.clock.clone())?;
         let pages = Pages::open(config.page, config.data).await?;
         let storage = Storage::open(&config.database)
             .await
@@ -141,6 +149,7 @@ impl Server {
             seed: config.seed,
             budgets: Budgets::new(&config.protection),
             exports: ExportPlaces::default(),
+            snapshots: snapshots.clone(),
             trusted_proxy_header: config.protection.trusted_proxy_header,
         };
         let limits = Limits::new(&config.protection);
@@ -151,6 +160,7 @@ impl Server {
             address,
             router: router(leaderboard, pages, surroundings),
             storage,
+            snapshots,
             clock,
             connections_per_address: config.connections_per_address,
             verifiers,
@@ -184,6 +194,7 @@ impl Server {
         let storage = self.storage.clone();
         let refreshing = tokio::spawn(async move { storage.refresh_regularly().await });
         let forgetting_submitters = tokio::spawn(forget_submitters_regularly(self.storage.clone(), self.clock));
+        let snapshots = tokio::spawn(self.snapshots.keep(self.storage.clone()));
         let metrics_listener = self.metrics_listener.map(|listener| listener.answer(self.metrics.clone()));
         tokio::pin!(shutdown);
         loop {
@@ -233,6 +244,8 @@ impl Server {
         forgetting.abort();
         forgetting_submitters.abort();
         refreshing.abort();
+        // What was half written is gone; the next server begins anew.
+        snapshots.abort();
         self.storage.close().await;
     }
 }

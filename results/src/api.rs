@@ -22,6 +22,7 @@
 //! | `GET /api/v1/data-sets` | – | [`DataSetList`] |
 //! | `GET /api/v1/export` | query of [`ExportQuery`](crate::open_data::ExportQuery) | all visible runs as a file |
 //! | `GET /api/v1/export/about` | – | [`ExportAbout`](crate::open_data::ExportAbout) |
+//! | `GET /api/v1/snapshots` | – | [`SnapshotList`](crate::open_data::SnapshotList) |
 //!
 //! An accepted record is answered with 201. The same record with the same nonce, sent again within
 //! ten minutes because the answer was lost, is answered with 200 and a further deletion secret; any

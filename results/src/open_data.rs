@@ -17,16 +17,19 @@ pub enum ExportFormat {
     Csv,
     /// Everything: a line for each run, each an `api::StoredRun` with all raw samples, without its nonce.
     Jsonl,
+    /// The table with types, for programs that analyse it: an Apache Parquet file.
+    Parquet,
 }
 
 impl ExportFormat {
-    pub const ALL: [Self; 2] = [Self::Csv, Self::Jsonl];
+    pub const ALL: [Self; 3] = [Self::Csv, Self::Jsonl, Self::Parquet];
 
     /// As it is written in addresses, on command lines, and at the end of a file's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
             Self::Jsonl => "jsonl",
+            Self::Parquet => "parquet",
         }
     }
 
@@ -56,8 +59,12 @@ pub struct ExportAbout {
     pub csv: String,
     /// In the order in which a line has them.
     pub csv_columns: Vec<ExportColumn>,
-    /// What a line of the other format is.
+    /// What a line of JSON Lines is.
     pub jsonl: String,
+    /// What is different in the table with types.
+    pub parquet: String,
+    /// What becomes of the files of each day.
+    pub snapshots: String,
 }
 
 /// A column of the table.
@@ -68,4 +75,21 @@ pub struct ExportColumn {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     pub meaning: String,
+}
+
+/// Files of the last days that anyone may download, newest first; none where a host keeps none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SnapshotList {
+    pub snapshots: Vec<Snapshot>,
+}
+
+/// An export of a day, which never changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Snapshot {
+    /// The file is at `/snapshots/NAME`, and its sum at `/snapshots/NAME.sha256` as `sha256sum --check` reads it.
+    pub name: String,
+    /// UTC, such as `2026-11-23`.
+    pub day: String,
+    pub bytes: u64,
+    pub sha256: String,
 }

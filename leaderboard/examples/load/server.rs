@@ -45,6 +45,7 @@ impl Server {
             database: database.address(),
             page: None,
             data: None,
+            snapshots: None,
             secret_file: None,
             secret: Some("0123456789abcdef0123456789abcdef".to_owned()),
             verifiers: 0,

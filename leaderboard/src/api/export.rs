@@ -16,13 +16,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::Leaderboard;
 use super::runs::read_query;
 use crate::error::ApiError;
-use crate::open_data::{self, Export};
-use crate::storage::StorageError;
+use crate::open_data::{self, Export, ExportError};
 
 /// Exports that may be on their way at once; each may be slow, and has some runs in memory.
 const EXPORTS: usize = 4;
 /// Longer than anyone needs who reads; who does not read must not keep others from it.
 const TIME: Duration = Duration::from_secs(1800);
+
+/// The media type of a Parquet file, which is compressed as it is.
+pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
 
 /// Places for exports; cloning shares them.
 #[derive(Clone)]
@@ -38,7 +40,7 @@ impl Default for ExportPlaces {
 #[derive(Debug, thiserror::Error)]
 enum Broken {
     #[error(transparent)]
-    Storage(#[from] StorageError),
+    Export(#[from] ExportError),
     #[error("the client took more than half an hour")]
     TooSlow,
 }
@@ -51,12 +53,13 @@ pub(crate) async fn all(
     let ExportQuery { format } = read_query(query)?;
     let place = leaderboard.exports.0.try_acquire_owned().map_err(|_taken| ApiError::busy())?;
     let date = open_data::date(leaderboard.clock.unix_seconds());
-    let mut export = Export::new(leaderboard.storage, format);
+    let mut export = Export::new(leaderboard.storage, format)?;
     // Trouble at the start is told in words; later there is only the end of the connection.
     let first = export.next().await?;
     let (ending, kind) = match format {
         ExportFormat::Csv => ("csv", "text/csv; charset=utf-8; header=present"),
         ExportFormat::Jsonl => ("jsonl", "application/jsonl; charset=utf-8"),
+        ExportFormat::Parquet => ("parquet", PARQUET),
     };
     let named = |text: String| HeaderValue::from_str(&text).map_err(|cause| ApiError::internal(&cause));
     let headers = [
@@ -68,24 +71,33 @@ pub(crate) async fn all(
 }
 
 /// A body that is made while it is read, and no faster.
-fn stream_of(export: Export, first: Option<String>, place: OwnedSemaphorePermit) -> Body {
+fn stream_of(export: Export, first: Option<Vec<u8>>, place: OwnedSemaphorePermit) -> Body {
     let start = Instant::now();
     Body::from_stream(stream::try_unfold((export, first, place), move |(mut export, first, place)| async move {
         let next = match first {
-            Some(text) => Ok(Some(text)),
+            Some(bytes) => Ok(Some(bytes)),
             None if start.elapsed() > TIME => Err(Broken::TooSlow),
             None => export.next().await.map_err(Broken::from),
         };
         if let Err(cause) = &next {
             tracing::warn!(cause = cause as &dyn std::error::Error, "an export broke off");
         }
-        Ok::<_, Broken>(next?.map(|text| (Bytes::from(text), (export, None, place))))
+        Ok::<_, Broken>(next?.map(|bytes| (Bytes::from(bytes), (export, None, place))))
     }))
 }
 
 /// `GET /api/v1/export/about`: what the columns mean and what one may do with all this.
 pub(crate) async fn about(State(leaderboard): State<Leaderboard>) -> Result<Json<ExportAbout>, ApiError> {
     Ok(Json(open_data::about(leaderboard.storage.count_visible_runs().await?)))
+}
+
+impl From<ExportError> for ApiError {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Storage(cause) => cause.into(),
+            ExportError::Json(_) | ExportError::Parquet(_) | ExportError::Stopped => Self::internal(&error),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -102,7 +114,7 @@ mod tests {
         let places = ExportPlaces::default();
         let begin = async || {
             let place = places.0.clone().try_acquire_owned().unwrap();
-            let mut export = Export::new(storage.clone(), ExportFormat::Csv);
+            let mut export = Export::new(storage.clone(), ExportFormat::Csv).unwrap();
             let first = export.next().await.unwrap();
             stream_of(export, first, place)
         };

@@ -11,6 +11,7 @@ mod openapi;
 mod run_id;
 mod runs;
 mod schema;
+mod snapshots;
 mod standings;
 mod submissions;
 mod submitter;
@@ -20,7 +21,7 @@ use axum::extract::State;
 use axum::middleware::from_fn;
 use axum::routing::{get, post, put};
 
-pub(crate) use export::ExportPlaces;
+pub(crate) use export::{ExportPlaces, PARQUET};
 
 use crate::clock::Clock;
 use crate::data_sets::DataFolder;
@@ -28,6 +29,7 @@ use crate::error::ApiError;
 use crate::etag;
 use crate::limits::{Budgets, ProxyHeader};
 use crate::proof::Key;
+use crate::snapshots::Snapshots;
 use crate::storage::Storage;
 use crate::verification::Verifiers;
 
@@ -44,6 +46,7 @@ pub(crate) struct Leaderboard {
     pub(crate) seed: Option<u32>,
     pub(crate) budgets: Budgets,
     pub(crate) exports: ExportPlaces,
+    pub(crate) snapshots: Snapshots,
     /// In which a proxy in front writes whose request it is.
     pub(crate) trusted_proxy_header: Option<ProxyHeader>,
 }
@@ -66,6 +69,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/devices/{key}", get(devices::show))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/export/about", get(export::about))
+        .route("/v1/snapshots", get(snapshots::list))
         .route("/v1/schema", get(schema::run_record))
         .route_layer(from_fn(etag::tag))
         // It is never whole in memory, so that it has no name.

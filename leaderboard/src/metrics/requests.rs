@@ -29,6 +29,7 @@ fn kind(path: &str) -> &'static str {
     match path.split('/').nth(1) {
         Some("api") => "/api",
         Some("data") => "/data",
+        Some("snapshots") => "/snapshots",
         _ => "/page",
     }
 }

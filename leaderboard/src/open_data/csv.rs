@@ -2,31 +2,34 @@
 
 use results::api::StoredRun;
 
-use super::columns::{COLUMNS, Cell};
+use super::columns::COLUMNS;
+use super::values::Cell;
 
 /// What a spreadsheet takes for the beginning of a formula, and the apostrophe, so that taking one away is always right.
 const BEGINNINGS: [char; 8] = ['=', '+', '-', '@', '\'', '\t', '\n', '\r'];
 
 pub(super) fn write_header(text: &mut String) {
-    write_line(text, COLUMNS.iter().map(|column| Cell::Text(column.name.to_owned())));
+    write_line(text, COLUMNS.iter().map(|column| Cell::Text(column.name)));
 }
 
 /// A line for each workload.
 pub(super) fn write_run(text: &mut String, run: &StoredRun) {
     for workload in &run.record.workloads {
-        write_line(text, COLUMNS.iter().map(|column| (column.cell)(run, workload)));
+        write_line(text, COLUMNS.iter().map(|column| column.values.cell(run, workload)));
     }
 }
 
-fn write_line(text: &mut String, cells: impl Iterator<Item = Cell>) {
+fn write_line<'a>(text: &mut String, cells: impl Iterator<Item = Cell<'a>>) {
     for (number, cell) in cells.enumerate() {
         if number > 0 {
             text.push(',');
         }
         match cell {
             Cell::Empty => {}
-            Cell::Plain(value) => text.push_str(&value),
-            Cell::Text(value) => write_text(text, &value),
+            Cell::Text(value) => write_text(text, value),
+            Cell::Whole(value) => text.push_str(&value.to_string()),
+            Cell::Number(value) | Cell::Moment(value) => text.push_str(&value.to_string()),
+            Cell::Flag(value) => text.push_str(&value.to_string()),
         }
     }
     text.push('\n');
@@ -47,7 +50,7 @@ fn write_text(text: &mut String, value: &str) {
 mod tests {
     use super::*;
 
-    fn line(cells: impl IntoIterator<Item = Cell>) -> String {
+    fn line<'a>(cells: impl IntoIterator<Item = Cell<'a>>) -> String {
         let mut text = String::new();
         write_line(&mut text, cells.into_iter());
         text
@@ -55,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_text_is_quoted_where_it_must_be() {
-        let cells = ["plain", "a,b", "say \"hi\"", "two\nlines", "显卡"].map(|text| Cell::Text(text.to_owned()));
+        let cells = ["plain", "a,b", "say \"hi\"", "two\nlines", "显卡"].map(Cell::Text);
         assert_eq!(line(cells), "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",显卡\n");
     }
 
@@ -72,9 +75,9 @@ mod tests {
             ("=A1,\"x\"", "\"'=A1,\"\"x\"\"\"\n"),
             ("a=b", "a=b\n"),
         ] {
-            assert_eq!(line([Cell::Text(text.to_owned())]), expected);
+            assert_eq!(line([Cell::Text(text)]), expected);
         }
-        assert_eq!(line([Cell::from(-1.5), Cell::from(None::<f64>), Cell::from(true)]), "-1.5,,true\n");
+        assert_eq!(line([Cell::Number(-1.5), Cell::Empty, Cell::Flag(true)]), "-1.5,,true\n");
     }
 
     #[test]

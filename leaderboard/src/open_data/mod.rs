@@ -1,101 +1,80 @@
-//! All visible results as one text, made a portion at a time, for whoever downloads it and for a file.
+//! All visible results as one file, made a portion at a time, for whoever downloads it and for a folder.
 
 mod columns;
 mod csv;
+mod encoder;
+mod parquet_file;
+mod runs;
+mod values;
 
-use results::api::StoredRun;
+use parquet::errors::ParquetError;
 use results::open_data::{ExportAbout, ExportColumn, ExportFormat, LICENCE, LICENCE_ADDRESS};
 
 use crate::limits::day_of;
-use crate::storage::{Place, Storage, StorageError};
+use crate::storage::{Storage, StorageError};
 use columns::COLUMNS;
+pub(crate) use encoder::Encoder;
+pub(crate) use runs::VisibleRuns;
 
-/// Runs that are in memory at once. Each has at most the size of an upload, and mostly a hundredth of that.
-const RUNS_AT_ONCE: u32 = 16;
-
-/// An export that has come so far.
-///
-/// Each portion is a query of its own, so that an export that takes minutes holds up nobody. A run that is deleted
-/// meanwhile is absent from what follows, and one that comes meanwhile is at the end.
-pub(crate) struct Export {
-    storage: Storage,
-    format: ExportFormat,
-    place: Place,
-    state: State,
-    runs: u64,
-    left_out: u64,
+/// Why an export broke off.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ExportError {
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    #[error("a run cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("the table cannot be written as Parquet: {0}")]
+    Parquet(#[from] ParquetError),
+    #[error("the thread that wrote it ended early")]
+    Stopped,
 }
 
-#[derive(PartialEq)]
-enum State {
-    Beginning,
-    Going,
-    Ended,
+/// An export that has come so far.
+pub(crate) struct Export {
+    runs: VisibleRuns,
+    /// Absent while a thread has it.
+    encoder: Option<Encoder>,
 }
 
 impl Export {
-    pub(crate) fn new(storage: Storage, format: ExportFormat) -> Self {
-        Self { storage, format, place: Place::BEGINNING, state: State::Beginning, runs: 0, left_out: 0 }
+    pub(crate) fn new(storage: Storage, format: ExportFormat) -> Result<Self, ExportError> {
+        Ok(Self { runs: VisibleRuns::new(storage), encoder: Some(Encoder::new(format)?) })
     }
 
-    /// The next lines; nothing after the last ones.
-    pub(crate) async fn next(&mut self) -> Result<Option<String>, StorageError> {
-        if self.state == State::Ended {
-            return Ok(None);
-        }
-        let portion = self.storage.visible_runs_after(&self.place, RUNS_AT_ONCE).await?;
-        let mut text = String::new();
-        if self.state == State::Beginning && self.format == ExportFormat::Csv {
-            csv::write_header(&mut text);
-        }
-        self.state = State::Going;
-        for run in &portion.runs {
-            self.write(&mut text, run)?;
-        }
-        self.runs += portion.runs.len() as u64;
-        self.left_out += portion.left_out;
-        match portion.next {
-            Some(place) => self.place = place,
-            None => self.end(),
-        }
-        Ok(Some(text))
-    }
-
-    fn write(&self, text: &mut String, run: &StoredRun) -> Result<(), StorageError> {
-        match self.format {
-            ExportFormat::Csv => csv::write_run(text, run),
-            ExportFormat::Jsonl => {
-                text.push_str(&serde_json::to_string(run)?);
-                text.push('\n');
+    /// The next bytes, never none of them; nothing after the last ones.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>, ExportError> {
+        while let Some(runs) = self.runs.next().await? {
+            let last = self.runs.ended();
+            let mut encoder = self.encoder.take().ok_or(ExportError::Stopped)?;
+            let encoded = tokio::task::spawn_blocking(move || {
+                let bytes = encoder.encode(&runs, last)?;
+                Ok::<_, ExportError>((encoder, bytes))
+            });
+            let (encoder, bytes) = encoded.await.map_err(|_panicked| ExportError::Stopped)??;
+            self.encoder = Some(encoder);
+            if !bytes.is_empty() {
+                return Ok(Some(bytes));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
-    fn end(&mut self) {
-        self.state = State::Ended;
-        if self.left_out > 0 {
-            tracing::warn!(left_out = self.left_out, "an export left out runs that cannot be read");
-        }
-    }
-
-    /// Runs that were written so far.
-    pub(crate) fn runs(&self) -> u64 {
-        self.runs
-    }
-
-    /// Runs so far that are stored and cannot be read.
-    pub(crate) fn left_out(&self) -> u64 {
-        self.left_out
+    pub(crate) fn runs(&self) -> &VisibleRuns {
+        &self.runs
     }
 }
 
-pub(crate) fn about(runs: u64) -> ExportAbout {
-    let column = |column: &columns::Column| ExportColumn {
+/// What the columns mean, in order.
+fn described_columns() -> Vec<ExportColumn> {
+    let described = |column: &columns::Column| ExportColumn {
         name: column.name.to_owned(),
         unit: column.unit.map(ToOwned::to_owned),
         meaning: column.meaning.to_owned(),
     };
+    COLUMNS.iter().map(described).collect()
+}
+
+pub(crate) fn about(runs: u64) -> ExportAbout {
     ExportAbout {
         licence: LICENCE.to_owned(),
         licence_address: LICENCE_ADDRESS.to_owned(),
@@ -106,9 +85,20 @@ pub(crate) fn about(runs: u64) -> ExportAbout {
               tab, a line feed or a carriage return has one apostrophe more before it, so that no spreadsheet takes it \
               for a formula: take that one away to have the text as it was."
             .to_owned(),
-        csv_columns: COLUMNS.iter().map(column).collect(),
+        csv_columns: described_columns(),
         jsonl: "A JSON document in each line, one for each run, in the order in which they were submitted: what \
                 /api/v1/runs/{id} answers. /api/v1/schema describes its record."
+            .to_owned(),
+        parquet: "The rows and columns of the CSV, typed, in groups of at most 10,000 rows, compressed with gzip. Numbers \
+                  are DOUBLE or INT64, truth values BOOLEAN, texts UTF-8 as they were, without an apostrophe more. \
+                  submitted_unix_seconds is a TIMESTAMP in microseconds, UTC. Null means that the run does not have the \
+                  value. The file's key-value metadata have licence, licence_address, schema_version (that of the \
+                  records), gradmark_version, and columns, which is csv_columns of this answer as JSON."
+            .to_owned(),
+        snapshots: "Where the host keeps them, files of the last seven days lie under /snapshots/, made soon after \
+                    midnight UTC, each with its SHA-256 beside it; /api/v1/snapshots lists them. A run that is deleted \
+                    or hidden is absent from every export at once, and stays in the snapshots that have it until they \
+                    are deleted, on the seventh day after their own."
             .to_owned(),
     }
 }
@@ -131,6 +121,11 @@ pub(crate) fn date(unix_seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_group_has_as_many_rows_as_is_told() {
+        assert!(about(0).parquet.contains("at most 10,000 rows") && parquet_file::ROWS_IN_GROUP == 10_000);
+    }
 
     #[test]
     fn days_are_those_of_the_calendar() {

@@ -126,7 +126,8 @@ async fn serve_index(index: &IndexFile) -> Response {
     }
 }
 
-async fn from_folder(files: ServeDir, request: Request) -> Response {
+/// A file of a folder, or the refusal that every missing one has.
+pub(crate) async fn from_folder(files: ServeDir, request: Request) -> Response {
     if names_a_hidden_file(request.uri().path()) {
         return not_found();
     }
@@ -138,11 +139,12 @@ async fn from_folder(files: ServeDir, request: Request) -> Response {
     if response.status() == StatusCode::NOT_FOUND { not_found() } else { response }
 }
 
-fn not_found() -> Response {
+pub(crate) fn not_found() -> Response {
     (StatusCode::NOT_FOUND, "Nothing is here.\n").into_response()
 }
 
-fn is_content(status: StatusCode) -> bool {
+/// Whether an answer has a file, a part of it, or says that it has not changed.
+pub(crate) fn is_content(status: StatusCode) -> bool {
     matches!(status, StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED)
 }
 

@@ -1,11 +1,12 @@
 //! Back-ups, and putting one back.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::UpkeepError;
 use super::moderation::{of, open};
 use crate::storage::{self, DatabaseAddress, Storage};
+use crate::whole_file::with_ending;
 
 /// Copies a snapshot of the data base. Readers and writers are not disturbed.
 pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<String, UpkeepError> {
@@ -82,14 +83,7 @@ pub(super) fn expect_free(file: &Path) -> Result<(), UpkeepError> {
 }
 
 /// Gives a complete file its name once it is on the disk, so that nobody ever finds half of it there.
-pub(super) fn put_in_place(partial: &Path, file: &Path) -> Result<(), UpkeepError> {
+fn put_in_place(partial: &Path, file: &Path) -> Result<(), UpkeepError> {
     let synced = fs::File::options().write(true).open(partial).and_then(|complete| complete.sync_all());
     synced.and_then(|()| fs::rename(partial, file)).map_err(|cause| UpkeepError::Write { file: file.to_owned(), cause })
-}
-
-pub(super) fn with_ending(file: &Path, ending: &str) -> PathBuf {
-    let mut name = file.file_name().unwrap_or_default().to_os_string();
-    name.push(".");
-    name.push(ending);
-    file.with_file_name(name)
 }

@@ -36,6 +36,8 @@ pub enum UpkeepError {
     Exists(PathBuf),
     #[error("cannot write {}: {cause}", file.display())]
     Write { file: PathBuf, cause: std::io::Error },
+    #[error("cannot export into {}: {cause}", file.display())]
+    Export { file: PathBuf, cause: Box<dyn std::error::Error + Send + Sync> },
     #[error("cannot read {}: {cause}. Is this the file that `leaderboard export` wrote?", file.display())]
     Read { file: PathBuf, cause: std::io::Error },
     #[error("{} is no back-up of a leaderboard and was not used: {why}", file.display())]

@@ -8,7 +8,7 @@ use crate::support::{ServerProcess, TestDatabase, TestServer, record};
 use crate::upkeep::{done, failed, run, stored};
 
 /// Cells of a table as RFC 4180 has them, read by a plain loop.
-fn cells(text: &str) -> Vec<Vec<String>> {
+pub(crate) fn cells(text: &str) -> Vec<Vec<String>> {
     let (mut lines, mut line, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -27,7 +27,7 @@ fn cells(text: &str) -> Vec<Vec<String>> {
     lines
 }
 
-fn json_lines(text: &str) -> Vec<StoredRun> {
+pub(crate) fn json_lines(text: &str) -> Vec<StoredRun> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -141,9 +141,12 @@ fn a_host_writes_the_same_into_a_file_with_its_sum() {
     let server = ServerProcess::start(&database);
     stored(&server, 1);
     let folder = tempfile::tempdir().unwrap();
-    for (name, words, query) in
-        [("day.csv", &[][..], "csv"), ("day.jsonl", &[], "jsonl"), ("day.txt", &["--format", "jsonl"], "jsonl")]
-    {
+    for (name, words, query) in [
+        ("day.csv", &[][..], "csv"),
+        ("day.jsonl", &[], "jsonl"),
+        ("day.parquet", &[], "parquet"),
+        ("day.txt", &["--format", "jsonl"], "jsonl"),
+    ] {
         let file = folder.path().join(name);
         let arguments = [&["export"], words].concat();
         let export = || run(&arguments, &[file.as_ref(), "--database".as_ref(), database.as_ref()]);
@@ -156,5 +159,5 @@ fn a_host_writes_the_same_into_a_file_with_its_sum() {
         assert_eq!(sum, format!("{digest}  {name}\n"), "as sha256sum --check reads it");
         assert!(failed(&export()).contains("is not overwritten"));
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 6, "nothing else stays behind");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 8, "nothing else stays behind");
 }

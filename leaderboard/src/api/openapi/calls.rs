@@ -6,7 +6,7 @@ use results::api::{
     RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun, TellCheckpoint, Verdict,
 };
 use results::badge::{Badge, BadgeQuery};
-use results::open_data::{ExportAbout, ExportQuery};
+use results::open_data::{ExportAbout, ExportQuery, SnapshotList};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use utoipa::openapi::path::HttpMethod;
 
@@ -268,7 +268,7 @@ pub(super) const CALLS: &[Call] = &[
         query: Some(shape_of::<ExportQuery>),
         answers: &[(
             "200",
-            "A table (format=csv), or a JSON document a line (format=jsonl)",
+            "A table (format=csv), one with types (format=parquet), or a JSON document a line (format=jsonl)",
             Some(Content::Other("text/csv")),
         )],
         refusals: &[BAD_QUERY],
@@ -278,6 +278,12 @@ pub(super) const CALLS: &[Call] = &[
         path: "/v1/export/about",
         summary: "What the columns of an export mean, its licence, and how many runs there are",
         answers: &[("200", "All of that", Some(Content::Json(shape_of::<ExportAbout>)))],
+        ..READING
+    },
+    Call {
+        path: "/v1/snapshots",
+        summary: "Exports of the last days that lie ready under /snapshots/, where the host keeps them",
+        answers: &[("200", "Their names, sizes and sums", Some(Content::Json(shape_of::<SnapshotList>)))],
         ..READING
     },
     Call {

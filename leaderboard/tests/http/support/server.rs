@@ -35,6 +35,7 @@ pub(crate) struct TestServer {
 struct Setting {
     page: Option<PathBuf>,
     data: Option<PathBuf>,
+    snapshots: Option<PathBuf>,
     seed: Option<u32>,
     verifiers: usize,
     protection: Protection,
@@ -42,7 +43,7 @@ struct Setting {
 
 impl Default for Setting {
     fn default() -> Self {
-        Self { page: None, data: None, seed: None, verifiers: 1, protection: Protection::default() }
+        Self { page: None, data: None, snapshots: None, seed: None, verifiers: 1, protection: Protection::default() }
     }
 }
 
@@ -81,6 +82,12 @@ impl TestServer {
         let inside = |name: &str| folder.path().join(name);
         let (page, data) = (page.map(inside), data.map(inside));
         Self::open(folder, Setting { page, data, ..Setting::default() })
+    }
+
+    /// A server that writes what it has into the folder `snapshots` inside `folder`, which it makes.
+    pub(crate) fn with_snapshots(folder: TempDir) -> Self {
+        let snapshots = Some(folder.path().join("snapshots"));
+        Self::open(folder, Setting { snapshots, ..Setting::default() })
     }
 
     /// A server that gives every run the same seed and has the data sets of this folder.
@@ -207,6 +214,7 @@ fn launch(database: &TestDatabase, now: &Arc<Mutex<f64>>, setting: Setting) -> (
         database: database.address(),
         page: setting.page,
         data: setting.data,
+        snapshots: setting.snapshots,
         secret_file: None,
         // Where there is a file, it lies beside it.
         secret: crate::ON_POSTGRES.then(|| SECRET.to_owned()),

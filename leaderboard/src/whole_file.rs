@@ -1,0 +1,108 @@
+//! Files that are there as a whole, with their SHA-256 beside them, or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::secrets::hex;
+
+/// A file that is being written under another name, and takes that name away again unless it is finished.
+pub(crate) struct WholeFile {
+    to: PathBuf,
+    partial: PathBuf,
+    file: File,
+    digest: Sha256,
+}
+
+impl WholeFile {
+    /// Begins what will be `to`. `partial` must not exist and has to be in the same folder.
+    pub(crate) fn create(to: &Path, partial: PathBuf) -> io::Result<Self> {
+        let file = File::create_new(&partial)?;
+        Ok(Self { to: to.to_owned(), partial, file, digest: Sha256::new() })
+    }
+
+    /// Gives it its name once it is on the disk. The sum comes first, so that who finds the file finds its sum.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        let sum = sum_of(&self.to);
+        let name = self.to.file_name().unwrap_or_default().to_string_lossy();
+        let line = format!("{}  {name}\n", hex(&self.digest.clone().finalize()));
+        let named = write_sum(&sum, &line).and_then(|()| fs::rename(&self.partial, &self.to));
+        if named.is_err() {
+            // A sum of nothing would only be in the way.
+            let _ = fs::remove_file(&sum);
+        }
+        named
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.digest.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        // It is not there when it has its name. Otherwise it is only in the way.
+        let _ = fs::remove_file(&self.partial);
+    }
+}
+
+/// Where the sum of a file lies.
+pub(crate) fn sum_of(file: &Path) -> PathBuf {
+    with_ending(file, "sha256")
+}
+
+/// The file's name with one ending more.
+pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_os_string();
+    name.push(".");
+    name.push(ending);
+    file.with_file_name(name)
+}
+
+fn write_sum(sum: &Path, line: &str) -> io::Result<()> {
+    let mut file = File::create(sum)?;
+    file.write_all(line.as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_has_its_name_and_its_sum_when_it_is_finished_and_otherwise_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let (to, partial) = (folder.path().join("a.csv"), folder.path().join(".a.partial"));
+        let begin = || WholeFile::create(&to, partial.clone()).unwrap();
+        let mut file = begin();
+        file.write_all(b"abc").unwrap();
+        assert_eq!(names(folder.path()), [".a.partial"]);
+        drop(file);
+        assert!(names(folder.path()).is_empty());
+
+        let mut file = begin();
+        file.write_all(b"abc").unwrap();
+        file.finish().unwrap();
+        assert_eq!(names(folder.path()), ["a.csv", "a.csv.sha256"]);
+        let sum = fs::read_to_string(sum_of(&to)).unwrap();
+        assert_eq!(sum, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  a.csv\n");
+    }
+}
