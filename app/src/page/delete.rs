@@ -63,7 +63,8 @@ fn Confirm(run_id: String, secret: String) -> impl IntoView {
                 <p>
                     "This removes result "
                     <a href=permalink.clone()>{asked.clone()}</a>
-                    " from the leaderboard and from the open data. It cannot be undone."
+                    " from the leaderboard and from the open data. It cannot be undone. Files of earlier days, which some leaderboards \
+                     offer, have it for at most a week, and copies that others have made are theirs."
                 </p>
             </Show>
             <p role="status" aria-live="polite" class="status">{sentence}</p>

@@ -43,6 +43,17 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    /// A place in a list of this length.
+    pub(crate) fn below(&mut self, length: usize) -> usize {
+        usize::try_from(self.next() % length as u64).expect("it is below a length")
+    }
+
+    /// The same, mostly near the beginning: the first of 400 in one case of seven.
+    #[expect(clippy::cast_possible_truncation, reason = "it is below a length")]
+    pub(crate) fn early(&mut self, length: usize) -> usize {
+        (self.share().powi(3) * length as f64) as usize
+    }
+
     /// From 0 to 1.
     pub(crate) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
@@ -98,17 +109,15 @@ fn key(name: &str) -> String {
 fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
     let mut record = template.clone();
     record.seed = u32::try_from(number % (1 << 32)).expect("it is below");
-    // A few devices have most of the runs.
-    let rank = (random.share().powi(3) * 400.0) as usize;
+    let rank = random.early(400);
     record.device.adapter.name = device(rank);
     record.device.adapter.vendor = String::new();
     let in_browser = random.share() < 0.6;
     if in_browser {
         record.provenance.client.kind = ClientKind::Browser;
-        record.provenance.client.name =
-            ["Chrome", "Firefox", "Edge", "Safari"][(random.share() * 4.0) as usize].to_owned();
+        record.provenance.client.name = ["Chrome", "Firefox", "Edge", "Safari"][random.below(4)].to_owned();
     }
-    let backend = ["wgsl", "wgsl", "wgsl", "burn-wgpu"][(random.share() * 4.0) as usize];
+    let backend = ["wgsl", "wgsl", "wgsl", "burn-wgpu"][random.below(4)];
     record.device.backend = backend.to_owned();
     record.device.requested_backend = backend.to_owned();
     let precision = if random.share() < 0.1 { Precision::F16 } else { Precision::F32 };
@@ -120,7 +129,7 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
         workload.settings.precision = precision;
         workload.summary.samples_per_second = Some(speed / (i + 1) as f64);
     }
-    let tier = match (random.share() * 100.0) as u32 {
+    let tier = match random.below(100) {
         0..60 => Tier::Proven,
         60..85 => Tier::Checked,
         85..95 => Tier::Unverified,

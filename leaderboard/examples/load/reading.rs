@@ -55,5 +55,5 @@ pub(crate) fn measure(server: &Server, runs: &Runs, arguments: &Arguments, repor
 }
 
 fn one_of<'a, T>(list: &'a [T], random: &mut Random) -> &'a T {
-    &list[(random.share() * list.len() as f64) as usize]
+    &list[random.below(list.len())]
 }

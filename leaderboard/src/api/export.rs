@@ -10,6 +10,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use results::Date;
 use results::open_data::{ExportAbout, ExportFormat, ExportQuery, LICENCE_ADDRESS};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -52,7 +53,7 @@ pub(crate) async fn all(
 ) -> Result<Response, ApiError> {
     let ExportQuery { format } = read_query(query)?;
     let place = leaderboard.exports.0.try_acquire_owned().map_err(|_taken| ApiError::busy())?;
-    let date = open_data::date(leaderboard.clock.unix_seconds());
+    let date = Date::of(leaderboard.clock.unix_seconds()).iso();
     let mut export = Export::new(leaderboard.storage, format)?;
     // Trouble at the start is told in words; later there is only the end of the connection.
     let first = export.next().await?;

@@ -10,7 +10,6 @@ mod values;
 use parquet::errors::ParquetError;
 use results::open_data::{ExportAbout, ExportColumn, ExportFormat, LICENCE, LICENCE_ADDRESS};
 
-use crate::limits::day_of;
 use crate::storage::{Storage, StorageError};
 use columns::COLUMNS;
 pub(crate) use encoder::Encoder;
@@ -103,21 +102,6 @@ pub(crate) fn about(runs: u64) -> ExportAbout {
     }
 }
 
-/// The day of a moment, as `2026-11-23`, UTC.
-pub(crate) fn date(unix_seconds: f64) -> String {
-    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so that a leap day is the last.
-    let days = day_of(unix_seconds) + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,20 +109,5 @@ mod tests {
     #[test]
     fn a_group_has_as_many_rows_as_is_told() {
         assert!(about(0).parquet.contains("at most 10,000 rows") && parquet_file::ROWS_IN_GROUP == 10_000);
-    }
-
-    #[test]
-    fn days_are_those_of_the_calendar() {
-        for (seconds, expected) in [
-            (0.0, "1970-01-01"),
-            (951_782_399.0, "2000-02-28"),
-            (951_782_400.0, "2000-02-29"),
-            (951_868_800.0, "2000-03-01"),
-            (1_800_000_000.0, "2027-01-15"),
-            (4_107_542_399.5, "2100-02-28"),
-            (4_107_542_400.0, "2100-03-01"),
-        ] {
-            assert_eq!(date(seconds), expected, "{seconds}");
-        }
     }
 }

@@ -6,10 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use results::Date;
+
 use super::making::{SnapshotError, is_partial, make};
 use super::name::SnapshotName;
 use super::{SECONDS_OF_DAY, Snapshots};
-use crate::open_data::date;
 use crate::storage::Storage;
 
 /// After a failure it is tried again; and clocks are set, and machines sleep.
@@ -47,7 +48,7 @@ async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), Sn
     if let Err(cause) = tidy(folder, now) {
         tracing::warn!(cause = &cause as &dyn std::error::Error, "the folder of snapshots cannot be read");
     }
-    let day = date(now);
+    let day = Date::of(now).iso();
     let made = make(folder, &day, storage.clone(), &Arc::new(lock)).await?;
     if made > 0 {
         tracing::info!(day, files = made, "wrote today's snapshot");

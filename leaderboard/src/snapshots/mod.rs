@@ -13,9 +13,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use results::Date;
 use results::open_data::{Snapshot, SnapshotList};
 
-use crate::open_data::date;
 use crate::whole_file::sum_of;
 use crate::{Clock, StartError};
 use name::SnapshotName;
@@ -58,7 +58,7 @@ impl Snapshots {
 /// Whether files of this day are still there. A day that has not come yet is another server's whose clock is ahead, or
 /// this one's from when its clock was wrong.
 fn is_kept(day: &str, now: f64) -> bool {
-    let (oldest, newest) = (date(now - (DAYS - 1.0) * SECONDS_OF_DAY), date(now + SECONDS_OF_DAY));
+    let (oldest, newest) = (Date::of(now - (DAYS - 1.0) * SECONDS_OF_DAY).iso(), Date::of(now + SECONDS_OF_DAY).iso());
     (oldest.as_str()..=newest.as_str()).contains(&day)
 }
 
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_week_is_kept_and_of_what_has_not_come_only_a_day() {
         let now = 1_800_000_000.0;
-        assert_eq!(date(now), "2027-01-15");
+        assert_eq!(Date::of(now).iso(), "2027-01-15");
         for (day, kept) in [
             ("2027-01-08", false),
             ("2027-01-09", true),

@@ -30,7 +30,7 @@ impl Storage {
 
     /// Lets the data base look at what it holds, as it does by itself after a while.
     pub(crate) async fn analyze(&self) -> Result<(), StorageError> {
-        sqlx::query("ANALYZE").execute(&self.pool).await?;
+        sqlx::query(self.dialect.analyze).execute(&self.pool).await?;
         Ok(())
     }
 

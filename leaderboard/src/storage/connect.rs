@@ -39,6 +39,8 @@ pub(super) struct Dialect {
     pub(super) before_explaining: &'static str,
     pub(super) explain: &'static str,
     pub(super) step: &'static str,
+    /// Looks at the tables, so that queries are planned by what they hold.
+    pub(super) analyze: &'static str,
 }
 
 /// A commit has reached the disk before it returns, so that a killed server loses nothing that it acknowledged, and
@@ -55,6 +57,7 @@ static SQLITE: Dialect = Dialect {
     before_explaining: "SELECT 1",
     explain: "EXPLAIN QUERY PLAN",
     step: "detail",
+    analyze: "ANALYZE",
 };
 
 static POSTGRES: Dialect = Dialect {
@@ -71,6 +74,8 @@ static POSTGRES: Dialect = Dialect {
     before_explaining: "SET LOCAL enable_seqscan = off",
     explain: "EXPLAIN",
     step: "QUERY PLAN",
+    // As the server does by itself when many rows have come.
+    analyze: "VACUUM (ANALYZE)",
 };
 
 /// How to reach a data base.

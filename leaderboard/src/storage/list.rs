@@ -79,11 +79,15 @@ impl Chosen {
         )
     }
 
-    /// How many rows there are; counting ends at the next parameter.
+    /// How many rows there are; counting ends at the next parameter. They are counted in their order, so that the index is
+    /// read and not the rows.
     fn count(&self) -> String {
-        let Self { condition, values, .. } = self;
+        let Self { condition, order, values } = self;
         let most = values.len() + 1;
-        format!("SELECT COUNT(*) AS total FROM (SELECT 1 FROM results WHERE {condition} LIMIT ${most}) AS counted")
+        format!(
+            "SELECT COUNT(*) AS total FROM (SELECT 1 FROM results WHERE {condition} ORDER BY {order} LIMIT ${most}) AS \
+             counted"
+        )
     }
 }
 

@@ -16,6 +16,7 @@ const ITS_NONCE: &str = "ab33a0b4176c180937c30c5f9ee76400789bc5c1cd4ce534612890d
 
 fn older() -> TestDatabase {
     let database = TestDatabase::new();
+    std::fs::File::create(database.file().unwrap()).unwrap();
     database.execute(OLDER);
     database
 }
