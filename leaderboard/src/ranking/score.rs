@@ -53,11 +53,10 @@ impl ReferenceScore {
             Some(((*name).to_owned(), figure(workload)?))
         };
         let samples_per_second = suite.workloads.iter().map(rate).collect::<Option<_>>()?;
-        let device = &record.device;
-        let description = format!(
-            "{}, {} ({} {})",
-            device.adapter.name, device.backend, record.provenance.client.name, record.provenance.client.version
-        );
+        let (device, client) = (&record.device.adapter.name, &record.provenance.client);
+        let processors = client.logical_processors.map_or_else(String::new, |number| format!(", {number} processors"));
+        let backend = &record.device.backend;
+        let description = format!("{device}{processors}, {backend}, {} {}", client.name, client.version);
         Some(Self { suite: record.suite.clone(), description, samples_per_second })
     }
 

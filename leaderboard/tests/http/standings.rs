@@ -1,6 +1,9 @@
 //! Places of devices: from all proven runs, with one voice for each submitter and day.
 
-use results::api::{Completion, DeviceSource, Standings, StandingsPlace, StartedRun, Tier};
+use leaderboard::ranking::reference_of;
+use results::api::{
+    Completion, DeviceSource, RunStanding, Standings, StandingsPlace, StandingsTable, StartedRun, Tier,
+};
 use results::{ClientKind, DeviceKind};
 
 use crate::support::people::{ANN, BOB, accepted_by, announced_by, board, in_browser, on, proven_by};
@@ -179,6 +182,33 @@ fn runs_of_an_older_version_get_their_places_at_the_next_start_and_broken_ones_s
     assert_eq!((after[0].figure.runs, after[0].figure.submitters, after[0].completion), (1, 1, None));
     assert_eq!(after[0].best_run_id, kept);
     assert_eq!(after[0].device_name, before[0].device_name);
+}
+
+#[test]
+fn whoever_trained_the_whole_suite_has_a_score_and_half_of_it_has_none() {
+    let server = board();
+    let complete = proven_by(&server, ANN, on("Example GPU A", 1));
+    let half = proven_by(&server, BOB, |record| {
+        on("Example GPU B", 1)(record);
+        record::diverge(&mut record.workloads[1]);
+    });
+    let found = standings(&server, "");
+    let scores = found.scores.expect("a reference of this suite is frozen");
+    let reference = reference_of(&found.suite).unwrap();
+    let ratio = |table: &StandingsTable| {
+        let line = table.places.iter().find(|line| line.device_name == "Example GPU A").unwrap();
+        line.figure.median / reference.samples_per_second[&table.workload]
+    };
+    let expected = (ratio(&found.tables[0]) * ratio(&found.tables[1])).sqrt();
+    let told: Vec<_> = scores.places.iter().map(|line| (line.device_name.as_str(), line.place)).collect();
+    assert_eq!((told, scores.total), (vec![("Example GPU A", 1)], 1));
+    assert!((scores.places[0].figure.median / expected - 1.0).abs() < 1e-9);
+    assert_eq!(scores.reference, reference.description);
+    let score = |run_id: &str| -> Option<f64> {
+        server.get(&format!("/api/v1/runs/{run_id}/standing")).parse::<RunStanding>().score
+    };
+    assert!((score(&complete).unwrap() / expected - 1.0).abs() < 1e-9, "a single run's is its device's");
+    assert_eq!(score(&half), None);
 }
 
 #[test]
