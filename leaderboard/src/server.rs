@@ -40,7 +40,7 @@ const READING_TIME: Duration = Duration::from_secs(30);
 /// How long requests in progress may take to finish when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often salts of days that are over are looked for.
+/// How often salts of days that are over are looked for, and announcements counted.
 const FORGETTING: Duration = Duration::from_secs(3600);
 
 /// Why a server could not start.
@@ -250,11 +250,16 @@ impl Server {
     }
 }
 
-/// Deletes the salts of days that are over, although nobody announces anything; never ends.
+/// Deletes the salts of days that are over, although nobody announces anything, and counts announcements that no run came
+/// of; never ends.
 async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
     loop {
-        if let Err(cause) = storage.forget_submitters(day_of(clock.unix_seconds())).await {
+        let now = clock.unix_seconds();
+        if let Err(cause) = storage.forget_submitters(day_of(now)).await {
             tracing::warn!(%cause, "salts of days that are over could not be deleted; the next try is in an hour");
+        }
+        if let Err(cause) = storage.refresh_recent(now).await {
+            tracing::warn!(%cause, "announcements could not be counted; the next try is in an hour");
         }
         tokio::time::sleep(FORGETTING).await;
     }

@@ -41,7 +41,11 @@ pub(super) async fn place(
 /// Says that the figures of a device have to be made again. This comes last in a transaction, and in the order of the keys
 /// where there are several, so that no two transactions wait for each other.
 pub(super) async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<(), StorageError> {
-    let mark = random_word::<8>().map_err(|cause| StorageError::Mark(cause.to_string()))?;
-    sqlx::query(OUTDATE).bind(device_key).bind(mark).execute(connection).await?;
+    sqlx::query(OUTDATE).bind(device_key).bind(mark()?).execute(connection).await?;
     Ok(())
+}
+
+/// A word by which this change is told from any other.
+pub(super) fn mark() -> Result<String, StorageError> {
+    random_word::<8>().map_err(|cause| StorageError::Mark(cause.to_string()))
 }

@@ -11,6 +11,7 @@ use results::{ClientKind, Precision, Suite};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
+use super::ranked::mark;
 use super::values::unknown_word;
 use super::{Storage, StorageError};
 use crate::figures::{Completions, DeviceDescription, DeviceFigure, MadeFigure, ProvenResult, figures_of};
@@ -18,6 +19,15 @@ use crate::ranking::{Category, Completion, ProvenRun};
 
 /// What others left stale, because they were stopped in between, is looked for so often.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// A submitter is known for a day.
+const RECENT_SECONDS: f64 = 2.0 * 86_400.0;
+
+/// In the order of the keys, as everybody marks devices, so that nobody waits for each other.
+const OUTDATE_RECENT: &str = "INSERT INTO stale_devices (device_key, mark) \
+     SELECT DISTINCT device_key, CAST($1 AS TEXT) FROM runs \
+     WHERE submitted_unix_seconds > $2 AND tier = 'proven' AND device_key IS NOT NULL ORDER BY device_key \
+     ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
 const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as, results.workload, \
      results.backend, results.precision, runs.client_kind, runs.device_name, runs.device_source, runs.inferred, \
@@ -44,6 +54,15 @@ impl Storage {
             self.refresh_figures().await;
             tokio::time::sleep(LOOK_EVERY).await;
         }
+    }
+
+    /// Makes the figures of those devices again whose submitters may have announced more since, which no run tells.
+    pub(crate) async fn refresh_recent(&self, now: f64) -> Result<(), StorageError> {
+        let turn = self.turn().await?;
+        sqlx::query(OUTDATE_RECENT).bind(mark()?).bind(now - RECENT_SECONDS).execute(&self.pool).await?;
+        drop(turn);
+        self.refresh_figures().await;
+        Ok(())
     }
 
     async fn try_refresh(&self) -> Result<(), StorageError> {

@@ -1,5 +1,7 @@
 //! Places of devices: from all proven runs, with one voice for each submitter and day.
 
+use std::time::Duration;
+
 use leaderboard::ranking::reference_of;
 use results::api::{
     Completion, DeviceSource, RunStanding, Standings, StandingsPlace, StandingsTable, StartedRun, Tier,
@@ -114,6 +116,24 @@ fn runs_that_were_announced_and_never_came_are_counted() {
     // Announced rows are forgotten; what they were counted for is not.
     server.database().execute("DELETE FROM started_runs");
     assert_eq!(places(&server, "")[0].completion, before);
+}
+
+#[test]
+fn what_was_announced_after_the_last_proven_run_is_counted_within_the_hour() {
+    let mut server = board();
+    proven_by(&server, ANN, |_| {});
+    for _ in 0..5 {
+        announced_by(&server, ANN);
+    }
+    // At its start, and each hour.
+    server.restart();
+    let expected = Some(Completion { finished: 1, announced: 6 });
+    let counted = || places(&server, "")[0].completion == expected;
+    let waited = (0..100).find(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        counted()
+    });
+    assert!(waited.is_some(), "{:?}", places(&server, "")[0].completion);
 }
 
 #[test]
