@@ -44,9 +44,10 @@ pub(super) struct Dialect {
 }
 
 /// A commit has reached the disk before it returns, so that a killed server loses nothing that it acknowledged, and
-/// what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`.
+/// what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`. The log grows to 8,000 pages (32 MB) before its
+/// pages go where they belong: whoever hands in a run changes pages that the next one changes again.
 const PRAGMAS: &str = "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-                       PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
+                       PRAGMA wal_autocheckpoint = 8000; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
 
 static SQLITE: Dialect = Dialect {
     connections: 4,
