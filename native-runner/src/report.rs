@@ -1,6 +1,7 @@
 //! The end of a run as a person reads it: figures, warnings, verdict.
 
 use console::Style;
+use results::summary::has_learned;
 use results::{ColdStart, Correctness, METRICS, Outcome, RunRecord, WorkloadRecord};
 
 use crate::failure::Failure;
@@ -143,6 +144,13 @@ fn unranked_because(record: &RunRecord) -> Vec<String> {
     if record.workloads.iter().any(|workload| workload.outcome != Outcome::Completed) {
         reasons.push("not completed".to_owned());
     }
+    for workload in record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed) {
+        if !workload.summary.stable {
+            reasons.push(format!("{} not steady enough", workload.workload));
+        } else if !has_learned(workload) {
+            reasons.push(format!("{} no better than chance", workload.workload));
+        }
+    }
     if record.run_id.is_none() {
         reasons.push("no leaderboard gave the seed".to_owned());
     }
@@ -152,8 +160,8 @@ fn unranked_because(record: &RunRecord) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use results::{
-        Adapter, Client, ClientKind, Correctness, Device, DeviceKind, Precision, Provenance, Resources, SCHEMA_VERSION,
-        Settings, Suite, Summary, Target,
+        Adapter, Client, ClientKind, Correctness, Device, DeviceKind, Evaluation, Precision, Provenance, Resources,
+        SCHEMA_VERSION, Settings, Suite, Summary, Target,
     };
 
     use super::*;
@@ -187,7 +195,13 @@ mod tests {
             cold_start: ColdStart::default(),
             first_losses: Vec::new(),
             curve: Vec::new(),
-            evaluations: Vec::new(),
+            evaluations: vec![Evaluation {
+                step: 938,
+                training_seconds: 12.5,
+                seconds: 1.0,
+                loss: 0.05,
+                accuracy: 0.9861,
+            }],
             epochs: Vec::new(),
             windows: Vec::new(),
             peaks: Vec::new(),
@@ -196,7 +210,12 @@ mod tests {
             target: Some(Target { accuracy: 0.98, reached_seconds: Some(12.5), reached_step: Some(938) }),
             weight_samples: Vec::new(),
             resources: Resources::default(),
-            summary: Summary { samples_per_second: Some(41_234.0), accuracy: Some(0.9861), ..Summary::default() },
+            summary: Summary {
+                samples_per_second: Some(41_234.0),
+                accuracy: Some(0.9861),
+                stable: true,
+                ..Summary::default()
+            },
         }
     }
 
@@ -248,6 +267,16 @@ mod tests {
             "Some GPU · wgsl · caffe-mnist 41.23 k samples/s, 98.61 % accuracy, \
              target 98.00 % reached after 12.50 s · can be ranked"
         );
+    }
+
+    #[test]
+    fn figures_that_are_not_steady_or_of_a_network_that_learned_nothing_are_not_ranked() {
+        let mut unsteady = record(Outcome::Completed);
+        unsteady.workloads[0].summary.stable = false;
+        assert!(verdict(&unsteady).ends_with("not ranked: caffe-mnist not steady enough"));
+        let mut unlearned = record(Outcome::Completed);
+        unlearned.workloads[0].evaluations[0].accuracy = 0.1;
+        assert!(verdict(&unlearned).ends_with("not ranked: caffe-mnist no better than chance"));
     }
 
     #[test]
