@@ -1,8 +1,7 @@
 //! The end of a run as a person reads it: figures, warnings, verdict.
 
 use console::Style;
-use results::summary::has_learned;
-use results::{ColdStart, Correctness, METRICS, Outcome, RunRecord, WorkloadRecord};
+use results::{ColdStart, Correctness, METRICS, Outcome, RunRecord, WorkloadRecord, obstacle};
 
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -145,11 +144,7 @@ fn unranked_because(record: &RunRecord) -> Vec<String> {
         reasons.push("not completed".to_owned());
     }
     for workload in record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed) {
-        if !workload.summary.stable {
-            reasons.push(format!("{} not steady enough", workload.workload));
-        } else if !has_learned(workload) {
-            reasons.push(format!("{} no better than chance", workload.workload));
-        }
+        reasons.extend(obstacle(record, workload).map(|obstacle| format!("{}: {obstacle}", workload.workload)));
     }
     if record.run_id.is_none() {
         reasons.push("no leaderboard gave the seed".to_owned());
@@ -273,10 +268,10 @@ mod tests {
     fn figures_that_are_not_steady_or_of_a_network_that_learned_nothing_are_not_ranked() {
         let mut unsteady = record(Outcome::Completed);
         unsteady.workloads[0].summary.stable = false;
-        assert!(verdict(&unsteady).ends_with("not ranked: caffe-mnist not steady enough"));
+        assert!(verdict(&unsteady).ends_with("not ranked: caffe-mnist: not steady enough"));
         let mut unlearned = record(Outcome::Completed);
         unlearned.workloads[0].evaluations[0].accuracy = 0.1;
-        assert!(verdict(&unlearned).ends_with("not ranked: caffe-mnist no better than chance"));
+        assert!(verdict(&unlearned).ends_with("not ranked: caffe-mnist: no better than chance"));
     }
 
     #[test]

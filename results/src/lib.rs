@@ -19,6 +19,7 @@ pub mod comparison;
 mod correctness;
 mod device;
 mod metric;
+mod obstacle;
 pub mod open_data;
 mod phase;
 mod provenance;
@@ -33,6 +34,7 @@ pub use checkpoint::{Checkpoint, Stretch, measured_sha256, weights_bytes, weight
 pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
 pub use device::{Adapter, Device, DeviceKind, Precision};
 pub use metric::{Better, METRICS, Metric, Unit, metric};
+pub use obstacle::{Obstacle, obstacle};
 pub use phase::Phase;
 pub use provenance::{Client, ClientKind, Provenance};
 pub use record::{

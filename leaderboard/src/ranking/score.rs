@@ -11,8 +11,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use results::summary::has_learned;
-use results::{Outcome, RunRecord, Suite, WorkloadRecord};
+use results::{Outcome, RunRecord, Suite, WorkloadRecord, obstacle};
 use serde::{Deserialize, Serialize};
 
 /// The rates of the run that is 1.
@@ -50,7 +49,7 @@ impl ReferenceScore {
         }
         let rate = |name: &&'static str| {
             let workload = record.workloads.iter().find(|workload| workload.workload == **name)?;
-            Some(((*name).to_owned(), figure(workload)?))
+            Some(((*name).to_owned(), figure(record, workload)?))
         };
         let samples_per_second = suite.workloads.iter().map(rate).collect::<Option<_>>()?;
         let (device, client) = (&record.device.adapter.name, &record.provenance.client);
@@ -73,8 +72,8 @@ impl ReferenceScore {
 }
 
 /// The figure that a workload ranks by, where it may.
-fn figure(workload: &WorkloadRecord) -> Option<f64> {
-    let counts = workload.outcome == Outcome::Completed && workload.summary.stable && has_learned(workload);
+fn figure(record: &RunRecord, workload: &WorkloadRecord) -> Option<f64> {
+    let counts = workload.outcome == Outcome::Completed && obstacle(record, workload).is_none();
     workload.summary.samples_per_second.filter(|rate| counts && *rate > 0.0)
 }
 

@@ -1,6 +1,5 @@
 use results::api::{StoredRun, Tier, Verdict};
-use results::summary::has_learned;
-use results::{Outcome, RunRecord};
+use results::{Outcome, RunRecord, obstacle};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -267,7 +266,7 @@ pub(super) async fn insert_results(connection: &mut AnyConnection, run: &NewRun<
         .bind(OptionalNumber(workload.summary.samples_per_second))
         .bind(serde_json::to_string(&workload.summary)?)
         .bind(workload.settings.precision.name())
-        .bind(workload.summary.stable && has_learned(workload))
+        .bind(obstacle(run.record, workload).is_none())
         .bind(&run.record.device.backend)
         .bind(run.submitted_unix_seconds)
         .bind(workload.summary.samples_per_second.unwrap_or(0.0))

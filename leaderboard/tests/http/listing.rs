@@ -1,7 +1,7 @@
 //! The table: order, filters, pages, and what takes part in the ranking.
 
 use results::api::{AcceptedRun, RunList, Tier};
-use results::{DeviceKind, Precision, RunRecord};
+use results::{DeviceKind, Precision, RunRecord, Warning};
 
 use crate::support::{TestServer, record};
 
@@ -93,11 +93,18 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_proven_are_ran
         }
     });
     assert_eq!((unsteady.tier, unlearned.tier), (Tier::Proven, Tier::Proven));
+    for warning in [Warning::TabHidden { seconds: 2.0 }, Warning::CoarseTimer { resolution_seconds: 0.1 }] {
+        server.proven(|record| record.warnings.push(warning));
+    }
+    let generated = server.proven(|record| {
+        let workload = "caffe-mnist".to_owned();
+        record.warnings.push(Warning::GeneratedData { workload });
+    });
     let flagged = server.accepted(faster(100_000));
     assert_eq!(flagged.tier, Tier::Flagged);
     assert_eq!(server.import(&record::unregistered(1)).status, 201);
 
-    assert_eq!(list(&server, "").total, 20);
+    assert_eq!(list(&server, "").total, 26);
     for row in list(&server, "").rows {
         let precision = match &row.run_id {
             id if *id == half.run_id => Precision::F16,
@@ -107,14 +114,15 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_proven_are_ran
         assert_eq!(row.precision, precision, "a row says what it was computed in");
     }
     let ranking = list(&server, "?ranked=true");
-    assert_eq!(ids(&ranking), [&half.run_id, &half.run_id, &ranked.run_id, &ranked.run_id], "the newest first");
+    let expected = [&generated.run_id, &half.run_id, &half.run_id, &ranked.run_id, &ranked.run_id];
+    assert_eq!(ids(&ranking), expected, "the newest first, and of generated data what is not");
     assert!(ranking.rows.iter().all(|row| row.ranked));
     let marked = list(&server, "").rows.iter().filter(|row| row.ranked).count();
     let of_network = |more: &str| list(&server, &format!("?ranked=true&workload=caffe-mnist{more}"));
     assert_eq!(ids(&of_network("")), [&ranked.run_id], "f32 where nothing else is asked for");
     assert_eq!(ids(&of_network("&precision=f16")), [&half.run_id], "each precision has a ranking of its own");
     assert!(of_network("&precision=f16-matrix").rows.is_empty() && of_network("&class=processor").rows.is_empty());
-    assert_eq!(marked, 4, "the mark in a row and the filters agree");
+    assert_eq!(marked, 5, "the mark in a row and the filters agree");
 }
 
 #[test]

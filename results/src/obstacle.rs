@@ -1,0 +1,44 @@
+//! Why a figure takes part in no ranking, whoever vouches for its run.
+
+use std::fmt;
+
+use crate::summary::has_learned;
+use crate::{RunRecord, Warning, WorkloadRecord};
+
+/// What stands in the way of ranking a completed workload of a standard run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// There are too few windows, or they do not agree.
+    NotSteady,
+    NotLearned,
+    TabHidden,
+    CoarseTimer,
+    GeneratedData,
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotSteady => "not steady enough",
+            Self::NotLearned => "no better than chance",
+            Self::TabHidden => "the tab was hidden",
+            Self::CoarseTimer => "the clock is too coarse",
+            Self::GeneratedData => "trained on generated data",
+        })
+    }
+}
+
+/// The first obstacle to ranking this workload of this run; nothing where there is none.
+pub fn obstacle(record: &RunRecord, workload: &WorkloadRecord) -> Option<Obstacle> {
+    let warned = record.warnings.iter().find_map(|warning| match warning {
+        Warning::TabHidden { .. } => Some(Obstacle::TabHidden),
+        Warning::CoarseTimer { .. } => Some(Obstacle::CoarseTimer),
+        Warning::GeneratedData { workload: name } if *name == workload.workload => Some(Obstacle::GeneratedData),
+        _ => None,
+    });
+    match () {
+        () if !workload.summary.stable => Some(Obstacle::NotSteady),
+        () if !has_learned(workload) => Some(Obstacle::NotLearned),
+        () => warned,
+    }
+}
