@@ -20,6 +20,9 @@ use crate::ranking::{Category, Completion, ProvenRun};
 /// What others left stale, because they were stopped in between, is looked for so often.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
+/// A device that changes faster than its figures can be made waits for the next look.
+const MOST_ATTEMPTS: u32 = 5;
+
 /// A submitter is known for a day.
 const RECENT_SECONDS: f64 = 2.0 * 86_400.0;
 
@@ -66,12 +69,15 @@ impl Storage {
     }
 
     async fn try_refresh(&self) -> Result<(), StorageError> {
-        let mut last = String::new();
+        let (mut last, mut attempts) = (String::new(), 0);
         // In the order of their keys: a device that is stale again and again keeps nobody from the others.
         while let Some((device, mark)) = self.stale_device_after(&last).await? {
             let figures = figures_of(self.proven_results(&device).await?, &self.completions(&device).await?);
-            self.replace_figures(&device, &mark, &figures).await?;
-            last = device;
+            attempts += 1;
+            // Whoever changed something and asks for figures then finds them, even when there was another change.
+            if self.replace_figures(&device, &mark, &figures).await? || attempts == MOST_ATTEMPTS {
+                (last, attempts) = (device, 0);
+            }
         }
         Ok(())
     }
@@ -95,7 +101,8 @@ impl Storage {
         rows.iter().map(completion).collect()
     }
 
-    async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<(), StorageError> {
+    /// `false` when the device was changed once more, or somebody else has made its figures.
+    async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
         let as_marked = sqlx::query("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2")
             .bind(device)
@@ -103,13 +110,15 @@ impl Storage {
             .execute(&mut *transaction)
             .await?;
         if as_marked.rows_affected() == 0 {
-            return Ok(transaction.rollback().await?);
+            transaction.rollback().await?;
+            return Ok(false);
         }
         sqlx::query("DELETE FROM figures WHERE device_key = $1").bind(device).execute(&mut *transaction).await?;
         for figure in figures {
             insert(&mut transaction, figure).await?;
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        Ok(true)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 const SQLITE: &str = include_str!("main.rs");
 const POSTGRES: &str = include_str!("postgres.rs");
 /// What only one of the two has.
-const APART: [&str; 3] = ["postgres_server", "programs", "sqlite_file"];
+const APART: [&str; 4] = ["postgres_server", "programs", "sqlite_file", "upgrade"];
 
 fn modules(program: &str) -> BTreeSet<String> {
     program.lines().filter_map(|line| Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_owned())).collect()
