@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use results::Precision;
 use results::api::{Distribution, DistributionQuery, RateBin, RunStanding, WorkloadStanding};
 
 use super::Leaderboard;
 use super::run_id::RunId;
 use super::runs::{bad_query, read_query};
-use super::standings::{check_backend, current, known_suite};
+use super::standings::{check_backend, current, known_suite, table};
 use crate::error::ApiError;
 use crate::ranking::{Bin, Histogram, ReferenceScore, reference_of};
 use crate::storage::{Grouped, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
@@ -32,13 +31,7 @@ pub(crate) async fn show(
         return Err(bad_query(format!("The suite has no such workload. Ask for one of these: {names}.")).at("workload"));
     }
     let suite = current(known);
-    let table = TableQuery {
-        suite: &suite,
-        class: query.class.unwrap_or_default(),
-        precision: query.precision.unwrap_or(Precision::F32),
-        backend: query.backend.as_deref(),
-        client: query.client,
-    };
+    let table = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
     let of_devices = leaderboard.storage.rates_in(&table, &query.workload).await?;
     let rates = together(of_devices.iter());
     let mut devices: Vec<&str> = of_devices.iter().map(|row| row.device_key.as_str()).collect();

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use engine::SuiteDefinition;
-use results::api::{ScoreTable, Standings, StandingsQuery, StandingsTable};
-use results::{Precision, Suite};
+use results::api::{RankedClass, ScoreTable, Standings, StandingsQuery, StandingsTable};
+use results::{ClientKind, Precision, Suite};
 
 use super::Leaderboard;
 use super::runs::{MOST_ROWS, bad_query, read_query};
@@ -30,13 +30,7 @@ pub(crate) async fn show(
     let bounded = FieldPath::ROOT.field("limit").whole(u64::from(limit), 1..=MOST_ROWS);
     bounded.map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
     let suite = current(known);
-    let wanted = TableQuery {
-        suite: &suite,
-        class: query.class.unwrap_or_default(),
-        precision: query.precision.unwrap_or(Precision::F32),
-        backend: query.backend.as_deref(),
-        client: query.client,
-    };
+    let wanted = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
     let reference = reference_of(&suite);
     // Scores are the figures of no workload.
     let named: Vec<&str> = reference.map(|_| "").into_iter().chain(known.workloads.iter().copied()).collect();
@@ -45,12 +39,12 @@ pub(crate) async fn show(
         let (figures, total) = read.next()?;
         Some(ScoreTable { reference: reference.description.clone(), total, places: lines(figures) })
     });
-    let table = |(workload, (figures, total)): (&&str, _)| StandingsTable {
+    let of_workload = |(workload, (figures, total)): (&&str, _)| StandingsTable {
         workload: (*workload).to_owned(),
         total,
         places: lines(figures),
     };
-    let tables = known.workloads.iter().zip(read).map(table).collect();
+    let tables = known.workloads.iter().zip(read).map(of_workload).collect();
     Ok(Json(Standings { suite, scores, tables }))
 }
 
@@ -70,4 +64,21 @@ pub(super) fn check_backend(backend: Option<&str>) -> Result<(), ApiError> {
 /// A suite as it is now.
 pub(super) fn current(known: &SuiteDefinition) -> Suite {
     Suite { name: known.name.to_owned(), version: known.version }
+}
+
+/// The table that a query means: of GPUs and in f32 where it does not say.
+pub(super) fn table<'a>(
+    suite: &'a Suite,
+    class: Option<RankedClass>,
+    precision: Option<Precision>,
+    backend: Option<&'a str>,
+    client: Option<ClientKind>,
+) -> TableQuery<'a> {
+    TableQuery {
+        suite,
+        class: class.unwrap_or_default(),
+        precision: precision.unwrap_or(Precision::F32),
+        backend,
+        client,
+    }
 }

@@ -1,9 +1,7 @@
 //! Many runs in one transaction, as they would be stored one by one; for boards that are only made to be measured.
 
-use results::api::Tier;
 use sqlx::{AssertSqlSafe, Row};
 
-use super::ranked::place;
 use super::runs::{insert_results, insert_run};
 use super::submitters::{count_announced, count_finished};
 use super::{NewRun, Storage, StorageError, figures, list, refreshing};
@@ -20,9 +18,6 @@ impl Storage {
             if let Some(word) = &run.submitter.word {
                 count_announced(&mut transaction, &run.record.suite, word, run.submitter.day).await?;
                 count_finished(&mut transaction, &run.record.suite, word).await?;
-            }
-            if matches!(run.tier, Tier::Proven | Tier::Hidden) {
-                place(&mut transaction, run.run_id, None, run.tier).await?;
             }
         }
         Ok(transaction.commit().await?)

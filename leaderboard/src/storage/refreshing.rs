@@ -2,7 +2,7 @@
 //!
 //! A change marks its device in `stale_devices`, in its own transaction. Here the device's runs are read without holding
 //! up anybody, its figures are made, and they take the place of the old ones if the mark is still the same: otherwise there
-//! was another change, and whoever made that begins again.
+//! was another change, and they are made once more.
 
 use std::time::Duration;
 

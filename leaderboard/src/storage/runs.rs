@@ -87,9 +87,6 @@ impl Storage {
             return Ok(Some(Acceptance::Deleted));
         }
         insert_results(&mut transaction, run).await?;
-        if matches!(run.tier, Tier::Proven | Tier::Hidden) {
-            place(&mut transaction, run.run_id, None, run.tier).await?;
-        }
         if let Some(hash) = run.deletion_secret_hash {
             insert_secret(&mut transaction, run.run_id, hash).await?;
         }
@@ -272,6 +269,10 @@ pub(super) async fn insert_results(connection: &mut AnyConnection, run: &NewRun<
         .bind(workload.summary.samples_per_second.unwrap_or(0.0))
         .execute(&mut *connection)
         .await?;
+    }
+    // Others are listed and not ranked, as rows are by themselves.
+    if matches!(run.tier, Tier::Proven | Tier::Hidden) {
+        place(connection, run.run_id, None, run.tier).await?;
     }
     Ok(())
 }
