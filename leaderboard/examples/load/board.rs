@@ -1,6 +1,7 @@
 //! A board as it might be after some years: four in five runs of the quick suite, the others of the complete one; known
 //! GPUs, a few of which most people have; rates that spread as real ones do.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use engine::SUITES;
@@ -64,6 +65,7 @@ pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) -> Ru
     let [quick, complete] = [&SUITES[0], &SUITES[1]].map(|suite| record::of_suite(suite, 1));
     let mut random = Random(1);
     let (mut runs, mut stored, mut number) = (Runs { quick: vec![], complete: vec![], devices: vec![] }, 0, 0);
+    let mut of_devices: BTreeMap<String, u64> = BTreeMap::new();
     let begin = Instant::now();
     while stored < results {
         let mut portion = Vec::with_capacity(PORTION);
@@ -74,6 +76,9 @@ pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) -> Ru
             portion.push(past_run(template, number, &mut random));
         }
         let told: Vec<(bool, Tier)> = portion.iter().map(|run| (run.record.workloads.len() > 2, run.tier)).collect();
+        for run in portion.iter().filter(|run| run.tier != Tier::Hidden) {
+            *of_devices.entry(key(&run.record.device.adapter.name)).or_default() += 1;
+        }
         let ids = board.store(portion).await.expect("runs are stored");
         for (id, (complete, tier)) in ids.into_iter().zip(told) {
             let kept = if complete { &mut runs.complete } else { &mut runs.quick };
@@ -88,7 +93,9 @@ pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) -> Ru
     let begin = Instant::now();
     board.settle().await.expect("figures are made");
     report.add("all figures made, and tables analysed", begin.elapsed().as_secs_f64() * 1e3, "ms", None);
-    runs.devices = (0..200).map(|rank| key(&device(rank))).collect();
+    let mut devices: Vec<(String, u64)> = of_devices.into_iter().collect();
+    devices.sort_by_key(|(_, runs)| std::cmp::Reverse(*runs));
+    runs.devices = devices.into_iter().take(200).map(|(device, _)| device).collect();
     runs
 }
 
