@@ -19,7 +19,7 @@ pub(crate) enum Failure {
     NotFetched(String),
     #[error("standard output: {0}")]
     Output(io::Error),
-    #[error("the operating system gave no random seed ({0}); choose one with --seed")]
+    #[error("the operating system gives no random numbers ({0}); a seed can be chosen with --seed")]
     NoRandomness(getrandom::Error),
     /// Training diverged, or the back end computed something else than the reference.
     #[error("{0}")]

@@ -9,6 +9,7 @@ mod data_folder;
 mod device;
 mod failure;
 mod figures;
+mod idempotency_key;
 mod interrupt;
 mod json_output;
 mod kept;

@@ -26,7 +26,9 @@
 //!
 //! An accepted record is answered with 201. The same record with the same nonce, sent again within
 //! ten minutes because the answer was lost, is answered with 200 and a further deletion secret; any
-//! other second record of a run is refused as `already_submitted`.
+//! other second record of a run is refused as `already_submitted`. An import may name itself with the header
+//! [`IDEMPOTENCY_KEY`]: the same record with the same key, sent again at any time, is answered with 200 and the secret that
+//! was lost.
 //!
 //! Every refusal is an [`ErrorBody`] with an HTTP status of 4xx or 5xx.
 
@@ -45,6 +47,11 @@ pub use standings::{
 };
 
 use crate::{Adapter, Checkpoint, ClientKind, Precision, RunRecord, Suite, Summary};
+
+/// Header of an import, with a random word that its client keeps to itself until it has an answer.
+pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// How many ASCII characters such a word has.
+pub const IDEMPOTENCY_KEY_LENGTHS: std::ops::RangeInclusive<usize> = 32..=128;
 
 /// Registers a run before it starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -22,9 +22,10 @@ enum Sending {
 #[component]
 pub(super) fn Upload(state: StartState, run_id: Option<String>, json: Memo<String>) -> impl IntoView {
     let sending = RwSignal::new(Sending::No);
+    let idempotency_key = StoredValue::new(platform::random_word());
     move || match sending.get() {
         Sending::Done(accepted) => view! { <Accepted accepted /> }.into_any(),
-        now => view! { <Offer state run_id=run_id.clone() json sending now /> }.into_any(),
+        now => view! { <Offer state run_id=run_id.clone() json idempotency_key sending now /> }.into_any(),
     }
 }
 
@@ -33,6 +34,7 @@ fn Offer(
     state: StartState,
     run_id: Option<String>,
     json: Memo<String>,
+    idempotency_key: StoredValue<String>,
     sending: RwSignal<Sending>,
     now: Sending,
 ) -> impl IntoView {
@@ -46,14 +48,16 @@ fn Offer(
         let run_id = run_id.clone();
         sending.set(Sending::Now);
         spawn_local(async move {
-            sending.set(match platform::upload(run_id.as_deref(), &json.get_untracked()).await {
-                Ok(accepted) => {
-                    platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
-                    state.uploaded.set(Some(accepted.run_id.clone()));
-                    Sending::Done(accepted)
-                }
-                Err(refusal) => Sending::Refused(refusal.to_string()),
-            });
+            sending.set(
+                match platform::upload(run_id.as_deref(), &json.get_untracked(), &idempotency_key.get_value()).await {
+                    Ok(accepted) => {
+                        platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
+                        state.uploaded.set(Some(accepted.run_id.clone()));
+                        Sending::Done(accepted)
+                    }
+                    Err(refusal) => Sending::Refused(refusal.to_string()),
+                },
+            );
         });
     };
     view! {

@@ -4,8 +4,8 @@ use std::fmt;
 
 use results::Suite;
 use results::api::{
-    AcceptedRun, DataSetList, DeviceSummary, Distribution, DistributionQuery, ErrorBody, ListRuns, RunList,
-    RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun, Verdict,
+    AcceptedRun, DataSetList, DeviceSummary, Distribution, DistributionQuery, ErrorBody, IDEMPOTENCY_KEY, ListRuns,
+    RunList, RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun, Verdict,
 };
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
@@ -58,11 +58,12 @@ pub(crate) async fn register(suite: Suite) -> Result<StartedRun, Refusal> {
     answer(&send("POST", "/api/v1/runs", Some(&body), None).await?).await
 }
 
-/// Sends a record, as the very text that was shown. One that the leaderboard gave no id is imported as unverified.
-pub(crate) async fn upload(run_id: Option<&str>, record: &str) -> Result<AcceptedRun, Refusal> {
+/// Sends a record, as the very text that was shown. One that the leaderboard gave no id is imported as unverified; tried
+/// again with the same key, it is answered as if it had been sent once.
+pub(crate) async fn upload(run_id: Option<&str>, record: &str, idempotency_key: &str) -> Result<AcceptedRun, Refusal> {
     let response = match run_id {
         Some(id) => send("PUT", &format!("/api/v1/runs/{id}"), Some(record), None).await?,
-        None => send("POST", "/api/v1/runs/import", Some(record), None).await?,
+        None => send("POST", "/api/v1/runs/import", Some(record), Some((IDEMPOTENCY_KEY, idempotency_key))).await?,
     };
     answer(&response).await
 }
@@ -101,7 +102,8 @@ pub(crate) async fn verdict(run_id: &str) -> Result<Verdict, Refusal> {
 }
 
 pub(crate) async fn delete(run_id: &str, secret: &str) -> Result<(), Refusal> {
-    send("DELETE", &format!("/api/v1/runs/{run_id}"), None, Some(secret)).await.map(drop)
+    let bearer = format!("Bearer {secret}");
+    send("DELETE", &format!("/api/v1/runs/{run_id}"), None, Some(("authorization", &bearer))).await.map(drop)
 }
 
 /// Which data sets the server has.
@@ -128,15 +130,20 @@ async fn get<T: DeserializeOwned>(address: &str) -> Result<T, Refusal> {
     answer(&send("GET", address, None, None).await?).await
 }
 
-/// Sends a request and gives the answer, if it is a success.
-async fn send(method: &str, address: &str, body: Option<&str>, secret: Option<&str>) -> Result<Response, Refusal> {
+/// Sends a request, perhaps with a header of its own, and gives the answer, if it is a success.
+async fn send(
+    method: &str,
+    address: &str,
+    body: Option<&str>,
+    header: Option<(&str, &str)>,
+) -> Result<Response, Refusal> {
     let unreachable = |error: JsValue| Refusal::Unreachable(describe(&error));
     let headers = Headers::new().map_err(unreachable)?;
     if body.is_some() {
         headers.set("content-type", "application/json").map_err(unreachable)?;
     }
-    if let Some(secret) = secret {
-        headers.set("authorization", &format!("Bearer {secret}")).map_err(unreachable)?;
+    if let Some((name, value)) = header {
+        headers.set(name, value).map_err(unreachable)?;
     }
     let options = RequestInit::new();
     options.set_method(method);

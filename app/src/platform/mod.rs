@@ -79,8 +79,17 @@ pub(crate) fn unix_seconds() -> f64 {
 
 /// A seed for a run that the leaderboard gave none.
 pub(crate) fn random_seed() -> u32 {
-    let mut bytes = [0; 4];
+    u32::from_le_bytes(random_bytes())
+}
+
+/// A word that nobody can guess.
+pub(crate) fn random_word() -> String {
+    random_bytes::<32>().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
     let crypto = window().crypto().expect("every browser with WebAssembly has a source of randomness");
-    crypto.get_random_values_with_u8_array(&mut bytes).expect("four bytes are never refused");
-    u32::from_le_bytes(bytes)
+    crypto.get_random_values_with_u8_array(&mut bytes).expect("so few bytes are never refused");
+    bytes
 }

@@ -7,6 +7,7 @@ mod data_sets;
 mod devices;
 mod distribution;
 mod export;
+mod idempotency_key;
 mod openapi;
 mod run_id;
 mod runs;

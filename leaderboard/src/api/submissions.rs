@@ -9,6 +9,7 @@ use results::api::{AcceptedRun, StartRun, StartedRun};
 
 use super::Leaderboard;
 use super::body::JsonBytes;
+use super::idempotency_key::IdempotencyKey;
 use super::run_id::RunId;
 use super::submitter::Requester;
 use crate::error::ApiError;
@@ -95,16 +96,27 @@ pub(crate) async fn upload(
         Some(submitter) => submitter,
         None => requester.submitter(&leaderboard, now).await?,
     };
-    store(&leaderboard, &id, &fingerprint, &record, verdict, &submitter, true).await
+    let run = Checked { id: &id, fingerprint: &fingerprint, record: &record, verdict, submitter: &submitter };
+    match run.store(&leaderboard, &random_word::<SECRET_BYTES>()?, true).await? {
+        Stored::Now(response) => Ok(response),
+        // Another request with the same nonce was quicker.
+        Stored::AlreadyUsed => repeated(&leaderboard, &id, &fingerprint).await,
+        Stored::As(other) => Err(stored_as(&other)),
+    }
 }
 
 /// `POST /api/v1/runs/import`: takes a record whose seed is not ours, as unverified.
 ///
 /// Its own run id and nonce, if any, are dropped: they may belong to another leaderboard, and
 /// nothing here vouches for them.
+///
+/// Records are published without ids and nonces, so that having one says nothing about who handed it in. A client whose
+/// answer was lost shows that it is the same one by the idempotency key of its first request, and gets the same secret: it
+/// follows from the server's own secret, the key and the record, and nothing more is stored for that.
 pub(crate) async fn import(
     State(leaderboard): State<Leaderboard>,
     requester: Requester,
+    IdempotencyKey(key): IdempotencyKey,
     body: JsonBytes,
 ) -> Result<Response, ApiError> {
     let bytes = body.len();
@@ -123,7 +135,29 @@ pub(crate) async fn import(
     }
     let id = random_word::<RUN_ID_BYTES>()?;
     let submitter = requester.submitter(&leaderboard, now).await?;
-    store(&leaderboard, &id, &fingerprint, &record, verdict, &submitter, false).await
+    let secret = match &key {
+        Some(key) => leaderboard.key.import_secret(key, &fingerprint),
+        None => random_word::<SECRET_BYTES>()?,
+    };
+    let run = Checked { id: &id, fingerprint: &fingerprint, record: &record, verdict, submitter: &submitter };
+    match run.store(&leaderboard, &secret, false).await? {
+        Stored::Now(response) => Ok(response),
+        Stored::As(other) if key.is_some() => imported_again(&leaderboard, &other, secret).await,
+        Stored::As(other) => Err(stored_as(&other)),
+        Stored::AlreadyUsed => Err(ApiError::failed_inside()),
+    }
+}
+
+/// Answers an import whose record is stored as run `id`, if `secret` is its secret.
+async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> Result<Response, ApiError> {
+    let hash = secrets::sha256(secret.as_bytes());
+    let hashes = leaderboard.storage.deletion_secrets(id).await?;
+    if !hashes.iter().any(|stored| secrets::same(stored, &hash)) {
+        return Err(stored_as(id));
+    }
+    let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(|| stored_as(id))?;
+    let verdict = results::api::Verdict { tier: stored.tier, notes: stored.notes, being_verified: false };
+    Ok(accepted(StatusCode::OK, id, verdict, secret))
 }
 
 /// Does what takes long with a long record where it holds up nobody else's requests.
@@ -175,40 +209,51 @@ fn belongs_to(record: &RunRecord, started: &Started, key: &Key) -> Result<(), Ap
     Ok(())
 }
 
-async fn store(
-    leaderboard: &Leaderboard,
-    id: &str,
-    fingerprint: &str,
-    record: &RunRecord,
+/// A record that was checked, on its way into the data base.
+struct Checked<'a> {
+    id: &'a str,
+    fingerprint: &'a str,
+    record: &'a RunRecord,
     verdict: Verdict,
-    submitter: &Submitter,
-    registered: bool,
-) -> Result<Response, ApiError> {
-    let secret = random_word::<SECRET_BYTES>()?;
-    let run = NewRun {
-        run_id: id,
-        tier: verdict.tier,
-        notes: &verdict.notes,
-        submitted_unix_seconds: leaderboard.clock.unix_seconds(),
-        fingerprint,
-        submitter,
-        deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
-        record,
-        registered,
-        verify: verdict.verify,
-    };
-    match leaderboard.storage.accept(&run).await? {
-        Acceptance::Stored => {
-            leaderboard.verifiers.wake();
-            let tier = verdict.tier;
-            let mut response = accepted(StatusCode::CREATED, id, verdict.into(), secret);
-            Event::Accepted(tier).travels_with(&mut response);
-            Ok(response)
+    submitter: &'a Submitter,
+}
+
+/// Where a record is.
+enum Stored {
+    /// Here now, with the answer to it.
+    Now(Response),
+    /// The announced run has a record already.
+    AlreadyUsed,
+    /// The very same record is stored as this run.
+    As(String),
+}
+
+impl Checked<'_> {
+    async fn store(self, leaderboard: &Leaderboard, secret: &str, registered: bool) -> Result<Stored, ApiError> {
+        let run = NewRun {
+            run_id: self.id,
+            tier: self.verdict.tier,
+            notes: &self.verdict.notes,
+            submitted_unix_seconds: leaderboard.clock.unix_seconds(),
+            fingerprint: self.fingerprint,
+            submitter: self.submitter,
+            deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
+            record: self.record,
+            registered,
+            verify: self.verdict.verify,
+        };
+        match leaderboard.storage.accept(&run).await? {
+            Acceptance::Stored => {
+                leaderboard.verifiers.wake();
+                let tier = self.verdict.tier;
+                let mut response = accepted(StatusCode::CREATED, self.id, self.verdict.into(), secret.to_owned());
+                Event::Accepted(tier).travels_with(&mut response);
+                Ok(Stored::Now(response))
+            }
+            Acceptance::AlreadyUsed => Ok(Stored::AlreadyUsed),
+            Acceptance::Deleted => Err(ApiError::deleted()),
+            Acceptance::SameRecord(other) => Ok(Stored::As(other)),
         }
-        // Another request with the same nonce was quicker.
-        Acceptance::AlreadyUsed => repeated(leaderboard, id, fingerprint).await,
-        Acceptance::Deleted => Err(ApiError::deleted()),
-        Acceptance::SameRecord(other) => Err(already_submitted(&format!("This very record is stored as run {other}."))),
     }
 }
 
@@ -235,6 +280,10 @@ async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Res
     }
     let verdict = results::api::Verdict { tier: stored.tier, notes: stored.notes, being_verified };
     Ok(accepted(StatusCode::OK, id, verdict, secret))
+}
+
+fn stored_as(other: &str) -> ApiError {
+    already_submitted(&format!("This very record is stored as run {other}."))
 }
 
 fn already_submitted(message: &str) -> ApiError {

@@ -79,6 +79,12 @@ impl Key {
         ]))
     }
 
+    /// The deletion secret of a record that is imported with an idempotency key, so that whoever repeats both gets it again
+    /// and nobody else can tell it.
+    pub(crate) fn import_secret(&self, idempotency_key: &str, fingerprint: &str) -> String {
+        secrets::hex(&self.code(&[b"import", idempotency_key.as_bytes(), fingerprint.as_bytes()]))
+    }
+
     /// A number from 0 to below 1 that nobody else can foresee, the same each time for the same parts.
     pub(crate) fn draw(&self, parts: &[&[u8]]) -> f64 {
         let code = self.code(parts);

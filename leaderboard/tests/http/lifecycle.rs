@@ -99,6 +99,29 @@ fn an_imported_record_is_unverified_and_never_ranked() {
 }
 
 #[test]
+fn an_import_whose_answer_was_lost_gets_its_secret_again_and_nobody_else_does() {
+    let server = TestServer::start();
+    let record = record::unregistered(7);
+    let body = serde_json::to_vec(&record).unwrap();
+    let import = |key: &str| {
+        let headers = [("content-type", "application/json"), ("idempotency-key", key)];
+        server.send("POST", "/api/v1/runs/import", &headers, &body)
+    };
+    let (mine, anothers) = ("of whoever handed it in, at random", "of somebody who read the open data");
+    let first = import(mine);
+    assert_eq!(first.status, 201, "{}", first.text());
+    let first: AcceptedRun = first.parse();
+    let again = import(mine);
+    assert_eq!(again.status, 200, "{}", again.text());
+    assert_eq!(again.parse::<AcceptedRun>(), first);
+    import(anothers).assert_refused(409, "already_submitted", "");
+    server.import(&record).assert_refused(409, "already_submitted", "");
+    import("guessed").assert_refused(400, "bad_idempotency_key", "");
+    assert_eq!(server.delete(&first.run_id, &first.deletion_secret).status, 204);
+    import(mine).assert_refused(410, "deleted", "");
+}
+
+#[test]
 fn a_workload_that_failed_is_kept_with_the_record_and_makes_no_row() {
     let server = TestServer::start();
     let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));

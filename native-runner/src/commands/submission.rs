@@ -9,6 +9,7 @@ use results::api::AcceptedRun;
 
 use crate::cli::ConsentArgs;
 use crate::failure::Failure;
+use crate::idempotency_key::IdempotencyKey;
 use crate::leaderboard::{Address, Leaderboard, LeaderboardError, clean};
 use crate::screen::Screen;
 
@@ -75,10 +76,20 @@ impl Submission {
     pub(super) fn send(&self, record: &RunRecord, json: String, screen: Screen) -> Result<(), Failure> {
         let accepted = match (&record.run_id, &record.nonce) {
             (Some(run_id), Some(_)) => self.leaderboard.submit(run_id, json),
-            _ => self.leaderboard.import(json),
+            _ => self.import(json)?,
         }?;
         self.show(&accepted, screen)?;
         if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
+    }
+
+    /// The inner error is that of the upload.
+    fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
+        let key = IdempotencyKey::of(&json).map_err(Failure::NoRandomness)?;
+        let answer = self.leaderboard.import(json, key.word());
+        if matches!(answer, Ok(_) | Err(LeaderboardError::Refused { .. })) {
+            key.forget();
+        }
+        Ok(answer)
     }
 
     /// Waits until the leaderboard has computed parts of the run again, as long as a person would.

@@ -7,7 +7,9 @@ mod witness;
 use std::time::Duration;
 
 use engine::Registration;
-use results::api::{AcceptedRun, CheckpointAnswer, ErrorBody, StartRun, StartedRun, TellCheckpoint, Verdict};
+use results::api::{
+    AcceptedRun, CheckpointAnswer, ErrorBody, IDEMPOTENCY_KEY, StartRun, StartedRun, TellCheckpoint, Verdict,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::http::{HeaderValue, Method, Request, Response, StatusCode, header};
@@ -117,12 +119,13 @@ impl Leaderboard {
         self.call(Method::PUT, &format!("/api/v1/runs/{run_id}"), json)
     }
 
-    /// Submits a record that no leaderboard gave a seed for; it will be marked unverified.
+    /// Submits a record that no leaderboard gave a seed for; it will be marked unverified. Sent again with the same key, it
+    /// is answered with the same secret.
     ///
     /// # Errors
     /// No leaderboard answers there, or it refuses.
-    pub(crate) fn import(&self, json: String) -> Result<AcceptedRun, LeaderboardError> {
-        self.call(Method::POST, "/api/v1/runs/import", json)
+    pub(crate) fn import(&self, json: String, idempotency_key: &str) -> Result<AcceptedRun, LeaderboardError> {
+        self.call_with(Method::POST, "/api/v1/runs/import", json, Some((IDEMPOTENCY_KEY, idempotency_key)))
     }
 
     /// A data file of this size that the leaderboard serves beside its page.
@@ -145,13 +148,23 @@ impl Leaderboard {
     }
 
     fn call<T: DeserializeOwned>(&self, method: Method, path: &str, json: String) -> Result<T, LeaderboardError> {
+        self.call_with(method, path, json, None)
+    }
+
+    fn call_with<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        json: String,
+        header: Option<(&str, &str)>,
+    ) -> Result<T, LeaderboardError> {
         let request = Request::builder()
             .method(method)
             .uri(self.address.join(path))
             .header(header::CONTENT_TYPE, "application/json")
-            .header(header::ACCEPT, "application/json")
-            .body(json)
-            .map_err(|error| self.unreachable(&error.to_string()))?;
+            .header(header::ACCEPT, "application/json");
+        let request = header.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+        let request = request.body(json).map_err(|error| self.unreachable(&error.to_string()))?;
         let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
         let text = self.text_of(&mut response)?;
         self.read_answer(&response, &text)

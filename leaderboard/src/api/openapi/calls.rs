@@ -127,8 +127,12 @@ pub(super) const CALLS: &[Call] = &[
         path: "/v1/runs/import",
         summary: "Hands in the record of a run that was not registered",
         body: RECORD_BODY,
-        answers: &[("201", "The record is stored as unverified", ACCEPTED)],
+        answers: &[
+            ("201", "The record is stored as unverified", ACCEPTED),
+            ("200", "The same record with the same header `Idempotency-Key`: its answer again", ACCEPTED),
+        ],
         refusals: &[
+            ("400", &["bad_idempotency_key"]),
             ("409", &["already_submitted"]),
             ("410", &["deleted"]),
             ("422", RECORD),
