@@ -3,10 +3,10 @@
 //! Whatever can be decided without a browser is in ordinary modules, tested on the host: what a user-agent string means
 //! ([`browser`]), what to run, as the query string and the form say it ([`options`]), the back ends ([`backend`]), what
 //! the server has for them ([`bundle`], [`supplies`]), what to do without WebGPU ([`advice`]), the state that a run's
-//! events add up to ([`live`]), what the leaderboard shows and how it is asked ([`filters`], [`queries`]), the geometry of
-//! charts ([`geometry`], [`histogram`]), and names, numbers and places in words ([`text`], [`standing`]). The rest touches
-//! the browser and is built for wasm only: `platform` wraps what the browser offers, `benchmark` drives a run, `page` is
-//! what one sees.
+//! events add up to ([`live`]), what the leaderboard shows and how it is asked ([`filters`], [`queries`]), what moderators
+//! did ([`moderation`]), the geometry of charts ([`geometry`], [`histogram`]), and names, numbers and places in words
+//! ([`text`], [`standing`]). The rest touches the browser and is built for wasm only: `platform` wraps what the browser
+//! offers, `benchmark` drives a run, `page` is what one sees.
 
 pub mod advice;
 pub mod backend;
@@ -18,6 +18,7 @@ pub mod filters;
 pub mod geometry;
 pub mod histogram;
 pub mod live;
+pub mod moderation;
 pub mod options;
 #[cfg(target_arch = "wasm32")]
 mod page;

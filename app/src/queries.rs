@@ -1,6 +1,6 @@
 //! Paths with queries, as the page asks the leaderboard.
 
-use results::api::{DistributionQuery, ListRuns, RankedClass, StandingsQuery};
+use results::api::{DistributionQuery, ListRuns, ModerationQuery, RankedClass, StandingsQuery};
 use results::{ClientKind, Precision};
 
 /// The address of a list of runs.
@@ -50,6 +50,17 @@ pub fn distribution(query: &DistributionQuery) -> String {
     )
 }
 
+/// The address of what moderators did.
+pub fn moderation(query: &ModerationQuery) -> String {
+    address(
+        "/api/v1/moderation",
+        [
+            ("limit", query.limit.map(|limit| limit.to_string())),
+            ("offset", query.offset.map(|offset| offset.to_string())),
+        ],
+    )
+}
+
 /// A path with those parameters that have a value.
 fn address<const N: usize>(path: &str, parameters: [(&str, Option<String>); N]) -> String {
     let mut address = path.to_owned();
@@ -86,6 +97,8 @@ mod tests {
             ..ListRuns::default()
         };
         assert_eq!(runs(&query), "/api/v1/runs?workload=keras-mnist-mlp&backend=burn-wgpu&limit=25");
+        let log = ModerationQuery { limit: Some(50), offset: None };
+        assert_eq!(moderation(&log), "/api/v1/moderation?limit=50");
     }
 
     #[test]

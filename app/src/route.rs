@@ -13,6 +13,8 @@ pub enum Route {
         /// As it stands in the address, with what is not ASCII encoded, and as requests have to write it.
         key: String,
     },
+    /// What moderators did.
+    Moderation,
     /// Deletes a result; the secret is in the fragment, which browsers keep to themselves.
     Delete {
         run_id: String,
@@ -27,6 +29,7 @@ pub fn route(path: &str) -> Route {
         [] | ["index.html"] => Route::Start,
         ["runs", id] if is_id(id) => Route::Result { run_id: id.to_owned() },
         ["devices", key] if is_key(key) => Route::Device { key: key.to_owned() },
+        ["moderation"] => Route::Moderation,
         ["runs", id, "delete"] if is_id(id) => Route::Delete { run_id: id.to_owned() },
         _ => Route::Unknown,
     }
@@ -72,6 +75,12 @@ mod tests {
         for path in ["/devices", "/devices/a/b", "/devices/a%2Fb", "/devices/a%", "/devices/a%é", "/devices/..%2e"] {
             assert_eq!(route(path), Route::Unknown, "{path}");
         }
+    }
+
+    #[test]
+    fn what_moderators_did_has_a_page() {
+        assert_eq!(route("/moderation"), Route::Moderation);
+        assert_eq!(route("/moderation/log"), Route::Unknown);
     }
 
     #[test]

@@ -1,10 +1,13 @@
+mod moderation;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use results::api::Tier;
 use results::open_data::ExportFormat;
 
-use crate::{Clock, DatabaseAddress, Protection};
+use crate::{Clock, DatabaseAddress, Protection, Reason};
+pub use moderation::{Moderation, OfDevice, OfRuns, Replay};
 
 /// Serves the Gradmark leaderboard: the API, and the page and the data sets where they are given.
 ///
@@ -34,8 +37,12 @@ use crate::{Clock, DatabaseAddress, Protection};
       A copy of the data base, also while the server runs.
   leaderboard export --database gradmark.sqlite results.csv
       All visible results as a table, and its sum in results.csv.sha256.
-  leaderboard set-tier 0123456789abcdef hidden
-      Takes a run off the lists.
+  leaderboard moderate hide 0123456789abcdef --reason 'A rude name'
+      Takes a run off the lists. `leaderboard moderate restore` gives it back what it was; the log of both is public.
+  leaderboard moderate merge-devices claimed-rtx4090-oc nvidia-geforce-rtx-4090 --reason 'The same card'
+      Counts the runs of one device as those of another one, now and later.
+  leaderboard replay --here --data data --tier proven
+      Computes the first steps of all proven runs again, and says what became of each.
 
 The server stops cleanly on Ctrl-C and on SIGTERM. Logs go to stderr and hold no addresses."
 )]
@@ -99,6 +106,21 @@ pub enum Task {
         #[command(flatten)]
         database: ExistingDatabase,
     },
+    /// Hide, flag and restore runs, and merge devices, each with a reason that anyone can read
+    ///
+    /// What was done, to which run or device, when and why is public: on the page /moderation, in GET /api/v1/moderation, and in
+    /// `leaderboard moderate log`. It stays there when a run is deleted.
+    Moderate {
+        #[command(subcommand)]
+        deed: Moderation,
+    },
+    /// Compute parts of runs again that were computed before, and say what became of each
+    ///
+    /// A running server with --data and --verifiers takes them from the queue, after the runs that it has never verified; with
+    /// --here this process does it. Weights are deleted when a run was verified, so that only the first steps can be computed
+    /// again: such a replay makes no run proven, it can only raise doubts. A run that could not be verified because the server
+    /// lacked something, such as a data set, is verified as a whole as long as its weights are kept, which is about a week.
+    Replay(Replay),
     /// Say how far a run is to be trusted; `hidden` takes it off the lists and its own page
     SetTier {
         /// The run, as its link names it: /runs/RUN_ID
@@ -107,10 +129,13 @@ pub enum Task {
         /// proven, checked, unverified, flagged or hidden
         #[arg(value_name = "TIER", value_parser = tier)]
         tier: Tier,
+        /// Why, for everybody who reads the moderation log; at most 300 characters
+        #[arg(long, value_name = "TEXT", value_parser = Reason::parse)]
+        reason: Option<Reason>,
         #[command(flatten)]
         database: ExistingDatabase,
     },
-    /// Delete runs for ever, as their own deletion links would
+    /// Delete runs for ever, as their own deletion links would; the moderation log keeps their ids and nothing else
     Remove {
         /// The runs, as their links name them: /runs/RUN_ID
         #[arg(value_name = "RUN_ID", required = true)]

@@ -11,6 +11,7 @@
 //! | `GET /api/v1/standings` | query of [`StandingsQuery`] | [`Standings`] |
 //! | `GET /api/v1/distribution` | query of [`DistributionQuery`] | [`Distribution`] |
 //! | `GET /api/v1/devices/{key}` | – | [`DeviceSummary`] |
+//! | `GET /api/v1/moderation` | query of [`ModerationQuery`] | [`ModerationLog`] |
 //! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
 //! | `GET /api/v1/runs/{id}/standing` | – | [`RunStanding`] |
 //! | `GET /api/v1/runs/{id}/verdict` | – | [`Verdict`] |
@@ -37,10 +38,12 @@ use serde::{Deserialize, Serialize};
 
 mod devices;
 mod distribution;
+mod moderation;
 mod standings;
 
 pub use devices::{BrowserTaxOfDevice, CategoryFigure, DeviceSummary};
 pub use distribution::{Distribution, DistributionQuery, RateBin, RunStanding, WorkloadStanding};
+pub use moderation::{Deed, ModerationEntry, ModerationLog, ModerationQuery};
 pub use standings::{
     Completion, DeviceSource, FigureOfDevice, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsQuery,
     StandingsTable,

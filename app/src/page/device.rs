@@ -45,7 +45,17 @@ fn NoDevice(refusal: Refusal) -> impl IntoView {
 
 #[component]
 fn Device(device: DeviceSummary) -> impl IntoView {
-    let DeviceSummary { device_name, device_source, vendor, inferred, figures, browser_taxes, recent, .. } = device;
+    let DeviceSummary {
+        merged_keys, device_name, device_source, vendor, inferred, figures, browser_taxes, recent, ..
+    } = device;
+    let merged = (!merged_keys.is_empty()).then(|| {
+        view! {
+            <p>
+                {format!("Moderators count these as the same device: {}. ", merged_keys.join(", "))}
+                "Why is in the "<a href="/moderation">"moderation log"</a>"."
+            </p>
+        }
+    });
     let maker = vendor.filter(|vendor| !device_name.contains(vendor.as_str()));
     let said = match maker {
         Some(maker) => format!("A device of {maker}. {}", standing::source(device_source)),
@@ -64,6 +74,7 @@ fn Device(device: DeviceSummary) -> impl IntoView {
             <h1>{device_name}</h1>
             <p class="lead small">{chip(word)}" "{said}</p>
             {guess}
+            {merged}
             <DeviceFigures figures />
             <BrowserTaxes taxes=browser_taxes />
             <h3>"Latest results"</h3>

@@ -82,6 +82,10 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
                 Shown::Devices => view! { <Places chosen /> }.into_any(),
                 Shown::Runs => view! { <Runs chosen uploaded /> }.into_any(),
             }}
+            <p class="note">
+                "What hosts hid, flagged or merged is in the " <a href="/moderation">"moderation log"</a>
+                ", with their reasons."
+            </p>
         </section>
     }
 }

@@ -15,6 +15,7 @@ mod figures;
 mod finished;
 mod json;
 mod leaderboard;
+mod moderation;
 mod more;
 mod networks;
 mod place_tables;
@@ -53,6 +54,7 @@ fn Page() -> impl IntoView {
         Route::Start => start::Start().into_any(),
         Route::Result { run_id } => view! { <result::ResultPage run_id /> }.into_any(),
         Route::Device { key } => view! { <device::DevicePage key /> }.into_any(),
+        Route::Moderation => moderation::ModerationPage().into_any(),
         Route::Delete { run_id } => view! { <delete::DeletePage run_id /> }.into_any(),
         Route::Unknown => view! { <Unknown /> }.into_any(),
     };

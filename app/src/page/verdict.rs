@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::api::Verdict;
+use results::api::{Tier, Verdict};
 
 use crate::platform;
 use crate::text;
@@ -36,6 +36,9 @@ pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl Int
                     </p>
                     {(!notes.is_empty()).then(|| view! {
                         <ul class="plain">{notes.into_iter().map(|note| view! { <li>{note}</li> }).collect_view()}</ul>
+                    })}
+                    {(tier == Tier::Flagged).then(|| view! {
+                        <p class="note">"Whatever moderators did is in the "<a href="/moderation">"moderation log"</a>"."</p>
                     })}
                 }
             }}

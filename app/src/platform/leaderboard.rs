@@ -5,7 +5,8 @@ use std::fmt;
 use results::Suite;
 use results::api::{
     AcceptedRun, DataSetList, DeviceSummary, Distribution, DistributionQuery, ErrorBody, IDEMPOTENCY_KEY, ListRuns,
-    RunList, RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun, Verdict,
+    ModerationLog, ModerationQuery, RunList, RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun,
+    Verdict,
 };
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
@@ -85,6 +86,11 @@ pub(crate) async fn distribution(query: &DistributionQuery) -> Result<Distributi
 /// What is known of a device, whose key is written as in an address.
 pub(crate) async fn device(key: &str) -> Result<DeviceSummary, Refusal> {
     get(&format!("/api/v1/devices/{key}")).await
+}
+
+/// What moderators did, the newest first.
+pub(crate) async fn moderation(query: &ModerationQuery) -> Result<ModerationLog, Refusal> {
+    get(&queries::moderation(query)).await
 }
 
 pub(crate) async fn stored(run_id: &str) -> Result<StoredRun, Refusal> {

@@ -20,7 +20,8 @@ const LONGEST_KEY: usize = 1000;
 /// Results of the device that are shown.
 const RECENT: u32 = 20;
 
-/// `GET /api/v1/devices/{key}`: what all runs of a device come to.
+/// `GET /api/v1/devices/{key}`: what all runs of a device come to. One that was merged into another is answered with that
+/// one's, and with its key: whoever merged them may separate them again, which a redirect that browsers keep would outlast.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     key: Result<Path<String>, PathRejection>,
@@ -29,11 +30,13 @@ pub(crate) async fn show(
     if key.len() > LONGEST_KEY || !key.chars().all(|letter| letter.is_alphanumeric() || letter == '-') {
         return Err(unknown_device());
     }
+    let key = leaderboard.storage.grouped_as(&key).await?;
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
     let rows = leaderboard.storage.figures_of_device(&key).await?;
     let figures = with_places(&leaderboard, &rows).await?;
     Ok(Json(DeviceSummary {
         device_key: device.key,
+        merged_keys: leaderboard.storage.merged_into(&key).await?,
         device_name: device.name,
         device_source: device.source,
         vendor: device.vendor,

@@ -8,6 +8,7 @@ mod devices;
 mod distribution;
 mod export;
 mod idempotency_key;
+mod moderation;
 mod openapi;
 mod run_id;
 mod runs;
@@ -68,6 +69,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/standings", get(standings::show))
         .route("/v1/distribution", get(distribution::show))
         .route("/v1/devices/{key}", get(devices::show))
+        .route("/v1/moderation", get(moderation::log))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/export/about", get(export::about))
         .route("/v1/snapshots", get(snapshots::list))

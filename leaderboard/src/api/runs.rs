@@ -16,7 +16,7 @@ use crate::validation::{self, FieldPath};
 
 pub(super) const MOST_ROWS: u64 = 500;
 /// Nobody pages further than this; every row before a page is counted again.
-const LARGEST_OFFSET: u64 = 10_000;
+pub(super) const LARGEST_OFFSET: u64 = 10_000;
 
 pub(crate) async fn list(
     State(leaderboard): State<Leaderboard>,

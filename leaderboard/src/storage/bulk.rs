@@ -4,7 +4,7 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::runs::{insert_results, insert_run};
 use super::submitters::{count_announced, count_finished};
-use super::{NewRun, Storage, StorageError, figures, list, refreshing};
+use super::{NewRun, Storage, StorageError, figures, list, moderation, refreshing};
 
 impl Storage {
     /// Stores them all or none.
@@ -35,6 +35,7 @@ impl Storage {
         let mut transaction = self.reading().await?;
         sqlx::query(self.dialect.before_explaining).execute(&mut *transaction).await?;
         let queries = list::all_queries().into_iter().chain(figures::all_queries()).chain(refreshing::all_queries());
+        let queries = queries.chain(moderation::all_queries());
         for (query, parameters) in queries {
             // A plan for these very values: where they were parameters, PostgreSQL would plan for any.
             let filled = parameters

@@ -32,6 +32,8 @@ pub(super) struct Dialect {
     alone: &'static str,
     /// Said first on each connection of the pool.
     pooled: &'static str,
+    /// Said first in a transaction that groups runs otherwise: it waits for all that write runs, and they wait for it.
+    pub(super) alone_with_runs: &'static str,
     /// Begins a transaction whose reads are all of one moment.
     pub(super) begin_reading: &'static str,
     /// Asks how a query would be performed if every index that can serve did; said before that, and the column of the
@@ -54,6 +56,8 @@ static SQLITE: Dialect = Dialect {
     writers: 1,
     alone: PRAGMAS,
     pooled: PRAGMAS,
+    // It has one writer at a time, who has to begin by writing.
+    alone_with_runs: "UPDATE device_aliases SET into_key = into_key WHERE device_key = ''",
     begin_reading: "BEGIN",
     before_explaining: "SELECT 1",
     explain: "EXPLAIN QUERY PLAN",
@@ -70,6 +74,7 @@ static POSTGRES: Dialect = Dialect {
     // it held a lock.
     pooled: "SET lock_timeout = '10s'; SET statement_timeout = '30s'; \
              SET idle_in_transaction_session_timeout = '30s'",
+    alone_with_runs: "LOCK TABLE runs IN SHARE ROW EXCLUSIVE MODE",
     begin_reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     // Of a small table it would rather read everything.
     before_explaining: "SET LOCAL enable_seqscan = off",

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use results::api::Tier;
+use results::api::{Deed, Tier};
 use sqlx::{AnyConnection, Row};
 
+use super::moderation::{Line, Occasion, log};
 use super::ranked::outdate;
 use super::runs::tier;
 use super::{Storage, StorageError};
@@ -12,11 +13,16 @@ use super::{Storage, StorageError};
 impl Storage {
     /// Deletes the run with its results and secrets; `false` when there was none.
     pub(crate) async fn delete(&self, run_id: &str) -> Result<bool, StorageError> {
-        Ok(self.delete_all(&[run_id.to_owned()]).await?.is_none())
+        Ok(self.delete_all(&[run_id.to_owned()], None).await?.is_none())
     }
 
-    /// Deletes these runs, or none of them when one is unknown, which is then returned.
-    pub(crate) async fn delete_all(&self, run_ids: &[String]) -> Result<Option<String>, StorageError> {
+    /// Deletes these runs, or none of them when one is unknown, which is then returned. Where a host does it, and not their
+    /// owner, the log keeps the id of each.
+    pub(crate) async fn delete_all(
+        &self,
+        run_ids: &[String],
+        removed: Option<Occasion<'_>>,
+    ) -> Result<Option<String>, StorageError> {
         // Whoever deletes several does it in the same order, so that two never wait for each other.
         let mut in_order: Vec<&String> = run_ids.iter().collect();
         in_order.sort();
@@ -28,6 +34,9 @@ impl Storage {
                 return Ok(Some(run_id.clone()));
             };
             devices.extend(deleted.device_with_figures);
+            if let Some(occasion) = removed {
+                log(&mut transaction, &Line { run_id: Some(run_id), ..Line::of(Deed::Remove, occasion) }).await?;
+            }
         }
         for device in &devices {
             outdate(&mut transaction, device).await?;

@@ -29,7 +29,10 @@ pub(crate) struct Portion {
 
 const AFTER: &str = concat!(
     "SELECT run_id, tier, notes, submitted_unix_seconds, record, ",
-    as_flag!("EXISTS (SELECT 1 FROM verifications WHERE verifications.run_id = runs.run_id)", "being_verified"),
+    as_flag!(
+        "EXISTS (SELECT 1 FROM verifications WHERE verifications.run_id = runs.run_id AND in_part = FALSE)",
+        "being_verified"
+    ),
     " FROM runs WHERE tier <> 'hidden' AND (submitted_unix_seconds, run_id) > ($1, $2) \
      ORDER BY submitted_unix_seconds, run_id LIMIT $3"
 );

@@ -4,7 +4,7 @@ use results::RunRecord;
 use sqlx::{AnyConnection, Connection, Row};
 
 use super::StorageError;
-use super::grouping::{self, grouping_columns};
+use super::grouping::{self, grouping_columns, grouping_values};
 use super::ranked::place;
 use super::runs::tier;
 use crate::limits::day_of;
@@ -18,7 +18,9 @@ const PORTION_OF_ROWS: &str = "SELECT run_id, tier, submitted_unix_seconds, reco
 const FILL: &str = concat!(
     "UPDATE runs SET (",
     grouping_columns!(),
-    ", submitter_day) = ($1, $2, $3, $4, $5, $6, $7, $8, $9, COALESCE(submitter_day, $10)) ",
+    ", submitter_day) = (",
+    grouping_values!(),
+    ", COALESCE(submitter_day, $10)) ",
     "WHERE run_id = $11 AND device_key IS NULL"
 );
 

@@ -11,13 +11,25 @@ use crate::devices::identity::Reported;
 use crate::devices::inference::Inferred;
 use crate::devices::{Identity, Vendor, class_of};
 
-/// The columns in the order in which [`bind`] binds them, as `$1` to `$9`.
+/// The columns of [`grouping_values`].
 macro_rules! grouping_columns {
     () => {
-        "suite_name, suite_version, client_kind, device_class, device_key, device_name, device_source, inferred, vendor"
+        "suite_name, suite_version, client_kind, device_class, device_key, device_name, device_source, inferred, vendor, \
+         own_device_key"
     };
 }
 pub(super) use grouping_columns;
+
+/// Their values, made from what [`bind`] binds as `$1` to `$9`. A device that was merged into another one is grouped as
+/// that one, which is found in the very statement that writes: merging waits for all that is being written, and what is
+/// written afterwards sees it.
+macro_rules! grouping_values {
+    () => {
+        "$1, $2, $3, $4, COALESCE((SELECT into_key FROM device_aliases WHERE device_aliases.device_key = $5), $5), \
+         $6, $7, $8, $9, (SELECT device_key FROM device_aliases WHERE device_aliases.device_key = $5)"
+    };
+}
+pub(super) use grouping_values;
 
 type Statement<'q> = Query<'q, Any, AnyArguments>;
 

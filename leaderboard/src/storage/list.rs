@@ -26,9 +26,11 @@ const SHOWN: &str = concat!(
     " FROM results JOIN runs ON runs.run_id = results.run_id"
 );
 
-/// Whose word the device's newest run has for it.
-const DEVICE: &str = "SELECT device_name, device_source, inferred, vendor FROM runs \
-     WHERE device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
+/// Whose word the device's newest run has for it; one that was merged into it goes by its name.
+const DEVICE: &str = "SELECT device_source, inferred, COALESCE(into_name, device_name) AS device_name, \
+     COALESCE(into_vendor, vendor) AS vendor \
+     FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
+     WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
 
 /// A condition for each filter that is set, so that the data base sees which index has all of them.
 struct Chosen {

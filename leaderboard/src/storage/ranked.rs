@@ -24,18 +24,28 @@ pub(super) async fn place(
     before: Option<Tier>,
     now: Tier,
 ) -> Result<(), StorageError> {
+    match place_results(connection, run_id, before, now).await? {
+        Some(device) => outdate(connection, &device).await,
+        None => Ok(()),
+    }
+}
+
+/// The same for a transaction that places several runs: it returns the device to [`outdate`] when all are placed.
+pub(super) async fn place_results(
+    connection: &mut AnyConnection,
+    run_id: &str,
+    before: Option<Tier>,
+    now: Tier,
+) -> Result<Option<String>, StorageError> {
     sqlx::query(PLACE).bind(run_id).execute(&mut *connection).await?;
     if before != Some(Tier::Proven) && now != Tier::Proven {
-        return Ok(());
+        return Ok(None);
     }
     let device = sqlx::query("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL")
         .bind(run_id)
         .fetch_optional(&mut *connection)
         .await?;
-    match device {
-        Some(device) => outdate(connection, device.try_get("device_key")?).await,
-        None => Ok(()),
-    }
+    device.map(|device| Ok(device.try_get("device_key")?)).transpose()
 }
 
 /// Says that the figures of a device have to be made again. This comes last in a transaction, and in the order of the keys

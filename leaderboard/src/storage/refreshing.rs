@@ -32,10 +32,14 @@ const OUTDATE_RECENT: &str = "INSERT INTO stale_devices (device_key, mark) \
      WHERE submitted_unix_seconds > $2 AND tier = 'proven' AND device_key IS NOT NULL ORDER BY device_key \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
+/// A device that was merged into another one goes by that one's name.
 const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as, results.workload, \
-     results.backend, results.precision, runs.client_kind, runs.device_name, runs.device_source, runs.inferred, \
-     runs.vendor, results.rate, runs.submitter, runs.submitter_day \
+     results.backend, results.precision, runs.client_kind, runs.device_source, runs.inferred, \
+     COALESCE(device_aliases.into_name, runs.device_name) AS device_name, \
+     COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor, \
+     results.rate, runs.submitter, runs.submitter_day \
      FROM runs JOIN results ON results.run_id = runs.run_id \
+     LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE runs.device_key = $1 AND results.ranked_as IS NOT NULL AND results.rate > 0 \
      ORDER BY runs.submitted_unix_seconds, runs.run_id";
 

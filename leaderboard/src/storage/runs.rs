@@ -4,7 +4,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::deleted::is_deleted;
-use super::grouping::{self, grouping_columns};
+use super::grouping::{self, grouping_columns, grouping_values};
 use super::ranked::place;
 use super::submitters::{Submitter, count_finished};
 use super::values::OptionalNumber;
@@ -189,30 +189,13 @@ impl Storage {
             .await?;
         rows.iter().map(|row| Ok(row.try_get("secret_hash")?)).collect()
     }
-
-    /// Gives a run another tier and returns the one it had; nothing when there is no such run.
-    pub(crate) async fn set_tier(&self, run_id: &str, new: Tier) -> Result<Option<Tier>, StorageError> {
-        let mut transaction = self.writing().await?;
-        let before = hold(&mut transaction, run_id).await?;
-        if before.is_some() {
-            sqlx::query("UPDATE runs SET tier = $1 WHERE run_id = $2")
-                .bind(new.name())
-                .bind(run_id)
-                .execute(&mut *transaction)
-                .await?;
-            place(&mut transaction, run_id, before, new).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
-        Ok(before)
-    }
 }
 
 /// Keeps everybody else from changing the run until the transaction ends, and returns its tier; nothing when there is
 /// no such run. Whoever waited here sees what the one before it committed.
 ///
 /// A change that changes nothing is how both data bases say this: it locks the row in one, and all writing in the other.
-async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>, StorageError> {
+pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>, StorageError> {
     let row = sqlx::query("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier")
         .bind(run_id)
         .fetch_optional(connection)
@@ -227,8 +210,10 @@ pub(super) async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>)
         "INSERT INTO runs (",
         grouping_columns!(),
         ", run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, adapter, client, ",
-        "claimed_name, record, submitter, submitter_day) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ",
-        "$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) ON CONFLICT (fingerprint) DO NOTHING",
+        "claimed_name, record, submitter, submitter_day) VALUES (",
+        grouping_values!(),
+        ", $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) ",
+        "ON CONFLICT (fingerprint) DO NOTHING",
     ));
     let inserted = grouping::bind(insert, run.record)?
         .bind(run.run_id)

@@ -9,9 +9,11 @@ use super::values::{as_flag, flag, unknown_word};
 use super::{Storage, StorageError};
 
 const RUN: &str = concat!(
-    "SELECT suite_name, suite_version, device_class, device_key, vendor, backend, client_kind, ",
+    "SELECT suite_name, suite_version, device_class, runs.device_key, backend, client_kind, ",
+    "COALESCE(into_vendor, vendor) AS vendor, ",
     as_flag!("standard", "standard"),
-    " FROM runs WHERE run_id = $1 AND tier <> 'hidden'"
+    " FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
+     WHERE run_id = $1 AND tier <> 'hidden'"
 );
 
 const RATES: &str = concat!(

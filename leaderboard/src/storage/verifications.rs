@@ -1,66 +1,120 @@
 use results::RunRecord;
-use results::api::Tier;
 use sqlx::Row;
 
-use super::ranked::place;
+use super::ranked::outdate;
+use super::trust::{self, Own, Trust};
+use super::unexamined;
+use super::values::{as_flag, flag};
 use super::{Storage, StorageError};
+
+/// Runs that were never verified come first, so that a replay of many holds up no new one.
+const TAKE: &str = concat!(
+    "UPDATE verifications SET taken_until_unix_seconds = $1, attempts = attempts + 1 \
+     WHERE taken_until_unix_seconds < $2 AND run_id = (SELECT run_id FROM verifications \
+     WHERE taken_until_unix_seconds < $2 AND (CAST($3 AS TEXT) IS NULL OR run_id = $3) \
+     ORDER BY in_part, queued_unix_seconds, run_id LIMIT 1) RETURNING run_id, attempts, ",
+    as_flag!("in_part", "in_part")
+);
 
 /// A run that waits to be verified, taken by whoever holds this.
 pub(crate) struct Verification {
     pub(crate) run_id: String,
     /// How many times it was taken, with this one.
     pub(crate) attempts: u32,
+    /// Whether not all of it can be computed again, which then proves nothing.
+    pub(crate) in_part: bool,
     pub(crate) record: RunRecord,
+}
+
+/// What a verification makes of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Conclusion {
+    /// What the run is of its own from now on.
+    pub(crate) own: Own,
+    /// What became of it, as a sentence for whoever asked.
+    pub(crate) said: String,
+    /// Whether its weights are worth keeping, because they could not be looked at.
+    pub(crate) unexamined: bool,
 }
 
 impl Storage {
     /// Takes the run that has waited longest, until `until`: whoever dies with it leaves it to others then.
     pub(crate) async fn take_verification(&self, now: f64, until: f64) -> Result<Option<Verification>, StorageError> {
+        self.take(None, now, until).await
+    }
+
+    /// Takes this very run; nothing when it does not wait, or when somebody else works on it.
+    pub(crate) async fn take_verification_of(
+        &self,
+        run_id: &str,
+        now: f64,
+        until: f64,
+    ) -> Result<Option<Verification>, StorageError> {
+        self.take(Some(run_id), now, until).await
+    }
+
+    async fn take(&self, run_id: Option<&str>, now: f64, until: f64) -> Result<Option<Verification>, StorageError> {
         let turn = self.turn().await?;
-        let taken = sqlx::query(
-            "UPDATE verifications SET taken_until_unix_seconds = $1, attempts = attempts + 1 \
-             WHERE taken_until_unix_seconds < $2 AND run_id = (SELECT run_id FROM verifications \
-             WHERE taken_until_unix_seconds < $2 ORDER BY queued_unix_seconds, run_id LIMIT 1) \
-             RETURNING run_id, attempts",
-        )
-        .bind(until)
-        .bind(now)
-        .fetch_optional(&self.pool)
-        .await?;
+        let taken = sqlx::query(TAKE).bind(until).bind(now).bind(run_id).fetch_optional(&self.pool).await?;
         drop(turn);
         let Some(taken) = taken else { return Ok(None) };
         let run_id: String = taken.try_get("run_id")?;
         let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
-        let row =
-            sqlx::query("SELECT record FROM runs WHERE run_id = $1").bind(&run_id).fetch_optional(&self.pool).await?;
+        // What has waited for so long that its announcement is forgotten has lost its weights, too.
+        let mut connection = self.pool.acquire().await?;
+        let in_part = flag(&taken, "in_part")? || !unexamined::has_all_weights(&mut connection, &run_id).await?;
+        let row = sqlx::query("SELECT record FROM runs WHERE run_id = $1")
+            .bind(&run_id)
+            .fetch_optional(&mut *connection)
+            .await?;
         // Somebody deleted it at this very moment.
         let Some(row) = row else { return Ok(None) };
-        Ok(Some(Verification { run_id, attempts, record: serde_json::from_str(row.try_get("record")?)? }))
+        Ok(Some(Verification { run_id, attempts, in_part, record: serde_json::from_str(row.try_get("record")?)? }))
     }
 
-    /// Gives a run the tier that it has earned, unless somebody gave it another meanwhile, and forgets its weights.
+    /// Gives a run what it has earned, beneath whatever a moderator said of it, and forgets its weights. What that is
+    /// follows from what the run is of its own by then, and from whether it could be computed again in part only, because
+    /// weights are gone by now that may have been gone before they were read. It is returned unless the run was deleted.
     pub(crate) async fn conclude_verification(
         &self,
-        run_id: &str,
-        tier: Tier,
-        notes: &[String],
-    ) -> Result<(), StorageError> {
+        of: &Verification,
+        now: f64,
+        conclude: impl FnOnce(&Own, bool) -> Conclusion,
+    ) -> Result<Option<Own>, StorageError> {
+        let run_id = of.run_id.as_str();
         let mut transaction = self.writing().await?;
-        let given = sqlx::query("UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3 AND tier = 'checked'")
-            .bind(tier.name())
-            .bind(serde_json::to_string(notes)?)
+        let Some(before) = trust::read(&mut transaction, run_id).await? else {
+            // Somebody deleted it, and all that waited for it.
+            transaction.rollback().await?;
+            return Ok(None);
+        };
+        let in_part = of.in_part || !unexamined::has_all_weights(&mut transaction, run_id).await?;
+        let Conclusion { own, mut said, unexamined } = conclude(&before.own, in_part);
+        let mut stale = None;
+        if own != before.own {
+            let after = Trust { own: own.clone(), word: before.word.clone() };
+            stale = trust::write(&mut transaction, run_id, &before, &after).await?;
+        }
+        if before.word.is_some() {
+            said.push_str(" What a moderator said of it stands, and is what is shown.");
+        }
+        sqlx::query("UPDATE replays SET outcome = $1 WHERE run_id = $2")
+            .bind(said)
             .bind(run_id)
             .execute(&mut *transaction)
             .await?;
-        for forget in ["DELETE FROM verifications WHERE run_id = $1", "DELETE FROM shown_weights WHERE run_id = $1"] {
-            sqlx::query(forget).bind(run_id).execute(&mut *transaction).await?;
+        sqlx::query("DELETE FROM verifications WHERE run_id = $1").bind(run_id).execute(&mut *transaction).await?;
+        if unexamined {
+            unexamined::keep(&mut transaction, run_id, now).await?;
+        } else {
+            unexamined::forget(&mut transaction, run_id).await?;
         }
-        if given.rows_affected() == 1 {
-            place(&mut transaction, run_id, Some(Tier::Checked), tier).await?;
+        if let Some(device) = &stale {
+            outdate(&mut transaction, device).await?;
         }
         transaction.commit().await?;
         self.refresh_figures().await;
-        Ok(())
+        Ok(Some(own))
     }
 
     /// Lets others have a run that was taken.
@@ -73,9 +127,10 @@ impl Storage {
         Ok(())
     }
 
-    /// Whether a run waits to be verified, or is being verified.
+    /// Whether a run waits to be verified, or is being verified. One that only waits to be computed again in part is what it
+    /// is meanwhile.
     pub(crate) async fn is_being_verified(&self, run_id: &str) -> Result<bool, StorageError> {
-        let row = sqlx::query("SELECT COUNT(*) AS waiting FROM verifications WHERE run_id = $1")
+        let row = sqlx::query("SELECT COUNT(*) AS waiting FROM verifications WHERE run_id = $1 AND in_part = FALSE")
             .bind(run_id)
             .fetch_one(&self.pool)
             .await?;

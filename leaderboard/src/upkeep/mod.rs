@@ -1,4 +1,5 @@
-//! What a host does beside serving: asking for signs of life, back-ups, open data, and taking bad runs away.
+//! What a host does beside serving: asking for signs of life, back-ups, open data, taking bad runs away, and computing runs
+//! again.
 //!
 //! Every task returns a sentence that says what was done.
 
@@ -7,14 +8,18 @@ mod export;
 mod health;
 mod import;
 mod moderation;
+mod replay;
 mod tables;
 
 use std::path::PathBuf;
 
 use results::api::Tier;
 
+use crate::KeyError;
 use crate::config::Task;
 use crate::storage::{DatabaseAddress, StorageError};
+
+pub use moderation::Refusal;
 
 /// Why a task was not done.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +51,17 @@ pub enum UpkeepError {
     InUse(PathBuf),
     #[error("no run {0} is in the data base: a run id is the 16 letters and digits after /runs/ in its link")]
     UnknownRun(String),
+    #[error(transparent)]
+    Refused(Refusal),
+    #[error(
+        "no server computed a run of these for {seconds} s, and {waiting} of them wait in the queue. A server with --data and \
+         --verifiers takes them when it runs; `leaderboard replay --here --data DIR` computes them without one"
+    )]
+    NobodyComputes { waiting: u64, seconds: u64 },
+    #[error("the system gives no random numbers: {0}")]
+    Randomness(getrandom::Error),
+    #[error(transparent)]
+    Key(KeyError),
 }
 
 /// Does what a host asked for and says what was done.
@@ -60,7 +76,11 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
         Task::Import { from, trust, database } => import::import(&from, trust, &database.address).await,
         Task::Migrate { database } => tables::migrate(&database.address).await,
         Task::Restore { from, database } => copies::restore(&from, &database.address).await,
-        Task::SetTier { run_id, tier, database } => moderation::set_tier(&database.address, &run_id, tier).await,
+        Task::Moderate { deed } => moderation::moderate(deed).await,
+        Task::Replay(replay) => replay::replay(replay).await,
+        Task::SetTier { run_id, tier, reason, database } => {
+            moderation::set_tier(&database.address, &run_id, tier, reason.as_ref()).await
+        }
         Task::Remove { run_ids, database } => moderation::remove(&database.address, &run_ids).await,
     }
 }

@@ -1,27 +1,153 @@
-//! What a host can do about a run that should not be on the leaderboard.
+//! What a host can do about a run, or a device, that should not be on the leaderboard as it is.
 
-use results::api::Tier;
+use results::Date;
+use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 
 use super::{UpkeepError, shown};
-use crate::storage::{DatabaseAddress, Storage, StorageError};
+use crate::config::{Moderation, OfRuns};
+use crate::storage::{Act, Change, DatabaseAddress, MergingError, ModerationError, Occasion, Storage, StorageError};
+use crate::{Clock, Reason};
 
-pub(super) async fn set_tier(database: &DatabaseAddress, run_id: &str, tier: Tier) -> Result<String, UpkeepError> {
+/// Why a moderator cannot do something, as a sentence.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(String);
+
+pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
+    match deed {
+        Moderation::Hide(of) => to_runs(of, Act::Hide).await,
+        Moderation::Flag(of) => to_runs(of, Act::Flag).await,
+        Moderation::Restore(of) => to_runs(of, Act::Restore).await,
+        Moderation::MergeDevices { from, into, of } => {
+            merge_devices(&of.database.address, &from, &into, &of.reason).await
+        }
+        Moderation::SeparateDevices { key, of } => separate_devices(&of.database.address, &key, &of.reason).await,
+        Moderation::Log { limit, database } => print_log(&database.address, limit).await,
+    }
+}
+
+async fn to_runs(of: OfRuns, act: Act) -> Result<String, UpkeepError> {
+    let OfRuns { run_ids, reason, database } = of;
+    let changes = change(&database.address, &run_ids, act, Some(&reason)).await?;
+    Ok(changes.iter().map(told).collect::<Vec<_>>().join("\n"))
+}
+
+pub(super) async fn set_tier(
+    database: &DatabaseAddress,
+    run_id: &str,
+    tier: Tier,
+    reason: Option<&Reason>,
+) -> Result<String, UpkeepError> {
+    let changes = change(database, &[run_id.to_owned()], Act::SetTier(tier), reason).await?;
+    Ok(changes.iter().map(told).collect())
+}
+
+/// All of them or none.
+async fn change(
+    database: &DatabaseAddress,
+    run_ids: &[String],
+    act: Act,
+    reason: Option<&Reason>,
+) -> Result<Vec<Change>, UpkeepError> {
     let storage = open_up_to_date(database).await?;
-    let before = storage.set_tier(run_id, tier).await;
+    let changes = storage.moderate(run_ids, act, now(reason)).await;
     storage.close().await;
-    let before = before.map_err(of(database))?.ok_or_else(|| UpkeepError::UnknownRun(run_id.to_owned()))?;
-    Ok(format!("run {run_id} was {} and is {} now: {}", before.name(), tier.name(), shown(tier)))
+    changes.map_err(|error| refused(database, error))
+}
+
+fn told(change: &Change) -> String {
+    let Change { run_id, before, now } = change;
+    format!("run {run_id} was {} and is {} now: {}", before.name(), now.name(), shown(*now))
+}
+
+pub(super) fn refused(database: &DatabaseAddress, error: ModerationError) -> UpkeepError {
+    match error {
+        ModerationError::Storage(cause) => of(database)(cause),
+        ModerationError::UnknownRun(run_id) => UpkeepError::UnknownRun(run_id),
+        refusal => UpkeepError::Refused(Refusal(refusal.to_string())),
+    }
+}
+
+fn now(reason: Option<&Reason>) -> Occasion<'_> {
+    Occasion { unix_seconds: Clock::system().unix_seconds(), reason: reason.map(Reason::as_str) }
 }
 
 /// All of them or, where one is unknown, none.
 pub(super) async fn remove(database: &DatabaseAddress, run_ids: &[String]) -> Result<String, UpkeepError> {
     let storage = open_up_to_date(database).await?;
-    let unknown = storage.delete_all(run_ids).await;
+    let unknown = storage.delete_all(run_ids, Some(now(None))).await;
     storage.close().await;
     match unknown.map_err(of(database))? {
         Some(unknown) => Err(UpkeepError::UnknownRun(unknown)),
         None => Ok(format!("removed for ever: {}", run_ids.join(", "))),
     }
+}
+
+async fn merge_devices(
+    database: &DatabaseAddress,
+    from: &str,
+    into: &str,
+    reason: &Reason,
+) -> Result<String, UpkeepError> {
+    let storage = open_up_to_date(database).await?;
+    let merged = storage.merge_devices(from, into, now(Some(reason))).await;
+    storage.close().await;
+    let merged = merged.map_err(|error| cannot_merge(database, error))?;
+    let resolved = if merged.into == into { String::new() } else { format!("{into} was merged into it before. ") };
+    Ok(format!(
+        "{} runs of {from} count as those of {}, and so do all that come. {resolved}`leaderboard moderate separate-devices \
+         {from}` takes it back",
+        merged.runs, merged.into
+    ))
+}
+
+async fn separate_devices(database: &DatabaseAddress, key: &str, reason: &Reason) -> Result<String, UpkeepError> {
+    let storage = open_up_to_date(database).await?;
+    let separated = storage.separate_devices(key, now(Some(reason))).await;
+    storage.close().await;
+    let separated = separated.map_err(|error| cannot_merge(database, error))?;
+    Ok(format!("{} runs that counted as those of {} are those of {key} again", separated.runs, separated.into))
+}
+
+fn cannot_merge(database: &DatabaseAddress, error: MergingError) -> UpkeepError {
+    match error {
+        MergingError::Storage(cause) => of(database)(cause),
+        refusal => UpkeepError::Refused(Refusal(refusal.to_string())),
+    }
+}
+
+async fn print_log(database: &DatabaseAddress, limit: u32) -> Result<String, UpkeepError> {
+    let storage = open_up_to_date(database).await?;
+    let log = storage.moderation_log(&ModerationQuery { limit: Some(limit), offset: None }).await;
+    storage.close().await;
+    let log = log.map_err(of(database))?;
+    if log.entries.is_empty() {
+        return Ok("no moderator did anything yet".to_owned());
+    }
+    Ok(log.entries.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// An entry of the log as a line.
+fn line(entry: &ModerationEntry) -> String {
+    let run = entry.run_id.as_deref().unwrap_or_default();
+    let tier = entry.tier.map_or("", Tier::name);
+    let from = entry.device_key.as_deref().unwrap_or_default();
+    let into = entry.into_device_key.as_deref().unwrap_or_default();
+    let deed = match entry.deed {
+        Deed::Hide => format!("hid run {run}"),
+        Deed::Flag => format!("flagged run {run}"),
+        Deed::Restore => format!("restored run {run}, which is {tier}"),
+        Deed::SetTier => format!("made run {run} {tier}"),
+        Deed::Remove => format!("removed run {run}"),
+        Deed::MergeDevices => format!("merged device {from} into {into}"),
+        Deed::SeparateDevices => format!("separated device {from} from {into}"),
+    };
+    let reason = match (&entry.reason, entry.deed) {
+        (Some(reason), _) => format!(": {reason}"),
+        (None, Deed::Remove) => String::new(),
+        (None, _) => ": no reason given".to_owned(),
+    };
+    format!("{} {deed}{reason}", Date::of(entry.done_unix_seconds).iso())
 }
 
 pub(super) async fn open(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
@@ -46,4 +172,37 @@ pub(super) fn expect_there(database: &DatabaseAddress) -> Result<(), UpkeepError
 
 pub(super) fn of(database: &DatabaseAddress) -> impl Fn(StorageError) -> UpkeepError {
     move |cause| UpkeepError::Database { address: database.clone(), cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_reads_as_what_was_done_and_why() {
+        let entry = |deed, tier, reason: Option<&str>| ModerationEntry {
+            done_unix_seconds: 1.8e9,
+            deed,
+            run_id: Some("0123".to_owned()),
+            run_is_visible: false,
+            tier,
+            device_key: None,
+            into_device_key: None,
+            reason: reason.map(str::to_owned),
+        };
+        let hidden = entry(Deed::Hide, Some(Tier::Hidden), Some("a rude name"));
+        assert_eq!(line(&hidden), "2027-01-15 hid run 0123: a rude name");
+        assert_eq!(
+            line(&entry(Deed::SetTier, Some(Tier::Checked), None)),
+            "2027-01-15 made run 0123 checked: no reason given"
+        );
+        assert_eq!(line(&entry(Deed::Remove, None, None)), "2027-01-15 removed run 0123");
+        let merged = ModerationEntry {
+            run_id: None,
+            device_key: Some("claimed-a".to_owned()),
+            into_device_key: Some("a".to_owned()),
+            ..entry(Deed::MergeDevices, None, Some("one card"))
+        };
+        assert_eq!(line(&merged), "2027-01-15 merged device claimed-a into a: one card");
+    }
 }

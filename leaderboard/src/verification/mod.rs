@@ -4,29 +4,29 @@
 //! time and holds one data set and one network in memory; when more runs come than can be verified, they wait.
 
 mod examination;
+mod judgement;
+mod one;
 mod samples;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use results::api::Tier;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
-use crate::metrics::{Event, Metrics};
+use crate::metrics::Metrics;
 use crate::proof::Key;
-use crate::storage::{Storage, StorageError, Verification};
-use examination::{Examination, Found};
+use crate::storage::Storage;
+use one::verify;
+pub(crate) use one::verify_here;
 pub(crate) use samples::Samples as VerificationSamples;
 use samples::Samples;
 
 /// Whoever takes a run and is not heard of for so long has died with it.
 const TAKEN_SECONDS: f64 = 3600.0;
-/// A run that has brought down so many verifications is left alone.
-const MOST_ATTEMPTS: u32 = 3;
 /// Runs of other servers that shared the data base are looked for so often.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
@@ -83,7 +83,7 @@ impl Verifiers {
             let now = tools.clock.unix_seconds();
             match runtime.block_on(tools.storage.take_verification(now, now + TAKEN_SECONDS)) {
                 Ok(Some(verification)) => {
-                    if let Err(cause) = self.verify(tools, runtime, &verification) {
+                    if let Err(cause) = verify(tools, runtime, &verification, &|| self.stops()) {
                         tracing::error!(cause = &cause as &dyn std::error::Error, "a run could not be verified");
                     }
                     continue;
@@ -99,31 +99,5 @@ impl Verifiers {
         }
         // The next one ends as well.
         self.0.news.notify_one();
-    }
-
-    fn verify(&self, tools: &Tools, runtime: &Handle, of: &Verification) -> Result<(), StorageError> {
-        let begin = Instant::now();
-        let (tier, notes) = if of.attempts > MOST_ATTEMPTS {
-            (Tier::Checked, vec!["This run could not be computed again, whatever the reason.".to_owned()])
-        } else {
-            let examination = Examination {
-                tools,
-                run_id: &of.run_id,
-                record: &of.record,
-                shown: &|workload| runtime.block_on(tools.storage.shown(&of.run_id, workload)),
-                stops: &|| self.stops(),
-            };
-            match examination.perform()? {
-                Found::Proof => (Tier::Proven, crate::validation::notes(&of.record)),
-                Found::Doubts(doubts) => (Tier::Flagged, doubts),
-                Found::Nothing(reason) => (Tier::Checked, vec![reason]),
-                Found::Interrupted => return runtime.block_on(tools.storage.release_verification(&of.run_id)),
-            }
-        };
-        let seconds = begin.elapsed().as_secs_f64();
-        tracing::info!(run = of.run_id, tier = tier.name(), seconds, "verified");
-        runtime.block_on(tools.storage.conclude_verification(&of.run_id, tier, &notes))?;
-        tools.metrics.count(Event::Verified(tier));
-        Ok(())
     }
 }

@@ -9,8 +9,12 @@ use crate::{ClientKind, Precision, Suite};
 /// Everything that the leaderboard has of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
-    /// Runs of one key are of one device.
+    /// Runs of one key are of one device. Where a moderator merged the device that was asked for into another one, this is
+    /// that one's.
     pub device_key: String,
+    /// Keys of devices that a moderator merged into this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged_keys: Vec<String>,
     pub device_name: String,
     pub device_source: DeviceSource,
     #[serde(default, skip_serializing_if = "Option::is_none")]

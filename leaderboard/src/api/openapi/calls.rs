@@ -2,8 +2,9 @@
 
 use results::RunRecord;
 use results::api::{
-    AcceptedRun, CheckpointAnswer, DataSetList, DeviceSummary, Distribution, DistributionQuery, ListRuns, RunList,
-    RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun, TellCheckpoint, Verdict,
+    AcceptedRun, CheckpointAnswer, DataSetList, DeviceSummary, Distribution, DistributionQuery, ListRuns,
+    ModerationLog, ModerationQuery, RunList, RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun,
+    TellCheckpoint, Verdict,
 };
 use results::badge::{Badge, BadgeQuery};
 use results::open_data::{ExportAbout, ExportQuery, SnapshotList};
@@ -258,6 +259,14 @@ pub(super) const CALLS: &[Call] = &[
         summary: "What all runs of a device come to",
         answers: &[("200", "Its figures, and its latest runs", Some(Content::Json(shape_of::<DeviceSummary>)))],
         refusals: &[("404", &["unknown_device"])],
+        ..READING
+    },
+    Call {
+        path: "/v1/moderation",
+        summary: "What moderators did and why, the newest first",
+        query: Some(shape_of::<ModerationQuery>),
+        answers: &[("200", "A page of the log", Some(Content::Json(shape_of::<ModerationLog>)))],
+        refusals: &[BAD_QUERY],
         ..READING
     },
     Call {

@@ -72,6 +72,13 @@ impl TestServer {
         Self::beside(database, now, tempfile::tempdir().unwrap(), self.setting.clone())
     }
 
+    /// The same, with so many threads that verify.
+    pub(crate) fn another_with_verifiers(&self, verifiers: usize) -> Self {
+        let (database, now) = (Arc::clone(&self.database), Arc::clone(&self.now));
+        let setting = Setting { verifiers, ..self.setting.clone() };
+        Self::beside(database, now, tempfile::tempdir().unwrap(), setting)
+    }
+
     /// One with limits and budgets of its own.
     pub(crate) fn protected_by(protection: Protection) -> Self {
         Self::open(tempfile::tempdir().unwrap(), Setting { protection, ..Setting::default() })
@@ -175,7 +182,7 @@ impl TestServer {
     /// What `leaderboard set-tier` does.
     pub(crate) fn set_tier(&self, run_id: &str, tier: Tier) {
         let database = ExistingDatabase { address: self.database.address() };
-        let task = Task::SetTier { run_id: run_id.to_owned(), tier, database };
+        let task = Task::SetTier { run_id: run_id.to_owned(), tier, reason: None, database };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(upkeep::perform(task)).unwrap();
     }

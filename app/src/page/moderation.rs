@@ -1,0 +1,110 @@
+//! What moderators did and why, for anyone to read.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use results::api::{ModerationEntry, ModerationLog, ModerationQuery};
+
+use super::more::{MOST_ROWS, ShowMore};
+use crate::moderation::{About, about, deed};
+use crate::{platform, text};
+
+/// Entries at first.
+const ENTRIES: u32 = 50;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Loaded {
+    NotYet,
+    Log(ModerationLog),
+    Refused(String),
+}
+
+#[component]
+pub(super) fn ModerationPage() -> impl IntoView {
+    platform::set_title("What moderators did");
+    let limit = RwSignal::new(ENTRIES);
+    let loaded = RwSignal::new(Loaded::NotYet);
+    Effect::new(move |_| {
+        let query = ModerationQuery { limit: Some(limit.get()), offset: None };
+        spawn_local(async move {
+            let answer = match platform::moderation(&query).await {
+                Ok(log) => Loaded::Log(log),
+                Err(refusal) => Loaded::Refused(format!("The log cannot be shown: {refusal}.")),
+            };
+            // The page may show something else by now.
+            let _ = loaded.try_set(answer);
+        });
+    });
+    let more =
+        Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Loaded::Log(log) if has_more(log, limit.get()))));
+    view! {
+        <section class="sheet" id="moderation">
+            <h1>"What moderators did"</h1>
+            <p class="lead small">
+                "The leaderboard judges runs by rules. Where its hosts hide or flag a run all the same, or say that two \
+                 devices are one, it stands here with the reason, and stays here when the run is deleted."
+            </p>
+            {move || match loaded.get() {
+                Loaded::NotYet => view! { <p class="note">"Loading …"</p> }.into_any(),
+                Loaded::Refused(sentence) => view! { <p class="refusal">{sentence}</p> }.into_any(),
+                Loaded::Log(log) => view! { <Entries log /> }.into_any(),
+            }}
+            <ShowMore more limit />
+            <div class="row">
+                <a class="button quiet" href="/#leaderboard">"Leaderboard"</a>
+            </div>
+        </section>
+    }
+}
+
+fn has_more(log: &ModerationLog, limit: u32) -> bool {
+    limit < MOST_ROWS && log.total > log.entries.len() as u64
+}
+
+#[component]
+fn Entries(log: ModerationLog) -> impl IntoView {
+    if log.entries.is_empty() {
+        return view! { <p class="callout">"Nothing yet: every run and every device is as the rules have it."</p> }
+            .into_any();
+    }
+    view! {
+        <div class="scroll" role="region" aria-label="Moderation log, scrollable" tabindex="0">
+            <table class="leaderboard" aria-label="Moderation log">
+                <thead>
+                    <tr>
+                        <th scope="col">"Day"</th>
+                        <th scope="col">"What was done"</th>
+                        <th scope="col">"To what"</th>
+                        <th scope="col">"Why"</th>
+                    </tr>
+                </thead>
+                <tbody>{log.entries.into_iter().map(row).collect_view()}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+fn row(entry: ModerationEntry) -> impl IntoView {
+    let subject = match about(&entry) {
+        About::Run { id, visible: true } => {
+            let name = format!("run {id}");
+            view! { <a href=format!("/runs/{id}")>{name}</a> }.into_any()
+        }
+        About::Run { id, visible: false } => {
+            view! { {format!("run {id}")}<span class="explain">"not shown any more"</span> }.into_any()
+        }
+        About::Devices { from, into } => view! {
+            <a href=format!("/devices/{from}")>{from.clone()}</a>
+            <span class="explain">"and "<a href=format!("/devices/{into}")>{into.clone()}</a></span>
+        }
+        .into_any(),
+    };
+    view! {
+        <tr data-deed=entry.deed.name()>
+            <td class="day">{text::day(entry.done_unix_seconds)}</td>
+            <th scope="row">{deed(&entry)}</th>
+            <td>{subject}</td>
+            <td>{entry.reason.unwrap_or_else(|| "No reason given".to_owned())}</td>
+        </tr>
+    }
+}

@@ -1,0 +1,181 @@
+//! Devices that a moderator merged into another one: their runs are grouped as that one's, and a table of aliases says so
+//! for runs that come later. What was merged can be separated, because each run keeps the key of its own record.
+//!
+//! The table is flat: what others were merged into is merged into nothing itself.
+
+use std::collections::BTreeSet;
+
+use results::api::Deed;
+use sqlx::{AnyConnection, Row};
+
+use super::moderation::{Line, Occasion, log};
+use super::ranked::outdate;
+use super::{Storage, StorageError};
+
+/// Why devices cannot be merged or separated.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MergingError {
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    #[error("{0} is one device already: name two keys")]
+    Same(String),
+    #[error("no run is of a device {0}: a device's key is what follows /devices/ in the address of its page")]
+    Unknown(String),
+    #[error(
+        "{key} was merged into {into} before: separate it first, with `leaderboard moderate separate-devices {key}`"
+    )]
+    MergedBefore { key: String, into: String },
+    #[error(
+        "{into} was merged into {from} before, so that they are one device already: separate it first, with `leaderboard \
+         moderate separate-devices {into}`"
+    )]
+    Cycle { from: String, into: String },
+    #[error(
+        "other devices were merged into {key}: {}. Separate them first, with `leaderboard moderate separate-devices`, and \
+         merge each of them",
+        others.join(", ")
+    )]
+    HasOthers { key: String, others: Vec<String> },
+    #[error("{0} is merged into no other device")]
+    NotMerged(String),
+}
+
+/// What was merged or separated.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Merged {
+    /// The device that the other one counts as, or counted as: where the named one was merged itself, what that is.
+    pub(crate) into: String,
+    /// Runs that changed.
+    pub(crate) runs: u64,
+}
+
+impl Storage {
+    /// Groups all runs of a device as another one's, those that come later too.
+    pub(crate) async fn merge_devices(
+        &self,
+        from: &str,
+        into: &str,
+        occasion: Occasion<'_>,
+    ) -> Result<Merged, MergingError> {
+        let mut transaction = self.writing().await?;
+        sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await.map_err(StorageError::from)?;
+        let into = target(&mut transaction, from, into).await?;
+        let runs = merge(&mut transaction, from, &into).await?.ok_or_else(|| MergingError::Unknown(into.clone()))?;
+        if runs == 0 {
+            return Err(MergingError::Unknown(from.to_owned()));
+        }
+        let line = Line { devices: Some((from, &into)), ..Line::of(Deed::MergeDevices, occasion) };
+        log(&mut transaction, &line).await?;
+        for device in BTreeSet::from([from, &into]) {
+            outdate(&mut transaction, device).await?;
+        }
+        transaction.commit().await.map_err(StorageError::from)?;
+        self.refresh_figures().await;
+        Ok(Merged { into, runs })
+    }
+
+    /// Gives a device that was merged its runs back.
+    pub(crate) async fn separate_devices(&self, key: &str, occasion: Occasion<'_>) -> Result<Merged, MergingError> {
+        let mut transaction = self.writing().await?;
+        sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await.map_err(StorageError::from)?;
+        let separated =
+            separate(&mut transaction, key).await?.ok_or_else(|| MergingError::NotMerged(key.to_owned()))?;
+        let line = Line { devices: Some((key, &separated.into)), ..Line::of(Deed::SeparateDevices, occasion) };
+        log(&mut transaction, &line).await?;
+        for device in BTreeSet::from([key, &separated.into]) {
+            outdate(&mut transaction, device).await?;
+        }
+        transaction.commit().await.map_err(StorageError::from)?;
+        self.refresh_figures().await;
+        Ok(separated)
+    }
+
+    /// The key that runs of this device are grouped by: its own, unless it was merged.
+    pub(crate) async fn grouped_as(&self, key: &str) -> Result<String, StorageError> {
+        let mut connection = self.pool.acquire().await?;
+        Ok(alias(&mut connection, key).await?.unwrap_or_else(|| key.to_owned()))
+    }
+
+    /// The devices that were merged into this one.
+    pub(crate) async fn merged_into(&self, key: &str) -> Result<Vec<String>, StorageError> {
+        let mut connection = self.pool.acquire().await?;
+        others(&mut connection, key).await
+    }
+}
+
+/// What `from` is to be merged into, where `into` is asked for.
+async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Result<String, MergingError> {
+    if from == into {
+        return Err(MergingError::Same(from.to_owned()));
+    }
+    if let Some(into) = alias(connection, from).await? {
+        return Err(MergingError::MergedBefore { key: from.to_owned(), into });
+    }
+    let target = alias(connection, into).await?.unwrap_or_else(|| into.to_owned());
+    if target == from {
+        return Err(MergingError::Cycle { from: from.to_owned(), into: into.to_owned() });
+    }
+    let others = others(connection, from).await?;
+    if !others.is_empty() {
+        return Err(MergingError::HasOthers { key: from.to_owned(), others });
+    }
+    Ok(target)
+}
+
+/// How many runs were merged; nothing when none is of the device that they are merged into.
+async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result<Option<u64>, StorageError> {
+    let described = sqlx::query(
+        "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \
+         COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor \
+         FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
+         WHERE runs.device_key = $1 ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1",
+    )
+    .bind(into)
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(described) = described else { return Ok(None) };
+    sqlx::query("INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)")
+        .bind(from)
+        .bind(into)
+        .bind(described.try_get::<&str, _>("name")?)
+        .bind(described.try_get::<Option<&str>, _>("vendor")?)
+        .execute(&mut *connection)
+        .await?;
+    let merged = sqlx::query("UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2")
+        .bind(into)
+        .bind(from)
+        .execute(connection)
+        .await?;
+    Ok(Some(merged.rows_affected()))
+}
+
+/// Nothing when it was not merged.
+async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>, StorageError> {
+    let alias = sqlx::query("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key")
+        .bind(key)
+        .fetch_optional(&mut *connection)
+        .await?;
+    let Some(alias) = alias else { return Ok(None) };
+    let separated =
+        sqlx::query("UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1")
+            .bind(key)
+            .execute(connection)
+            .await?;
+    Ok(Some(Merged { into: alias.try_get("into_key")?, runs: separated.rows_affected() }))
+}
+
+async fn alias(connection: &mut AnyConnection, key: &str) -> Result<Option<String>, StorageError> {
+    let row = sqlx::query("SELECT into_key FROM device_aliases WHERE device_key = $1")
+        .bind(key)
+        .fetch_optional(connection)
+        .await?;
+    row.map(|row| Ok(row.try_get("into_key")?)).transpose()
+}
+
+async fn others(connection: &mut AnyConnection, key: &str) -> Result<Vec<String>, StorageError> {
+    let rows = sqlx::query("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key")
+        .bind(key)
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(|row| Ok(row.try_get("device_key")?)).collect()
+}

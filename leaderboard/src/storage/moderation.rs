@@ -1,0 +1,254 @@
+//! What moderators do to runs, each deed with its line in the public log, in one transaction.
+
+use std::collections::BTreeSet;
+
+use results::api::{Deed, ModerationEntry, ModerationLog, ModerationQuery, Tier};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
+
+use super::ranked::{mark, outdate};
+use super::runs::tier;
+use super::trust::{self, Own, Trust, Word};
+use super::values::{as_flag, flag, unknown_word};
+use super::{Storage, StorageError};
+
+/// Entries of one answer when the query names no limit.
+const DEFAULT_ENTRIES: u32 = 100;
+/// Nobody counts further.
+const MOST_COUNTED: i64 = 10_000;
+
+/// A page is found in its index before its runs are looked up.
+const PAGE: &str = concat!(
+    "SELECT page.done_unix_seconds, page.deed, page.run_id, page.tier, page.device_key, page.into_device_key, ",
+    "page.reason, ",
+    as_flag!("runs.run_id IS NOT NULL", "run_is_visible"),
+    " FROM (SELECT * FROM moderation_log ORDER BY done_unix_seconds DESC, entry LIMIT $1 OFFSET $2) AS page \
+     LEFT JOIN runs ON runs.run_id = page.run_id AND runs.tier <> 'hidden' ORDER BY done_unix_seconds DESC, entry"
+);
+
+const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log ORDER BY done_unix_seconds DESC, entry \
+     LIMIT $1) AS counted";
+
+/// Why a moderator cannot do that.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ModerationError {
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    #[error("no run {0} is in the data base")]
+    UnknownRun(String),
+    #[error(
+        "no moderator hid or flagged run {run_id}: it is {} by the leaderboard's own rules, and `leaderboard set-tier` \
+         gives it another tier",
+        tier.name()
+    )]
+    NotModerated { run_id: String, tier: Tier },
+    #[error(
+        "run {0} was hidden by an older version, which did not keep what it was before: say which tier it gets, with \
+         `leaderboard set-tier`"
+    )]
+    TierNotKept(String),
+}
+
+/// What a moderator can do to a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    Hide,
+    Flag,
+    Restore,
+    SetTier(Tier),
+}
+
+/// When it was done, and why.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Occasion<'a> {
+    pub(crate) unix_seconds: f64,
+    pub(crate) reason: Option<&'a str>,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) run_id: String,
+    pub(crate) before: Tier,
+    pub(crate) now: Tier,
+}
+
+impl Act {
+    fn deed(self) -> Deed {
+        match self {
+            Self::Hide => Deed::Hide,
+            Self::Flag => Deed::Flag,
+            Self::Restore => Deed::Restore,
+            Self::SetTier(_) => Deed::SetTier,
+        }
+    }
+
+    /// How a run stands afterwards.
+    fn on(self, run_id: &str, before: &Trust, reason: Option<&str>) -> Result<Trust, ModerationError> {
+        let own = before.own.clone();
+        match self {
+            Self::Hide | Self::SetTier(Tier::Hidden) => Ok(Trust { own, word: Some(Word::Hidden) }),
+            Self::Flag | Self::SetTier(Tier::Flagged) => {
+                Ok(Trust { own, word: Some(Word::Flagged { note: note(reason) }) })
+            }
+            Self::SetTier(tier) => Ok(Trust { own: Own { tier, ..own }, word: None }),
+            Self::Restore if own.tier == Tier::Hidden => Err(ModerationError::TierNotKept(run_id.to_owned())),
+            Self::Restore if before.word.is_none() => {
+                Err(ModerationError::NotModerated { run_id: run_id.to_owned(), tier: own.tier })
+            }
+            Self::Restore => Ok(Trust { own, word: None }),
+        }
+    }
+}
+
+/// What a flagged run says of it.
+fn note(reason: Option<&str>) -> String {
+    let Some(reason) = reason else { return "A moderator flagged this run and gave no reason.".to_owned() };
+    let end = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+    format!("A moderator flagged this run: {reason}{end}")
+}
+
+impl Storage {
+    /// Does the same to all these runs, or to none of them when one cannot be had.
+    pub(crate) async fn moderate(
+        &self,
+        run_ids: &[String],
+        act: Act,
+        occasion: Occasion<'_>,
+    ) -> Result<Vec<Change>, ModerationError> {
+        // In the same order whoever does it, so that two never wait for each other; each run once.
+        let in_order: BTreeSet<&String> = run_ids.iter().collect();
+        let (mut changes, mut devices) = (Vec::new(), BTreeSet::new());
+        let mut transaction = self.writing().await?;
+        for run_id in in_order {
+            // What fails on the way is undone when the transaction is dropped.
+            let before = trust::read(&mut transaction, run_id).await?;
+            let before = before.ok_or_else(|| ModerationError::UnknownRun(run_id.clone()))?;
+            let now = act.on(run_id, &before, occasion.reason)?;
+            devices.extend(trust::write(&mut transaction, run_id, &before, &now).await?);
+            let change = Change { run_id: run_id.clone(), before: before.shown().tier, now: now.shown().tier };
+            let line = Line { run_id: Some(run_id), tier: Some(change.now), ..Line::of(act.deed(), occasion) };
+            log(&mut transaction, &line).await?;
+            changes.push(change);
+        }
+        for device in &devices {
+            outdate(&mut transaction, device).await?;
+        }
+        transaction.commit().await.map_err(StorageError::from)?;
+        self.refresh_figures().await;
+        Ok(changes)
+    }
+
+    /// A page of the log, the newest entry first.
+    pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog, StorageError> {
+        // The total and the entries have to be of the same moment.
+        let mut transaction = self.reading().await?;
+        let counted: i64 =
+            sqlx::query(COUNT).bind(MOST_COUNTED + 1).fetch_one(&mut *transaction).await?.try_get("total")?;
+        let rows = sqlx::query(PAGE)
+            .bind(i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)))
+            .bind(i64::from(query.offset.unwrap_or(0)))
+            .fetch_all(&mut *transaction)
+            .await?;
+        Ok(ModerationLog {
+            entries: rows.iter().map(entry).collect::<Result<_, _>>()?,
+            total: u64::try_from(counted.min(MOST_COUNTED))?,
+            more_than_total: counted > MOST_COUNTED,
+        })
+    }
+}
+
+/// A line of the log on its way there.
+pub(super) struct Line<'a> {
+    pub(super) deed: Deed,
+    pub(super) occasion: Occasion<'a>,
+    pub(super) run_id: Option<&'a str>,
+    pub(super) tier: Option<Tier>,
+    /// From which device to which.
+    pub(super) devices: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn of(deed: Deed, occasion: Occasion<'a>) -> Self {
+        Self { deed, occasion, run_id: None, tier: None, devices: None }
+    }
+}
+
+pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO moderation_log (entry, done_unix_seconds, deed, run_id, tier, device_key, into_device_key, reason) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+    )
+    .bind(mark()?)
+    .bind(line.occasion.unix_seconds)
+    .bind(line.deed.name())
+    .bind(line.run_id)
+    .bind(line.tier.map(Tier::name))
+    .bind(line.devices.map(|(from, _)| from))
+    .bind(line.devices.map(|(_, into)| into))
+    .bind(line.occasion.reason)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+fn entry(row: &AnyRow) -> Result<ModerationEntry, StorageError> {
+    let deed: &str = row.try_get("deed")?;
+    let has_tier = row.try_get::<Option<&str>, _>("tier")?.is_some();
+    Ok(ModerationEntry {
+        done_unix_seconds: row.try_get("done_unix_seconds")?,
+        deed: Deed::named(deed).ok_or_else(|| unknown_word("deed", deed))?,
+        run_id: row.try_get("run_id")?,
+        run_is_visible: flag(row, "run_is_visible")?,
+        tier: has_tier.then(|| tier(row)).transpose()?,
+        device_key: row.try_get("device_key")?,
+        into_device_key: row.try_get("into_device_key")?,
+        reason: row.try_get("reason")?,
+    })
+}
+
+/// Every query of this file that the page makes, each with a value for every parameter.
+pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
+    vec![(PAGE.to_owned(), vec!["100".to_owned(), "10000".to_owned()]), (COUNT.to_owned(), vec!["10001".to_owned()])]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stands(tier: Tier, word: Option<Word>) -> Trust {
+        Trust { own: Own { tier, notes: Vec::new() }, word }
+    }
+
+    #[test]
+    fn whatever_was_said_of_a_run_one_restoring_gives_it_its_own_tier_back() {
+        let mut run = stands(Tier::Checked, None);
+        for act in [Act::Flag, Act::Hide, Act::SetTier(Tier::Flagged)] {
+            run = act.on("r", &run, Some("it looks odd")).unwrap();
+            assert_eq!(run.own.tier, Tier::Checked);
+        }
+        assert_eq!(run.shown().notes, ["A moderator flagged this run: it looks odd."]);
+        assert_eq!(Act::Restore.on("r", &run, None).unwrap(), stands(Tier::Checked, None));
+    }
+
+    #[test]
+    fn a_tier_that_a_host_gives_is_the_runs_own() {
+        let flagged = stands(Tier::Flagged, Some(Word::Flagged { note: note(None) }));
+        assert_eq!(Act::SetTier(Tier::Proven).on("r", &flagged, None).unwrap(), stands(Tier::Proven, None));
+    }
+
+    #[test]
+    fn what_no_moderator_did_cannot_be_taken_back() {
+        let refused = |run: Trust| Act::Restore.on("0123", &run, None).unwrap_err().to_string();
+        assert!(refused(stands(Tier::Flagged, None)).contains("flagged by the leaderboard's own rules"));
+        let of_older = "hidden by an older version";
+        assert!(refused(stands(Tier::Hidden, None)).contains(of_older));
+        assert!(refused(stands(Tier::Hidden, Some(Word::Hidden))).contains(of_older));
+    }
+
+    #[test]
+    fn a_note_is_a_sentence_whatever_the_reason_ends_with() {
+        assert!(note(Some("too fast")).ends_with("too fast."));
+        assert!(note(Some("Too fast!")).ends_with("Too fast!"));
+    }
+}

@@ -1,0 +1,114 @@
+//! Runs that are computed again, by a server that runs or by this process.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+
+use super::UpkeepError;
+use super::moderation::{of, open_up_to_date, refused};
+use crate::Clock;
+use crate::config::Replay;
+use crate::metrics::Metrics;
+use crate::proof::Key;
+use crate::secrets::{SECRET_BYTES, random_word};
+use crate::storage::{Asked, Candidates, DatabaseAddress, Storage};
+use crate::verification::{Tools, VerificationSamples, verify_here};
+
+/// Servers look into the queue every half minute; when none has taken anything for so long, none will.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// How often it is looked at meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
+    let Replay { run_ids, all_checked, tier, data, no_wait, database, .. } = task;
+    let address = &database.address;
+    let candidates = match (all_checked, tier) {
+        (true, _) => Candidates::OfTier(results::api::Tier::Checked),
+        (false, Some(tier)) => Candidates::OfTier(tier),
+        (false, None) => Candidates::Runs(&run_ids),
+    };
+    let storage = open_up_to_date(address).await?;
+    let done = async {
+        let clock = Clock::system();
+        let now = clock.unix_seconds();
+        let asked = storage.ask_for_replays(candidates, now).await.map_err(|error| refused(address, error))?;
+        if no_wait {
+            return Ok(queued(&asked));
+        }
+        if let Some(data) = data {
+            compute(&storage, &clock, data, &asked.runs, address).await?;
+        }
+        wait(&storage, &clock, now, address).await?;
+        let outcomes = storage.outcomes_of_replays(now).await.map_err(of(address))?;
+        Ok(told(&outcomes, &asked.left_out))
+    }
+    .await;
+    storage.close().await;
+    done
+}
+
+/// Computes in this process, one run after the other. What a server has taken meanwhile is its own.
+async fn compute(
+    storage: &Storage,
+    clock: &Clock,
+    data: PathBuf,
+    run_ids: &[String],
+    address: &DatabaseAddress,
+) -> Result<(), UpkeepError> {
+    // Which test samples are picked must not be foreseen; that they are the server's own does not matter.
+    let secret = random_word::<SECRET_BYTES>().map_err(UpkeepError::Randomness)?;
+    let key = Key::load(Some(&secret), None).map_err(UpkeepError::Key)?;
+    let tools = Tools {
+        storage: storage.clone(),
+        clock: clock.clone(),
+        key,
+        samples: VerificationSamples::new(Some(data)),
+        metrics: Metrics::default(),
+    };
+    for run_id in run_ids {
+        let (tools, run_id, runtime) = (tools.clone(), run_id.clone(), Handle::current());
+        let computed = tokio::task::spawn_blocking(move || verify_here(&tools, &runtime, &run_id)).await;
+        match computed {
+            Ok(done) => done.map_err(of(address))?,
+            Err(ended) => std::panic::resume_unwind(ended.into_panic()),
+        }
+    }
+    Ok(())
+}
+
+/// Waits until nothing waits any more, as long as somebody computes.
+async fn wait(storage: &Storage, clock: &Clock, asked: f64, address: &DatabaseAddress) -> Result<(), UpkeepError> {
+    let (mut before, mut since) = (None, Instant::now());
+    loop {
+        let progress = storage.progress_of_replays(asked, clock.unix_seconds()).await.map_err(of(address))?;
+        if progress.waiting == 0 {
+            return Ok(());
+        }
+        if before != Some(progress) || progress.taken > 0 {
+            (before, since) = (Some(progress), Instant::now());
+        }
+        if since.elapsed() > PATIENCE {
+            return Err(UpkeepError::NobodyComputes { waiting: progress.waiting, seconds: PATIENCE.as_secs() });
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+fn queued(asked: &Asked) -> String {
+    let said = format!(
+        "{} runs wait to be computed again by a server with --data and --verifiers; their pages say what comes of it",
+        asked.runs.len()
+    );
+    std::iter::once(said).chain(asked.left_out.iter().map(left_out)).collect::<Vec<_>>().join("\n")
+}
+
+fn told(outcomes: &[(String, String)], left: &[(String, &'static str)]) -> String {
+    let total = format!("computed {} runs again", outcomes.len());
+    let each = outcomes.iter().map(|(run_id, outcome)| format!("run {run_id}: {outcome}"));
+    std::iter::once(total).chain(each).chain(left.iter().map(left_out)).collect::<Vec<_>>().join("\n")
+}
+
+fn left_out((run_id, why): &(String, &'static str)) -> String {
+    format!("run {run_id} was left out: {why}")
+}

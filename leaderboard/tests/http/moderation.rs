@@ -1,0 +1,310 @@
+//! What moderators do, that it can be taken back, and that everybody can read it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use results::api::{Deed, DeviceSummary, ModerationEntry, ModerationLog, Standings, StandingsPlace, StoredRun, Tier};
+
+use crate::support::people::{ANN, BOB, accepted_by, board, in_browser, on, proven_by};
+use crate::support::{TestServer, record};
+use crate::upkeep::{done, failed, run};
+
+/// Nobody else in this file has announced anything from here.
+const CAT: &str = "203.0.113.5";
+const A: &str = "reported-example-gpu-a";
+const B: &str = "reported-example-gpu-b";
+const C: &str = "reported-example-gpu-c";
+
+/// What `leaderboard moderate` does to the data base of this server.
+fn moderate(server: &TestServer, words: &[&str]) -> std::process::Output {
+    run(&[&["moderate"], words].concat(), &["--database".as_ref(), server.database().as_ref()])
+}
+
+#[track_caller]
+fn moderated(server: &TestServer, words: &[&str]) -> String {
+    done(&moderate(server, words))
+}
+
+#[track_caller]
+fn refused(server: &TestServer, words: &[&str]) -> String {
+    failed(&moderate(server, words))
+}
+
+fn log(server: &TestServer, query: &str) -> ModerationLog {
+    let answer = server.get(&format!("/api/v1/moderation{query}"));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.parse()
+}
+
+fn shown(server: &TestServer, run_id: &str) -> StoredRun {
+    let answer = server.get(&format!("/api/v1/runs/{run_id}"));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.parse()
+}
+
+/// The places of the suite's first workload.
+fn places(server: &TestServer) -> Vec<StandingsPlace> {
+    server.get("/api/v1/standings?suite=quick").parse::<Standings>().tables.swap_remove(0).places
+}
+
+fn keys(server: &TestServer) -> Vec<String> {
+    places(server).into_iter().map(|line| line.device_key).collect()
+}
+
+fn device(server: &TestServer, key: &str) -> DeviceSummary {
+    let answer = server.get(&format!("/api/v1/devices/{key}"));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.parse()
+}
+
+#[test]
+fn a_run_that_was_hidden_and_restored_is_what_it_was_and_ranked_again() {
+    let server = board();
+    let (proven, checked) = (proven_by(&server, ANN, |_| {}), accepted_by(&server, BOB, |_| {}).run_id);
+    let notes = shown(&server, &checked).notes;
+    let said = moderated(&server, &["hide", &proven, &checked, "--reason", "A rude name"]);
+    assert!(said.contains(&format!("run {proven} was proven and is hidden now")), "{said}");
+    assert!(places(&server).is_empty());
+    for run_id in [&proven, &checked] {
+        server.get(&format!("/api/v1/runs/{run_id}")).assert_refused(404, "unknown_run", "");
+    }
+    let said = moderated(&server, &["restore", &checked, &proven, "--reason", "It is a place in Wales"]);
+    assert!(said.contains(&format!("run {checked} was hidden and is checked now")), "{said}");
+    assert_eq!((shown(&server, &checked).tier, shown(&server, &checked).notes), (Tier::Checked, notes));
+    assert_eq!(shown(&server, &proven).tier, Tier::Proven);
+    assert_eq!(places(&server)[0].best_run_id, proven);
+}
+
+#[test]
+fn a_flagged_run_says_who_doubts_it_and_why_until_that_is_taken_back() {
+    let server = board();
+    let run_id = proven_by(&server, ANN, |record| record::diverge(&mut record.workloads[1]));
+    let own = shown(&server, &run_id).notes;
+    moderated(&server, &["flag", &run_id, "--reason", "Faster than its memory"]);
+    let flagged = shown(&server, &run_id);
+    assert_eq!(flagged.tier, Tier::Flagged);
+    assert_eq!(flagged.notes[0], "A moderator flagged this run: Faster than its memory.");
+    assert_eq!(flagged.notes[1..], own);
+    assert!(places(&server).is_empty());
+    // Hidden for a while, it comes back as what it was before both.
+    moderated(&server, &["hide", &run_id, "--reason", "Until I know"]);
+    moderated(&server, &["restore", &run_id, "--reason", "An overclocked card"]);
+    assert_eq!((shown(&server, &run_id).tier, shown(&server, &run_id).notes), (Tier::Proven, own));
+    assert_eq!(places(&server).len(), 1);
+}
+
+#[test]
+fn what_no_moderator_did_is_not_taken_back_and_runs_are_moderated_together_or_not_at_all() {
+    let server = board();
+    let (one, other) = (proven_by(&server, ANN, |_| {}), proven_by(&server, BOB, |_| {}));
+    let said = refused(&server, &["hide", &one, "0123456789abcdef", "--reason", "Both"]);
+    assert!(said.contains("no run 0123456789abcdef"), "{said}");
+    moderated(&server, &["hide", &one, "--reason", "One"]);
+    let said = refused(&server, &["restore", &one, &other, "--reason", "Both"]);
+    assert!(said.contains(&format!("no moderator hid or flagged run {other}")), "{said}");
+    server.get(&format!("/api/v1/runs/{one}")).assert_refused(404, "unknown_run", "");
+    // An older version kept no tier.
+    server.database().execute("DELETE FROM moderated_runs");
+    let said = refused(&server, &["restore", &one, "--reason", "One"]);
+    assert!(said.contains("hidden by an older version") && said.contains("set-tier"), "{said}");
+    assert_eq!(log(&server, "").entries.iter().filter(|entry| entry.deed != Deed::SetTier).count(), 1);
+}
+
+#[test]
+fn everybody_can_read_what_was_done_and_why_the_newest_first() {
+    let server = board();
+    assert_eq!(log(&server, "").total, 0);
+    assert!(moderated(&server, &["log"]).contains("no moderator did anything yet"));
+    let run_id = accepted_by(&server, ANN, |_| {}).run_id;
+    moderated(&server, &["flag", &run_id, "--reason", "显卡 <b>"]);
+    done(&run(&["set-tier", &run_id, "proven", "--database"], &[server.database().as_ref()]));
+    let words = ["set-tier", &run_id, "checked", "--reason", "Checked by hand", "--database"];
+    done(&run(&words, &[server.database().as_ref()]));
+    let told: Vec<_> =
+        log(&server, "").entries.into_iter().map(|entry| (entry.deed, entry.tier, entry.reason)).collect();
+    let reason = |reason: &str| Some(reason.to_owned());
+    assert_eq!(
+        told,
+        [
+            (Deed::SetTier, Some(Tier::Checked), reason("Checked by hand")),
+            (Deed::SetTier, Some(Tier::Proven), None),
+            (Deed::Flag, Some(Tier::Flagged), reason("显卡 <b>")),
+        ]
+    );
+    let page = log(&server, "?limit=1&offset=1");
+    assert_eq!((page.entries.len(), page.entries[0].tier, page.total), (1, Some(Tier::Proven), 3));
+    assert!(page.entries[0].run_is_visible && page.entries[0].run_id.as_ref() == Some(&run_id));
+    let printed = moderated(&server, &["log", "--limit", "2"]);
+    assert_eq!(printed.lines().count(), 2);
+    assert!(printed.contains(&format!("made run {run_id} proven: no reason given")), "{printed}");
+    for (query, field) in [("?limit=0", "limit"), ("?limit=501", "limit"), ("?offset=10001", "offset"), ("?by=me", "")]
+    {
+        server.get(&format!("/api/v1/moderation{query}")).assert_refused(400, "bad_query", field);
+    }
+}
+
+#[test]
+fn the_log_outlives_a_run_and_holds_nothing_of_it() {
+    let server = board();
+    let name = "Nobody Else's Card";
+    let deleted = accepted_by(&server, ANN, |record| record.device.claimed_name = Some(name.to_owned()));
+    let removed = accepted_by(&server, BOB, |record| record.device.claimed_name = Some(name.to_owned())).run_id;
+    moderated(&server, &["hide", &deleted.run_id, "--reason", "It is doubtful"]);
+    assert_eq!(server.delete(&deleted.run_id, &deleted.deletion_secret).status, 204);
+    done(&run(&["remove", &removed, "--database"], &[server.database().as_ref()]));
+    let entries = log(&server, "").entries;
+    assert_eq!(entries.len(), 2, "who deletes a run of their own is no moderator: {entries:?}");
+    let nothing_else = ModerationEntry {
+        done_unix_seconds: entries[0].done_unix_seconds,
+        deed: Deed::Remove,
+        run_id: Some(removed),
+        run_is_visible: false,
+        tier: None,
+        device_key: None,
+        into_device_key: None,
+        reason: None,
+    };
+    assert_eq!(entries[0], nothing_else);
+    assert_eq!((entries[1].run_id.as_ref(), entries[1].run_is_visible), (Some(&deleted.run_id), false));
+    assert!(!format!("{entries:?}").contains("Card"));
+    assert_eq!(server.database().count("SELECT COUNT(*) FROM moderated_runs"), 0);
+}
+
+#[test]
+fn merged_devices_have_one_place_from_all_their_runs_and_later_ones_count_there() {
+    let server = board();
+    proven_by(&server, ANN, on("Example GPU A", 1));
+    let fast = proven_by(&server, BOB, on("Example GPU B", 3));
+    accepted_by(&server, BOB, on("Example GPU B", 3));
+    assert_eq!(keys(&server), [B, A]);
+    let said = moderated(&server, &["merge-devices", B, A, "--reason", "The same card"]);
+    assert!(said.starts_with(&format!("2 runs of {B} count as those of {A}")), "{said}");
+    let line = places(&server).swap_remove(0);
+    assert_eq!((line.device_key.as_str(), line.device_name.as_str()), (A, "Example GPU A"));
+    assert_eq!((line.figure.runs, line.figure.submitters), (2, 2));
+    assert_eq!(line.best_run_id, fast, "which goes by the name of the device that it was merged into");
+    // Whatever way a run comes.
+    proven_by(&server, BOB, on("Example GPU B", 3));
+    let mut imported = record::unregistered(5);
+    imported.device.adapter.name = "Example GPU B".to_owned();
+    assert_eq!(server.import(&imported).status, 201);
+    assert_eq!((keys(&server), places(&server)[0].figure.runs), (vec![A.to_owned()], 3));
+    let [of_a, of_b] = [A, B].map(|key| device(&server, key));
+    assert_eq!(of_a, of_b, "both addresses lead to the same device");
+    assert_eq!((of_b.device_key.as_str(), of_b.device_name.as_str()), (A, "Example GPU A"));
+    assert_eq!(of_b.merged_keys, [B]);
+    assert_eq!(of_b.recent.len(), 10);
+    let entry = log(&server, "?limit=20").entries.into_iter().find(|entry| entry.deed == Deed::MergeDevices).unwrap();
+    assert_eq!((entry.device_key.as_deref(), entry.into_device_key.as_deref()), (Some(B), Some(A)));
+    assert_eq!(server.database().count("SELECT COUNT(*) FROM stale_devices"), 0);
+}
+
+#[test]
+fn separated_devices_are_what_their_own_records_say() {
+    let server = board();
+    proven_by(&server, ANN, on("Example GPU A", 1));
+    proven_by(&server, BOB, on("Example GPU B", 3));
+    let before = places(&server);
+    moderated(&server, &["merge-devices", B, A, "--reason", "The same card"]);
+    // One that comes while they are merged is put back as well.
+    let later = accepted_by(&server, CAT, on("Example GPU B", 3)).run_id;
+    let said = moderated(&server, &["separate-devices", B, "--reason", "Two cards after all"]);
+    assert!(said.contains(&format!("2 runs that counted as those of {A} are those of {B} again")), "{said}");
+    assert_eq!(places(&server), before);
+    server.set_tier(&later, Tier::Proven);
+    assert_eq!((keys(&server), places(&server)[0].figure.runs), (vec![B.to_owned(), A.to_owned()], 2));
+    assert!(device(&server, A).merged_keys.is_empty());
+    let said = refused(&server, &["separate-devices", B, "--reason", "Again"]);
+    assert!(said.contains("is merged into no other device"), "{said}");
+}
+
+#[test]
+fn chains_are_resolved_and_circles_are_refused() {
+    let server = board();
+    for name in ["Example GPU A", "Example GPU B", "Example GPU C"] {
+        proven_by(&server, ANN, on(name, 1));
+    }
+    let merge = |from: &str, into: &str| moderate(&server, &["merge-devices", from, into, "--reason", "One card"]);
+    assert!(failed(&merge(A, A)).contains("one device already"));
+    assert!(failed(&merge(A, "no-such-device")).contains("no run is of a device no-such-device"));
+    assert!(failed(&merge("no-such-device", A)).contains("no run is of a device no-such-device"));
+    done(&merge(A, B));
+    let said = failed(&merge(B, A));
+    assert!(said.contains(&format!("{A} was merged into {B} before")) && said.contains("separate"), "{said}");
+    assert!(failed(&merge(A, C)).contains(&format!("separate-devices {A}")));
+    let said = failed(&merge(B, C));
+    assert!(said.contains(&format!("other devices were merged into {B}: {A}")), "{said}");
+    let said = done(&merge(C, A));
+    assert!(said.contains(&format!("as those of {B}")) && said.contains(&format!("{A} was merged into it")), "{said}");
+    assert_eq!((keys(&server), places(&server)[0].figure.runs), (vec![B.to_owned()], 3));
+    assert_eq!(device(&server, A).merged_keys, [A, C]);
+}
+
+#[test]
+fn a_claimed_name_that_was_merged_is_shown_under_the_cards_own_name_and_the_weaker_word_counts() {
+    let server = board();
+    proven_by(&server, ANN, |_| {});
+    proven_by(&server, BOB, |record| {
+        in_browser(record);
+        record.device.claimed_name = Some("My 9000".to_owned());
+    });
+    moderated(
+        &server,
+        &["merge-devices", "claimed-my-9000", "reported-example-gpu-9000", "--reason", "Its owner says so"],
+    );
+    let names: Vec<String> = places(&server).into_iter().map(|line| line.device_name).collect();
+    assert_eq!(names, ["Example GPU 9000", "Example GPU 9000"], "a program and a browser");
+    assert_eq!(device(&server, "claimed-my-9000").device_name, "Example GPU 9000");
+}
+
+#[test]
+fn runs_of_an_older_version_get_the_device_that_theirs_was_merged_into() {
+    let mut server = board();
+    proven_by(&server, ANN, on("Example GPU A", 1));
+    proven_by(&server, BOB, on("Example GPU B", 3));
+    moderated(&server, &["merge-devices", B, A, "--reason", "The same card"]);
+    let before = places(&server);
+    server.database().execute("UPDATE runs SET device_key = NULL, own_device_key = NULL, device_class = NULL");
+    server.restart();
+    assert_eq!(places(&server), before);
+    moderated(&server, &["separate-devices", B, "--reason", "Two cards"]);
+    assert_eq!(keys(&server), [B, A]);
+}
+
+#[test]
+fn no_run_that_comes_while_devices_are_merged_is_left_behind() {
+    let server = board();
+    proven_by(&server, ANN, on("Example GPU A", 1));
+    accepted_by(&server, ANN, on("Example GPU B", 1));
+    let records: Vec<_> = (100..400)
+        .map(|seed| {
+            let mut record = record::unregistered(seed);
+            record.device.adapter.name = "Example GPU B".to_owned();
+            record
+        })
+        .collect();
+    let merged = AtomicBool::new(false);
+    let afterwards = std::thread::scope(|scope| {
+        for part in records.chunks(100) {
+            let (server, merged) = (&server, &merged);
+            scope.spawn(move || {
+                for record in part {
+                    let answer = server.import(record);
+                    assert_eq!(answer.status, 201, "{}", answer.text());
+                    if merged.load(Ordering::SeqCst) {
+                        break;
+                    }
+                }
+            });
+        }
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let said = moderated(&server, &["merge-devices", B, A, "--reason", "The same card"]);
+        merged.store(true, Ordering::SeqCst);
+        said
+    });
+    assert!(!afterwards.starts_with("1 runs"), "some came before: {afterwards}");
+    assert_eq!(
+        server.database().count("SELECT COUNT(*) FROM runs WHERE device_key = 'reported-example-gpu-b'"),
+        0,
+        "{afterwards}"
+    );
+}

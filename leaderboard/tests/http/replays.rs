@@ -1,0 +1,248 @@
+//! Runs that a host has computed again: what that may change, and what it may not.
+
+use std::path::Path;
+
+use results::api::{RunList, StoredRun, Tier, Verdict};
+
+use crate::support::rehearsal::{self, SEED};
+use crate::support::{TestServer, record};
+use crate::upkeep::{done, failed, run};
+
+const IN_PART: &str = "could be computed again in part only";
+/// What is said of a record that was never trained.
+const ANOTHER_LOSS: &str = "from its seed, step 1 has a loss of";
+
+fn replay(server: &TestServer, words: &[&str], data: Option<&Path>) -> std::process::Output {
+    let here: &[&std::ffi::OsStr] = match data {
+        Some(data) => &["--here".as_ref(), "--data".as_ref(), data.as_ref()],
+        None => &["--no-wait".as_ref()],
+    };
+    let database: &[&std::ffi::OsStr] = &["--database".as_ref(), server.database().as_ref()];
+    run(&[&["replay"], words].concat(), &[here, database].concat())
+}
+
+/// What became of the runs, computed by another process than the server's.
+#[track_caller]
+fn replayed_here(server: &TestServer, words: &[&str]) -> String {
+    done(&replay(server, words, Some(&rehearsal::data_folder())))
+}
+
+fn verdict(server: &TestServer, run_id: &str) -> Verdict {
+    server.get(&format!("/api/v1/runs/{run_id}/verdict")).parse()
+}
+
+fn ranked(server: &TestServer) -> u64 {
+    server.get("/api/v1/runs?ranked=true").parse::<RunList>().total
+}
+
+/// A server without the data sets, and an honest run of which it could compute nothing.
+fn checked_without_data() -> (TestServer, String) {
+    let nothing = tempfile::tempdir().unwrap();
+    let server = TestServer::of_rehearsals(SEED, nothing.path().to_owned());
+    let (started, answer) = rehearsal::honest().play(&server);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let verdict = server.verdict_of(&started.run_id);
+    assert_eq!(verdict.tier, Tier::Checked);
+    assert!(verdict.notes[0].contains("cannot compute"), "{:?}", verdict.notes);
+    (server, started.run_id)
+}
+
+#[test]
+fn a_proven_run_stays_proven_when_its_first_steps_fit() {
+    let server = rehearsal::server();
+    let (started, _) = rehearsal::honest().play(&server);
+    assert_eq!(server.verdict_of(&started.run_id).tier, Tier::Proven);
+    let before = server.get(&format!("/api/v1/runs/{}", started.run_id)).text();
+    let said = replayed_here(&server, &[&started.run_id]);
+    assert!(said.contains(&format!("run {}: It stays proven: ", started.run_id)) && said.contains(IN_PART), "{said}");
+    assert_eq!(server.get(&format!("/api/v1/runs/{}", started.run_id)).text(), before);
+    assert_eq!(ranked(&server), 2);
+}
+
+#[test]
+fn a_proven_run_whose_first_losses_do_not_fit_is_flagged_and_loses_its_place() {
+    let server = rehearsal::server();
+    let run = server.proven(|_| {});
+    assert_eq!(ranked(&server), 2);
+    let said = replayed_here(&server, &["--tier", "proven"]);
+    assert!(said.starts_with("computed 1 runs again") && said.contains("was proven and is flagged now"), "{said}");
+    let verdict = verdict(&server, &run.run_id);
+    assert_eq!(verdict.tier, Tier::Flagged);
+    assert!(verdict.notes[0].contains(ANOTHER_LOSS), "{:?}", verdict.notes);
+    assert_eq!(ranked(&server), 0);
+    assert_eq!(server.database().count("SELECT COUNT(*) FROM figures"), 0);
+    // Nothing that a replay finds makes it proven again.
+    replayed_here(&server, &["--tier", "flagged"]);
+    assert_eq!(crate::replays::verdict(&server, &run.run_id), verdict);
+}
+
+#[test]
+fn a_run_that_the_server_could_not_verify_is_proven_once_it_has_the_data() {
+    let (server, run_id) = checked_without_data();
+    // In vain once more: its weights wait on.
+    let nothing = tempfile::tempdir().unwrap();
+    let said = done(&replay(&server, &[&run_id], Some(nothing.path())));
+    assert!(said.contains("It stays checked: This leaderboard cannot compute"), "{said}");
+    let said = replayed_here(&server, &["--all-checked"]);
+    assert!(said.contains(&format!("run {run_id}: It was checked and is proven now.")), "{said}");
+    assert_eq!((verdict(&server, &run_id).tier, verdict(&server, &run_id).notes), (Tier::Proven, Vec::new()));
+    assert_eq!(ranked(&server), 2);
+    for forgotten in ["SELECT COUNT(*) FROM shown_weights", "SELECT COUNT(*) FROM unexamined_runs"] {
+        assert_eq!(server.database().count(forgotten), 0, "{forgotten}");
+    }
+}
+
+#[test]
+fn without_its_weights_a_checked_run_is_never_proven() {
+    let (server, run_id) = checked_without_data();
+    server.database().execute("DELETE FROM started_runs");
+    let said = replayed_here(&server, &[&run_id]);
+    assert!(said.contains("It stays checked: ") && said.contains(IN_PART), "{said}");
+    let found = verdict(&server, &run_id);
+    assert_eq!(found.tier, Tier::Checked);
+    assert!(found.notes.iter().any(|note| note.contains(IN_PART)), "{:?}", found.notes);
+    replayed_here(&server, &[&run_id]);
+    assert_eq!(verdict(&server, &run_id), found, "it is said once");
+    assert_eq!(ranked(&server), 0);
+}
+
+#[test]
+fn a_run_that_waited_until_its_weights_were_forgotten_is_not_proven() {
+    let mut server = rehearsal::server();
+    server.restart_with_verifiers(0);
+    let (started, answer) = rehearsal::honest().play(&server);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    server.database().execute("DELETE FROM started_runs");
+    server.restart_with_verifiers(1);
+    let verdict = server.verdict_of(&started.run_id);
+    assert_eq!(verdict.tier, Tier::Checked);
+    assert!(verdict.notes[0].contains(IN_PART), "{:?}", verdict.notes);
+}
+
+#[test]
+fn weights_of_some_networks_prove_nothing_of_the_others() {
+    let server = rehearsal::server();
+    let mut half = rehearsal::honest();
+    let kept = half.told[0].workload.clone();
+    half.told.retain(|message| message.workload == kept);
+    half.record.workloads.iter_mut().filter(|of| of.workload != kept).for_each(|of| of.checkpoints.clear());
+    let (started, answer) = half.play(&server);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    assert_eq!(server.verdict_of(&started.run_id).tier, Tier::Checked);
+    let said = replayed_here(&server, &["--all-checked"]);
+    assert!(said.contains("It stays checked: ") && said.contains(IN_PART), "{said}");
+    assert_eq!(ranked(&server), 0);
+}
+
+#[test]
+fn what_a_moderator_said_stands_over_what_a_replay_finds() {
+    let server = rehearsal::server();
+    let run = server.proven(|_| {});
+    let moderate = |deed: &str| {
+        let words = ["moderate", deed, &run.run_id, "--reason", "It is mine to say", "--database"];
+        done(&crate::upkeep::run(&words, &[server.database().as_ref()]))
+    };
+    moderate("hide");
+    let said = replayed_here(&server, &[&run.run_id]);
+    assert!(said.contains("was proven and is flagged now") && said.contains("What a moderator said"), "{said}");
+    server.get(&format!("/api/v1/runs/{}", run.run_id)).assert_refused(404, "unknown_run", "");
+    moderate("flag");
+    let flagged = verdict(&server, &run.run_id);
+    assert_eq!(flagged.notes[0], "A moderator flagged this run: It is mine to say.");
+    assert!(moderate("restore").contains("is flagged now"));
+    assert!(verdict(&server, &run.run_id).notes[0].contains(ANOTHER_LOSS));
+}
+
+#[test]
+fn a_run_that_is_hidden_while_it_is_verified_comes_back_as_what_it_earned() {
+    let mut server = rehearsal::server();
+    server.restart_with_verifiers(0);
+    let (started, _) = rehearsal::honest().play(&server);
+    let moderate = |server: &TestServer, deed: &str| {
+        let words = ["moderate", deed, &started.run_id, "--reason", "For a while", "--database"];
+        done(&run(&words, &[server.database().as_ref()]))
+    };
+    moderate(&server, "hide");
+    server.restart_with_verifiers(1);
+    let waits = || server.database().count("SELECT COUNT(*) FROM verifications") > 0;
+    let waited = (0..600).find(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        !waits()
+    });
+    assert!(waited.is_some());
+    server.get(&format!("/api/v1/runs/{}", started.run_id)).assert_refused(404, "unknown_run", "");
+    assert!(moderate(&server, "restore").contains("is proven now"));
+    assert_eq!(ranked(&server), 2);
+}
+
+#[test]
+fn a_server_that_runs_computes_what_waits_and_the_tier_stands_meanwhile() {
+    let mut server = rehearsal::server();
+    server.restart_with_verifiers(0);
+    let run = server.proven(|_| {});
+    let said = done(&replay(&server, &[&run.run_id], None));
+    assert!(said.starts_with("1 runs wait to be computed again by a server"), "{said}");
+    let waiting = verdict(&server, &run.run_id);
+    assert_eq!((waiting.tier, waiting.being_verified), (Tier::Proven, false));
+    assert_eq!(ranked(&server), 2);
+    server.restart_with_verifiers(1);
+    let flagged = (0..600).find(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        verdict(&server, &run.run_id).tier == Tier::Flagged
+    });
+    assert!(flagged.is_some(), "{:?}", verdict(&server, &run.run_id));
+}
+
+#[test]
+fn whoever_waits_is_told_what_another_process_found() {
+    let mut server = rehearsal::server();
+    let run = server.proven(|_| {});
+    server.restart_with_verifiers(0);
+    let said = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let words = ["replay", &run.run_id, "--database"];
+            done(&crate::upkeep::run(&words, &[server.database().as_ref()]))
+        });
+        let queued = (0..600).find(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            server.database().count("SELECT COUNT(*) FROM verifications") > 0
+        });
+        assert!(queued.is_some());
+        let other = server.another_with_verifiers(1);
+        let said = waiting.join().unwrap();
+        drop(other);
+        said
+    });
+    assert!(said.contains("was proven and is flagged now"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_computed_again_is_left_out_and_an_unknown_run_leaves_all_as_they_are() {
+    let server = rehearsal::server();
+    let other = server.accepted(|record| record.non_standard.push("batch size 256".to_owned()));
+    let standard = server.accepted(|_| {});
+    let said = failed(&replay(&server, &[&standard.run_id, "0123456789abcdef"], None));
+    assert!(said.contains("no run 0123456789abcdef"), "{said}");
+    assert_eq!(server.database().count("SELECT COUNT(*) FROM verifications"), 0);
+    let said = replayed_here(&server, &[&other.run_id]);
+    assert!(said.starts_with("computed 0 runs again"), "{said}");
+    assert!(said.contains(&format!("run {} was left out: It is no standard run", other.run_id)), "{said}");
+}
+
+#[test]
+fn an_imported_run_can_be_doubted_and_not_proven() {
+    let server = rehearsal::server();
+    let mut honest = rehearsal::honest().record;
+    honest.workloads.iter_mut().for_each(|workload| workload.checkpoints.clear());
+    for record in [honest, record::unregistered(7)] {
+        let answer = server.import(&record);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+    }
+    let said = replayed_here(&server, &["--tier", "unverified"]);
+    assert!(said.contains("It stays unverified: ") && said.contains("was unverified and is flagged now"), "{said}");
+    let text = server.get("/api/v1/export?format=jsonl").text();
+    let runs: Vec<StoredRun> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut tiers: Vec<Tier> = runs.iter().map(|run| run.tier).collect();
+    tiers.sort();
+    assert_eq!(tiers, [Tier::Unverified, Tier::Flagged]);
+}
