@@ -4,8 +4,8 @@ use std::fmt;
 
 use results::Suite;
 use results::api::{
-    AcceptedRun, DataSetList, DeviceSummary, Distribution, DistributionQuery, ErrorBody, ListRuns, RunList,
-    RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun, Verdict,
+    AcceptedRun, DataSetList, DeviceHistory, DeviceSummary, Distribution, DistributionQuery, ErrorBody, ListRuns,
+    RunList, RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun, Verdict,
 };
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
@@ -84,6 +84,11 @@ pub(crate) async fn distribution(query: &DistributionQuery) -> Result<Distributi
 /// What is known of a device, whose key is written as in an address.
 pub(crate) async fn device(key: &str) -> Result<DeviceSummary, Refusal> {
     get(&format!("/api/v1/devices/{key}")).await
+}
+
+/// How the figures of a device changed, in the category in which it has most runs.
+pub(crate) async fn history(key: &str) -> Result<DeviceHistory, Refusal> {
+    get(&format!("/api/v1/devices/{key}/history")).await
 }
 
 pub(crate) async fn stored(run_id: &str) -> Result<StoredRun, Refusal> {

@@ -3,10 +3,14 @@
 mod badge;
 mod body;
 mod checkpoints;
+mod compare;
+mod cursor;
 mod data_sets;
 mod devices;
 mod distribution;
 mod export;
+mod history;
+mod list;
 mod openapi;
 mod run_id;
 mod runs;
@@ -22,6 +26,7 @@ use axum::middleware::from_fn;
 use axum::routing::{get, post, put};
 
 pub(crate) use export::{ExportPlaces, PARQUET};
+pub(crate) use list::{next_page, wanted};
 
 use crate::clock::Clock;
 use crate::data_sets::DataFolder;
@@ -55,7 +60,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
     Router::new()
         .route("/", get(openapi::html))
         .route("/v1/openapi.json", get(openapi::json))
-        .route("/v1/runs", get(runs::list).post(submissions::start))
+        .route("/v1/runs", get(list::show).post(submissions::start))
         .route("/v1/runs/import", post(submissions::import))
         .route("/v1/runs/{id}", get(runs::show).put(submissions::upload).delete(runs::delete))
         .route("/v1/runs/{id}/checkpoints", post(checkpoints::tell))
@@ -67,6 +72,8 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/standings", get(standings::show))
         .route("/v1/distribution", get(distribution::show))
         .route("/v1/devices/{key}", get(devices::show))
+        .route("/v1/devices/{key}/history", get(history::show))
+        .route("/v1/compare", get(compare::show))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/export/about", get(export::about))
         .route("/v1/snapshots", get(snapshots::list))
