@@ -4,7 +4,7 @@
 use results::api::Tier;
 use results::{RunRecord, WorkloadRecord};
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, AssertSqlSafe, Row};
+use sqlx::{AnyConnection, Row};
 
 use super::StorageError;
 use super::grouping::vendor_of;
@@ -148,25 +148,26 @@ pub(super) fn is_of(kinds: &[i64]) -> String {
 
 /// Gives the results of a run the kinds that they are of by its tier and by whether they may be ranked.
 pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
-    let rows = sqlx::query(AssertSqlSafe(
-        "SELECT results.workload, results.ranked_as AS place, kinds.* FROM results JOIN kinds \
-         ON kinds.kind = results.kind WHERE results.run_id = $1 ORDER BY results.workload",
-    ))
+    let rows = sqlx::query(
+        "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
+         ON kinds.kind = results.kind WHERE results.run_id = $1",
+    )
     .bind(run_id)
     .fetch_all(&mut *connection)
     .await?;
     for row in &rows {
-        let (workload, place): (String, Option<String>) = (row.try_get("workload")?, row.try_get("place")?);
+        let place: String = row.try_get("place")?;
         let before = Kind::from_row(row)?;
-        let after = Kind { tier: tier.name().to_owned(), ranked_as: place.unwrap_or_default(), ..before.clone() };
+        let after = Kind { tier: tier.name().to_owned(), ranked_as: place.clone(), ..before.clone() };
         if after == before {
             continue;
         }
         let number = after.keep(&mut *connection).await?;
-        sqlx::query("UPDATE results SET kind = $1 WHERE run_id = $2 AND workload = $3")
+        sqlx::query("UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4")
             .bind(number)
             .bind(run_id)
-            .bind(workload)
+            .bind(before.number())
+            .bind(place)
             .execute(&mut *connection)
             .await?;
     }

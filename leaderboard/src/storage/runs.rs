@@ -254,8 +254,15 @@ pub(super) async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>)
 
 /// Only completed workloads have results; the others stay in the record.
 pub(super) async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
+    // All workloads of a run are of one kind, but for their precisions.
+    let mut kept: Option<Kind> = None;
     for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
-        let kind = Kind::of(run.record, workload, run.tier).keep(&mut *connection).await?;
+        let kind = Kind::of(run.record, workload, run.tier);
+        if kept.as_ref() != Some(&kind) {
+            kind.keep(&mut *connection).await?;
+        }
+        let number = kind.number();
+        kept = Some(kind);
         let summary = &workload.summary;
         let insert = sqlx::query(concat!(
             "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable, ",
@@ -275,7 +282,7 @@ pub(super) async fn insert_results(connection: &mut AnyConnection, run: &NewRun<
             .bind(&run.record.device.backend)
             .bind(run.submitted_unix_seconds)
             .bind(summary.samples_per_second.unwrap_or(0.0));
-        bind_listing(insert, run.record, summary, kind)
+        bind_listing(insert, run.record, summary, number)
             .bind(&run.submitter.word)
             .bind(run.submitter.day)
             .execute(&mut *connection)
