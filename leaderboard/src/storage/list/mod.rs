@@ -18,6 +18,9 @@ use super::values::{Statement, as_flag, flag, unknown_word};
 use super::{Storage, StorageError};
 use crate::figures::DeviceDescription;
 
+/// The part of what may be looked at that is looked at first.
+const FIRST_PORTION: u64 = 12;
+
 /// How much is looked at for one answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
@@ -76,6 +79,14 @@ struct Chosen {
     total: Option<u64>,
 }
 
+impl Chosen {
+    /// How many results to look at, first a few: most pages are full then.
+    fn portions(&self) -> impl Iterator<Item = u64> {
+        let first = self.is_cut.then_some(self.most / FIRST_PORTION);
+        first.into_iter().chain([self.most])
+    }
+}
+
 /// What a row shows, of the results that were chosen.
 const SHOWN: &str = concat!(
     "SELECT runs.run_id, results.workload, runs.backend, runs.adapter, runs.claimed_name, runs.client, ",
@@ -115,9 +126,15 @@ impl Storage {
         let after = wanted.after.as_ref();
         // One more tells whether there are more.
         let part = (wanted.skip, wanted.limit + 1);
-        let rows = conditions.rows(chosen.way, after, chosen.most, part, SHOWN);
-        let mut rows = rows.query().fetch_all(&mut *transaction).await?;
-        let is_full = rows.len() as u64 > wanted.limit;
+        let (mut rows, mut is_full) = (Vec::new(), false);
+        for most in chosen.portions() {
+            let statement = conditions.rows(chosen.way, after, most, part, SHOWN);
+            rows = statement.query().fetch_all(&mut *transaction).await?;
+            is_full = rows.len() as u64 > wanted.limit;
+            if is_full {
+                break;
+            }
+        }
         rows.truncate(usize::try_from(wanted.limit)?);
         let next = match rows.last() {
             Some(last) if is_full => Some((key(last, wanted.order)?, 0)),
