@@ -126,6 +126,15 @@ impl System {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_leaderboard_filters_by_every_family() {
+        let mut families = FAMILIES.iter().map(|(_, family)| family.name());
+        assert!(families.all(|name| results::BROWSERS.contains(&name)));
+        let mut systems = SYSTEMS.iter().map(|(_, system)| system.name());
+        assert!(systems.all(|name| results::SYSTEMS.contains(&name)));
+        assert_eq!((Family::Unknown.name(), System::Unknown.name()), (results::UNKNOWN, results::UNKNOWN));
+    }
+
     fn check(user_agent: &str, touch_points: u32, title: &str) {
         assert_eq!(Browser::from_user_agent(user_agent, touch_points).title(), title, "{user_agent}");
     }

@@ -3,9 +3,13 @@
 //! The names in the address begin with `leaderboard`, because `suite`, `precision` and others say what is trained
 //! ([`crate::options`]).
 
+pub mod runs;
+
 use engine::KNOWN_BACKENDS;
 use results::api::RankedClass;
 use results::{ClientKind, Precision};
+
+use runs::{DEVICE, LISTS, RunFilters, SINCE, UNTIL};
 
 /// Which of the two tables is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,8 +36,8 @@ impl Shown {
 /// The precisions that have places.
 pub const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F16];
 
-/// What is chosen; the first four belong to the devices, the last two to the runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is chosen; the first four belong to the devices, the others to the runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filters {
     pub shown: Shown,
     pub suite: &'static str,
@@ -44,6 +48,7 @@ pub struct Filters {
     pub network: Option<&'static str>,
     /// None for all back ends.
     pub backend: Option<&'static str>,
+    pub runs: RunFilters,
 }
 
 impl Default for Filters {
@@ -56,13 +61,18 @@ impl Default for Filters {
             precision: Precision::F32,
             network: None,
             backend: None,
+            runs: RunFilters::default(),
         }
     }
 }
 
 impl Filters {
     /// Names that mean something in the address.
-    pub const NAMES: [&str; 7] = [
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::NAMES.into_iter().chain(LISTS.map(|list| list.name)).chain([SINCE, UNTIL, DEVICE])
+    }
+
+    const NAMES: [&str; 7] = [
         "leaderboard",
         "leaderboard-suite",
         "leaderboard-class",
@@ -85,14 +95,14 @@ impl Filters {
                 "leaderboard-precision" => filters.precision = precision(value).unwrap_or(filters.precision),
                 "leaderboard-network" => filters.network = network(value),
                 "leaderboard-backend" => filters.backend = backend(value),
-                _ => {}
+                _ => filters.runs.set(name, value),
             }
         }
         filters
     }
 
     /// What the address has to say: names and values of what is not at its default.
-    pub fn pairs(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn pairs(&self) -> Vec<(&'static str, String)> {
         let usual = Self::default();
         let values = [
             (self.shown != usual.shown).then(|| self.shown.name()),
@@ -103,7 +113,8 @@ impl Filters {
             self.network,
             self.backend,
         ];
-        Self::NAMES.into_iter().zip(values).filter_map(|(name, value)| Some((name, value?))).collect()
+        let usual = Self::NAMES.into_iter().zip(values).filter_map(|(name, value)| Some((name, value?.to_owned())));
+        usual.chain(self.runs.pairs()).collect()
     }
 }
 
@@ -141,9 +152,11 @@ mod tests {
             precision: Precision::F16,
             network: Some("keras-mnist-mlp"),
             backend: Some("burn-wgpu"),
+            runs: runs::tests::all(),
         };
-        assert_eq!(chosen.pairs().len(), Filters::NAMES.len());
-        assert_eq!(Filters::from_pairs(chosen.pairs()), chosen);
+        let pairs = chosen.pairs();
+        assert_eq!(pairs.iter().map(|(name, _)| *name).collect::<Vec<_>>(), Filters::names().collect::<Vec<_>>());
+        assert_eq!(Filters::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str()))), chosen);
     }
 
     #[test]
@@ -151,18 +164,19 @@ mod tests {
         assert_eq!(Filters::default().pairs(), []);
         assert_eq!(Filters::from_pairs([]), Filters::default());
         let one = Filters { client: Some(ClientKind::Native), ..Filters::default() };
-        assert_eq!(one.pairs(), [("leaderboard-client", "native")]);
+        assert_eq!(one.pairs(), [("leaderboard-client", "native".to_owned())]);
     }
 
     #[test]
     fn what_is_unknown_is_shown_as_usual() {
-        let wrong = Filters::NAMES.map(|name| (name, "unheard-of"));
+        // Any word may be the key of a device.
+        let wrong = Filters::names().filter(|name| *name != DEVICE).map(|name| (name, "unheard-of"));
         assert_eq!(Filters::from_pairs(wrong), Filters::default());
         assert_eq!(Filters::from_pairs([("leaderboard-precision", "f64")]), Filters::default());
     }
 
     #[test]
     fn no_filter_changes_what_is_trained() {
-        assert!(Filters::NAMES.iter().all(|name| !RunOptions::NAMES.contains(name)));
+        assert!(Filters::names().all(|name| !RunOptions::NAMES.contains(&name)));
     }
 }

@@ -1,6 +1,6 @@
 //! Paths with queries, as the page asks the leaderboard.
 
-use results::api::{DistributionQuery, ListRuns, ModerationQuery, RankedClass, StandingsQuery};
+use results::api::{DistributionQuery, ListRuns, ModerationQuery, RankedClass, RunSort, StandingsQuery, Tier};
 use results::{ClientKind, Precision};
 
 /// The address of a list of runs.
@@ -12,8 +12,19 @@ pub fn runs(query: &ListRuns) -> String {
             ("workload", query.workload.clone()),
             ("backend", query.backend.clone()),
             ("precision", query.precision.map(Precision::name).map(str::to_owned)),
+            ("suite", query.suite.clone()),
+            ("device", query.device.clone()),
+            ("vendor", query.vendor.clone()),
+            ("browser", query.browser.clone()),
+            ("system", query.system.clone()),
+            ("client", query.client.map(ClientKind::name).map(str::to_owned)),
+            ("tier", query.tier.map(Tier::name).map(str::to_owned)),
+            ("since", query.since.clone()),
+            ("until", query.until.clone()),
             ("ranked", ranked),
             ("class", query.class.map(RankedClass::name).map(str::to_owned)),
+            ("sort", query.sort.map(RunSort::name).map(str::to_owned)),
+            ("cursor", query.cursor.clone()),
             ("limit", query.limit.map(|limit| limit.to_string())),
             ("offset", query.offset.map(|offset| offset.to_string())),
         ],

@@ -7,6 +7,18 @@ use serde_json::Value;
 /// Nothing is trained here.
 const NO_GPU: Setup = Setup { webgpu: false, ..Setup::USUAL };
 
+/// What the lists of the runs' filters show at first, in their order.
+const NOTHING_CHOSEN: [&str; 8] = [
+    "As usual",
+    "All suites",
+    "All precisions",
+    "Programs and browsers",
+    "All browsers",
+    "All systems",
+    "All vendors",
+    "All tiers",
+];
+
 /// Chooses among the buttons that look like one. They are transparent themselves, so that no role finds them.
 async fn choose(page: &Browser, title: &str) {
     let button = format!("//section[@id='leaderboard']//label[span='{title}']/input");
@@ -56,7 +68,46 @@ fn filters_are_kept_and_an_address_shows_what_its_sender_saw() {
         page.open(&format!("/?{sent}")).await;
         page.wait_for_text("#leaderboard .note", "fastest first").await;
         let seen = chosen(page).await;
-        assert_eq!(seen, serde_json::json!(["All runs", "MNIST, LeNet (Caffe)", "burn-wgpu"]));
+        let expected = ["All runs", "MNIST, LeNet (Caffe)", "burn-wgpu"].into_iter().chain(NOTHING_CHOSEN);
+        assert_eq!(seen, serde_json::json!(expected.collect::<Vec<_>>()));
+    });
+}
+
+#[test]
+fn filters_of_runs_are_in_the_address_and_can_be_used_with_the_keyboard() {
+    drive(NO_GPU, async |page| {
+        page.open("/?leaderboard=runs").await;
+        page.wait_for_text("#leaderboard .note", "newest first").await;
+        let summary = page.client().find(Locator::Css("#leaderboard summary")).await.unwrap();
+        summary.send_keys("\u{e007}").await.unwrap();
+        for (label, choice) in [("Browser", "Firefox"), ("System", "macOS"), ("Order", "Oldest first")] {
+            let list = format!("//section[@id='leaderboard']//label[span='{label}']/select");
+            let list = page.client().find(Locator::XPath(&list)).await.unwrap();
+            list.select_by_label(choice).await.unwrap();
+        }
+        page.wait_for_text("#leaderboard .note", "oldest first").await;
+        page.wait_for_text("table[aria-label=Leaderboard]", "No result fits").await;
+        let sent = address(page).await;
+        assert_eq!(
+            sent,
+            "leaderboard=runs&leaderboard-run-sort=oldest&leaderboard-run-browser=Firefox\
+             &leaderboard-run-system=macOS#leaderboard"
+        );
+        page.open("/").await;
+        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
+        page.open(&format!("/?{}", sent.replace('#', &format!("{more}#")))).await;
+        page.wait_for_text("#leaderboard .note", "oldest first").await;
+        let seen = chosen(page).await;
+        for choice in ["Oldest first", "Firefox", "macOS"] {
+            assert!(seen.as_array().unwrap().contains(&choice.into()), "{seen}");
+        }
+        let day = "() => document.querySelector('#leaderboard input[type=date]').value";
+        assert_eq!(page.call(day, Value::Null).await, "2026-11-01");
+        page.wait_for("link", "reported-unheard-of", PATIENCE).await;
+        page.click("button", "All devices").await;
+        page.wait_for_text("#leaderboard .note", "oldest first").await;
+        assert!(!address(page).await.contains("leaderboard-run-device"));
     });
 }
 

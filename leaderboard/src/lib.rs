@@ -6,6 +6,7 @@
 mod api;
 mod badge;
 mod clock;
+mod comparing;
 mod config;
 mod connections;
 mod data_sets;

@@ -1,13 +1,13 @@
 //! A board of any size, for measuring how the leaderboard bears it. No part of the interface.
 
 use results::RunRecord;
-use results::api::Tier;
+use results::api::{ListRuns, Tier};
 
 use crate::DatabaseAddress;
 use crate::fingerprint::fingerprint;
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, random_word};
-use crate::storage::{NewRun, Storage, Submitter};
+use crate::storage::{Bounds, NewRun, Storage, Submitter};
 
 /// A run as if it had been handed in and verified.
 pub struct PastRun {
@@ -76,6 +76,25 @@ impl Board {
     /// What the data base says.
     pub async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, String> {
         self.0.plans().await.map_err(|cause| cause.to_string())
+    }
+
+    /// The rows of a page, as run and workload, and the query of the next one; found within other bounds than usual: how
+    /// many results a filter may leave to be read at once, and how many are looked at for one answer.
+    ///
+    /// # Errors
+    /// What is wrong with the query, or what the data base says.
+    pub async fn page(
+        &self,
+        query: &ListRuns,
+        few: u64,
+        looked_at: u64,
+    ) -> Result<(Vec<(String, String)>, Option<ListRuns>), String> {
+        let wanted = crate::api::wanted(query).map_err(|refusal| format!("{refusal:?}"))?;
+        let bounds = Bounds { few, looked_at, looked_at_to_skip: looked_at };
+        let found = self.0.list_within(&wanted, bounds).await.map_err(|cause| cause.to_string())?;
+        let next = found.next.map(|(key, skip)| crate::api::next_page(query, &key, skip)).transpose();
+        let next = next.map_err(|cause| cause.to_string())?;
+        Ok((found.rows.into_iter().map(|row| (row.run_id, row.workload)).collect(), next))
     }
 
     pub async fn close(self) {

@@ -12,6 +12,8 @@
 //! | `GET /api/v1/distribution` | query of [`DistributionQuery`] | [`Distribution`] |
 //! | `GET /api/v1/devices/{key}` | – | [`DeviceSummary`] |
 //! | `GET /api/v1/moderation` | query of [`ModerationQuery`] | [`ModerationLog`] |
+//! | `GET /api/v1/devices/{key}/history` | query of [`DeviceHistoryQuery`] | [`DeviceHistory`] |
+//! | `GET /api/v1/compare` | query of [`ComparingQuery`] | [`Comparing`] |
 //! | `GET /api/v1/runs/{id}` | – | [`StoredRun`] |
 //! | `GET /api/v1/runs/{id}/standing` | – | [`RunStanding`] |
 //! | `GET /api/v1/runs/{id}/verdict` | – | [`Verdict`] |
@@ -36,13 +38,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod comparing;
 mod devices;
 mod distribution;
+mod history;
+mod list;
 mod moderation;
 mod standings;
 
+pub use comparing::{
+    ComparedFigure, ComparedSide, ComparedWorkload, Comparing, ComparingQuery, SideDifference, SideVerdict,
+};
 pub use devices::{BrowserTaxOfDevice, CategoryFigure, DeviceSummary};
 pub use distribution::{Distribution, DistributionQuery, RateBin, RunStanding, WorkloadStanding};
+pub use history::{DeviceHistory, DeviceHistoryQuery, HistoryCategory, HistoryLine};
+pub use list::{ListRuns, RunList, RunSort};
 pub use moderation::{Deed, ModerationEntry, ModerationLog, ModerationQuery};
 pub use standings::{
     Completion, DeviceSource, FigureOfDevice, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsQuery,
@@ -178,40 +188,6 @@ impl Tier {
             .into_iter()
             .find(|tier| tier.name() == name)
     }
-}
-
-/// Query of the list; everything is optional.
-///
-/// Results of one workload come fastest first. Rates of different workloads cannot be compared, so that a list without a
-/// workload has the newest first; `backend` and `precision` then mean nothing and are refused.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ListRuns {
-    /// Only this workload.
-    pub workload: Option<String>,
-    /// Only this back end.
-    pub backend: Option<String>,
-    /// Only this precision. A ranking has one: f32 where none is named.
-    pub precision: Option<Precision>,
-    /// Only results that may be ranked: standard, hardware, of windows that agree and a network that learned, and `proven`.
-    pub ranked: bool,
-    /// What is ranked, GPUs where none is named; only together with `ranked`.
-    pub class: Option<RankedClass>,
-    /// At most this many rows, 1 to 500; 100 when absent.
-    pub limit: Option<u32>,
-    /// Rows to leave out at the start, at most 10,000: whoever wants more wants the export.
-    pub offset: Option<u32>,
-}
-
-/// One page of the leaderboard.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RunList {
-    pub rows: Vec<RunRow>,
-    /// Rows there are without `limit` and `offset`. Counting ends at 10,000.
-    pub total: u64,
-    /// Whether there are more than `total`.
-    #[serde(default)]
-    pub more_than_total: bool,
 }
 
 /// One workload of one run.

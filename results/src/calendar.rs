@@ -32,6 +32,33 @@ impl Date {
         Self { year: year_of_era + era * 400 + i64::from(month <= 2), month: small(month), day: small(day) }
     }
 
+    /// The day that is written so, such as `2026-11-23`; nothing where no calendar has it.
+    pub fn from_iso(text: &str) -> Option<Self> {
+        let digits = |part: &str, length: usize| {
+            let only_digits = part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+            if only_digits { part.parse::<i64>().ok() } else { None }
+        };
+        let mut parts = text.split('-');
+        let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+        let small = |number: i64| u8::try_from(number).ok();
+        let date = Self { year: digits(year, 4)?, month: small(digits(month, 2)?)?, day: small(digits(day, 2)?)? };
+        // What is no day of the calendar, such as the 30th of February, comes back as another.
+        (parts.next().is_none() && Self::of(date.unix_seconds()) == date).then_some(date)
+    }
+
+    /// The moment at which the day begins, in seconds since 1970.
+    pub fn unix_seconds(self) -> f64 {
+        // The same algorithms, days_from_civil.
+        let Self { year, month, day } = self;
+        let (month, day) = (i64::from(month), i64::from(day));
+        let year = if month <= 2 { year - 1 } else { year };
+        let era = year.div_euclid(400);
+        let year_of_era = year.rem_euclid(400);
+        let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+        let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+        (era * 146_097 + day_of_era - 719_468) as f64 * 86_400.0
+    }
+
     /// Such as `2026-11-23`.
     pub fn iso(self) -> String {
         let Self { year, month, day } = self;
@@ -56,6 +83,26 @@ mod tests {
             (4_107_542_400.0, "2100-03-01"),
         ] {
             assert_eq!(Date::of(seconds).iso(), expected, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn a_day_is_read_as_it_is_written_and_begins_at_midnight() {
+        for days in (-200_000..200_000).step_by(13) {
+            let seconds = f64::from(days) * 86_400.0;
+            let date = Date::of(seconds + 86_399.0);
+            assert_eq!(date.unix_seconds().to_bits(), seconds.to_bits(), "{}", date.iso());
+            assert_eq!(Date::from_iso(&date.iso()), Some(date));
+        }
+    }
+
+    #[test]
+    fn what_no_calendar_has_is_no_day() {
+        for text in ["", "2026", "2026-11", "2026-02-29", "2026-13-01", "2026-00-10", "2026-1-1", "2026-11-23-1"] {
+            assert_eq!(Date::from_iso(text), None, "{text}");
+        }
+        for text in ["+026-11-23", "20261123", "2026-11-2３", "yesterday", "02026-11-23"] {
+            assert_eq!(Date::from_iso(text), None, "{text}");
         }
     }
 

@@ -36,7 +36,7 @@ pub use device::{Adapter, Device, DeviceKind, Precision};
 pub use metric::{Better, METRICS, Metric, Unit, metric};
 pub use obstacle::{Obstacle, obstacle};
 pub use phase::Phase;
-pub use provenance::{Client, ClientKind, Provenance};
+pub use provenance::{BROWSERS, Client, ClientKind, Provenance, SYSTEMS, UNKNOWN, VENDORS};
 pub use record::{
     ColdStart, CurvePoint, Epoch, Evaluation, OLDEST_SCHEMA_VERSION, Outcome, PeakSample, Resources, RunRecord,
     SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,

@@ -16,6 +16,15 @@ pub struct Provenance {
     pub client: Client,
 }
 
+/// The families of browsers that records name; whatever is none of them is [`UNKNOWN`].
+pub const BROWSERS: [&str; 6] = ["Chrome", "Edge", "Firefox", "Opera", "Safari", "Samsung Internet"];
+/// The families of operating systems, likewise.
+pub const SYSTEMS: [&str; 5] = ["Android", "Linux", "Windows", "iOS", "macOS"];
+/// The makers of GPUs that the leaderboard tells apart.
+pub const VENDORS: [&str; 8] = ["AMD", "Apple", "Arm", "Imagination", "Intel", "NVIDIA", "Qualcomm", "Samsung"];
+/// A browser or a system that is none of those that we know.
+pub const UNKNOWN: &str = "unknown";
+
 /// The program that ran the engine. No user-agent string: family and major version only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +38,23 @@ pub struct Client {
     pub operating_system: String,
     /// Logical processors, where offered.
     pub logical_processors: Option<u32>,
+}
+
+impl Client {
+    /// The family of the browser; nothing for a program that is none.
+    pub fn browser(&self) -> Option<&'static str> {
+        (self.kind == ClientKind::Browser).then(|| known(&BROWSERS, &self.name).unwrap_or(UNKNOWN))
+    }
+
+    /// The family of the operating system.
+    pub fn system(&self) -> &'static str {
+        known(&SYSTEMS, &self.operating_system).unwrap_or(UNKNOWN)
+    }
+}
+
+/// The one of these words, in whatever case it is written.
+fn known(words: &[&'static str], word: &str) -> Option<&'static str> {
+    words.iter().copied().find(|known| known.eq_ignore_ascii_case(word.trim()))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,5 +76,27 @@ impl ClientKind {
     /// The one of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Browser, Self::Native].into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_known_and_versions_make_no_difference() {
+        let mut client = Client {
+            kind: ClientKind::Browser,
+            name: "firefox".to_owned(),
+            version: "142".to_owned(),
+            operating_system: "Linux".to_owned(),
+            logical_processors: None,
+        };
+        assert_eq!((client.browser(), client.system()), (Some("Firefox"), "Linux"));
+        client.name = "Browser of the year".to_owned();
+        client.operating_system = "Example OS".to_owned();
+        assert_eq!((client.browser(), client.system()), (Some(UNKNOWN), UNKNOWN));
+        client.kind = ClientKind::Native;
+        assert_eq!(client.browser(), None);
     }
 }

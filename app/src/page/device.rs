@@ -5,16 +5,19 @@ use leptos::task::spawn_local;
 use results::api::{BrowserTaxOfDevice, DeviceSource, DeviceSummary};
 
 use super::device_figures::DeviceFigures;
+use super::history::History;
 use super::place_tables::chip;
 use super::run_table::{First, RunTable};
+use crate::filters::runs::DEVICE;
 use crate::platform::{self, Refusal};
 use crate::{standing, text};
 
 #[component]
 pub(super) fn DevicePage(key: String) -> impl IntoView {
     let loaded = RwSignal::new(None::<Result<DeviceSummary, Refusal>>);
+    let asked = key.clone();
     spawn_local(async move {
-        let answer = platform::device(&key).await;
+        let answer = platform::device(&asked).await;
         if let Ok(device) = &answer {
             platform::set_title(&device.device_name);
         }
@@ -23,7 +26,7 @@ pub(super) fn DevicePage(key: String) -> impl IntoView {
     move || match loaded.get() {
         None => view! { <p class="note">"Loading …"</p> }.into_any(),
         Some(Err(refusal)) => view! { <NoDevice refusal /> }.into_any(),
-        Some(Ok(device)) => view! { <Device device /> }.into_any(),
+        Some(Ok(device)) => view! { <Device device key=key.clone() /> }.into_any(),
     }
 }
 
@@ -44,7 +47,11 @@ fn NoDevice(refusal: Refusal) -> impl IntoView {
 }
 
 #[component]
-fn Device(device: DeviceSummary) -> impl IntoView {
+fn Device(
+    device: DeviceSummary,
+    /// As it is written in an address.
+    key: String,
+) -> impl IntoView {
     let DeviceSummary {
         merged_keys, device_name, device_source, vendor, inferred, figures, browser_taxes, recent, ..
     } = device;
@@ -77,10 +84,14 @@ fn Device(device: DeviceSummary) -> impl IntoView {
             {merged}
             <DeviceFigures figures />
             <BrowserTaxes taxes=browser_taxes />
+            <History key=key.clone() />
             <h3>"Latest results"</h3>
             <p class="note">"Of whatever tier, newest first. Only proven ones count in the figures above."</p>
             <RunTable rows=recent first=First::Network label="Latest results" own=None />
             <div class="row">
+                <a class="button quiet" href=format!("/?leaderboard=runs&{DEVICE}={key}#leaderboard")>
+                    "All runs of this device"
+                </a>
                 <a class="button quiet" href="/#leaderboard">"All devices"</a>
             </div>
         </section>

@@ -8,6 +8,7 @@ use results::{ClientKind, Precision};
 use super::choice::choice;
 use super::places::Places;
 use super::runs::Runs;
+use crate::filters::runs::RunFilters;
 use crate::filters::{Filters, Shown};
 use crate::platform;
 
@@ -25,6 +26,7 @@ pub(super) struct Chosen {
     pub(super) precision: RwSignal<Precision>,
     pub(super) network: RwSignal<Option<&'static str>>,
     pub(super) backend: RwSignal<Option<&'static str>>,
+    pub(super) runs: RwSignal<RunFilters>,
 }
 
 impl Chosen {
@@ -37,6 +39,7 @@ impl Chosen {
             precision: RwSignal::new(filters.precision),
             network: RwSignal::new(filters.network),
             backend: RwSignal::new(filters.backend),
+            runs: RwSignal::new(filters.runs),
         }
     }
 
@@ -49,6 +52,7 @@ impl Chosen {
             precision: self.precision.get(),
             network: self.network.get(),
             backend: self.backend.get(),
+            runs: self.runs.get(),
         }
     }
 }

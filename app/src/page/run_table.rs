@@ -37,11 +37,14 @@ pub(super) fn RunTable(
     first: First,
     label: &'static str,
     #[prop(optional_no_strip)] own: Option<String>,
+    /// What stands in an empty table.
+    #[prop(default = "No result yet. Yours can be the first: run the benchmark and upload it.")]
+    nothing: &'static str,
 ) -> impl IntoView {
     let metrics: Vec<&'static Metric> = FIGURES.iter().filter_map(|id| metric(id)).collect();
     let columns = first.columns().len() + metrics.len() + 3;
     let empty = rows.is_empty();
-    let nothing = empty.then_some("No result yet. Yours can be the first: run the benchmark and upload it.");
+    let nothing = empty.then_some(nothing);
     let rows = rows.into_iter().map(|row| {
         let own = own.as_ref() == Some(&row.run_id);
         view! { <Row row first own /> }

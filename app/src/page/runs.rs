@@ -2,102 +2,154 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::api::{ListRuns, RunList};
+use results::api::{ListRuns, RunList, RunSort};
 
 use super::leaderboard::Chosen;
-use super::more::{MOST_ROWS, ShowMore};
+use super::run_filters::{Filters, OneDevice};
 use super::run_table::{First, RunTable};
-use super::select::select;
-use crate::{filters, platform, text};
+use crate::filters::runs::order;
+use crate::{platform, text};
 
-/// Rows at first.
+/// Rows at first, and how many more at a time.
 const ROWS: u32 = 25;
+const MORE_ROWS: u32 = 100;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Loaded {
     NotYet,
-    Rows {
-        list: RunList,
-        /// Whether they are of one network, fastest first.
-        of_network: bool,
-    },
+    Rows(Listed),
     Refused(String),
+}
+
+/// The pages that have come so far.
+#[derive(Clone, Debug, PartialEq)]
+struct Listed {
+    /// All their rows, and what the last one said beside its own.
+    list: RunList,
+    query: ListRuns,
+    /// Whether the leaderboard looked at many results for the last page and did not find enough.
+    looking: bool,
+}
+
+impl Listed {
+    fn new(query: ListRuns, list: RunList) -> Self {
+        let looking = is_looking(&list, query.limit);
+        Self { list, query, looking }
+    }
+
+    fn add(&mut self, page: RunList) {
+        self.looking = is_looking(&page, Some(MORE_ROWS));
+        self.list.rows.extend(page.rows);
+        self.list.next = page.next;
+    }
+}
+
+fn is_looking(page: &RunList, limit: Option<u32>) -> bool {
+    page.next.is_some() && limit.is_some_and(|limit| page.rows.len() < limit as usize)
 }
 
 #[component]
 pub(super) fn Runs(chosen: Chosen, uploaded: RwSignal<Option<String>>) -> impl IntoView {
-    let limit = RwSignal::new(ROWS);
     let loaded = RwSignal::new(Loaded::NotYet);
     let request = StoredValue::new(0_u32);
-    Effect::new(move |_| {
-        let query = query(chosen, limit.get());
-        uploaded.track();
+    // Answers may overtake each other, or come when other tables are shown; only the last question counts.
+    let ask = move |query: ListRuns, put: fn(&mut Loaded, ListRuns, RunList)| {
         request.update_value(|number| *number += 1);
         let number = request.get_value();
         spawn_local(async move {
-            let answer = match platform::list(&query).await {
-                Ok(list) => Loaded::Rows { list, of_network: query.workload.is_some() },
-                Err(refusal) => Loaded::Refused(format!("The results cannot be shown: {refusal}.")),
-            };
-            // Answers may overtake each other, or come when other tables are shown; only the last question counts.
-            if request.try_get_value() == Some(number) {
-                loaded.set(answer);
+            let answer = platform::list(&query).await;
+            if request.try_get_value() != Some(number) {
+                return;
             }
+            loaded.update(|loaded| match answer {
+                Ok(list) => put(loaded, query, list),
+                Err(refusal) => *loaded = Loaded::Refused(format!("The results cannot be shown: {refusal}.")),
+            });
         });
+    };
+    Effect::new(move |_| {
+        uploaded.track();
+        let query = ListRuns { limit: Some(ROWS), ..query(chosen) };
+        ask(query, |loaded, query, list| *loaded = Loaded::Rows(Listed::new(query, list)));
     });
-    let more = Memo::new(move |_| {
-        loaded.with(|loaded| matches!(loaded, Loaded::Rows { list, .. } if has_more(list, limit.get())))
+    let more = move |_| {
+        let next = loaded.with_untracked(|loaded| match loaded {
+            Loaded::Rows(listed) => Some(ListRuns {
+                limit: Some(MORE_ROWS),
+                cursor: Some(listed.list.next.clone()?),
+                ..listed.query.clone()
+            }),
+            Loaded::NotYet | Loaded::Refused(_) => None,
+        });
+        if let Some(query) = next {
+            ask(query, |loaded, _, page| {
+                if let Loaded::Rows(listed) = loaded {
+                    listed.add(page);
+                }
+            });
+        }
+    };
+    // What the button does; nothing where there is no more. It stands beside what is loaded and not in it, so that it keeps
+    // the keyboard's place.
+    let title = Memo::new(move |_| {
+        loaded.with(|loaded| match loaded {
+            Loaded::Rows(Listed { list, looking, .. }) if list.next.is_some() => {
+                Some(if *looking { "Look further" } else { "Show more" })
+            }
+            _ => None,
+        })
     });
     view! {
         <Filters chosen />
+        <OneDevice chosen />
         {move || match loaded.get() {
             Loaded::NotYet => view! { <p class="note">"Loading …"</p> }.into_any(),
             Loaded::Refused(sentence) => view! { <p class="refusal">{sentence}</p> }.into_any(),
-            Loaded::Rows { list, of_network } => view! { <Listed list of_network own=uploaded.get() /> }.into_any(),
+            Loaded::Rows(listed) => {
+                let filtered = chosen.runs.with_untracked(|runs| runs.any());
+                view! { <Shown listed filtered own=uploaded.get() /> }.into_any()
+            }
         }}
-        <ShowMore more limit />
+        <Show when=move || title.get().is_some()>
+            <div class="row">
+                <button class="button quiet" type="button" on:click=more>{move || title.get()}</button>
+            </div>
+        </Show>
     }
 }
 
-/// Rates of different networks cannot be compared, so that all networks together are a list of what is new, which knows no
-/// back ends.
-fn query(chosen: Chosen, limit: u32) -> ListRuns {
-    let network = chosen.network.get();
-    let backend = chosen.backend.get().filter(|_| network.is_some());
-    ListRuns {
-        workload: network.map(str::to_owned),
-        backend: backend.map(str::to_owned),
-        limit: Some(limit),
-        ..ListRuns::default()
-    }
-}
-
-fn has_more(list: &RunList, limit: u32) -> bool {
-    limit < MOST_ROWS && list.total > list.rows.len() as u64
+fn query(chosen: Chosen) -> ListRuns {
+    chosen.runs.with(|runs| runs.query(chosen.network.get(), chosen.backend.get()))
 }
 
 #[component]
-fn Filters(chosen: Chosen) -> impl IntoView {
-    let networks = filters::networks().map(|name| (Some(name), text::workload_title(name)));
-    let networks = std::iter::once((None, "All networks".to_owned())).chain(networks).collect();
-    let backends = engine::KNOWN_BACKENDS.iter().map(|known| (Some(known.name), known.name.to_owned()));
-    let backends: Vec<_> = std::iter::once((None, "All back ends".to_owned())).chain(backends).collect();
-    let of_network = Memo::new(move |_| chosen.network.get().is_some());
-    view! {
-        <div class="filters">
-            {select("Network", networks, chosen.network)}
-            <Show when=move || of_network.get()>{select("Back end", backends.clone(), chosen.backend)}</Show>
-        </div>
-    }
-}
-
-#[component]
-fn Listed(list: RunList, of_network: bool, own: Option<String>) -> impl IntoView {
+fn Shown(listed: Listed, filtered: bool, own: Option<String>) -> impl IntoView {
+    let Listed { list, query, looking } = listed;
     let results = text::results_listed(list.total, list.more_than_total);
-    let (order, first) =
-        if of_network { ("fastest first", First::Device) } else { ("newest first", First::DeviceAndNetwork) };
+    let of_network = query.workload.is_some();
+    let by_default = if of_network { RunSort::Fastest } else { RunSort::Newest };
+    let order = order(query.sort.unwrap_or(by_default)).to_lowercase();
+    let first = match (query.device.is_some(), of_network) {
+        (true, _) => First::Network,
+        (false, true) => First::Device,
+        (false, false) => First::DeviceAndNetwork,
+    };
+    let nothing = if looking {
+        "Nothing that fits among those that were looked at. Look further, or choose less."
+    } else if filtered || of_network {
+        "No result fits. Choose less, or run the benchmark and upload yours."
+    } else {
+        "No result yet. Yours can be the first: run the benchmark and upload it."
+    };
+    let counted = if looking && list.more_than_total {
+        format!("{} so far", text::counted(list.rows.len() as u64, "result"))
+    } else {
+        results
+    };
     view! {
-        <p class="note">{format!("{results}, {order}. Places belong to devices and are under “Devices”.")}</p>
-        <RunTable rows=list.rows first label="Leaderboard" own />
+        <p class="note" aria-live="polite">
+            {format!("{counted}, {order}. Places belong to devices and are under “Devices”.")}
+        </p>
+        <RunTable rows=list.rows first label="Leaderboard" own nothing />
     }
 }

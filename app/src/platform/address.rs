@@ -23,13 +23,13 @@ pub(crate) fn origin() -> String {
 
 /// The options of a run that the address sets.
 pub(crate) fn options_in_address() -> Result<RunOptions, String> {
-    let pairs = pairs(&RunOptions::NAMES);
+    let pairs = pairs(RunOptions::NAMES);
     RunOptions::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
 }
 
 /// What of the leaderboard the address asks to see.
 pub(crate) fn filters_in_address() -> Filters {
-    let pairs = pairs(&Filters::NAMES);
+    let pairs = pairs(Filters::names());
     Filters::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
 }
 
@@ -37,8 +37,8 @@ pub(crate) fn filters_in_address() -> Filters {
 pub(crate) fn keep_filters(filters: &Filters) {
     let Some(parameters) = parameters() else { return };
     let before = String::from(parameters.to_string());
-    Filters::NAMES.iter().for_each(|name| parameters.delete(name));
-    filters.pairs().into_iter().for_each(|(name, value)| parameters.append(name, value));
+    Filters::names().for_each(|name| parameters.delete(name));
+    filters.pairs().into_iter().for_each(|(name, value)| parameters.append(name, &value));
     let query = String::from(parameters.to_string());
     if query == before {
         return;
@@ -54,7 +54,7 @@ fn parameters() -> Option<UrlSearchParams> {
 }
 
 /// Those parameters of the address that have one of these names.
-fn pairs(names: &[&'static str]) -> Vec<(&'static str, String)> {
+fn pairs(names: impl IntoIterator<Item = &'static str>) -> Vec<(&'static str, String)> {
     let Some(parameters) = parameters() else { return Vec::new() };
-    names.iter().filter_map(|name| Some((*name, parameters.get(name)?))).collect()
+    names.into_iter().filter_map(|name| Some((name, parameters.get(name)?))).collect()
 }

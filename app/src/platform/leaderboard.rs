@@ -4,9 +4,9 @@ use std::fmt;
 
 use results::Suite;
 use results::api::{
-    AcceptedRun, DataSetList, DeviceSummary, Distribution, DistributionQuery, ErrorBody, IDEMPOTENCY_KEY, ListRuns,
-    ModerationLog, ModerationQuery, RunList, RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun,
-    Verdict,
+    AcceptedRun, DataSetList, DeviceHistory, DeviceSummary, Distribution, DistributionQuery, ErrorBody,
+    IDEMPOTENCY_KEY, ListRuns, ModerationLog, ModerationQuery, RunList, RunStanding, Standings, StandingsQuery,
+    StartRun, StartedRun, StoredRun, Verdict,
 };
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
@@ -91,6 +91,11 @@ pub(crate) async fn device(key: &str) -> Result<DeviceSummary, Refusal> {
 /// What moderators did, the newest first.
 pub(crate) async fn moderation(query: &ModerationQuery) -> Result<ModerationLog, Refusal> {
     get(&queries::moderation(query)).await
+}
+
+/// How the figures of a device changed, in the category in which it has most runs.
+pub(crate) async fn history(key: &str) -> Result<DeviceHistory, Refusal> {
+    get(&format!("/api/v1/devices/{key}/history")).await
 }
 
 pub(crate) async fn stored(run_id: &str) -> Result<StoredRun, Refusal> {

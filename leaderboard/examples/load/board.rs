@@ -20,6 +20,11 @@ const YEAR: f64 = 365.0 * 86_400.0;
 /// One run in so many is of the complete suite.
 const ONE_COMPLETE_IN: u64 = 5;
 
+/// What one run in so many has.
+const ONE_RARE_IN: usize = 5000;
+const RARE_BROWSER: &str = "Opera";
+const RARE_BACKEND: &str = "burn-cuda";
+
 /// Runs of a suite by which the server is asked.
 const KEPT: usize = 1000;
 
@@ -113,6 +118,7 @@ fn key(name: &str) -> String {
     words.join("-")
 }
 
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of small numbers")]
 fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
     let mut record = template.clone();
     record.seed = u32::try_from(number % (1 << 32)).expect("it is below");
@@ -122,9 +128,13 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
     let in_browser = random.share() < 0.6;
     if in_browser {
         record.provenance.client.kind = ClientKind::Browser;
-        record.provenance.client.name = ["Chrome", "Firefox", "Edge", "Safari"][random.below(4)].to_owned();
+        let few = random.below(ONE_RARE_IN) == 0;
+        record.provenance.client.name =
+            if few { RARE_BROWSER } else { ["Chrome", "Firefox", "Edge", "Safari"][random.below(4)] }.to_owned();
     }
-    let backend = ["wgsl", "wgsl", "wgsl", "burn-wgpu"][random.below(4)];
+    record.provenance.client.operating_system = ["Linux", "Windows", "Windows", "macOS"][random.below(4)].to_owned();
+    let few = random.below(ONE_RARE_IN) == 0;
+    let backend = if few { RARE_BACKEND } else { ["wgsl", "wgsl", "wgsl", "burn-wgpu"][random.below(4)] };
     record.device.backend = backend.to_owned();
     record.device.requested_backend = backend.to_owned();
     let precision = if random.share() < 0.1 { Precision::F16 } else { Precision::F32 };
@@ -143,7 +153,10 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
         95..98 => Tier::Flagged,
         _ => Tier::Hidden,
     };
-    let submitted_unix_seconds = NOW - 3.0 * YEAR * random.share();
+    let age = random.share();
+    record.provenance.engine_version = format!("0.{}.0", random.below(3) + (20.0 * (1.0 - age)) as usize);
+    record.device.adapter.driver = format!("example {}", 500 + random.below(3) + (30.0 * (1.0 - age)) as usize);
+    let submitted_unix_seconds = NOW - 3.0 * YEAR * age;
     PastRun { record, tier, submitted_unix_seconds, submitter: format!("{:016x}", number / 4 * 3) }
 }
 

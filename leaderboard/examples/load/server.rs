@@ -84,10 +84,23 @@ impl Client {
     /// # Panics
     /// At any other status than the one expected: what is measured is what works.
     pub(crate) fn send(&self, method: &str, path: &str, body: Option<&[u8]>, expected: u16) -> Vec<u8> {
+        self.ask(method, path, body, if body.is_none() { "gzip" } else { "identity" }, expected)
+    }
+
+    pub(crate) fn get(&self, path: &str) {
+        self.send("GET", path, None, 200);
+    }
+
+    /// The answer, as it is before it is packed.
+    pub(crate) fn read(&self, path: &str) -> Vec<u8> {
+        self.ask("GET", path, None, "identity", 200)
+    }
+
+    fn ask(&self, method: &str, path: &str, body: Option<&[u8]>, encoding: &str, expected: u16) -> Vec<u8> {
         let request = Request::builder()
             .method(method)
             .uri(format!("http://{}{path}", self.address))
-            .header("accept-encoding", if body.is_none() { "gzip" } else { "identity" })
+            .header("accept-encoding", encoding)
             .header("content-type", "application/json");
         let answer = match body {
             None => self.agent.run(request.body(()).expect("a request")),
@@ -98,9 +111,5 @@ impl Client {
         answer.body_mut().as_reader().read_to_end(&mut read).expect("the whole answer");
         assert_eq!(answer.status().as_u16(), expected, "{method} {path}: {}", String::from_utf8_lossy(&read));
         read
-    }
-
-    pub(crate) fn get(&self, path: &str) {
-        self.send("GET", path, None, 200);
     }
 }

@@ -9,14 +9,13 @@ use axum::http::StatusCode;
 use results::api::{BrowserTaxOfDevice, CategoryFigure, DeviceSummary};
 
 use super::Leaderboard;
+use super::list::is_device_key;
 use crate::error::ApiError;
 use crate::figures::DeviceFigure;
 use crate::ranking::{self, BrowserTax, Category, browser_taxes};
 use crate::standings::{key, places_of, told};
 use crate::storage::{StorageError, TableQuery};
 
-/// Longer than any name that a record may have.
-const LONGEST_KEY: usize = 1000;
 /// Results of the device that are shown.
 const RECENT: u32 = 20;
 
@@ -26,11 +25,7 @@ pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     key: Result<Path<String>, PathRejection>,
 ) -> Result<Json<DeviceSummary>, ApiError> {
-    let Path(key) = key.map_err(|_rejected| unknown_device())?;
-    if key.len() > LONGEST_KEY || !key.chars().all(|letter| letter.is_alphanumeric() || letter == '-') {
-        return Err(unknown_device());
-    }
-    let key = leaderboard.storage.grouped_as(&key).await?;
+    let key = leaderboard.storage.grouped_as(&device_key(key)?).await?;
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
     let rows = leaderboard.storage.figures_of_device(&key).await?;
     let figures = with_places(&leaderboard, &rows).await?;
@@ -47,7 +42,13 @@ pub(crate) async fn show(
     }))
 }
 
-fn unknown_device() -> ApiError {
+/// The key in an address.
+pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<String, ApiError> {
+    let Path(key) = key.map_err(|_rejected| unknown_device())?;
+    if is_device_key(&key) { Ok(key) } else { Err(unknown_device()) }
+}
+
+pub(super) fn unknown_device() -> ApiError {
     ApiError::new(
         StatusCode::NOT_FOUND,
         "unknown_device",

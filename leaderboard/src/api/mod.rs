@@ -3,11 +3,15 @@
 mod badge;
 mod body;
 mod checkpoints;
+mod compare;
+mod cursor;
 mod data_sets;
 mod devices;
 mod distribution;
 mod export;
+mod history;
 mod idempotency_key;
+mod list;
 mod moderation;
 mod openapi;
 mod run_id;
@@ -24,6 +28,7 @@ use axum::middleware::from_fn;
 use axum::routing::{get, post, put};
 
 pub(crate) use export::{ExportPlaces, PARQUET};
+pub(crate) use list::{next_page, wanted};
 
 use crate::clock::Clock;
 use crate::data_sets::DataFolder;
@@ -57,7 +62,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
     Router::new()
         .route("/", get(openapi::html))
         .route("/v1/openapi.json", get(openapi::json))
-        .route("/v1/runs", get(runs::list).post(submissions::start))
+        .route("/v1/runs", get(list::show).post(submissions::start))
         .route("/v1/runs/import", post(submissions::import))
         .route("/v1/runs/{id}", get(runs::show).put(submissions::upload).delete(runs::delete))
         .route("/v1/runs/{id}/checkpoints", post(checkpoints::tell))
@@ -70,6 +75,8 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/distribution", get(distribution::show))
         .route("/v1/devices/{key}", get(devices::show))
         .route("/v1/moderation", get(moderation::log))
+        .route("/v1/devices/{key}/history", get(history::show))
+        .route("/v1/compare", get(compare::show))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/export/about", get(export::about))
         .route("/v1/snapshots", get(snapshots::list))

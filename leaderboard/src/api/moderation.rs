@@ -6,7 +6,8 @@ use axum::extract::{Query, State};
 use results::api::{ModerationLog, ModerationQuery};
 
 use super::Leaderboard;
-use super::runs::{LARGEST_OFFSET, MOST_ROWS, bad_query, read_query};
+use super::list::{LARGEST_OFFSET, MOST_ROWS};
+use super::runs::{bad_query, read_query};
 use crate::error::ApiError;
 use crate::validation::{Checked, FieldPath};
 

@@ -6,26 +6,12 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use results::api::{ListRuns, RunList, StoredRun, Verdict};
+use results::api::{StoredRun, Verdict};
 
 use super::Leaderboard;
 use super::run_id::RunId;
 use crate::error::ApiError;
 use crate::secrets;
-use crate::validation::{self, FieldPath};
-
-pub(super) const MOST_ROWS: u64 = 500;
-/// Nobody pages further than this; every row before a page is counted again.
-pub(super) const LARGEST_OFFSET: u64 = 10_000;
-
-pub(crate) async fn list(
-    State(leaderboard): State<Leaderboard>,
-    query: Result<Query<ListRuns>, QueryRejection>,
-) -> Result<Json<RunList>, ApiError> {
-    let query = read_query(query)?;
-    check(&query).map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
-    Ok(Json(leaderboard.storage.list(&query).await?))
-}
 
 /// The query, or what is wrong with it.
 pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, ApiError> {
@@ -34,27 +20,6 @@ pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T
         bad_query(format!("The query cannot be read: {cause}."))
     })?;
     Ok(query)
-}
-
-fn check(query: &ListRuns) -> validation::Checked {
-    let path = FieldPath::ROOT;
-    if let Some(workload) = &query.workload {
-        path.field("workload").name(workload)?;
-    }
-    if let Some(backend) = &query.backend {
-        path.field("backend").name(backend)?;
-    }
-    let alone = query.workload.is_none() && (query.backend.is_some() || query.precision.is_some());
-    if alone {
-        let field = if query.backend.is_some() { "backend" } else { "precision" };
-        let message = "Name a `workload` as well: rates of different workloads cannot be compared.";
-        return path.field(field).refuse("bad_query", message);
-    }
-    if query.class.is_some() && !query.ranked {
-        return path.field("class").refuse("bad_query", "A class is one of rankings: ask for `ranked=true` as well.");
-    }
-    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MOST_ROWS)?;
-    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
 }
 
 pub(super) fn bad_query(message: impl Into<String>) -> ApiError {

@@ -8,7 +8,8 @@ use results::api::{RankedClass, ScoreTable, Standings, StandingsQuery, Standings
 use results::{ClientKind, Precision, Suite};
 
 use super::Leaderboard;
-use super::runs::{MOST_ROWS, bad_query, read_query};
+use super::list::MOST_ROWS;
+use super::runs::{bad_query, read_query};
 use crate::error::ApiError;
 use crate::ranking::reference_of;
 use crate::standings::lines;

@@ -71,6 +71,13 @@ mod tests {
     }
 
     #[test]
+    fn everybody_knows_the_same_vendors() {
+        let mut names = Vendor::ALL.map(Vendor::name);
+        names.sort_unstable();
+        assert_eq!(names, results::VENDORS);
+    }
+
+    #[test]
     fn browsers_drivers_and_pci_numbers_mean_the_same_vendor() {
         for (word, vendor) in
             [("nvidia", Vendor::Nvidia), ("img-tec", Vendor::Imagination), ("0x144d", Vendor::Samsung)]

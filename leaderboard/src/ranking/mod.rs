@@ -2,12 +2,13 @@
 //!
 //! Runs are compared only inside one [`Category`]. Of each device's runs, [`voices`] lets a submitter count once a day,
 //! [`figure`] makes the median with its spread, [`outliers`] marks what a person should look at, and [`places`] orders
-//! the devices. [`score`], [`histogram`] and [`browser_tax`] answer the questions that remain; [`submitter`] tells who
+//! the devices. [`score`], [`histogram`], [`history`](mod@history) and [`browser_tax`] answer the questions that remain; [`submitter`] tells who
 //! counts as one without knowing anybody.
 
 pub mod browser_tax;
 pub mod figure;
 pub mod histogram;
+pub mod history;
 pub mod outliers;
 pub mod places;
 pub mod run;
@@ -18,6 +19,7 @@ pub mod voices;
 pub use browser_tax::{BrowserTax, browser_taxes};
 pub use figure::{Completion, DeviceFigure, Figure};
 pub use histogram::{Bin, Histogram};
+pub use history::{Group, PastRun, history};
 pub use outliers::{THRESHOLD, modified_z_scores, outliers};
 pub use places::{Placed, places};
 pub use run::{Category, ProvenRun};

@@ -4,7 +4,7 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::runs::{insert_results, insert_run};
 use super::submitters::{count_announced, count_finished};
-use super::{NewRun, Storage, StorageError, figures, list, moderation, refreshing};
+use super::{NewRun, Storage, StorageError, figures, history, list, moderation, refreshing};
 
 impl Storage {
     /// Stores them all or none.
@@ -34,9 +34,14 @@ impl Storage {
         let mut plans = Vec::new();
         let mut transaction = self.reading().await?;
         sqlx::query(self.dialect.before_explaining).execute(&mut *transaction).await?;
-        let queries = list::all_queries().into_iter().chain(figures::all_queries()).chain(refreshing::all_queries());
-        let queries = queries.chain(moderation::all_queries());
-        for (query, parameters) in queries {
+        let queries = [
+            list::all_queries(),
+            history::all_queries(),
+            figures::all_queries(),
+            refreshing::all_queries(),
+            moderation::all_queries(),
+        ];
+        for (query, parameters) in queries.into_iter().flatten() {
             // A plan for these very values: where they were parameters, PostgreSQL would plan for any.
             let filled = parameters
                 .iter()

@@ -141,6 +141,11 @@ async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result
         .bind(described.try_get::<Option<&str>, _>("vendor")?)
         .execute(&mut *connection)
         .await?;
+    sqlx::query("UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)")
+        .bind(into)
+        .bind(from)
+        .execute(&mut *connection)
+        .await?;
     let merged = sqlx::query("UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2")
         .bind(into)
         .bind(from)
@@ -156,6 +161,12 @@ async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Me
         .fetch_optional(&mut *connection)
         .await?;
     let Some(alias) = alias else { return Ok(None) };
+    sqlx::query(
+        "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)",
+    )
+    .bind(key)
+    .execute(&mut *connection)
+    .await?;
     let separated =
         sqlx::query("UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1")
             .bind(key)

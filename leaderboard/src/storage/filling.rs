@@ -1,11 +1,14 @@
 //! Fills the columns that runs are grouped by, for runs that were stored before there were any.
 
 use results::RunRecord;
+use results::api::Tier;
 use sqlx::{AnyConnection, Connection, Row};
 
 use super::StorageError;
 use super::grouping::{self, grouping_columns, grouping_values};
-use super::ranked::place;
+use super::kinds::Kind;
+use super::listing::{bind_listing, listing_columns};
+use super::ranked::{list_anew, place};
 use super::runs::tier;
 use crate::limits::day_of;
 
@@ -47,6 +50,49 @@ pub(super) async fn fill(connection: &mut AnyConnection) -> Result<u64, StorageE
             filled += update.execute(&mut *transaction).await?.rows_affected();
             // The class of a device, on which a ranking depends, is known only now.
             place(&mut transaction, run_id, None, tier(row)?).await?;
+        }
+        transaction.commit().await?;
+    }
+}
+
+const PORTION_WITHOUT_KIND: &str = "SELECT run_id, tier, record FROM runs WHERE run_id IN \
+     (SELECT DISTINCT run_id FROM results WHERE kind = 0 AND run_id > $1 ORDER BY run_id LIMIT $2) ORDER BY run_id";
+
+const FILL_LISTING: &str = concat!(
+    "UPDATE results SET (",
+    listing_columns!(),
+    ") = ($1, $2, $3, $4, $5, $6) WHERE run_id = $7 AND workload = $8 AND kind = 0"
+);
+
+/// Fills what lists and histories go by, for results of older versions, and says of how many runs. Those of a record that
+/// cannot be read stay in the lists that nothing filters.
+pub(super) async fn fill_listings(connection: &mut AnyConnection) -> Result<u64, StorageError> {
+    let (mut last, mut filled) = (String::new(), 0);
+    loop {
+        let rows = sqlx::query(PORTION_WITHOUT_KIND).bind(&last).bind(PORTION).fetch_all(&mut *connection).await?;
+        let Some(end) = rows.last() else { return Ok(filled) };
+        last = end.try_get("run_id")?;
+        let mut transaction = connection.begin().await?;
+        for row in &rows {
+            let (run_id, tier): (&str, Tier) = (row.try_get("run_id")?, tier(row)?);
+            let record: RunRecord = match serde_json::from_str(row.try_get("record")?) {
+                Ok(record) => record,
+                Err(cause) => {
+                    tracing::warn!(run_id, %cause, "a stored record cannot be read: no filter finds its run");
+                    continue;
+                }
+            };
+            for workload in &record.workloads {
+                let kind = Kind::of(&record, workload, tier).keep(&mut transaction).await?;
+                bind_listing(sqlx::query(FILL_LISTING), &record, &workload.summary, kind)
+                    .bind(run_id)
+                    .bind(&workload.workload)
+                    .execute(&mut *transaction)
+                    .await?;
+            }
+            // Whether they are ranked is part of what they are.
+            list_anew(&mut transaction, run_id, tier).await?;
+            filled += 1;
         }
         transaction.commit().await?;
     }

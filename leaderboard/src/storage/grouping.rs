@@ -72,3 +72,8 @@ fn guess(inferred: &Inferred) -> Option<String> {
 fn vendor(reported: &Reported) -> Option<&'static str> {
     reported.vendor.or_else(|| reported.device().map(|device| device.vendor)).map(Vendor::name)
 }
+
+/// Who made the device of a record, as far as its platform says.
+pub(super) fn vendor_of(record: &RunRecord) -> Option<&'static str> {
+    vendor(&Reported::of(&record.device.adapter))
+}

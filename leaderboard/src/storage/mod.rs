@@ -13,7 +13,10 @@ mod export;
 mod figures;
 mod filling;
 mod grouping;
+mod history;
+mod kinds;
 mod list;
+mod listing;
 mod migrations;
 mod moderation;
 mod ranked;
@@ -41,6 +44,9 @@ pub(crate) use copies::leave_alone;
 pub(crate) use device_aliases::MergingError;
 pub(crate) use export::Place;
 pub(crate) use figures::{FastLine, RatesOfDevice, TableQuery};
+pub(crate) use history::{HistoryPart, PastResult};
+pub(crate) use kinds::KindFilter;
+pub(crate) use list::{Bounds, Key, Order, Wanted};
 pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
 pub(crate) use replays::{Asked, Candidates};
 pub(crate) use runs::{Acceptance, NewRun};
@@ -157,5 +163,10 @@ async fn fill(connection: &mut AnyConnection) {
         Ok(0) => {}
         Ok(runs) => tracing::info!(runs, "runs of an older version have their devices now"),
         Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given their devices"),
+    }
+    match filling::fill_listings(connection).await {
+        Ok(0) => {}
+        Ok(runs) => tracing::info!(runs, "lists can be filtered for runs of an older version now"),
+        Err(cause) => tracing::warn!(%cause, "no filter finds runs of an older version"),
     }
 }

@@ -3,14 +3,16 @@
 use results::api::Tier;
 use sqlx::{AnyConnection, Row};
 
-use super::StorageError;
+use super::{StorageError, kinds};
 use crate::secrets::random_word;
 
 /// The one place that says what may be ranked: what a run was standard, proven and computed on hardware for, with figures
 /// that may be ranked themselves.
-const PLACE: &str = "UPDATE results SET (shown, ranked_as) = (SELECT runs.tier <> 'hidden', \
+const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, submitter, submitter_day) = \
+     (SELECT runs.tier <> 'hidden', \
      CASE WHEN results.rankable AND runs.tier = 'proven' AND runs.standard AND NOT runs.software \
-     AND runs.device_class IN ('gpu', 'processor') THEN runs.device_class END \
+     AND runs.device_class IN ('gpu', 'processor') THEN runs.device_class END, \
+     COALESCE(runs.device_key, ''), runs.submitter, COALESCE(runs.submitter_day, 0) \
      FROM runs WHERE runs.run_id = results.run_id) WHERE run_id = $1";
 
 const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \
@@ -37,7 +39,7 @@ pub(super) async fn place_results(
     before: Option<Tier>,
     now: Tier,
 ) -> Result<Option<String>, StorageError> {
-    sqlx::query(PLACE).bind(run_id).execute(&mut *connection).await?;
+    list_anew(connection, run_id, now).await?;
     if before != Some(Tier::Proven) && now != Tier::Proven {
         return Ok(None);
     }
@@ -46,6 +48,13 @@ pub(super) async fn place_results(
         .fetch_optional(&mut *connection)
         .await?;
     device.map(|device| Ok(device.try_get("device_key")?)).transpose()
+}
+
+/// Copies to the results of a run whatever of it lists go by: its tier, whether it may be ranked, its device and who handed
+/// it in. Whoever changes any of these says so here, or to [`place`].
+pub(super) async fn list_anew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
+    sqlx::query(PLACE).bind(run_id).execute(&mut *connection).await?;
+    kinds::renew(connection, run_id, tier).await
 }
 
 /// Says that the figures of a device have to be made again. This comes last in a transaction, and in the order of the keys

@@ -5,6 +5,8 @@ use sqlx::{AnyConnection, Row};
 
 use super::deleted::is_deleted;
 use super::grouping::{self, grouping_columns, grouping_values};
+use super::kinds::Kind;
+use super::listing::{bind_listing, listing_columns};
 use super::ranked::place;
 use super::submitters::{Submitter, count_finished};
 use super::values::OptionalNumber;
@@ -237,23 +239,39 @@ pub(super) async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>)
 
 /// Only completed workloads have results; the others stay in the record.
 pub(super) async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
+    // All workloads of a run are of one kind, but for their precisions.
+    let mut kept: Option<Kind> = None;
     for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
-        sqlx::query(
-            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable, \
-             backend, submitted_unix_seconds, rate) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-        )
-        .bind(run.run_id)
-        .bind(&workload.workload)
-        .bind(i64::from(workload.settings.batch_size))
-        .bind(OptionalNumber(workload.summary.samples_per_second))
-        .bind(serde_json::to_string(&workload.summary)?)
-        .bind(workload.settings.precision.name())
-        .bind(obstacle(run.record, workload).is_none())
-        .bind(&run.record.device.backend)
-        .bind(run.submitted_unix_seconds)
-        .bind(workload.summary.samples_per_second.unwrap_or(0.0))
-        .execute(&mut *connection)
-        .await?;
+        let kind = Kind::of(run.record, workload, run.tier);
+        if kept.as_ref() != Some(&kind) {
+            kind.keep(&mut *connection).await?;
+        }
+        let number = kind.number();
+        kept = Some(kind);
+        let summary = &workload.summary;
+        let insert = sqlx::query(concat!(
+            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable, ",
+            "backend, submitted_unix_seconds, rate, ",
+            listing_columns!(),
+            ", device_key, submitter, submitter_day) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ",
+            "$14, $15, $16, COALESCE((SELECT device_key FROM runs WHERE run_id = $1), ''), $17, $18)",
+        ));
+        let insert = insert
+            .bind(run.run_id)
+            .bind(&workload.workload)
+            .bind(i64::from(workload.settings.batch_size))
+            .bind(OptionalNumber(summary.samples_per_second))
+            .bind(serde_json::to_string(summary)?)
+            .bind(workload.settings.precision.name())
+            .bind(obstacle(run.record, workload).is_none())
+            .bind(&run.record.device.backend)
+            .bind(run.submitted_unix_seconds)
+            .bind(summary.samples_per_second.unwrap_or(0.0));
+        bind_listing(insert, run.record, summary, number)
+            .bind(&run.submitter.word)
+            .bind(run.submitter.day)
+            .execute(&mut *connection)
+            .await?;
     }
     // Others are listed and not ranked, as rows are by themselves.
     if matches!(run.tier, Tier::Proven | Tier::Hidden) {

@@ -1,9 +1,10 @@
 //! What the common driver of both data bases does not carry by itself.
 
-use sqlx::any::{AnyRow, AnyTypeInfo};
+use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfo};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
-use sqlx::{Any, Database, Encode, Row, Type};
+use sqlx::query::Query;
+use sqlx::{Any, AssertSqlSafe, Database, Encode, Row, Type};
 
 use super::StorageError;
 
@@ -45,4 +46,48 @@ impl Encode<'_, Any> for OptionalNumber {
 /// A word that no version ever wrote.
 pub(super) fn unknown_word(column: &'static str, word: &str) -> StorageError {
     StorageError::Word { column, word: word.to_owned() }
+}
+
+/// A value of a statement that is put together.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Text(String),
+    Number(f64),
+    Whole(i64),
+}
+
+impl Value {
+    /// As it is written inside a statement, for looking at how that is performed.
+    pub(super) fn written(&self) -> String {
+        match self {
+            Self::Text(text) => format!("'{}'", text.replace('\'', "''")),
+            Self::Number(number) => format!("{number:e}"),
+            Self::Whole(number) => number.to_string(),
+        }
+    }
+}
+
+/// A statement that is put together from parts of this program, with the values of its parameters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Statement {
+    pub(super) sql: String,
+    pub(super) values: Vec<Value>,
+}
+
+impl Statement {
+    /// Keeps a value and returns its place in the statement.
+    pub(super) fn value(&mut self, value: Value) -> String {
+        self.values.push(value);
+        format!("${}", self.values.len())
+    }
+
+    /// The query with all its values. It is not kept for another time: there are too many different ones.
+    pub(super) fn query(&self) -> Query<'static, Any, AnyArguments> {
+        let query = sqlx::query(AssertSqlSafe(self.sql.clone())).persistent(false);
+        self.values.iter().fold(query, |query, value| match value {
+            Value::Text(text) => query.bind(text.clone()),
+            Value::Number(number) => query.bind(*number),
+            Value::Whole(number) => query.bind(*number),
+        })
+    }
 }

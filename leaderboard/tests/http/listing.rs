@@ -1,7 +1,7 @@
 //! The table: order, filters, pages, and what takes part in the ranking.
 
 use results::api::{AcceptedRun, RunList, Tier};
-use results::{DeviceKind, Precision, RunRecord, Warning};
+use results::{ClientKind, Date, DeviceKind, Precision, RunRecord, Warning};
 
 use crate::support::{TestServer, record};
 
@@ -136,6 +136,84 @@ fn a_hidden_run_is_neither_listed_nor_shown_but_its_owner_may_delete_it() {
 }
 
 #[test]
+fn every_filter_finds_its_runs_and_a_run_that_gets_another_tier_is_found_by_it() {
+    let server = TestServer::start();
+    let native = server.accepted(|record| record.device.adapter.vendor = "NVIDIA".to_owned());
+    let browser = server.accepted(|record| {
+        record.device.adapter.name = "Example GPU 1".to_owned();
+        record.provenance.client.kind = ClientKind::Browser;
+        record.provenance.client.name = "Firefox".to_owned();
+        record.provenance.client.version = "142".to_owned();
+        record.provenance.client.operating_system = "Windows".to_owned();
+    });
+    let [native, browser] = [native.run_id, browser.run_id];
+    for (query, run) in [
+        ("client=native", &native),
+        ("client=browser", &browser),
+        ("vendor=nvidia", &native),
+        ("browser=Firefox", &browser),
+        ("browser=firefox&sort=oldest", &browser),
+        ("system=Windows", &browser),
+        ("system=Linux&suite=quick&backend=wgsl&precision=f32&tier=checked", &native),
+        ("device=reported-example-gpu-1", &browser),
+    ] {
+        for workload in ["", "&workload=caffe-mnist", "&workload=caffe-mnist&sort=accuracy"] {
+            // An order is named once.
+            if query.contains("sort=") && workload.contains("sort=") {
+                continue;
+            }
+            let found = list(&server, &format!("?{query}{workload}"));
+            assert!(!found.rows.is_empty() && ids(&found).iter().all(|id| id == run), "{query}{workload}");
+            assert_eq!(
+                (found.total, found.more_than_total, found.next.is_none()),
+                (found.rows.len() as u64, false, true)
+            );
+        }
+    }
+    for nothing in ["backend=burn-cuda", "suite=complete", "browser=Chrome", "tier=proven", "vendor=AMD", "ranked=true"]
+    {
+        assert_eq!(list(&server, &format!("?{nothing}")).total, 0, "{nothing}");
+    }
+    server.set_tier(&native, Tier::Proven);
+    assert_eq!(ids(&list(&server, "?tier=proven")), [&native, &native]);
+    assert_eq!(ids(&list(&server, "?ranked=true&vendor=NVIDIA")), [&native, &native]);
+    assert_eq!(ids(&list(&server, "?tier=checked")), [&browser, &browser]);
+    let today = Date::of(list(&server, "").rows[0].submitted_unix_seconds);
+    let [before, after] = [-1.0, 1.0].map(|days| Date::of(today.unix_seconds() + days * 86_400.0).iso());
+    let today = today.iso();
+    let totals = [
+        format!("since={today}&until={today}"),
+        format!("since={before}"),
+        format!("until={before}"),
+        format!("since={after}"),
+    ];
+    assert_eq!(totals.map(|query| list(&server, &format!("?{query}")).total), [4, 4, 0, 0]);
+}
+
+#[test]
+fn a_cursor_leads_through_all_rows_and_belongs_to_its_query() {
+    let server = TestServer::start();
+    let runs: Vec<String> = (1..6).map(|factor| server.accepted(faster(factor)).run_id).collect();
+    let mut found = list(&server, "?workload=caffe-mnist&limit=2");
+    let cursor = found.next.clone().unwrap();
+    let mut seen: Vec<String> = ids(&found).into_iter().map(str::to_owned).collect();
+    while let Some(next) = &found.next {
+        found = list(&server, &format!("?workload=caffe-mnist&limit=2&cursor={next}"));
+        seen.extend(ids(&found).into_iter().map(str::to_owned));
+        assert_eq!(found.total, 5, "of all pages");
+    }
+    assert_eq!(seen, runs.into_iter().rev().collect::<Vec<_>>());
+    for other in
+        ["", "?workload=keras-mnist-mlp", "?workload=caffe-mnist&backend=wgsl", "?workload=caffe-mnist&sort=newest"]
+    {
+        let sign = if other.is_empty() { '?' } else { '&' };
+        let answer = server.get(&format!("/api/v1/runs{other}{sign}cursor={cursor}"));
+        answer.assert_refused(400, "bad_query", "cursor");
+        assert!(answer.text().contains("another query"), "{}", answer.text());
+    }
+}
+
+#[test]
 fn a_query_that_makes_no_sense_is_refused() {
     let server = TestServer::start();
     for (query, field) in [
@@ -145,8 +223,22 @@ fn a_query_that_makes_no_sense_is_refused() {
         ("?limit=ten", ""),
         ("?limit=99999999999", ""),
         ("?offset=10001", "offset"),
-        ("?backend=wgsl", "backend"),
-        ("?precision=f32", "precision"),
+        ("?sort=fastest", "sort"),
+        ("?sort=accuracy&backend=wgsl", "sort"),
+        ("?sort=cheapest&workload=caffe-mnist", ""),
+        ("?device=..%2F", "device"),
+        ("?vendor=Example", "vendor"),
+        ("?browser=Netscape", "browser"),
+        ("?system=CP%2FM", "system"),
+        ("?client=toaster", ""),
+        ("?tier=hidden", "tier"),
+        ("?tier=best", ""),
+        ("?suite=%00", "suite"),
+        ("?since=yesterday", "since"),
+        ("?until=2026-02-30", "until"),
+        ("?cursor=", "cursor"),
+        ("?cursor=e30", "cursor"),
+        ("?cursor=e30&offset=1", "offset"),
         ("?workload=caffe-mnist&class=gpu", "class"),
         ("?ranked=true&class=software", ""),
         ("?ranked=perhaps", ""),

@@ -2,6 +2,7 @@
 //! same tests on PostgreSQL.
 
 mod badges;
+mod comparing;
 mod data_sets;
 mod devices;
 mod durability;
@@ -17,6 +18,7 @@ mod metrics;
 mod moderation;
 mod openapi;
 mod pages;
+mod pages_of_lists;
 mod plans;
 mod programs;
 mod proof;

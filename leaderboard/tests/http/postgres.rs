@@ -1,6 +1,7 @@
 //! The same tests as in `main.rs`, on a real PostgreSQL server, and some about that server.
 
 mod badges;
+mod comparing;
 mod data_sets;
 mod devices;
 mod durability;
@@ -16,6 +17,7 @@ mod metrics;
 mod moderation;
 mod openapi;
 mod pages;
+mod pages_of_lists;
 mod plans;
 mod postgres_server;
 mod proof;

@@ -32,6 +32,14 @@ fn every_run_of_an_older_version_is_listed_shown_and_exported() {
     assert_eq!(named.claimed_name.as_deref(), Some("my \\\"measured\\\":true, 显卡"), "as it was typed");
     let fastest: RunList = server.get("/api/v1/runs?workload=caffe-mnist&backend=burn-wgpu").parse();
     assert_eq!(fastest.total, 1);
+    let found = |query: &str| server.get(&format!("/api/v1/runs?{query}")).parse::<RunList>();
+    let totals = ["tier=unverified", "tier=checked", "suite=quick", "suite=quick&tier=proven"];
+    assert_eq!(totals.map(|query| found(query).total), [2, 8, 10, 0], "filters know them as well");
+    let accurate = found("workload=caffe-mnist&sort=accuracy").rows;
+    assert_eq!(accurate.len(), 5);
+    assert!(
+        accurate.is_sorted_by(|a, b| a.summary.accuracy >= b.summary.accuracy) && accurate[0].summary.accuracy > None
+    );
     for row in list.rows {
         let shown: StoredRun = server.get(&format!("/api/v1/runs/{}", row.run_id)).parse();
         assert_eq!((shown.tier, shown.record.workloads.len()), (row.tier, 2));
@@ -66,7 +74,7 @@ fn a_run_that_was_announced_to_an_older_version_is_told_why_it_comes_too_late() 
 fn tables_can_be_brought_up_to_date_before_a_server_does() {
     let database = older();
     let said = done(&run(&["migrate"], &["--database".as_ref(), database.as_ref()]));
-    assert!(said.contains("0003_windows") && said.contains("0009_figures"), "{said}");
+    assert!(said.contains("0003_windows") && said.contains("0011_lists"), "{said}");
     let said = done(&run(&["migrate"], &["--database".as_ref(), database.as_ref()]));
     assert!(said.contains("up to date already"), "{said}");
 }

@@ -2,9 +2,9 @@
 
 use results::RunRecord;
 use results::api::{
-    AcceptedRun, CheckpointAnswer, DataSetList, DeviceSummary, Distribution, DistributionQuery, ListRuns,
-    ModerationLog, ModerationQuery, RunList, RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredRun,
-    TellCheckpoint, Verdict,
+    AcceptedRun, CheckpointAnswer, Comparing, ComparingQuery, DataSetList, DeviceHistory, DeviceHistoryQuery,
+    DeviceSummary, Distribution, DistributionQuery, ListRuns, ModerationLog, ModerationQuery, RunList, RunStanding,
+    Standings, StandingsQuery, StartRun, StartedRun, StoredRun, TellCheckpoint, Verdict,
 };
 use results::badge::{Badge, BadgeQuery};
 use results::open_data::{ExportAbout, ExportQuery, SnapshotList};
@@ -105,7 +105,7 @@ pub(super) const CALLS: &[Call] = &[
     },
     Call {
         path: "/v1/runs",
-        summary: "Results that fit a query, of one workload fastest first",
+        summary: "Results that fit a query, page by page: of one workload the fastest first, otherwise the newest",
         query: Some(shape_of::<ListRuns>),
         answers: &[("200", "A page of them", Some(Content::Json(shape_of::<RunList>)))],
         refusals: &[BAD_QUERY],
@@ -267,6 +267,22 @@ pub(super) const CALLS: &[Call] = &[
         query: Some(shape_of::<ModerationQuery>),
         answers: &[("200", "A page of the log", Some(Content::Json(shape_of::<ModerationLog>)))],
         refusals: &[BAD_QUERY],
+        ..READING
+    },
+    Call {
+        path: "/v1/devices/{key}/history",
+        summary: "What the latest proven runs of a device come to by engine version, by driver and by month",
+        query: Some(shape_of::<DeviceHistoryQuery>),
+        answers: &[("200", "The groups of one category", Some(Content::Json(shape_of::<DeviceHistory>)))],
+        refusals: &[BAD_QUERY, ("404", &["unknown_device"])],
+        ..READING
+    },
+    Call {
+        path: "/v1/compare",
+        summary: "Two to four runs, or devices, side by side, with ratios to the first",
+        query: Some(shape_of::<ComparingQuery>),
+        answers: &[("200", "Figures, and what differs", Some(Content::Json(shape_of::<Comparing>)))],
+        refusals: &[BAD_QUERY, UNKNOWN_RUN, ("404", &["unknown_device"])],
         ..READING
     },
     Call {

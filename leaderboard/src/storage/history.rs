@@ -1,0 +1,104 @@
+//! Reads the latest proven results of a device in one category. Of a device with a hundred thousand runs most are left out.
+
+use results::api::RunSort;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+use super::kinds::KindFilter;
+use super::list::{Conditions, Order, Way};
+use super::values::{Statement, Value};
+use super::{Storage, StorageError};
+use crate::ranking::{Category, ProvenRun};
+
+/// Results of the device, of whatever category, that are looked at.
+const LOOKED_AT: u64 = 20_000;
+/// Results that are read.
+const READ: u64 = 2000;
+
+const PAST: &str = "SELECT results.run_id, results.workload, results.rate, results.submitted_unix_seconds, \
+     results.submitter, results.submitter_day, results.engine_version, results.driver FROM results";
+
+/// A proven result of a device, with what may have changed it.
+#[derive(Clone, Debug)]
+pub(crate) struct PastResult {
+    pub(crate) run: ProvenRun,
+    pub(crate) submitted_unix_seconds: f64,
+    pub(crate) engine_version: String,
+    /// Empty where the platform does not tell it.
+    pub(crate) driver: String,
+}
+
+/// The latest of them.
+#[derive(Clone, Debug)]
+pub(crate) struct HistoryPart {
+    pub(crate) results: Vec<PastResult>,
+    pub(crate) older_left_out: bool,
+}
+
+impl Storage {
+    /// The latest proven results of a device in a category, as far back as anybody looks.
+    pub(crate) async fn history(
+        &self,
+        device: &str,
+        class: &'static str,
+        category: &Category,
+    ) -> Result<HistoryPart, StorageError> {
+        let mut transaction = self.reading().await?;
+        let kinds = KindFilter {
+            backend: Some(category.backend.clone()),
+            precision: Some(category.precision.name()),
+            suite_name: Some(category.suite.name.clone()),
+            suite_version: Some(category.suite.version),
+            client_kind: Some(category.client_kind.name()),
+            ranked_as: Some(class),
+            ..KindFilter::default()
+        };
+        let kinds = kinds.numbers(&mut transaction).await?.unwrap_or_default();
+        if kinds.is_empty() {
+            return Ok(HistoryPart { results: Vec::new(), older_left_out: false });
+        }
+        let conditions = conditions(device, &category.workload, kinds);
+        let mut rows = latest(&conditions).query().fetch_all(&mut *transaction).await?;
+        let too_many = rows.len() as u64 > READ;
+        rows.truncate(usize::try_from(READ)?);
+        let too_far = conditions.last(None, LOOKED_AT + 1).query().fetch_optional(&mut *transaction).await?.is_some();
+        let results = rows.iter().map(past_result).collect::<Result<_, _>>()?;
+        Ok(HistoryPart { results, older_left_out: too_many || too_far })
+    }
+}
+
+fn conditions<'a>(device: &'a str, workload: &'a str, kinds: Vec<i64>) -> Conditions<'a> {
+    Conditions {
+        order: Order(RunSort::Newest),
+        workload: Some(workload),
+        device: Some(device),
+        kinds: Some(kinds),
+        since: None,
+        before: None,
+    }
+}
+
+fn latest(conditions: &Conditions<'_>) -> Statement {
+    conditions.rows(Way::Order, None, LOOKED_AT, (0, READ + 1), PAST)
+}
+
+fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {
+    Ok(PastResult {
+        run: ProvenRun {
+            run_id: row.try_get("run_id")?,
+            rate: row.try_get("rate")?,
+            submitter: row.try_get("submitter")?,
+            day: u32::try_from(row.try_get::<i64, _>("submitter_day")?)?,
+        },
+        submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
+        engine_version: row.try_get("engine_version")?,
+        driver: row.try_get("driver")?,
+    })
+}
+
+/// Every query of this file, with a value for every parameter; for looking at how they are performed.
+pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
+    let conditions = conditions("reported-example-gpu-9000", "caffe-mnist", vec![1, 2, 3]);
+    let statements = [latest(&conditions), conditions.last(None, LOOKED_AT + 1)];
+    statements.map(|statement| (statement.sql, statement.values.iter().map(Value::written).collect())).into()
+}

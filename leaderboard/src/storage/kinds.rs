@@ -1,0 +1,225 @@
+//! What lists are filtered by and what has few values, as one number. There are some hundreds of such kinds on a board, so
+//! that those that fit a query are found at once, and each entry of an index can tell what its result is.
+
+use results::api::Tier;
+use results::{RunRecord, WorkloadRecord};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
+
+use super::StorageError;
+use super::grouping::vendor_of;
+use super::values::{Statement, Value};
+use crate::secrets::sha256;
+
+/// Hexadecimal digits of a digest that make a kind's number: 60 bits, which are positive wherever they are kept. A board
+/// with ten thousand kinds has two with one number with a chance of one in ten thousand million.
+const DIGITS: usize = 15;
+
+/// What a result is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    pub(super) backend: String,
+    pub(super) precision: String,
+    pub(super) suite_name: String,
+    pub(super) suite_version: i64,
+    pub(super) client_kind: String,
+    /// Empty for programs that are none.
+    pub(super) browser: String,
+    pub(super) system: String,
+    /// Empty where nobody says.
+    pub(super) vendor: String,
+    pub(super) tier: String,
+    /// Empty for what may not be ranked.
+    pub(super) ranked_as: String,
+}
+
+/// Which kinds are wanted; all where nothing is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KindFilter {
+    pub(crate) backend: Option<String>,
+    pub(crate) precision: Option<&'static str>,
+    pub(crate) suite_name: Option<String>,
+    pub(crate) suite_version: Option<u32>,
+    pub(crate) client_kind: Option<&'static str>,
+    pub(crate) browser: Option<&'static str>,
+    pub(crate) system: Option<&'static str>,
+    pub(crate) vendor: Option<&'static str>,
+    pub(crate) tier: Option<&'static str>,
+    pub(crate) ranked_as: Option<&'static str>,
+}
+
+impl Kind {
+    /// The kind of a workload of a record, as long as nothing is ranked.
+    pub(super) fn of(record: &RunRecord, workload: &WorkloadRecord, tier: Tier) -> Self {
+        let client = &record.provenance.client;
+        Self {
+            backend: record.device.backend.clone(),
+            precision: workload.settings.precision.name().to_owned(),
+            suite_name: record.suite.name.clone(),
+            suite_version: i64::from(record.suite.version),
+            client_kind: client.kind.name().to_owned(),
+            browser: client.browser().unwrap_or_default().to_owned(),
+            system: client.system().to_owned(),
+            vendor: vendor_of(record).unwrap_or_default().to_owned(),
+            tier: tier.name().to_owned(),
+            ranked_as: String::new(),
+        }
+    }
+
+    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            backend: row.try_get("backend")?,
+            precision: row.try_get("precision")?,
+            suite_name: row.try_get("suite_name")?,
+            suite_version: row.try_get("suite_version")?,
+            client_kind: row.try_get("client_kind")?,
+            browser: row.try_get("browser")?,
+            system: row.try_get("system")?,
+            vendor: row.try_get("vendor")?,
+            tier: row.try_get("tier")?,
+            ranked_as: row.try_get("ranked_as")?,
+        })
+    }
+
+    fn words(&self) -> [&str; 9] {
+        let Self { backend, precision, suite_name, client_kind, browser, system, vendor, tier, ranked_as, .. } = self;
+        [backend, precision, suite_name, client_kind, browser, system, vendor, tier, ranked_as]
+    }
+
+    /// The same on every server and at any time.
+    pub(super) fn number(&self) -> i64 {
+        // No word has a line break: all are names.
+        let text = format!("{}\n{}", self.suite_version, self.words().join("\n"));
+        let digest = sha256(text.as_bytes());
+        digest.chars().take(DIGITS).fold(0, |number, digit| number * 16 + i64::from(digit.to_digit(16).unwrap_or(0)))
+    }
+
+    /// Makes the kind known, where it is not, and returns its number.
+    pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64, StorageError> {
+        let number = self.number();
+        let insert = "INSERT INTO kinds (kind, suite_version, backend, precision, suite_name, client_kind, browser, \
+             system, vendor, tier, ranked_as) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+             ON CONFLICT (kind) DO NOTHING";
+        let insert = sqlx::query(insert).bind(number).bind(self.suite_version);
+        self.words().into_iter().fold(insert, |insert, word| insert.bind(word.to_owned())).execute(connection).await?;
+        Ok(number)
+    }
+}
+
+impl KindFilter {
+    /// Asks for the numbers of the kinds that fit; nothing where every kind does.
+    pub(super) fn statement(&self) -> Option<Statement> {
+        let words = [
+            ("backend", self.backend.as_deref()),
+            ("precision", self.precision),
+            ("suite_name", self.suite_name.as_deref()),
+            ("client_kind", self.client_kind),
+            ("browser", self.browser),
+            ("system", self.system),
+            ("vendor", self.vendor),
+            ("tier", self.tier),
+            ("ranked_as", self.ranked_as),
+        ];
+        let mut statement = Statement::default();
+        let mut conditions = Vec::new();
+        for (column, word) in words.into_iter().filter_map(|(column, word)| Some((column, word?))) {
+            conditions.push(format!("{column} = {}", statement.value(Value::Text(word.to_owned()))));
+        }
+        if let Some(version) = self.suite_version {
+            conditions.push(format!("suite_version = {}", statement.value(Value::Whole(i64::from(version)))));
+        }
+        statement.sql = format!("SELECT kind FROM kinds WHERE {} ORDER BY kind", conditions.join(" AND "));
+        (!conditions.is_empty()).then_some(statement)
+    }
+
+    /// The numbers of the kinds that fit; nothing where every kind does.
+    pub(super) async fn numbers(&self, connection: &mut AnyConnection) -> Result<Option<Vec<i64>>, StorageError> {
+        let Some(statement) = self.statement() else { return Ok(None) };
+        let rows = statement.query().fetch_all(connection).await?;
+        Ok(Some(rows.iter().map(|row| row.try_get("kind")).collect::<Result<_, _>>()?))
+    }
+}
+
+/// A condition that a result is of one of these kinds. The numbers are part of the statement, which is made for them.
+pub(super) fn is_of(kinds: &[i64]) -> String {
+    let numbers: Vec<String> = kinds.iter().map(i64::to_string).collect();
+    format!("kind IN ({})", numbers.join(", "))
+}
+
+/// Gives the results of a run the kinds that they are of by its tier and by whether they may be ranked.
+pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
+    let rows = sqlx::query(
+        "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
+         ON kinds.kind = results.kind WHERE results.run_id = $1",
+    )
+    .bind(run_id)
+    .fetch_all(&mut *connection)
+    .await?;
+    for row in &rows {
+        let place: String = row.try_get("place")?;
+        let before = Kind::from_row(row)?;
+        let after = Kind { tier: tier.name().to_owned(), ranked_as: place.clone(), ..before.clone() };
+        if after == before {
+            continue;
+        }
+        let number = after.keep(&mut *connection).await?;
+        sqlx::query("UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4")
+            .bind(number)
+            .bind(run_id)
+            .bind(before.number())
+            .bind(place)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind() -> Kind {
+        Kind {
+            backend: "wgsl".to_owned(),
+            precision: "f32".to_owned(),
+            suite_name: "quick".to_owned(),
+            suite_version: 1,
+            client_kind: "browser".to_owned(),
+            browser: "Firefox".to_owned(),
+            system: "Linux".to_owned(),
+            vendor: "Intel".to_owned(),
+            tier: "proven".to_owned(),
+            ranked_as: "gpu".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_number_stays_what_it_was_and_every_word_makes_another() {
+        let number = kind().number();
+        assert_eq!(number, 228_933_320_244_828_519);
+        let others = [
+            Kind { backend: "burn-wgpu".to_owned(), ..kind() },
+            Kind { precision: "f16".to_owned(), ..kind() },
+            Kind { suite_name: "complete".to_owned(), ..kind() },
+            Kind { suite_version: 2, ..kind() },
+            Kind { client_kind: "native".to_owned(), ..kind() },
+            Kind { browser: String::new(), ..kind() },
+            Kind { system: "Windows".to_owned(), ..kind() },
+            Kind { vendor: String::new(), ..kind() },
+            Kind { tier: "checked".to_owned(), ..kind() },
+            Kind { ranked_as: String::new(), ..kind() },
+        ];
+        let mut numbers: Vec<i64> = others.iter().map(|kind| kind.number()).collect();
+        numbers.push(number);
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), others.len() + 1);
+    }
+
+    #[test]
+    fn without_a_filter_every_kind_fits() {
+        assert!(KindFilter::default().statement().is_none());
+        let statement = KindFilter { tier: Some("proven"), ..KindFilter::default() }.statement().unwrap();
+        assert_eq!(statement.sql, "SELECT kind FROM kinds WHERE tier = $1 ORDER BY kind");
+    }
+}

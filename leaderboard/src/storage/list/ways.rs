@@ -1,0 +1,201 @@
+//! How the results of a page are found, without an index for each combination of filters.
+//!
+//! A *way* is an index, with those conditions that it can begin with. What is on the way is looked at, and nothing else:
+//! that is bounded, and the rest of the conditions is held to it inside the index. A filter that leaves few results is a
+//! way of its own: they are all looked at, and sorted. Where every filter leaves many, the way is the order of the list;
+//! what is looked for is then met soon, unless filters fit together only rarely or at the far end of the order.
+
+use crate::storage::kinds::is_of;
+use crate::storage::list::order::{Key, Order};
+use crate::storage::values::{Statement, Value};
+
+/// What all results of a list fit.
+pub(in crate::storage) struct Conditions<'a> {
+    pub(in crate::storage) order: Order,
+    pub(in crate::storage) workload: Option<&'a str>,
+    pub(in crate::storage) device: Option<&'a str>,
+    /// All where it is absent.
+    pub(in crate::storage) kinds: Option<Vec<i64>>,
+    /// From this moment on.
+    pub(in crate::storage) since: Option<f64>,
+    /// Before this one.
+    pub(in crate::storage) before: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::storage) enum Way {
+    /// That of the list, from where the last page ended.
+    Order,
+    Device,
+    Dates,
+    Kinds,
+    Workload,
+}
+
+/// A condition of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Workload,
+    Device,
+    Kinds,
+    Dates,
+    /// That there is a figure to sort by.
+    Figure,
+}
+
+const PARTS: [Part; 5] = [Part::Workload, Part::Device, Part::Kinds, Part::Dates, Part::Figure];
+
+/// The columns that each index has. Those of the orders lack the figures by which they do not sort.
+const KEY: &str = "run_id, workload, submitted_unix_seconds, kind, device_key";
+const FIGURES: &str = "descending_rate, descending_accuracy, seconds_to_target";
+
+impl Conditions<'_> {
+    /// Ways that leave few results, perhaps, the likeliest first.
+    pub(super) fn ways(&self) -> Vec<Way> {
+        let all = [Way::Device, Way::Dates, Way::Kinds, Way::Workload];
+        let leads = |way: &Way| match way {
+            Way::Device => self.has(Part::Device),
+            Way::Dates => self.has(Part::Dates),
+            Way::Kinds => self.has(Part::Kinds),
+            // The orders by figures are of one workload anyway.
+            Way::Workload => self.has(Part::Workload) && self.order.is_by_date(),
+            Way::Order => false,
+        };
+        all.into_iter().filter(leads).collect()
+    }
+
+    fn has(&self, part: Part) -> bool {
+        match part {
+            Part::Workload => self.workload.is_some(),
+            Part::Device => self.device.is_some(),
+            Part::Kinds => self.kinds.is_some(),
+            Part::Dates => self.since.is_some() || self.before.is_some(),
+            Part::Figure => self.order.number() == "seconds_to_target",
+        }
+    }
+
+    /// Whether an index leads by this condition.
+    fn is_on(&self, way: Way, part: Part) -> bool {
+        match (way, part) {
+            (Way::Order, Part::Workload | Part::Figure) => !self.order.is_by_date(),
+            (Way::Order, Part::Device) => self.device_has_order(),
+            (Way::Order, Part::Dates) => self.order.is_by_date(),
+            (Way::Device | Way::Kinds | Way::Workload, Part::Workload) => true,
+            (Way::Device, Part::Device) | (Way::Kinds, Part::Kinds) | (Way::Dates, Part::Dates) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether there is an index of a device's results in this order.
+    fn device_has_order(&self) -> bool {
+        self.order.is_by_date() || self.order.number() == "descending_rate"
+    }
+
+    /// Whether every condition leads, so that all that is on the way belongs to the list.
+    pub(super) fn leads_all(&self, way: Way) -> bool {
+        PARTS.into_iter().all(|part| !self.has(part) || self.is_on(way, part))
+    }
+
+    fn condition(&self, part: Part, statement: &mut Statement) -> Option<String> {
+        let mut equals = |column: &str, word: &str| {
+            let value = statement.value(Value::Text(word.to_owned()));
+            format!("{column} = {value}")
+        };
+        match part {
+            Part::Workload => self.workload.map(|workload| equals("workload", workload)),
+            Part::Device => self.device.map(|device| equals("device_key", device)),
+            Part::Kinds => self.kinds.as_deref().map(is_of),
+            Part::Dates => {
+                let bounds = [(">=", self.since), ("<", self.before)];
+                let bounds: Vec<String> = bounds
+                    .into_iter()
+                    .filter_map(|(sign, bound)| Some((sign, statement.value(Value::Number(bound?)))))
+                    .map(|(sign, value)| format!("submitted_unix_seconds {sign} {value}"))
+                    .collect();
+                (!bounds.is_empty()).then(|| bounds.join(" AND "))
+            }
+            Part::Figure => self.has(part).then(|| "seconds_to_target IS NOT NULL".to_owned()),
+        }
+    }
+
+    /// What is on a way, from the place where the last page ended. It is in the order of the list where that is the way.
+    fn on(&self, way: Way, after: Option<&Key>, statement: &mut Statement) -> String {
+        let mut conditions = vec!["shown".to_owned()];
+        for part in PARTS.into_iter().filter(|part| self.is_on(way, *part)) {
+            conditions.extend(self.condition(part, statement));
+        }
+        conditions.extend(after.filter(|_| way == Way::Order).map(|key| self.order.after(key, statement)));
+        let conditions = conditions.join(" AND ");
+        let figures = match way {
+            // What an order begins with, where that is not a part of the key.
+            Way::Order if !self.order.is_by_date() => format!(", {}", self.order.number()),
+            Way::Order | Way::Workload => String::new(),
+            Way::Device | Way::Dates | Way::Kinds => format!(", {FIGURES}"),
+        };
+        let order = if way == Way::Order { format!(" ORDER BY {}", self.order.of("results")) } else { String::new() };
+        format!("SELECT {KEY}{figures} FROM results WHERE {conditions}{order}")
+    }
+
+    /// At most so many of those, as a table.
+    fn looked_at(&self, way: Way, after: Option<&Key>, most: u64, statement: &mut Statement) -> String {
+        format!("({} LIMIT {most}) AS looked", self.on(way, after, statement))
+    }
+
+    /// Those conditions that do not lead, and the page before, for what was looked at.
+    fn rest(&self, way: Way, after: Option<&Key>, statement: &mut Statement) -> String {
+        let mut conditions = Vec::new();
+        for part in PARTS.into_iter().filter(|part| !self.is_on(way, *part)) {
+            conditions.extend(self.condition(part, statement));
+        }
+        conditions.extend(after.filter(|_| way != Way::Order).map(|key| self.order.after(key, statement)));
+        if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) }
+    }
+
+    /// How many results are on a way, up to a number.
+    pub(super) fn length(&self, way: Way, most: u64) -> Statement {
+        let mut statement = Statement::default();
+        let looked = self.looked_at(way, None, most, &mut statement);
+        statement.sql = format!("SELECT COUNT(*) AS results FROM {looked}");
+        statement
+    }
+
+    /// How many of the results that are looked at belong to the list.
+    pub(super) fn count(&self, way: Way, after: Option<&Key>, most: u64) -> Statement {
+        let mut statement = Statement::default();
+        let looked = self.looked_at(way, after, most, &mut statement);
+        let rest = self.rest(way, after, &mut statement);
+        statement.sql = format!("SELECT COUNT(*) AS results FROM {looked}{rest}");
+        statement
+    }
+
+    /// The rows of a page among the results that are looked at, with what `shown` selects of them.
+    pub(in crate::storage) fn rows(
+        &self,
+        way: Way,
+        after: Option<&Key>,
+        most: u64,
+        (skip, limit): (u64, u64),
+        shown: &str,
+    ) -> Statement {
+        let mut statement = Statement::default();
+        let looked = self.looked_at(way, after, most, &mut statement);
+        let rest = self.rest(way, after, &mut statement);
+        let (limit, skip) = (i64::try_from(limit).unwrap_or(i64::MAX), i64::try_from(skip).unwrap_or(i64::MAX));
+        let (limit, skip) = (statement.value(Value::Whole(limit)), statement.value(Value::Whole(skip)));
+        statement.sql = format!(
+            "{shown} JOIN (SELECT run_id, workload FROM {looked}{rest} ORDER BY {} LIMIT {limit} OFFSET {skip}) AS page \
+             ON results.run_id = page.run_id AND results.workload = page.workload ORDER BY {}",
+            self.order.of("looked"),
+            self.order.of("results")
+        );
+        statement
+    }
+
+    /// The last of the results that are looked at in the order of the list; none where the order ends before.
+    pub(in crate::storage) fn last(&self, after: Option<&Key>, most: u64) -> Statement {
+        let mut statement = Statement::default();
+        let on = self.on(Way::Order, after, &mut statement);
+        statement.sql = format!("{on} LIMIT 1 OFFSET {}", most.saturating_sub(1));
+        statement
+    }
+}
