@@ -5,6 +5,7 @@
 
 mod api;
 mod badge;
+mod card;
 mod clock;
 mod config;
 mod connections;
@@ -27,6 +28,7 @@ mod open_data;
 mod pages;
 mod proof;
 mod protection;
+mod public_url;
 pub mod ranking;
 mod receiving;
 mod router;
@@ -45,5 +47,6 @@ pub use config::{Arguments, CommandLine, Config, ExistingDatabase, Task};
 pub use limits::ProxyHeader;
 pub use proof::KeyError;
 pub use protection::Protection;
+pub use public_url::{PublicUrl, PublicUrlError};
 pub use server::{Server, StartError};
 pub use storage::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
