@@ -24,12 +24,12 @@ pub(super) fn Share(run_id: String) -> impl IntoView {
     };
     let (copy_card, copy_badge) = (copy(card.clone()), copy(badge.clone()));
     view! {
-        <p class="row note">
-            <a href=card rel="external">"Picture of this result"</a>
+        <div class="row">
+            <a href=card>"Picture of this result"</a>
             <button class="button small" type="button" on:click=copy_card>"Copy the picture's address"</button>
-            <a href=badge rel="external">"Badge"</a>
+            <a href=badge>"Badge"</a>
             <button class="button small" type="button" on:click=copy_badge>"Copy the badge's address"</button>
             <span class="note" aria-live="polite">{said}</span>
-        </p>
+        </div>
     }
 }

@@ -16,6 +16,8 @@ pub(super) const INK: &str = "#14171f";
 pub(super) const SOFT: &str = "#545b68";
 pub(super) const ACCENT: &str = "#2742d6";
 pub(super) const WASH: &str = "#e9ecfd";
+pub(super) const GLOW: &str = "#ffb454";
+pub(super) const SUSTAINED: &str = "#2a7a2a";
 pub(super) const TROUBLE: &str = "#b34700";
 
 pub(super) const MARGIN: f32 = 56.0;
@@ -51,7 +53,7 @@ fn tier(pen: &mut Pen, card: &Card) {
 /// The device and what it computed with; returns where the panels begin.
 fn head(pen: &mut Pen, card: &Card) -> f32 {
     let Device { lead, name, beside } = &card.device;
-    let mut y = 100.0;
+    let mut y = 98.0;
     if let Some(lead) = lead {
         pen.text(MARGIN, y + 30.0, Style::new(24.0, SOFT), lead);
         y += 28.0;
@@ -62,7 +64,7 @@ fn head(pen: &mut Pen, card: &Card) -> f32 {
     let (name, size) = Weight::SemiBold.fitted(name, 34..=62, WIDTH);
     y += 12.0 + size;
     pen.text(MARGIN, y, Style::new(size, INK).bold(), &name);
-    y += 38.0;
+    y += 41.0;
     let fits = |text: &str| Weight::Regular.cut(text, 23.0, WIDTH);
     pen.text(MARGIN, y, Style::new(23.0, SOFT), &fits(&card.how));
     let reason = card.reason.as_deref();
@@ -72,7 +74,7 @@ fn head(pen: &mut Pen, card: &Card) -> f32 {
         y += 31.0;
         pen.text(MARGIN, y, Style::new(23.0, colour), &fits(line));
     }
-    y + 26.0
+    y + 28.0
 }
 
 fn foot(pen: &mut Pen, card: &Card) {

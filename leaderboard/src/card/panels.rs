@@ -1,6 +1,6 @@
 //! The workloads of a card: one or two of them large, more of them in a table.
 
-use super::layout::{ACCENT, EDGE, INK, SHEET, SOFT, TROUBLE, WASH};
+use super::layout::{ACCENT, EDGE, GLOW, INK, SHEET, SOFT, SUSTAINED, TROUBLE, WASH};
 use super::pen::{Area, Pen, Style};
 use super::typeface::Weight;
 use super::words::{Figures, Workload};
@@ -13,6 +13,8 @@ const GAP: f32 = 24.0;
 const RADIUS: f32 = 18.0;
 /// From the edge of a panel to what is in it.
 const PADDING: f32 = 28.0;
+/// How high the figures at the foot of a panel are.
+const FACTS: f32 = 82.0;
 
 /// Draws the workloads into an area.
 pub(super) fn draw(pen: &mut Pen, area: Area, workloads: &[Workload]) {
@@ -33,7 +35,7 @@ pub(super) fn draw(pen: &mut Pen, area: Area, workloads: &[Workload]) {
     }
     pen.sheet(area, RADIUS, SHEET, EDGE);
     if workloads.len() <= LINES {
-        table(pen, area, workloads, &WIDE, "");
+        table(pen, area, (workloads, workloads.len()), &WIDE, "");
         return;
     }
     // One line says how many more there are.
@@ -42,8 +44,8 @@ pub(super) fn draw(pen: &mut Pen, area: Area, workloads: &[Workload]) {
     let width = area.width / 2.0;
     let more = workloads.len() - shown;
     let more = if more > 0 { format!("and {more} more") } else { String::new() };
-    table(pen, Area { width, ..area }, left, &NARROW, "");
-    table(pen, Area { x: area.x + width, width, ..area }, right, &NARROW, &more);
+    table(pen, Area { width, ..area }, (left, left.len()), &NARROW, "");
+    table(pen, Area { x: area.x + width, width, ..area }, (right, left.len()), &NARROW, &more);
     let middle = area.x + width;
     pen.line(&[(middle, area.y + 18.0), (middle, area.y + area.height - 18.0)], 1.5, EDGE);
 }
@@ -59,24 +61,39 @@ fn large(pen: &mut Pen, area: Area, workload: &Workload) {
         Ok(figures) => figures,
         Err(outcome) => {
             pen.text(left, area.y + 136.0, Style::new(38.0, TROUBLE).bold(), "Not completed");
-            pen.text(left, area.y + 172.0, Style::new(22.0, SOFT), &format!("It {outcome}."));
+            let sentence = fitted(&format!("It {outcome}."), 20.0, Weight::Regular);
+            pen.text(left, area.y + 172.0, Style::new(20.0, SOFT), &sentence);
             return;
         }
     };
-    let free = area.height - 188.0;
-    let size = if area.width > 700.0 { 96.0_f32 } else { 72.0 }.min(free);
-    let base = area.y + 80.0 + free / 2.0 + 0.36 * size;
-    pen.text(left, base, Style::new(size, INK).bold(), &figures.rate);
-    let unit = left + Weight::SemiBold.width(&figures.rate, size) + 14.0;
-    pen.text(unit, base - 0.42 * size + 4.0, Style::new(22.0, SOFT), "samples/s");
+    let foot = area.y + area.height - FACTS;
+    let middle = Area { x: left, y: area.y + 84.0, width, height: foot - area.y - 84.0 };
+    rate(pen, middle, figures, &workload.curve);
+    facts(pen, Area { x: left, y: foot, width, height: FACTS }, figures);
+}
+
+/// The rate as large as it may be, and the curve to the right of it, or beneath it, or nowhere: as there is room.
+fn rate(pen: &mut Pen, area: Area, figures: &Figures, curve: &[(f64, f64)]) {
+    let beside = area.width > 700.0;
+    let size = if beside { 92.0_f32 } else { 68.0 }.min(area.height - 16.0);
+    let below = area.height - size - 24.0;
+    let beneath = !beside && below > 28.0;
+    // Capitals and figures are 0.73 of a letter's size high.
+    let base = if beneath { area.y + 10.0 + 0.73 * size } else { area.y + (area.height + 0.73 * size) / 2.0 };
+    pen.text(area.x, base, Style::new(size, INK).bold(), &figures.rate);
+    let unit = area.x + Weight::SemiBold.width(&figures.rate, size) + 14.0;
+    let style = Style::new(22.0, SOFT);
+    pen.text(unit, if figures.within.is_some() { base - 27.0 } else { base }, style, "samples/s");
     if let Some(within) = &figures.within {
-        pen.text(unit, base, Style::new(22.0, SOFT), within);
+        pen.text(unit, base, style, within);
     }
-    let curve_left = unit + Weight::Regular.width("samples/s", 22.0) + 30.0;
-    let curve =
-        Area { x: curve_left, y: area.y + 92.0, width: area.right() - PADDING - curve_left, height: free - 20.0 };
-    sparkline(pen, curve, &workload.curve);
-    facts(pen, Area { x: left, y: area.y + area.height - 84.0, width, height: 84.0 }, figures);
+    if beside {
+        let x = unit + Weight::Regular.width("samples/s", style.size) + 36.0;
+        sparkline(pen, Area { x, y: area.y, width: area.right() - x, height: area.height - 22.0 }, curve);
+    } else if beneath {
+        let y = base + 20.0;
+        sparkline(pen, Area { y, height: area.y + area.height - 14.0 - y, ..area }, curve);
+    }
 }
 
 /// The loss over time, as far as there is room for it.
@@ -86,18 +103,20 @@ fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
     if curve.len() < 3 || area.width < 90.0 || seconds <= 0.0 || loss <= 0.0 {
         return;
     }
+    // The last point has a dot, which stays inside.
+    let width = area.width - 7.0;
     #[expect(clippy::cast_possible_truncation, reason = "pixels of a card")]
     let place = |(x, y): &(f64, f64)| {
         let (x, y) = ((x / seconds) as f32, (y.max(0.0) / loss) as f32);
-        (area.x + x * area.width, area.y + (1.0 - y) * area.height)
+        (area.x + x * width, area.y + (1.0 - y) * area.height)
     };
     let points: Vec<(f32, f32)> = curve.iter().map(place).collect();
     pen.below(&points, area.y + area.height, WASH);
     pen.line(&points, 3.5, ACCENT);
     if let Some(last) = points.last() {
-        pen.dot(*last, 6.0, "#ffb454");
+        pen.dot(*last, 6.0, GLOW);
     }
-    pen.text(area.right(), area.y + 18.0, Style::new(17.0, SOFT).right(), "training loss");
+    pen.text(area.right(), area.y + 14.0, Style::new(17.0, SOFT).right(), "training loss");
 }
 
 /// Four figures in a row at the foot of a panel.
@@ -105,7 +124,7 @@ fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
     pen.line(&[(area.x, area.y), (area.right(), area.y)], 1.5, EDGE);
     let to_target = match (&figures.target, &figures.seconds_to_target) {
         (Some(target), Some(seconds)) => (seconds.as_str(), format!("to {target}")),
-        (Some(target), None) => ("not reached", target.clone()),
+        (Some(target), None) => ("not yet", format!("at {target}")),
         (None, _) => ("–", "no target".to_owned()),
     };
     let kept = if figures.sustained { "sustained" } else { "not sustained" };
@@ -115,9 +134,8 @@ fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
         (figures.kept.as_str(), kept.to_owned()),
         (figures.of_peak.as_str(), "of its peak".to_owned()),
     ];
-    let shares = [0.26, 0.29, 0.26, 0.19];
     let mut x = area.x;
-    for ((figure, label), share) in facts.into_iter().zip(shares) {
+    for ((figure, label), share) in facts.into_iter().zip([0.26, 0.25, 0.285, 0.205]) {
         pen.text(x, area.y + 38.0, Style::new(24.0, INK).bold(), figure);
         pen.text(x, area.y + 63.0, Style::new(18.0, SOFT), &label);
         x += share * area.width;
@@ -137,65 +155,102 @@ const WITHIN: fn(&Figures) -> String = |figures| figures.within.clone().unwrap_o
 const ACCURACY: fn(&Figures) -> String = |figures| figures.accuracy.clone();
 const TO_TARGET: fn(&Figures) -> String = |figures| match (&figures.target, &figures.seconds_to_target) {
     (_, Some(seconds)) => seconds.clone(),
-    (Some(_), None) => "not reached".to_owned(),
+    (Some(_), None) => "not yet".to_owned(),
     (None, None) => "–".to_owned(),
 };
-const TARGET: fn(&Figures) -> String = |figures| figures.target.clone().unwrap_or_else(|| "–".to_owned());
+const TARGET: fn(&Figures) -> String = |figures| match (&figures.target, &figures.seconds_to_target) {
+    (Some(target), Some(_)) => format!("to {target}"),
+    (Some(target), None) => format!("at {target}"),
+    (None, _) => String::new(),
+};
+const OF_PEAK: fn(&Figures) -> String = |figures| figures.of_peak.clone();
 
-const WIDE: [Column; 7] = [
-    Column { end: 430.0, head: "samples/s", figure: RATE, colour: INK },
-    Column { end: 520.0, head: "", figure: WITHIN, colour: SOFT },
-    Column { end: 640.0, head: "accuracy", figure: ACCURACY, colour: INK },
-    Column { end: 770.0, head: "time to …", figure: TO_TARGET, colour: INK },
-    Column { end: 850.0, head: "accuracy", figure: TARGET, colour: SOFT },
-    Column { end: 960.0, head: "sustained", figure: |figures| figures.kept.clone(), colour: INK },
-    Column { end: 1060.0, head: "of peak", figure: |figures| figures.of_peak.clone(), colour: INK },
-];
+/// What a table looks like.
+struct Form {
+    columns: &'static [Column],
+    padding: f32,
+    /// Where the longest name ends.
+    name_end: f32,
+    head_size: f32,
+    sizes: (f32, f32),
+}
 
-const NARROW: [Column; 4] = [
-    Column { end: 292.0, head: "samples/s", figure: RATE, colour: INK },
-    Column { end: 357.0, head: "", figure: WITHIN, colour: SOFT },
-    Column { end: 432.0, head: "accuracy", figure: ACCURACY, colour: INK },
-    Column { end: 522.0, head: "to target", figure: TO_TARGET, colour: INK },
-];
+/// Over the whole width.
+const WIDE: Form = Form {
+    columns: &[
+        Column { end: 430.0, head: "samples/s", figure: RATE, colour: INK },
+        Column { end: 525.0, head: "", figure: WITHIN, colour: SOFT },
+        Column { end: 645.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        Column { end: 762.0, head: "", figure: TO_TARGET, colour: INK },
+        Column { end: 846.0, head: "time to accuracy", figure: TARGET, colour: SOFT },
+        Column { end: 960.0, head: "pace kept", figure: |figures| figures.kept.clone(), colour: INK },
+        Column { end: 1060.0, head: "of its peak", figure: OF_PEAK, colour: INK },
+    ],
+    padding: PADDING,
+    name_end: 320.0,
+    head_size: 18.0,
+    sizes: (17.0, 20.0),
+};
 
-/// Lines of workloads with their figures in columns; below them a line of text, where there is one.
-fn table(pen: &mut Pen, area: Area, workloads: &[Workload], columns: &[Column], last: &str) {
-    let wide = columns.len() > NARROW.len();
-    let (padding, head) = (if wide { PADDING } else { 22.0 }, 40.0);
-    let name_end = columns[0].end - if wide { 110.0 } else { 85.0 };
-    let lines = if wide { workloads.len() } else { LINES };
-    #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
-    let height = ((area.height - head - 14.0) / lines as f32).min(58.0);
-    let size = if wide { (0.5 * height).clamp(17.0, 25.0) } else { (0.5 * height).clamp(14.0, 17.0) };
-    let head_style = Style::new(if wide { 18.0 } else { 15.0 }, SOFT);
-    let mut y = area.y + 32.0;
-    for column in columns {
-        pen.text(area.x + column.end, y, head_style.right(), column.head);
+/// One of two beside each other.
+const NARROW: Form = Form {
+    columns: &[
+        Column { end: 258.0, head: "samples/s", figure: RATE, colour: INK },
+        Column { end: 326.0, head: "", figure: WITHIN, colour: SOFT },
+        Column { end: 394.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        Column { end: 474.0, head: "to target", figure: TO_TARGET, colour: INK },
+        Column { end: 522.0, head: "peak", figure: OF_PEAK, colour: INK },
+    ],
+    padding: 34.0,
+    name_end: 186.0,
+    head_size: 14.0,
+    sizes: (13.0, 15.0),
+};
+
+/// Lines of workloads, of so many that there is room for, with their figures in columns, a dot before those that were sustained; below them a line of text,
+/// where there is one.
+fn table(pen: &mut Pen, area: Area, (workloads, lines): (&[Workload], usize), form: &Form, last: &str) {
+    let head = 42.0;
+    let lines = lines as f32;
+    let height = ((area.height - head - 12.0) / lines).min(80.0);
+    let size = (0.48 * height).clamp(form.sizes.0, form.sizes.1);
+    let style = Style::new(form.head_size, SOFT);
+    let (left, y) = (area.x + form.padding, area.y + 28.0);
+    pen.dot((left - 12.0, y - 0.36 * style.size), 4.0, SUSTAINED);
+    pen.text(left, y, style, "sustained");
+    for column in form.columns {
+        pen.text(area.x + column.end, y, style.right(), column.head);
     }
-    y = area.y + head;
+    let mut top = area.y + head;
     for workload in workloads {
-        pen.line(&[(area.x + padding, y), (area.x + columns[columns.len() - 1].end, y)], 1.0, EDGE);
-        let base = y + height / 2.0 + 0.36 * size;
-        let name = Weight::SemiBold.cut(&workload.name, size, name_end - padding);
-        pen.text(area.x + padding, base, Style::new(size, INK).bold(), &name);
-        match &workload.figures {
-            Ok(figures) => {
-                for column in columns {
-                    let style = Style::new(size, column.colour).right();
-                    pen.text(area.x + column.end, base, style, &(column.figure)(figures));
-                }
-            }
-            Err(outcome) => {
-                let end = columns[columns.len() - 1].end;
-                let room = end - name_end;
-                let outcome = Weight::Regular.cut(outcome, size, room);
-                pen.text(area.x + end, base, Style::new(size, TROUBLE).right(), &outcome);
-            }
-        }
-        y += height;
+        line(pen, Area { y: top, height, ..area }, size, form, workload);
+        top += height;
     }
     if !last.is_empty() {
-        pen.text(area.x + padding, y + height / 2.0 + 0.36 * size, Style::new(size, SOFT), last);
+        pen.text(left, top + height / 2.0 + 0.36 * size, Style::new(size, SOFT), last);
+    }
+}
+
+/// One workload of a table.
+fn line(pen: &mut Pen, area: Area, size: f32, form: &Form, workload: &Workload) {
+    let (left, end) = (area.x + form.padding, area.x + form.columns.last().map_or(0.0, |column| column.end));
+    pen.line(&[(left, area.y), (end, area.y)], 1.0, EDGE);
+    let base = area.y + area.height / 2.0 + 0.36 * size;
+    let name = Weight::SemiBold.cut(&workload.name, size, form.name_end - form.padding);
+    pen.text(left, base, Style::new(size, INK).bold(), &name);
+    match &workload.figures {
+        Ok(figures) => {
+            if figures.sustained {
+                pen.dot((left - 12.0, base - 0.36 * size), 4.0, SUSTAINED);
+            }
+            for column in form.columns {
+                let style = Style::new(size, column.colour).right();
+                pen.text(area.x + column.end, base, style, &(column.figure)(figures));
+            }
+        }
+        Err(outcome) => {
+            let outcome = Weight::Regular.cut(outcome, size, end - area.x - form.name_end);
+            pen.text(end, base, Style::new(size, TROUBLE).right(), &outcome);
+        }
     }
 }

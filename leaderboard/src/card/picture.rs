@@ -186,7 +186,7 @@ mod tests {
         assert!(cards.png(&known).await.is_ok());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn waiting_for_a_place_has_an_end() {
         let cards = Cards::default();
         let _both = Arc::clone(&cards.0.places).acquire_many_owned(2).await.unwrap();

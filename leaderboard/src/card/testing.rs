@@ -79,7 +79,7 @@ fn filled(mut record: WorkloadRecord, name: &str, place: usize) -> WorkloadRecor
     let window = |number: i32| Window {
         steps: 1000,
         samples: 128_000,
-        seconds: slower * (1.2 + 0.01 * f64::from(number % 5) * (1 + place) as f64),
+        seconds: slower * (1.2 + 0.006 * f64::from(number % 5) * (1 + place) as f64),
     };
     record.windows = (0..40).map(window).collect();
     let flops = 2.4e13;

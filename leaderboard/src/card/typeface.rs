@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(text, "NVIDIA ".repeat(6));
         assert!(size < 60.0 && size >= 30.0, "{size}");
         let (text, size) = fit(&"NVIDIA ".repeat(60));
-        assert!(text.ends_with("A…") && text.len() > 100 && size == 30.0, "{text} {size}");
+        assert!(text.ends_with('…') && text.len() > 50 && size == 30.0, "{text} {size}");
         assert!(Weight::SemiBold.width(&text, size) <= 1000.0);
     }
 }

@@ -1,7 +1,7 @@
 //! What a card says: the words and figures of a run, each short enough to be drawn.
 
 use results::api::{StoredRun, Tier};
-use results::{CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, summary};
+use results::{ClientKind, CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, summary};
 
 use crate::badge::grouped;
 use crate::devices::Identity;
@@ -130,18 +130,20 @@ impl Device {
     }
 }
 
+/// `Native: native-runner 0.1.0 on Linux · back end wgsl · f32`
 fn how(record: &RunRecord) -> String {
     let client = &record.provenance.client;
+    let kind = match client.kind {
+        ClientKind::Browser => "Browser",
+        ClientKind::Native => "Native",
+    };
+    let [name, version, system, backend] =
+        [&client.name, &client.version, &client.operating_system, &record.device.backend].map(|text| plain(text));
     let mut precisions: Vec<&str> =
         record.workloads.iter().map(|workload| workload.settings.precision.name()).collect();
     precisions.dedup();
-    let (name, version, system) = (plain(&client.name), plain(&client.version), plain(&client.operating_system));
-    let words = [
-        format!("{} {name} {version} on {system}", client.kind.name()),
-        plain(&record.device.backend),
-        precisions.join(", "),
-    ];
-    words.join(" · ")
+    let precisions = precisions.join(", ");
+    format!("{kind}: {name} {version} on {system} · back end {backend} · {precisions}")
 }
 
 impl Workload {
@@ -177,7 +179,9 @@ impl Figures {
     fn of(record: &WorkloadRecord) -> Self {
         let figures = &record.summary;
         let dash = || "–".to_owned();
-        let whole = |share: f64| format!("{:.0} %", 100.0 * share);
+        let peak = |share: f64| {
+            if share < 0.1 { format!("{:.1} %", 100.0 * share) } else { format!("{:.0} %", 100.0 * share) }
+        };
         let seconds = metric("seconds_to_target").filter(|_| record.target.is_some());
         let within = figures.relative_half_width().filter(|share| share.is_finite());
         Self {
@@ -186,9 +190,9 @@ impl Figures {
             accuracy: figures.accuracy.map_or_else(dash, |share| format!("{:.2} %", 100.0 * share)),
             target: record.target.map(|target| percent(target.accuracy)),
             seconds_to_target: seconds.and_then(|metric| figures.seconds_to_target.map(|value| metric.text(value))),
-            kept: figures.sustained_ratio.map_or_else(dash, whole),
+            kept: figures.sustained_ratio.map_or_else(dash, |ratio| format!("{:.1} %", 100.0 * ratio)),
             sustained: figures.sustained_ratio.is_some_and(|ratio| ratio >= summary::SUSTAINED_RATIO),
-            of_peak: figures.share_of_peak.map_or_else(dash, whole),
+            of_peak: figures.share_of_peak.map_or_else(dash, peak),
         }
     }
 }
