@@ -28,7 +28,7 @@ pub(crate) fn badge(device: &Device, workload: &WorkloadRecord, tier: Tier) -> B
 }
 
 /// White text is readable on each of them.
-fn colour(tier: Tier) -> &'static str {
+pub(crate) fn colour(tier: Tier) -> &'static str {
     match tier {
         Tier::Proven => "#2a7a2a",
         Tier::Checked => "#1f6feb",
@@ -53,7 +53,7 @@ fn shown(name: &str) -> String {
 }
 
 /// `12,345`, and a decimal place where the number is small.
-fn grouped(number: f64) -> String {
+pub(crate) fn grouped(number: f64) -> String {
     if number < 100.0 {
         return format!("{number:.1}");
     }

@@ -27,8 +27,9 @@ pub use moderation::{Moderation, OfDevice, OfRuns, Replay};
   leaderboard --database 'postgres://gradmark@db.example/gradmark?sslmode=verify-full'
       On a PostgreSQL server, whose data base several of these may share. The password comes from PGPASSWORD or from
       ~/.pgpass, because other users of this machine can read a command line.
-  leaderboard --behind-tls --trusted-proxy-header x-forwarded-for
-      Behind a proxy with TLS that says which address each request came from, so that limits are for each of them.
+  leaderboard --behind-tls --trusted-proxy-header x-forwarded-for --public-url https://board.example
+      Behind a proxy with TLS that says which address each request came from, so that limits are for each of them, and
+      under a name with which links to pictures of results begin.
   leaderboard --metrics-listen 127.0.0.1:9187
       Numbers for Prometheus at http://127.0.0.1:9187/metrics, which the public address does not have.
   leaderboard --snapshots snapshots

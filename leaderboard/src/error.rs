@@ -86,6 +86,16 @@ impl ApiError {
         .refused_by("busy")
     }
 
+    pub(crate) fn too_many_cards() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "busy",
+            "Too many pictures of results are being drawn right now. Wait a few seconds and try again.",
+        )
+        .retry_after(Duration::from_secs(5))
+        .refused_by("cards")
+    }
+
     /// For one address that asks too often; the message does not say which.
     pub(crate) fn too_many_requests(kind: Kind, wait: Duration) -> Self {
         let what = match kind {

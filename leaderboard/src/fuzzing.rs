@@ -12,6 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
 use crate::api::{ExportPlaces, Leaderboard};
+use crate::card::Cards;
 use crate::data_sets::DataFolder;
 use crate::limits::{Budgets, Limits, Peer};
 use crate::metrics::Metrics;
@@ -58,11 +59,12 @@ impl InProcess {
             seed,
             budgets,
             exports,
+            cards: Cards::default(),
             snapshots,
             trusted_proxy_header: None,
         };
         let limits = Limits::new(&Protection::default());
-        let surroundings = Surroundings { limits, metrics: Metrics::default(), behind_tls: false };
+        let surroundings = Surroundings { limits, metrics: Metrics::default(), behind_tls: false, public_url: None };
         Ok(Self { router: router(leaderboard, pages, surroundings) })
     }
 

@@ -5,6 +5,7 @@
 
 mod api;
 mod badge;
+mod card;
 mod clock;
 mod comparing;
 mod config;
@@ -28,6 +29,7 @@ mod open_data;
 mod pages;
 mod proof;
 mod protection;
+mod public_url;
 pub mod ranking;
 mod reason;
 mod receiving;
@@ -47,6 +49,7 @@ pub use config::{Arguments, CommandLine, Config, ExistingDatabase, Moderation, O
 pub use limits::ProxyHeader;
 pub use proof::KeyError;
 pub use protection::Protection;
+pub use public_url::{PublicUrl, PublicUrlError};
 pub use reason::Reason;
 pub use server::{Server, StartError};
 pub use storage::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};

@@ -2,6 +2,7 @@
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
+use crate::PublicUrl;
 use crate::limits::ProxyHeader;
 
 /// Limits, budgets and what stands in front of the server. They are made for a classroom behind one address.
@@ -33,6 +34,10 @@ pub struct Protection {
     /// Tell browsers to use TLS only (Strict-Transport-Security); for a server that is reached through a proxy with TLS
     #[arg(long)]
     pub behind_tls: bool,
+    /// Address under which people reach the server, such as https://board.example, which previews of links to results
+    /// begin with. Without it they begin with the host that each request names
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<PublicUrl>,
     /// Address and port that answer GET /metrics for Prometheus, for nobody else's eyes; off unless given
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics_listen: Option<String>,
@@ -62,6 +67,6 @@ mod tests {
         let protection = Protection::default();
         assert!(protection.announcements_per_hour >= 60 && protection.reading_per_second >= 50);
         assert!(protection.trusted_proxy_header.is_none() && protection.metrics_listen.is_none());
-        assert!(!protection.behind_tls);
+        assert!(!protection.behind_tls && protection.public_url.is_none());
     }
 }

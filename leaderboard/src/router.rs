@@ -17,7 +17,8 @@ use crate::guard::{RequestSlots, guard};
 use crate::headers;
 use crate::limits::{Limits, limit};
 use crate::metrics::{self, Metrics};
-use crate::pages::{self, Pages};
+use crate::pages::{self, Pages, Previews};
+use crate::public_url::{PublicAddress, PublicUrl};
 use crate::snapshots;
 
 /// Good and quick; the files that matter are compressed when they are built.
@@ -32,13 +33,16 @@ pub(crate) struct Surroundings {
     pub(crate) metrics: Metrics,
     /// Whether clients see TLS, of which the server itself knows nothing.
     pub(crate) behind_tls: bool,
+    pub(crate) public_url: Option<PublicUrl>,
 }
 
 /// The whole server as one service. From outside in: headers, metrics, guard, panics, limits, compression, routes.
 ///
 /// A request is refused for having come too often only when its body is here, so that its client gets to hear it.
 pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surroundings) -> Router {
-    let Surroundings { limits, metrics, behind_tls } = surroundings;
+    let Surroundings { limits, metrics, behind_tls, public_url } = surroundings;
+    let address = PublicAddress { said: public_url, behind_tls };
+    let previews = Previews { storage: leaderboard.storage.clone(), address };
     let snapshots = snapshots::serve(leaderboard.snapshots.clone());
     let compressed = Router::new()
         .route("/healthz", get(api::health))
@@ -47,7 +51,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
         .route("/api/", any(async || ApiError::unknown_route()))
         .route_layer(from_fn(metrics::note_route))
         .with_state(leaderboard)
-        .fallback_service(pages::page(pages.clone()))
+        .fallback_service(pages::page(pages.clone(), previews))
         .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(uncompressed()));
     let router = Router::new()
         .nest_service("/data", pages::data(&pages))

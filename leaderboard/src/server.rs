@@ -17,6 +17,7 @@ use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
 use crate::api::{ExportPlaces, Leaderboard};
+use crate::card::Cards;
 use crate::connections::OpenConnections;
 use crate::data_sets::DataFolder;
 use crate::limits::{Budgets, Limits, Peer, day_of};
@@ -149,12 +150,17 @@ impl Server {
             seed: config.seed,
             budgets: Budgets::new(&config.protection),
             exports: ExportPlaces::default(),
+            cards: Cards::default(),
             snapshots: snapshots.clone(),
             trusted_proxy_header: config.protection.trusted_proxy_header,
         };
         let limits = Limits::new(&config.protection);
-        let surroundings =
-            Surroundings { limits: limits.clone(), metrics: metrics.clone(), behind_tls: config.protection.behind_tls };
+        let surroundings = Surroundings {
+            limits: limits.clone(),
+            metrics: metrics.clone(),
+            behind_tls: config.protection.behind_tls,
+            public_url: config.protection.public_url,
+        };
         Ok(Self {
             listener,
             address,

@@ -19,6 +19,7 @@
 //! | `GET /api/v1/runs/{id}/verdict` | – | [`Verdict`] |
 //! | `GET /api/v1/runs/{id}/badge.svg` | query of [`BadgeQuery`](crate::badge::BadgeQuery) | a small picture |
 //! | `GET /api/v1/runs/{id}/badge.json` | the same | [`Badge`](crate::badge::Badge), for shields.io |
+//! | `GET /api/v1/runs/{id}/card.png`, `card.svg` | – | a picture of 1200 × 630 pixels |
 //! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
 //! | `GET /api/v1/schema` | – | JSON Schema of [`RunRecord`] |
 //! | `GET /api/v1/openapi.json` | – | this API as an OpenAPI document; as a page at `GET /api` |

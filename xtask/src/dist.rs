@@ -139,6 +139,7 @@ fn server(top: &Path, name: String, program: Program<'_>, parts: &Parts<'_>, tar
     let mut archive = common(top, name, "packaging/server")?;
     archive.program(LEADERBOARD, programs::stripped(program.path)?);
     archive.file("HOSTING.md", &top.join("docs/HOSTING.md"));
+    archive.file("LICENSE-OF-THE-FONT.txt", &top.join("leaderboard/src/card/font/LICENSE.txt"));
     parts.page.join("index.html").metadata().context("the page is not built: `cargo xtask run` builds it")?;
     archive.folder("page", parts.page)?;
     if let Some(data) = parts.data {

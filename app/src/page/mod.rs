@@ -28,6 +28,7 @@ mod run_table;
 mod running;
 mod runs;
 mod select;
+mod share;
 mod standing;
 mod start;
 mod state;

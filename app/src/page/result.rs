@@ -6,6 +6,7 @@ use results::api::{StoredRun, Verdict};
 
 use super::json::ExactJson;
 use super::report::{Overview, Particulars};
+use super::share::Share;
 use super::standing::Standing;
 use super::verdict::VerdictOnRun;
 use crate::platform::{self, Refusal};
@@ -58,6 +59,7 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             <Standing run_id=run.run_id.clone() record=record.clone() verdict />
             <Particulars record />
             <ExactJson json=Signal::stored(json) file=format!("gradmark-{}.json", run.run_id) />
+            <Share run_id=run.run_id.clone() />
             <div class="row">
                 <a class="button quiet" href="/#leaderboard">"All results"</a>
                 {deletion.map(|address| view! { <a class="button quiet" href=address>"Delete this result"</a> })}

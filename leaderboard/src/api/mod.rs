@@ -2,6 +2,7 @@
 
 mod badge;
 mod body;
+mod card;
 mod checkpoints;
 mod compare;
 mod cursor;
@@ -29,7 +30,9 @@ use axum::routing::{get, post, put};
 
 pub(crate) use export::{ExportPlaces, PARQUET};
 pub(crate) use list::{next_page, wanted};
+pub(crate) use run_id::RunId;
 
+use crate::card::Cards;
 use crate::clock::Clock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
@@ -53,6 +56,7 @@ pub(crate) struct Leaderboard {
     pub(crate) seed: Option<u32>,
     pub(crate) budgets: Budgets,
     pub(crate) exports: ExportPlaces,
+    pub(crate) cards: Cards,
     pub(crate) snapshots: Snapshots,
     /// In which a proxy in front writes whose request it is.
     pub(crate) trusted_proxy_header: Option<ProxyHeader>,
@@ -70,6 +74,8 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs/{id}/verdict", get(runs::verdict))
         .route("/v1/runs/{id}/badge.svg", get(badge::svg))
         .route("/v1/runs/{id}/badge.json", get(badge::json))
+        .route("/v1/runs/{id}/card.png", get(card::png))
+        .route("/v1/runs/{id}/card.svg", get(card::svg))
         .route("/v1/runs/{id}/standing", get(distribution::of_run))
         .route("/v1/standings", get(standings::show))
         .route("/v1/distribution", get(distribution::show))

@@ -2,21 +2,23 @@
 
 mod index;
 mod policy;
+mod previews;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
 use crate::StartError;
 use index::IndexFile;
+pub(crate) use previews::Previews;
 
 /// For files whose content never changes under their name.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -82,20 +84,21 @@ async fn serve_data(State(files): State<Option<ServeDir>>, request: Request) -> 
 }
 
 /// Files of the page; a path that names no file is one of the page's own places and gets its index.
-pub(crate) fn page(pages: Pages) -> Router {
-    Router::new().fallback(serve_page).with_state(pages)
+pub(crate) fn page(pages: Pages, previews: Previews) -> Router {
+    Router::new().fallback(serve_page).with_state((pages, previews))
 }
 
-async fn serve_page(State(pages): State<Pages>, request: Request) -> Response {
+async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request: Request) -> Response {
     let (Some(index), Some(files)) = (pages.index, pages.files) else { return not_found() };
     let path = request.uri().path().to_owned();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     if is_read && matches!(path.as_str(), "/" | "/index.html") {
-        return serve_index(&index).await;
+        return serve_index(&index, None).await;
     }
+    let headers = request.headers().clone();
     let mut response = from_folder(files, request).await;
     if response.status() == StatusCode::NOT_FOUND && is_read && !names_a_file(&path) {
-        return serve_index(&index).await;
+        return serve_index(&index, Some((&previews, &path, &headers))).await;
     }
     if is_content(response.status()) {
         response.headers_mut().insert(header::CACHE_CONTROL, caching(&path));
@@ -112,11 +115,17 @@ fn caching(path: &str) -> HeaderValue {
     }
 }
 
-async fn serve_index(index: &IndexFile) -> Response {
+/// The index, with what previews of links are told where the place may be a run's.
+async fn serve_index(index: &IndexFile, place: Option<(&Previews, &str, &HeaderMap)>) -> Response {
     match index.read().await {
         Ok(index) => {
+            let of_run = match place {
+                Some((previews, path, headers)) => previews.index_of(path, headers, &index.html).await,
+                None => None,
+            };
+            let html = of_run.map_or_else(|| index.html.clone(), Bytes::from);
             let kind = HeaderValue::from_static("text/html; charset=utf-8");
-            ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, ASK_EACH_TIME)], index.html.clone()).into_response()
+            ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, ASK_EACH_TIME)], html).into_response()
         }
         Err(cause) => {
             tracing::warn!(cause = &cause as &dyn std::error::Error, "the page's index.html is gone");

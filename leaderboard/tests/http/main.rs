@@ -2,6 +2,7 @@
 //! same tests on PostgreSQL.
 
 mod badges;
+mod cards;
 mod comparing;
 mod data_sets;
 mod devices;

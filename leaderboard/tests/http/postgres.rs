@@ -1,6 +1,7 @@
 //! The same tests as in `main.rs`, on a real PostgreSQL server, and some about that server.
 
 mod badges;
+mod cards;
 mod comparing;
 mod data_sets;
 mod devices;

@@ -6,6 +6,7 @@ use std::{env, fs, thread};
 use console::Style;
 use results::RunRecord;
 use results::api::AcceptedRun;
+use results::open_data::LICENCE_ADDRESS;
 
 use crate::cli::ConsentArgs;
 use crate::failure::Failure;
@@ -51,6 +52,11 @@ impl Submission {
         );
         screen.line("")?;
         screen.prose("", &text, 0)?;
+        let open = format!(
+            "What is uploaded is open data under CC0 ({LICENCE_ADDRESS}): anyone may read, copy and publish it, until its \
+             deletion link removes it from the leaderboard."
+        );
+        screen.prose("", &open, 0)?;
         if self.agreed_before {
             return Ok(true);
         }

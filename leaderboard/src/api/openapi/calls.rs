@@ -239,6 +239,20 @@ pub(super) const CALLS: &[Call] = &[
         ..READING
     },
     Call {
+        path: "/v1/runs/{id}/card.png",
+        summary: "A result as a picture of 1200 × 630 pixels, for previews of links",
+        answers: &[("200", "The picture", Some(Content::Other("image/png")))],
+        refusals: &[UNKNOWN_RUN],
+        ..READING
+    },
+    Call {
+        path: "/v1/runs/{id}/card.svg",
+        summary: "The same picture for programs that draw it themselves, with the fonts that they have",
+        answers: &[("200", "The picture", Some(Content::Other("image/svg+xml")))],
+        refusals: &[UNKNOWN_RUN],
+        ..READING
+    },
+    Call {
         path: "/v1/standings",
         summary: "The places of devices, all tables of a suite at once",
         query: Some(shape_of::<StandingsQuery>),

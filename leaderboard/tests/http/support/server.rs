@@ -91,6 +91,12 @@ impl TestServer {
         Self::open(folder, Setting { page, data, ..Setting::default() })
     }
 
+    /// The page in a folder inside `folder`, with limits and budgets of its own.
+    pub(crate) fn with_page_and_protection(folder: TempDir, page: &str, protection: Protection) -> Self {
+        let page = Some(folder.path().join(page));
+        Self::open(folder, Setting { page, protection, ..Setting::default() })
+    }
+
     /// A server that writes what it has into the folder `snapshots` inside `folder`, which it makes.
     pub(crate) fn with_snapshots(folder: TempDir) -> Self {
         let snapshots = Some(folder.path().join("snapshots"));

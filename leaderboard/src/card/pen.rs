@@ -1,0 +1,180 @@
+//! Writes SVG: shapes, and text that is as wide in any font as in ours.
+
+use std::fmt::Write;
+
+use super::typeface::{self, Weight};
+use crate::markup::escaped;
+
+/// Ours first. Where it is missing, text is pressed or stretched to the width that it has in it.
+const FAMILIES: &str = "Inter,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif";
+
+/// Who draws the letters of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Letters {
+    /// This server, with its own font: what that lacks becomes a box.
+    OfOurFont,
+    /// The reader's program, with whatever fonts it has.
+    Any,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Align {
+    Left,
+    Right,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    pub(super) size: f32,
+    pub(super) weight: Weight,
+    pub(super) colour: &'static str,
+    pub(super) align: Align,
+}
+
+impl Style {
+    pub(super) fn new(size: f32, colour: &'static str) -> Self {
+        Self { size, weight: Weight::Regular, colour, align: Align::Left }
+    }
+
+    pub(super) fn bold(self) -> Self {
+        Self { weight: Weight::SemiBold, ..self }
+    }
+
+    pub(super) fn right(self) -> Self {
+        Self { align: Align::Right, ..self }
+    }
+}
+
+/// A box with its corner at the top left, in pixels.
+#[derive(Clone, Copy)]
+pub(super) struct Area {
+    pub(super) x: f32,
+    pub(super) y: f32,
+    pub(super) width: f32,
+    pub(super) height: f32,
+}
+
+impl Area {
+    pub(super) fn right(self) -> f32 {
+        self.x + self.width
+    }
+}
+
+pub(super) struct Pen {
+    svg: String,
+    letters: Letters,
+    boxed: bool,
+}
+
+impl Pen {
+    /// A picture of this size, in words for whoever cannot see it.
+    pub(super) fn new(letters: Letters, (width, height): (u32, u32), title: &str) -> Self {
+        let title = escaped(title);
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+             role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<g font-family=\"{FAMILIES}\">\n"
+        );
+        Self { svg, letters, boxed: false }
+    }
+
+    /// Whether a box stands for some letter.
+    pub(super) fn has_boxes(&self) -> bool {
+        self.boxed
+    }
+
+    /// A text as it will be drawn.
+    pub(super) fn drawable(&mut self, text: &str) -> String {
+        if self.letters == Letters::Any || typeface::has_all(text) {
+            return text.to_owned();
+        }
+        self.boxed = true;
+        typeface::with_boxes(text)
+    }
+
+    /// One line, from the left or up to the right of `x`, on the line `y`.
+    pub(super) fn text(&mut self, x: f32, y: f32, style: Style, text: &str) {
+        let text = self.drawable(text);
+        let Style { size, weight, colour, align } = style;
+        let anchor = match align {
+            Align::Left => "",
+            Align::Right => " text-anchor=\"end\"",
+        };
+        // Of letters that are not in our font nobody knows how wide they are.
+        let length = if typeface::has_all(&text) {
+            format!(" textLength=\"{:.1}\" lengthAdjust=\"spacingAndGlyphs\"", weight.width(&text, size))
+        } else {
+            String::new()
+        };
+        let (weight, text) = (weight.number(), escaped(&text));
+        self.write(format_args!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" font-weight=\"{weight}\" fill=\"{colour}\"{anchor}{length}>{text}</text>"
+        ));
+    }
+
+    pub(super) fn area(&mut self, area: Area, radius: f32, fill: &str) {
+        let Area { x, y, width, height } = area;
+        self.write(format_args!(
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{radius:.1}\" fill=\"{fill}\"/>"
+        ));
+    }
+
+    /// An area with a thin edge.
+    pub(super) fn sheet(&mut self, area: Area, radius: f32, fill: &str, edge: &str) {
+        let Area { x, y, width, height } = area;
+        self.write(format_args!(
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{radius:.1}\" fill=\"{fill}\" \
+             stroke=\"{edge}\" stroke-width=\"1.5\"/>"
+        ));
+    }
+
+    pub(super) fn dot(&mut self, (x, y): (f32, f32), radius: f32, fill: &str) {
+        self.write(format_args!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{fill}\"/>"));
+    }
+
+    /// A line through points, as wide as `width`.
+    pub(super) fn line(&mut self, points: &[(f32, f32)], width: f32, colour: &str) {
+        let path = path(points);
+        self.write(format_args!(
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linecap=\"round\" \
+             stroke-linejoin=\"round\"/>"
+        ));
+    }
+
+    /// What lies below points, down to `floor`.
+    pub(super) fn below(&mut self, points: &[(f32, f32)], floor: f32, fill: &str) {
+        let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
+        let path = path(points);
+        self.write(format_args!(
+            "<path d=\"{path}L{:.1} {floor:.1}L{:.1} {floor:.1}Z\" fill=\"{fill}\"/>",
+            last.0, first.0
+        ));
+    }
+
+    /// The mark of the page, its corner at `x` and `y`.
+    pub(super) fn mark(&mut self, x: f32, y: f32, side: f32) {
+        let scale = side / 32.0;
+        self.write(format_args!(
+            "<g transform=\"translate({x} {y}) scale({scale})\"><rect width=\"32\" height=\"32\" rx=\"8\" fill=\"#2742d6\"/>\
+             <path d=\"M7 7.5C9.5 20.5 14 23 25 24\" fill=\"none\" stroke=\"#fff\" stroke-width=\"3\" \
+             stroke-linecap=\"round\"/><circle cx=\"25\" cy=\"24\" r=\"2.8\" fill=\"#ffb454\"/></g>"
+        ));
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.svg.push_str("</g>\n</svg>\n");
+        self.svg
+    }
+
+    fn write(&mut self, element: std::fmt::Arguments<'_>) {
+        writeln!(self.svg, "{element}").expect("a string takes everything");
+    }
+}
+
+fn path(points: &[(f32, f32)]) -> String {
+    let mut path = String::new();
+    for (place, (x, y)) in points.iter().enumerate() {
+        let letter = if place == 0 { 'M' } else { 'L' };
+        write!(path, "{letter}{x:.1} {y:.1}").expect("a string takes everything");
+    }
+    path
+}

@@ -1,0 +1,107 @@
+//! Runs of every kind that a card may have to show.
+
+use results::api::{StoredRun, Tier};
+use results::{CurvePoint, Outcome, PeakSample, RunRecord, Target, Window, WorkloadRecord, summary};
+
+use super::Card;
+use crate::devices::testing::{claimed, in_browser, native};
+
+pub(super) fn card(run: &StoredRun) -> Card {
+    Card::of(run)
+}
+
+/// The quick suite on a GPU that its platform names.
+pub(super) fn run() -> StoredRun {
+    stored(with_workloads(native("NVIDIA GeForce RTX 4090", "NVIDIA"), &["keras-mnist-mlp", "caffe-mnist"]))
+}
+
+/// The same on a device of this name.
+pub(super) fn named(name: &str) -> StoredRun {
+    let mut run = run();
+    run.record.device.adapter.name = name.to_owned();
+    run.record.device.adapter.vendor = "example".to_owned();
+    run
+}
+
+/// In a browser that hides which GPU it is, whose owner says which.
+pub(super) fn said_to_be(name: &str) -> StoredRun {
+    stored(with_workloads(claimed(in_browser("nvidia", "ampere"), name), &["keras-mnist-mlp", "caffe-mnist"]))
+}
+
+/// The first so many networks of the complete suite, one of which failed where there are enough of them.
+pub(super) fn of_networks(number: usize) -> StoredRun {
+    let suite = engine::suite("complete").unwrap();
+    let mut record = with_workloads(native("Apple M3 Max", "Apple"), &suite.workloads[..number]);
+    record.suite.name = suite.name.to_owned();
+    if let Some(workload) = record.workloads.get_mut(4) {
+        workload.outcome = Outcome::Diverged { step: 12_345 };
+    }
+    stored(record)
+}
+
+pub(super) fn flagged() -> StoredRun {
+    let note = "The claimed seconds of keras-mnist-mlp do not fit the times at which its checkpoints were told.";
+    StoredRun { tier: Tier::Flagged, notes: vec![note.to_owned()], ..run() }
+}
+
+pub(super) fn without_figures() -> StoredRun {
+    let mut run = run();
+    run.tier = Tier::Checked;
+    run.record.workloads[0].outcome = Outcome::Incorrect;
+    run.record.workloads[1].outcome = Outcome::Cancelled;
+    run
+}
+
+fn stored(record: RunRecord) -> StoredRun {
+    StoredRun {
+        run_id: "0123456789abcdef".to_owned(),
+        tier: Tier::Proven,
+        notes: Vec::new(),
+        submitted_unix_seconds: 1.8e9,
+        being_verified: false,
+        record,
+    }
+}
+
+fn with_workloads(mut record: RunRecord, names: &[&str]) -> RunRecord {
+    let plain = record.workloads.remove(0);
+    let workload = |(place, name): (usize, &&str)| filled(plain.clone(), name, place);
+    record.workloads = names.iter().enumerate().map(workload).collect();
+    record.provenance.client.name = "native-runner".to_owned();
+    record.provenance.client.version = "0.1.0".to_owned();
+    record
+}
+
+/// Each a little slower than the one before, and every third of them misses its target.
+fn filled(mut record: WorkloadRecord, name: &str, place: usize) -> WorkloadRecord {
+    record.workload = name.to_owned();
+    let slower = 1.7_f64.powi(i32::try_from(place).unwrap());
+    let window = |number: i32| Window {
+        steps: 1000,
+        samples: 128_000,
+        seconds: slower * (1.2 + 0.006 * f64::from(number % 5) * (1 + place) as f64),
+    };
+    record.windows = (0..40).map(window).collect();
+    let flops = 2.4e13;
+    record.settings.training_flops_per_sample = 90_000_000;
+    record.peaks =
+        (20..40).map(|window| PeakSample { window, flops_per_second: flops, copied_bytes_per_second: None }).collect();
+    let loss = |step: u64| 2.3 * (-(step as f64) / 4000.0).exp() + 0.08 + 0.03 * (step as f64 / 700.0).sin();
+    let point = |step: u64| CurvePoint {
+        step,
+        training_seconds: slower * step as f64 * 0.0012,
+        loss: loss(step),
+        accuracy: 0.9,
+    };
+    record.curve = (1..200).map(|step| point(step * 100)).collect();
+    let reached = place % 3 != 2;
+    record.target = Some(Target {
+        accuracy: if place == 0 { 0.97 } else { 0.98 },
+        reached_seconds: reached.then_some(3.618 * slower),
+        reached_step: reached.then_some(3000),
+    });
+    record.summary = summary::summarise(&record);
+    record.summary.accuracy = Some(if reached { 0.9841 } else { 0.7312 });
+    record.summary.seconds_to_target = reached.then_some(3.618 * slower);
+    record
+}

@@ -1,0 +1,153 @@
+use results::api::{StoredRun, Tier};
+
+use super::testing::{card, flagged, named, of_networks, run, said_to_be, without_figures};
+use super::{Card, Cards, SIZE};
+use crate::badge::colour;
+
+fn svg(run: &StoredRun) -> String {
+    Cards::svg(&card(run))
+}
+
+/// The numbers of all attributes of this name.
+fn numbers(svg: &str, attribute: &str) -> Vec<f32> {
+    let begin = format!(" {attribute}=\"");
+    let parts = svg.split(&begin).skip(1);
+    parts.map(|part| part.split('"').next().unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn a_card_says_device_figures_and_tier() {
+    let picture = svg(&run());
+    for part in [
+        ">NVIDIA GeForce RTX 4090<",
+        ">Native: native-runner 0.1.0 on Linux · back end wgsl · f32<",
+        ">keras-mnist-mlp<",
+        ">MNIST, LeNet (Caffe)<",
+        ">98.41 %<",
+        ">3.618 s<",
+        ">to 97 %<",
+        ">98.0 %<",
+        ">sustained<",
+        ">of its peak<",
+        ">proven<",
+        ">2027-01-15 · run 0123456789abcdef<",
+        colour(Tier::Proven),
+    ] {
+        assert!(picture.contains(part), "{part} is missing in {picture}");
+    }
+}
+
+#[test]
+fn who_says_which_device_it_is_stays_apart() {
+    let claimed = svg(&said_to_be("RTX 3090"));
+    assert!(claimed.contains(">Said to be<") && claimed.contains("What the browser tells of it: NVIDIA, ampere"));
+    let contradicted = svg(&said_to_be("Radeon RX 7900 XTX"));
+    assert!(!contradicted.contains(">Said to be<") && contradicted.contains("does not fit what the browser tells"));
+    let mut both = run();
+    both.record.device.claimed_name = Some("my old card".to_owned());
+    assert!(svg(&both).contains("Its owner calls it “my old card”"));
+    let mut software = run();
+    software.record.device.adapter.software = true;
+    assert!(svg(&software).contains("A software adapter: shown, never ranked"));
+}
+
+#[test]
+fn nothing_of_a_name_is_markup_or_leaves_the_card() {
+    for name in
+        ["</text><script>\"&'", "]]>\u{0}\u{202e}\u{fffe}", &"W".repeat(3000), &"显".repeat(3000), &"ﷺ".repeat(300)]
+    {
+        let run = named(name);
+        let picture = svg(&run);
+        assert!(!picture.contains("<script") && !picture.contains('\u{202e}'), "{picture}");
+        assert!(picture.len() < 20_000, "{}", picture.len());
+        let drawn = super::layout::svg(&card(&run), super::pen::Letters::OfOurFont);
+        let right = numbers(&drawn, "textLength").into_iter().fold(0.0, f32::max);
+        assert!(right <= 1100.0, "{right}");
+    }
+}
+
+#[test]
+fn letters_that_the_font_lacks_are_boxes_in_the_picture_and_letters_in_the_svg() {
+    let drawn = |run: &StoredRun| super::layout::svg(&card(run), super::pen::Letters::OfOurFont);
+    let run = named("显卡 4090");
+    assert!(svg(&run).contains(">显卡 4090<"));
+    let picture = drawn(&run);
+    assert!(picture.contains(">□□ 4090<") && picture.contains("Some letters are not in"), "{picture}");
+    assert!(drawn(&named("بطاقة رسوميات")).contains(">A device with a name in other letters<"));
+    assert!(!drawn(&self::run()).contains("Some letters are not in"));
+}
+
+#[test]
+fn more_networks_than_fit_are_counted() {
+    let all = svg(&of_networks(16));
+    assert!(all.contains(">airbench94<") && !all.contains(" more<"), "{all}");
+    let mut many = of_networks(16);
+    let again = many.record.workloads.clone();
+    many.record.workloads.extend(again);
+    assert!(svg(&many).contains(">and 17 more<"));
+}
+
+#[test]
+fn what_failed_says_so() {
+    let failed = svg(&without_figures());
+    assert!(
+        failed.contains(">It computed something else than the reference.<") && failed.contains(">It was cancelled.<")
+    );
+    assert!(svg(&of_networks(8)).contains(">diverged at step 12,345<"));
+    let flagged = svg(&flagged());
+    assert!(flagged.contains(">flagged<") && flagged.contains(">The claimed seconds of keras-mnist-mlp do not fit"));
+    assert!(flagged.contains(colour(Tier::Flagged)));
+    let mut verifying = run();
+    verifying.being_verified = true;
+    assert!(svg(&verifying).contains(">proven, being verified<"));
+    let mut nothing = run();
+    nothing.record.workloads.clear();
+    assert!(svg(&nothing).contains("This run has no networks."));
+}
+
+#[test]
+fn the_description_has_the_figures_in_words() {
+    let description = card(&run()).description();
+    assert!(description.starts_with("keras-mnist-mlp: "), "{description}");
+    assert!(description.contains(" samples/s ± ") && description.contains(", 97 % after 3.618 s; caffe-mnist: "));
+    assert!(description.contains(". proven. Native: native-runner"), "{description}");
+}
+
+/// Every kind of card is a picture of the right size. `GRADMARK_CARDS=DIR` keeps them for a person to look at.
+#[tokio::test]
+async fn every_kind_of_card_becomes_a_picture() {
+    let cards = Cards::default();
+    let folder = std::env::var_os("GRADMARK_CARDS");
+    let kinds: [(&str, StoredRun); 15] = [
+        ("two", run()),
+        ("one", of_networks(1)),
+        ("three", of_networks(3)),
+        ("eight", of_networks(8)),
+        ("nine", of_networks(9)),
+        ("sixteen", of_networks(16)),
+        ("said", said_to_be("RTX 3090")),
+        ("flagged", flagged()),
+        ("failed", without_figures()),
+        ("short", named("M4")),
+        ("long", named(&"AMD Radeon RX 7900 XTX (RADV NAVI31) ".repeat(4))),
+        ("chinese", named("显卡 4090")),
+        ("arabic", named("بطاقة رسوميات")),
+        ("emoji", named("🚀 My GPU 🚀")),
+        ("contradicted", said_to_be("Radeon RX 7900 XTX")),
+    ];
+    let mut different = std::collections::HashSet::new();
+    for (name, run) in kinds {
+        let t = std::time::Instant::now();
+        let png = cards.png(&Card::of(&run)).await.unwrap();
+        println!("TIME {name} {:?} {}", t.elapsed(), png.len());
+        assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
+        let size = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        assert_eq!((size(16), size(20)), SIZE, "{name}");
+        if let Some(folder) = &folder {
+            std::fs::write(std::path::Path::new(folder).join(format!("{name}.png")), &png).unwrap();
+            std::fs::write(std::path::Path::new(folder).join(format!("{name}.svg")), Cards::svg(&Card::of(&run)))
+                .unwrap();
+        }
+        assert!(different.insert(png), "{name} looks like another one");
+    }
+}

@@ -1,0 +1,217 @@
+//! What a card says: the words and figures of a run, each short enough to be drawn.
+
+use results::api::{StoredRun, Tier};
+use results::{ClientKind, CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, summary};
+
+use crate::badge::grouped;
+use crate::devices::Identity;
+use crate::devices::identity::claim;
+use crate::devices::name::displayed;
+
+/// Points of a curve that is a finger wide.
+const MOST_POINTS: usize = 120;
+/// More than fits; longer texts are not even measured.
+const MOST_CHARACTERS: usize = 200;
+
+/// A run in words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Card {
+    pub(super) run_id: String,
+    pub(crate) device: Device,
+    /// Client, back end and precision.
+    pub(super) how: String,
+    pub(crate) tier: Tier,
+    pub(super) being_verified: bool,
+    /// Why a flagged run is flagged.
+    pub(super) reason: Option<String>,
+    pub(super) suite: String,
+    pub(super) date: String,
+    pub(crate) workloads: Vec<Workload>,
+}
+
+/// Which device it is, and who says so.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Device {
+    /// What is said before the name, where the platform does not name it.
+    pub(crate) lead: Option<&'static str>,
+    pub(crate) name: String,
+    /// What else is said of it.
+    pub(super) beside: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Workload {
+    pub(crate) name: String,
+    pub(super) title: String,
+    pub(super) figures: Result<Figures, String>,
+    /// Training loss over training seconds.
+    pub(super) curve: Vec<(f64, f64)>,
+}
+
+/// Figures of a workload that was completed; a dash where it does not have one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Figures {
+    pub(super) rate: String,
+    /// Half the width of the rate's interval.
+    pub(super) within: Option<String>,
+    pub(super) accuracy: String,
+    pub(super) target: Option<String>,
+    /// Absent where the target was not reached.
+    pub(super) seconds_to_target: Option<String>,
+    pub(super) kept: String,
+    pub(super) sustained: bool,
+    pub(super) of_peak: String,
+}
+
+impl Card {
+    pub(crate) fn of(run: &StoredRun) -> Self {
+        let record = &run.record;
+        let standard = if record.is_standard() { "" } else { ", with other settings: not ranked" };
+        let reason = (run.tier == Tier::Flagged).then(|| run.notes.first().map(|note| plain(note))).flatten();
+        Self {
+            run_id: run.run_id.clone(),
+            device: Device::of(record),
+            how: how(record),
+            tier: run.tier,
+            being_verified: run.being_verified,
+            reason,
+            suite: format!("Suite {}, version {}{standard}", plain(&record.suite.name), record.suite.version),
+            date: Date::of(run.submitted_unix_seconds).iso(),
+            workloads: record.workloads.iter().map(Workload::of).collect(),
+        }
+    }
+
+    /// The tier, and whether it may yet change.
+    pub(crate) fn tier_in_words(&self) -> String {
+        let tier = self.tier.name();
+        if self.being_verified { format!("{tier}, being verified") } else { tier.to_owned() }
+    }
+
+    /// Device and who says so, in a line.
+    pub(crate) fn title(&self) -> String {
+        let Device { lead, name, .. } = &self.device;
+        lead.map_or_else(|| name.clone(), |lead| format!("{lead} {name}"))
+    }
+
+    /// All of it in a sentence or two, for whoever cannot see the picture.
+    pub(crate) fn description(&self) -> String {
+        let workloads: Vec<String> = self.workloads.iter().map(Workload::sentence).collect();
+        format!("{}. {}. {}", workloads.join("; "), self.tier_in_words(), self.how)
+    }
+}
+
+impl Device {
+    /// What the platform names counts; then what the person says, unless something contradicts it.
+    fn of(record: &RunRecord) -> Self {
+        let identity = Identity::of(record);
+        let claimed = claim(&record.device).map(|claimed| plain(&claimed.text));
+        let name = plain(&identity.group.label);
+        let software = record.device.adapter.software.then(|| "A software adapter: shown, never ranked".to_owned());
+        let reported = &identity.reported;
+        match (&reported.name, claimed) {
+            (Some(named), Some(claimed)) if claimed != name && claimed != named.text => {
+                let beside = format!("Its owner calls it “{claimed}”");
+                Self { lead: None, name, beside: software.or(Some(beside)) }
+            }
+            (None, Some(claimed)) if identity.contradiction.is_some() => {
+                let beside = format!("Its owner calls it “{claimed}”, which does not fit what the browser tells");
+                Self { lead: None, name, beside: software.or(Some(beside)) }
+            }
+            (None, Some(_)) => {
+                let vendor = reported.vendor.map(|vendor| vendor.name().to_owned());
+                let architecture = Some(plain(&reported.architecture)).filter(|_| !reported.architecture.is_empty());
+                let told: Vec<String> = vendor.into_iter().chain(architecture).collect();
+                let told = if told.is_empty() { "nothing".to_owned() } else { told.join(", ") };
+                let beside = format!("What the browser tells of it: {told}");
+                Self { lead: Some("Said to be"), name, beside: software.or(Some(beside)) }
+            }
+            _ => Self { lead: None, name, beside: software },
+        }
+    }
+}
+
+/// `Native: native-runner 0.1.0 on Linux · back end wgsl · f32`
+fn how(record: &RunRecord) -> String {
+    let client = &record.provenance.client;
+    let kind = match client.kind {
+        ClientKind::Browser => "Browser",
+        ClientKind::Native => "Native",
+    };
+    let [name, version, system, backend] =
+        [&client.name, &client.version, &client.operating_system, &record.device.backend].map(|text| plain(text));
+    let mut precisions: Vec<&str> =
+        record.workloads.iter().map(|workload| workload.settings.precision.name()).collect();
+    precisions.dedup();
+    let precisions = precisions.join(", ");
+    format!("{kind}: {name} {version} on {system} · back end {backend} · {precisions}")
+}
+
+impl Workload {
+    fn of(record: &WorkloadRecord) -> Self {
+        let name = plain(&record.workload);
+        let title = engine::workload(&record.workload).map_or_else(String::new, |workload| workload.title.to_owned());
+        let figures = match &record.outcome {
+            Outcome::Completed => Ok(Figures::of(record)),
+            Outcome::Diverged { step } => Err(format!("diverged at step {}", grouped(*step as f64))),
+            Outcome::Incorrect => Err("computed something else than the reference".to_owned()),
+            Outcome::Cancelled => Err("was cancelled".to_owned()),
+        };
+        Self { name, title, figures, curve: curve(&record.curve) }
+    }
+
+    /// `caffe-mnist: 937 samples/s ± 1.4 %, 98.41 % right, 98 % after 94.30 s`
+    fn sentence(&self) -> String {
+        let figures = match &self.figures {
+            Err(outcome) => return format!("{} {outcome}", self.name),
+            Ok(figures) => figures,
+        };
+        let within = figures.within.as_ref().map_or_else(String::new, |within| format!(" {within}"));
+        let target = match (&figures.target, &figures.seconds_to_target) {
+            (Some(target), Some(seconds)) => format!(", {target} after {seconds}"),
+            (Some(target), None) => format!(", {target} not reached"),
+            (None, _) => String::new(),
+        };
+        format!("{}: {} samples/s{within}, accuracy {}{target}", self.name, figures.rate, figures.accuracy)
+    }
+}
+
+impl Figures {
+    fn of(record: &WorkloadRecord) -> Self {
+        let figures = &record.summary;
+        let dash = || "–".to_owned();
+        let peak = |share: f64| {
+            if share < 0.1 { format!("{:.1} %", 100.0 * share) } else { format!("{:.0} %", 100.0 * share) }
+        };
+        let seconds = metric("seconds_to_target").filter(|_| record.target.is_some());
+        let within = figures.relative_half_width().filter(|share| share.is_finite());
+        Self {
+            rate: figures.samples_per_second.map_or_else(dash, grouped),
+            within: within.map(|share| format!("± {:.1} %", 100.0 * share)),
+            accuracy: figures.accuracy.map_or_else(dash, |share| format!("{:.2} %", 100.0 * share)),
+            target: record.target.map(|target| percent(target.accuracy)),
+            seconds_to_target: seconds.and_then(|metric| figures.seconds_to_target.map(|value| metric.text(value))),
+            kept: figures.sustained_ratio.map_or_else(dash, |ratio| format!("{:.1} %", 100.0 * ratio)),
+            sustained: figures.sustained_ratio.is_some_and(|ratio| ratio >= summary::SUSTAINED_RATIO),
+            of_peak: figures.share_of_peak.map_or_else(dash, peak),
+        }
+    }
+}
+
+/// A text without what turns, hides or has no place in XML, and never longer than can be drawn.
+fn plain(text: &str) -> String {
+    displayed(text).chars().take(MOST_CHARACTERS).collect()
+}
+
+/// A target in percent, with as many decimal places as it has: `97 %`, `99.25 %`.
+fn percent(share: f64) -> String {
+    let text = format!("{:.2}", 100.0 * share);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A curve with so many points as can be seen.
+fn curve(points: &[CurvePoint]) -> Vec<(f64, f64)> {
+    let each = points.len().div_ceil(MOST_POINTS).max(1);
+    let point = |point: &CurvePoint| (point.training_seconds, point.loss);
+    let drawn = points.iter().step_by(each).chain(points.last().filter(|_| (points.len() - 1) % each != 0));
+    drawn.map(point).filter(|(seconds, loss)| seconds.is_finite() && loss.is_finite()).collect()
+}

@@ -1,0 +1,154 @@
+//! Under which address people reach the server: what links that leave it begin with.
+
+use std::str::FromStr;
+
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Uri, header};
+
+/// Longer than any name of a host with its port.
+const MOST_CHARACTERS: usize = 260;
+
+/// Scheme and host, such as `https://board.example`, without a slash at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl(String);
+
+/// Why something is no address of a server.
+#[derive(Debug, thiserror::Error)]
+#[error("it must be like https://board.example: http or https and a host, nothing behind it")]
+pub struct PublicUrlError;
+
+impl FromStr for PublicUrl {
+    type Err = PublicUrlError;
+
+    fn from_str(text: &str) -> Result<Self, PublicUrlError> {
+        let uri: Uri = text.parse().map_err(|_no_uri| PublicUrlError)?;
+        let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https")).ok_or(PublicUrlError)?;
+        let only_a_host = matches!(uri.path(), "" | "/") && uri.query().is_none() && !text.contains('#');
+        let host = uri.authority().and_then(|authority| host(authority.as_str())).filter(|_| only_a_host);
+        Ok(Self(format!("{scheme}://{}", host.ok_or(PublicUrlError)?)))
+    }
+}
+
+/// How the address becomes known.
+#[derive(Clone, Debug)]
+pub(crate) struct PublicAddress {
+    /// What the host says.
+    pub(crate) said: Option<PublicUrl>,
+    /// Whether clients see TLS.
+    pub(crate) behind_tls: bool,
+}
+
+impl PublicAddress {
+    /// What links begin with; nothing where nobody says it.
+    ///
+    /// What the host says counts. Without that it is the host that the request names, which its client writes: it goes
+    /// into nothing but the answer to that very request, only where it can be the name of a host, and never from headers
+    /// that a cache in between would not tell answers apart by.
+    pub(crate) fn of(&self, headers: &HeaderMap) -> Option<PublicUrl> {
+        if let Some(said) = &self.said {
+            return Some(said.clone());
+        }
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let (Some(only), None) = (hosts.next(), hosts.next()) else { return None };
+        let host = host(only.to_str().ok()?)?;
+        let scheme = if self.behind_tls { "https" } else { "http" };
+        Some(PublicUrl(format!("{scheme}://{host}")))
+    }
+}
+
+impl PublicUrl {
+    /// The address of a path, which begins with a slash.
+    pub(crate) fn join(&self, path: &str) -> String {
+        format!("{}{path}", self.0)
+    }
+}
+
+/// A host with its port, if it says one, in lower case; nothing that is more or less than that.
+fn host(text: &str) -> Option<String> {
+    if text.len() > MOST_CHARACTERS || text.contains('@') {
+        return None;
+    }
+    let authority: Authority = text.parse().ok()?;
+    let name = authority.host();
+    let has_port = match text.strip_prefix(name)? {
+        "" => false,
+        rest => rest.strip_prefix(':')?.parse::<u16>().is_ok_and(|port| port > 0),
+    };
+    if text.len() > name.len() && !has_port {
+        return None;
+    }
+    let address = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let can_be = match address {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => name.split('.').all(|label| {
+            let letters = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            !label.is_empty() && letters && !label.starts_with('-') && !label.ends_with('-')
+        }),
+    };
+    can_be.then(|| text.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_public_address_is_a_scheme_and_a_host() {
+        for (text, kept) in [
+            ("https://board.example", "https://board.example"),
+            ("https://Board.Example/", "https://board.example"),
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("http://[::1]:8080", "http://[::1]:8080"),
+        ] {
+            assert_eq!(text.parse::<PublicUrl>().unwrap().join("/a"), format!("{kept}/a"));
+        }
+        for text in [
+            "board.example",
+            "https://",
+            "ftp://board.example",
+            "https://board.example/board",
+            "https://board.example?a",
+            "https://board.example/#a",
+            "https://me@board.example",
+            "https://board.example:0",
+            "https://board.example:x",
+            "https://board_.example",
+            "https://-a.example",
+            "https://a..example",
+            "https://a\"b.example",
+        ] {
+            assert!(text.parse::<PublicUrl>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_request_calls_its_host_is_believed_only_where_it_can_be_one() {
+        let address = PublicAddress { said: None, behind_tls: true };
+        let of = |hosts: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for host in hosts {
+                headers.append(header::HOST, HeaderValue::from_static(host));
+            }
+            address.of(&headers).map(|url| url.join("/x"))
+        };
+        assert_eq!(of(&["Board.example:8443"]).as_deref(), Some("https://board.example:8443/x"));
+        for hosts in [
+            &[][..],
+            &["a.example", "b.example"],
+            &["a.example/evil"],
+            &["a.example\"><script>"],
+            &["evil@a.example"],
+            &[""],
+            &["[::1"],
+            &["[::g]"],
+        ] {
+            assert_eq!(of(hosts), None, "{hosts:?}");
+        }
+        let told = PublicAddress { said: Some("https://board.example".parse().unwrap()), behind_tls: false };
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, HeaderValue::from_static("evil.example"));
+        assert_eq!(told.of(&headers).unwrap().join("/"), "https://board.example/");
+    }
+}
