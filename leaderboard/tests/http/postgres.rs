@@ -7,6 +7,7 @@ mod durability;
 mod etags;
 mod export;
 mod export_parquet;
+mod failed_workload;
 mod forgeries;
 mod fuzzing;
 mod lifecycle;

@@ -106,6 +106,7 @@ fn finished(record: &WorkloadRecord) -> String {
         Outcome::Diverged { step } => (false, format!("diverged at step {step}")),
         Outcome::Incorrect => (false, "disagrees with the reference, so it was not timed".to_owned()),
         Outcome::Cancelled => (false, "cancelled".to_owned()),
+        Outcome::Failed { reason, .. } => (false, format!("not trained: {reason}")),
     };
     let mark = if good {
         Screen::Error.paint(Style::new().green().bold(), "✓")

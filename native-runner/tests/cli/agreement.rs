@@ -24,7 +24,7 @@ fn the_record_is_shown_when_asked_for_and_uploaded_after_a_yes() {
     let Some(text) = on_a_terminal(&arguments, 100, &[], "s\ny\n") else { return };
     let question = "Upload this record? [y]es, [N]o, [s]how it first";
     assert_eq!(text.matches(question).count(), 2, "{text}");
-    assert!(text.contains("\"schema_version\": 3"), "{text}");
+    assert!(text.contains("\"schema_version\": 4"), "{text}");
     assert!(text.contains("/runs/run-2"), "{text}");
     let received = server.received();
     assert_eq!(paths(&received), ["POST /api/v1/runs/import"]);

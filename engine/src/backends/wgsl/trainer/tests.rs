@@ -1,8 +1,11 @@
 //! What a trainer asks of the driver, counted.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use results::{FailureCause, Outcome};
+
+use super::super::WgslBackend;
 use super::super::device::Counts;
 use super::super::kernel_tests::with_device;
 use super::super::plan::STEP_ROWS;
@@ -10,6 +13,8 @@ use super::*;
 use crate::backends::reference::ReferenceBackend;
 use crate::data::{DataSet, Split, data_set};
 use crate::testing::{has_everything, skipped};
+use crate::train::Limit;
+use crate::train::tests::{request, run};
 use crate::trainer::Backend;
 use crate::training::BatchPlan;
 use crate::workload::Training;
@@ -208,5 +213,53 @@ fn reading_more_than_the_staging_buffer_holds_takes_one_more_of_just_that_size()
         let after = device.counts();
         assert_eq!((after.buffers, after.read_backs), (before.buffers + 1, before.read_backs + 1));
         assert_eq!(after.buffer_bytes - before.buffer_bytes, arena);
+    });
+}
+
+/// Our kernels on this device, with nothing known of it.
+fn backend_on(device: &Rc<Device>) -> WgslBackend {
+    WgslBackend {
+        device: Rc::clone(device),
+        clock: Rc::new(NoTime),
+        choices: RefCell::new(untuned(device)),
+        keeper: None,
+        without: Vec::new(),
+    }
+}
+
+#[test]
+fn a_batch_that_does_not_fit_costs_its_own_workload_and_the_next_one_is_trained_on_the_same_device() {
+    with_device(|device| {
+        // An activation of 26 × 26 × 32 values for each sample.
+        let batch_size = device.largest_binding_bytes() / (device.stored().bytes() * 26 * 26 * 32) + 1;
+        let Some(batch_size) = u32::try_from(batch_size).ok().filter(|size| *size <= 60_000) else {
+            return skipped(has_everything(device.adapter()), "every batch of MNIST fits on this device");
+        };
+        let mut request = request(&["keras-mnist-cnn", "keras-mnist-mlp"]);
+        request.batch_size = Some(batch_size);
+        request.limit = Some(Limit::Steps(1));
+        let record = run(&request, &backend_on(device)).unwrap();
+        let outcome = |name: &str| &record.workloads.iter().find(|of| of.workload == name).unwrap().outcome;
+        let Outcome::Failed { cause: FailureCause::DoesNotFit, reason } = outcome("keras-mnist-cnn") else {
+            panic!("{:?}", outcome("keras-mnist-cnn"))
+        };
+        assert!(reason.contains("a smaller batch size needs less"), "{reason}");
+        assert_eq!(*outcome("keras-mnist-mlp"), Outcome::Completed);
+    });
+}
+
+#[test]
+fn what_a_device_remembered_for_a_workload_is_given_back_when_it_recovers() {
+    with_device(|device| {
+        let job = job("keras-mnist-mlp", BATCH);
+        let buffers = || {
+            let before = device.counts().buffers;
+            drop(build(device, &job));
+            device.counts().buffers - before
+        };
+        let (first, again) = (buffers(), buffers());
+        assert!(again < first, "{again} of {first}: the data set is remembered");
+        pollster::block_on(backend_on(device).recover()).unwrap();
+        assert_eq!(buffers(), first, "the data set is uploaded again");
     });
 }
