@@ -17,6 +17,7 @@ mod migrations;
 mod ranked;
 mod refreshing;
 mod runs;
+mod stale;
 mod standing_run;
 mod started;
 mod submitters;
@@ -141,12 +142,17 @@ impl Storage {
     }
 }
 
-/// Gives runs of older versions what they are grouped by. Where that fails they are shown as before, and wait for the next
-/// start.
+/// Gives runs of older versions what they are grouped by, and fingerprints of their records as they are now. Where that
+/// fails they are shown as before, and wait for the next start.
 async fn fill(connection: &mut AnyConnection) {
     match filling::fill(connection).await {
         Ok(0) => {}
         Ok(runs) => tracing::info!(runs, "runs of an older version have their devices now"),
         Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given their devices"),
+    }
+    match stale::renew(connection).await {
+        Ok(0) => {}
+        Ok(runs) => tracing::info!(runs, "runs of an older version have the fingerprints of their records now"),
+        Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given other fingerprints"),
     }
 }

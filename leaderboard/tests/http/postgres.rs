@@ -8,6 +8,7 @@ mod etags;
 mod export;
 mod export_parquet;
 mod failed_workload;
+mod fingerprints;
 mod forgeries;
 mod fuzzing;
 mod lifecycle;
