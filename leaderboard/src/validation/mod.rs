@@ -126,6 +126,11 @@ fn verdict(record: &RunRecord, findings: Option<Findings>) -> Verdict {
     Verdict { tier, notes, verify }
 }
 
+/// What is said of a run that may be one of a program which acts as a GPU.
+const HIDES: &str = "The browser hides what the adapter is, and it is no faster than a processor may be: nothing tells it from a \
+                     program that acts as a GPU, so it is shown and not ranked. A browser that names the GPU's maker, or \
+                     native-runner, gets it ranked.";
+
 /// What there is to say of any record, whatever its tier.
 pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
     let note = |workload: &WorkloadRecord| {
@@ -136,5 +141,6 @@ pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
         };
         Some(format!("{} {what} and is left out of the table.", workload.workload))
     };
-    record.workloads.iter().filter_map(note).collect()
+    let hides = results::software::may_be_a_program(record).then(|| HIDES.to_owned());
+    record.workloads.iter().filter_map(note).chain(hides).collect()
 }
