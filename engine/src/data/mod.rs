@@ -118,7 +118,7 @@ impl DataError {
         let mut error = self.clone();
         match &mut error {
             Self::Missing { file, place } | Self::NoStories { file, place } => {
-                *place = "the folder of data".to_owned();
+                *place = "the data folder".to_owned();
                 *file = without_folder(file);
             }
             Self::Unreadable { file, .. }

@@ -7,7 +7,7 @@ use results::{Outcome, Settings, Target, WorkloadRecord};
 
 use super::progress::Progress;
 use super::settings::job_settings;
-use super::{Edges, RunRequest, record_with};
+use super::{Edges, Event, RunRequest, record_with};
 use crate::data::data_set;
 use crate::error::EngineError;
 use crate::measure::Peaks;
@@ -35,6 +35,7 @@ pub(super) async fn record_of(
     if backend.recover().await.is_err() {
         return Err(error);
     }
+    edges.observer.event(&Event::WorkloadFailed { workload: progress.workload(), message: error.to_string() });
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
     let asked = job_settings(request, workload, definition.train.samples)?;
     let mut record = record_with(
