@@ -13,6 +13,7 @@ use crate::live::Live;
 use crate::options::RunOptions;
 use crate::platform::{self, HiddenTimer, PressureWatch, TrainingWorker, WakeLock};
 use crate::supplies::Supplies;
+use crate::text;
 
 /// Charts that are drawn more often would compete with the training for the GPU.
 const DRAW_EVERY: Duration = Duration::from_millis(250);
@@ -245,6 +246,9 @@ impl Benchmark {
     fn finish(self, record: RunRecord) {
         if record.workloads.iter().any(|workload| workload.outcome == Outcome::Cancelled) {
             return self.end(Stage::Cancelled);
+        }
+        if let Some(reason) = text::nothing_trained(&record) {
+            return self.end(Stage::Failed(format!("The benchmark failed: {}.", reason.trim_end_matches('.'))));
         }
         self.latest.update_value(Live::finish);
         self.keep(record);

@@ -125,7 +125,7 @@ impl Live {
                 }
             }
             Event::Warned { warning } => self.warnings.push(warning.clone()),
-            Event::WorkloadFinished { .. } => {}
+            Event::WorkloadFailed { .. } | Event::WorkloadFinished { .. } => {}
         }
     }
 

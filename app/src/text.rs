@@ -78,7 +78,20 @@ pub fn outcome(outcome: &Outcome) -> String {
                 .to_owned()
         }
         Outcome::Cancelled => "cancelled.".to_owned(),
+        Outcome::Failed { reason, .. } => {
+            format!("it could not be trained on this device: {}.", reason.trim_end_matches('.'))
+        }
     }
+}
+
+/// Why nothing at all was trained; nothing where something was.
+pub fn nothing_trained(record: &RunRecord) -> Option<String> {
+    let reason = |of: &WorkloadRecord| match &of.outcome {
+        Outcome::Failed { reason, .. } => Some(reason.clone()),
+        _ => None,
+    };
+    let reasons: Vec<String> = record.workloads.iter().map(reason).collect::<Option<_>>()?;
+    reasons.into_iter().next()
 }
 
 /// How a device is called: as claimed by its owner, else as far as the platform says.
@@ -251,5 +264,7 @@ mod tests {
     fn an_unfinished_workload_says_why_in_place_of_figures() {
         assert!(outcome(&Outcome::Diverged { step: 12 }).contains("step 12"));
         assert!(outcome(&Outcome::Incorrect).contains("nothing was timed"));
+        let failed = Outcome::failed(results::FailureCause::DoesNotFit, "the buffer `x` needs 2 bytes.");
+        assert_eq!(outcome(&failed), "it could not be trained on this device: the buffer `x` needs 2 bytes.");
     }
 }

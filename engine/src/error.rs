@@ -1,3 +1,5 @@
+use results::FailureCause;
+
 use crate::data::DataError;
 use crate::model::ModelError;
 
@@ -62,6 +64,45 @@ pub enum EngineError {
     LinkLost,
     #[error("Burn panicked, which is a fault of its own, of the driver's or of ours: {message}")]
     Panicked { message: String },
+}
+
+impl EngineError {
+    /// What kept a workload from being trained, where that says nothing of the next one; nothing where the run is over,
+    /// because nobody could train on such a device, or what was asked for is wrong.
+    pub fn failure_of_workload(&self) -> Option<FailureCause> {
+        match self {
+            Self::DoesNotFit { .. } => Some(FailureCause::DoesNotFit),
+            Self::OutOfMemory { .. } => Some(FailureCause::OutOfMemory),
+            Self::DeviceRefused { .. } => Some(FailureCause::DeviceRefused),
+            Self::Data(_) => Some(FailureCause::Data),
+            Self::Model(_) => Some(FailureCause::Unsupported),
+            Self::DeviceLost { .. }
+            | Self::NoAnswer { .. }
+            | Self::WorkDropped { .. }
+            | Self::LinkLost
+            // What has panicked may have broken what others would share with it.
+            | Self::Panicked { .. }
+            | Self::UnknownWorkload { .. }
+            | Self::UnknownSuite { .. }
+            | Self::UnknownBackend { .. }
+            | Self::BackendNotBuilt { .. }
+            | Self::NoAdapter { .. }
+            | Self::IndexOfOthers { .. }
+            | Self::NoPrecision { .. }
+            | Self::Unsuited { .. }
+            | Self::NoHost { .. }
+            | Self::Unreachable { .. }
+            | Self::InvalidSetting { .. } => None,
+        }
+    }
+
+    /// What a record says of it. It may be published, so that it names no folder of this machine.
+    pub(crate) fn for_a_record(&self) -> String {
+        match self {
+            Self::Data(error) => error.without_folders().to_string(),
+            other => other.to_string(),
+        }
+    }
 }
 
 fn found_list(found: &[String]) -> String {

@@ -4,13 +4,14 @@ pub(crate) mod check;
 mod checkpoints;
 mod event;
 mod evidence;
+mod failed;
 mod learning;
 mod measuring;
 mod meter;
 mod progress;
 mod settings;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod whole_batch;
 mod witness;
 
@@ -23,14 +24,13 @@ use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
 use crate::measure::{Observer, Peaks, Phase};
-use crate::random::{Generator, stream};
 use crate::trainer::{Backend, Preparation, TrainingJob};
-use crate::workload::{SuiteDefinition, Training, Workload};
+use crate::workload::{SuiteDefinition, Training, Workload, random_order};
 pub use event::Event;
 use learning::Learning;
 pub use meter::{NoMeter, ResourceMeter};
 use progress::Progress;
-use settings::{Limits, job_settings, non_standard, validate};
+use settings::{JobSettings, Limits, job_settings, non_standard, validate};
 pub use witness::Witness;
 
 /// What to run. Everything that is `None` is the suite's or the workload's own.
@@ -90,12 +90,12 @@ pub struct Stopped {
 
 /// Runs every workload of the request on `backend`.
 ///
-/// A workload that diverges, disagrees with the reference or is cancelled says so in its record's
-/// outcome; the others still run (except after a cancellation).
+/// A workload that diverges, disagrees with the reference, cannot be trained on this device or with these data, or is
+/// cancelled says so in its record's outcome; the others still run (except after a cancellation).
 ///
 /// # Errors
-/// Settings out of range, data that cannot be used, and a device that refuses, is lost or full. What was finished
-/// before comes with the error.
+/// Settings out of range, and a device on which nothing more can be trained: it is lost, does not answer or drops work.
+/// What was finished before comes with the error.
 pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<'_>) -> Result<RunRecord, Stopped> {
     validate(request).map_err(|error| Stopped { error, so_far: None })?;
     let start = edges.clock.now_seconds();
@@ -117,8 +117,13 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
     let mut peaks = Peaks::new(backend);
     let mut stopped = None;
     for (index, workload) in workloads.iter().enumerate() {
-        let progress = Progress::new(workload.name, index, workloads.len());
-        let record = match run_workload(request, workload, &mut peaks, backend, edges, progress, &mut warnings).await {
+        let mut progress = Progress::new(workload.name, index, workloads.len());
+        let trained = run_workload(request, workload, &mut peaks, backend, edges, &mut progress, &mut warnings).await;
+        let record = match trained {
+            Err(error) => failed::record_of(error, request, workload, &mut peaks, backend, edges, &mut progress).await,
+            finished => finished,
+        };
+        let record = match record {
             Ok(record) => record,
             Err(error) => {
                 stopped = Some(error);
@@ -165,7 +170,7 @@ async fn run_workload(
     peaks: &mut Peaks<'_>,
     backend: &dyn Backend,
     edges: &mut Edges<'_>,
-    mut progress: Progress,
+    progress: &mut Progress,
     warnings: &mut Vec<Warning>,
 ) -> Result<WorkloadRecord, EngineError> {
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
@@ -194,7 +199,7 @@ async fn run_workload(
         seed: request.seed,
         dropout: true,
     });
-    job.optimizer = job_settings.optimizer;
+    job.optimizer = job_settings.optimizer.clone();
     let mut trainer = backend.build(&job).await?;
     let built = edges.clock.now_seconds();
 
@@ -216,17 +221,11 @@ async fn run_workload(
     if passed {
         edges.meter.start();
         let mut learning = Learning::new(&mut record, &job, trainer.as_mut(), progress);
-        learning.train(&job_settings.limits, workload.evaluations_per_epoch, edges).await?;
-        if job_settings.measure_further {
-            learning.measure(peaks, edges).await?;
-        } else {
-            learning.measure_after_training(peaks, edges).await;
-        }
-        learning.conclude(request.seed, edges).await?;
+        let learned = learn(&mut learning, workload, &job_settings, peaks, edges).await;
         let stopped_early = learning.stopped_early();
         warnings.append(&mut learning.warnings);
-        let timeline = learning.progress.timeline(edges);
-        record.timeline = timeline;
+        learned?;
+        record.timeline = progress.timeline(edges);
         record.resources = edges.meter.finish();
         if stopped_early {
             warn(warnings, edges, Warning::StoppedEarly { workload: workload.name.to_owned() });
@@ -238,6 +237,23 @@ async fn run_workload(
     record.summary = summary::summarise(&record);
     add_warnings(&record, &job_settings.limits, warnings, edges);
     Ok(record)
+}
+
+/// Trains, measures, and keeps what shows that it happened.
+async fn learn(
+    learning: &mut Learning<'_>,
+    workload: &Workload,
+    settings: &JobSettings,
+    peaks: &mut Peaks<'_>,
+    edges: &mut Edges<'_>,
+) -> Result<(), EngineError> {
+    learning.train(&settings.limits, workload.evaluations_per_epoch, edges).await?;
+    if settings.measure_further {
+        learning.measure(peaks, edges).await?;
+    } else {
+        learning.measure_after_training(peaks, edges).await;
+    }
+    learning.conclude(edges).await
 }
 
 /// What came before the first timed step. Nothing that the trainer tells apart is counted as building too.
@@ -255,20 +271,26 @@ fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparat
 
 /// The record of a workload that has not trained yet.
 fn empty_record(workload: &str, job: &TrainingJob) -> Result<WorkloadRecord, EngineError> {
-    Ok(WorkloadRecord {
+    let settings = Settings {
+        batch_size: job.batches.batch_size,
+        learning_rate: job.optimizer.learning_rate,
+        precision: Precision::F32,
+        training_samples: job.batches.samples,
+        test_samples: job.data.test.samples(),
+        chance_accuracy: Some(job.data.test.chance_accuracy()),
+        parameters: job.model.parameters()?,
+        training_flops_per_sample: job.model.operations()?.training_flops(),
+        device_memory_bytes: 0,
+        variants: Vec::new(),
+    };
+    Ok(record_with(workload, settings))
+}
+
+/// A record with nothing in it but the settings.
+fn record_with(workload: &str, settings: Settings) -> WorkloadRecord {
+    WorkloadRecord {
         workload: workload.to_owned(),
-        settings: Settings {
-            batch_size: job.batches.batch_size,
-            learning_rate: job.optimizer.learning_rate,
-            precision: Precision::F32,
-            training_samples: job.batches.samples,
-            test_samples: job.data.test.samples(),
-            chance_accuracy: Some(job.data.test.chance_accuracy()),
-            parameters: job.model.parameters()?,
-            training_flops_per_sample: job.model.operations()?.training_flops(),
-            device_memory_bytes: 0,
-            variants: Vec::new(),
-        },
+        settings,
         outcome: Outcome::Completed,
         correctness: None,
         cold_start: ColdStart::default(),
@@ -284,17 +306,11 @@ fn empty_record(workload: &str, job: &TrainingJob) -> Result<WorkloadRecord, Eng
         weight_samples: Vec::new(),
         resources: Resources::default(),
         summary: results::Summary::default(),
-    })
+    }
 }
 
-/// Random order, by the seed, so that no workload always finds the device cool.
 fn in_random_order(request: &RunRequest) -> Vec<&Workload> {
-    let count = u32::try_from(request.workloads.len()).expect("a suite has few workloads");
-    Generator { stream: stream::SUITE_ORDER, step: 0, seed: request.seed }
-        .permutation(count)
-        .into_iter()
-        .map(|i| &request.workloads[i as usize])
-        .collect()
+    random_order(request.workloads.len(), request.seed).into_iter().map(|place| &request.workloads[place]).collect()
 }
 
 fn warn(warnings: &mut Vec<Warning>, edges: &mut Edges<'_>, warning: Warning) {

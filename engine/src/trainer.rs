@@ -120,6 +120,14 @@ pub trait Backend {
     async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
         Ok(None)
     }
+    /// Gives back what is kept of a workload that failed, whose trainer is gone, and finds out whether the device still
+    /// answers: after it ran out of memory it may not.
+    ///
+    /// # Errors
+    /// A device on which nothing can be trained any more.
+    async fn recover(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
     /// Compiles, allocates and uploads; afterwards a step allocates nothing.
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError>;
 }

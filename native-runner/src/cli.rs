@@ -48,9 +48,11 @@ Examples:
                                                    show that a device computes the right thing
 
 Exit status:
-  0 done   1 something unexpected, or of several back ends one failed and the others' figures are there
+  0 done   1 something unexpected; also where a workload or one of several back ends could not be trained
+    and the others' figures are there
   2 wrong usage, or no such adapter, back end or workload
-  3 diverged or wrong results   4 device lost or out of memory   5 upload refused   130 cancelled";
+  3 diverged or wrong results   4 device lost, out of memory, or too small for a workload (the others'
+    figures are there)   5 upload refused   130 cancelled";
 
 /// Stands for every back end of this program but the plain reference, which is slow.
 pub(crate) const ALL: &str = "all";

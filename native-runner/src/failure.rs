@@ -1,6 +1,7 @@
 use std::io;
 
 use engine::EngineError;
+use results::FailureCause;
 
 use crate::leaderboard::LeaderboardError;
 
@@ -30,6 +31,9 @@ pub(crate) enum Failure {
         /// What became of the record.
         advice: Option<String>,
     },
+    /// A workload could not be trained here; what became of the others is shown and kept.
+    #[error("{sentence}")]
+    NotTrained { cause: FailureCause, sentence: String },
     /// Some of what was to be measured could not be; the figures of the rest are there.
     #[error("{0}")]
     NotMeasured(String),
@@ -43,6 +47,11 @@ impl Failure {
         match self {
             Self::Usage(_) => 2,
             Self::Engine(error) => engine_exit_code(error),
+            Self::NotTrained { cause: FailureCause::DoesNotFit | FailureCause::OutOfMemory, .. } => 4,
+            Self::NotTrained {
+                cause: FailureCause::DeviceRefused | FailureCause::Data | FailureCause::Unsupported,
+                ..
+            } => 1,
             Self::File { .. }
             | Self::NotFetched(_)
             | Self::Output(_)

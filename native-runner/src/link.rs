@@ -77,6 +77,10 @@ impl Backend for Linked {
         self.caller.call(move |held| held.backend.predicted_bytes(&job))
     }
 
+    async fn recover(&self) -> Result<(), EngineError> {
+        self.caller.call(|held| pollster::block_on(held.backend.recover()))
+    }
+
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         let job = job.clone();
         let (number, facts) = self.caller.call(move |held| {

@@ -1,7 +1,7 @@
 //! The end of a run as a person reads it: figures, warnings, verdict.
 
 use console::Style;
-use results::{ColdStart, Correctness, METRICS, Outcome, RunRecord, WorkloadRecord, obstacle};
+use results::{ColdStart, Correctness, FailureCause, METRICS, Outcome, RunRecord, WorkloadRecord, obstacle};
 
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -43,6 +43,23 @@ pub(crate) fn wrong_results(record: &RunRecord) -> Option<Failure> {
     (!sentences.is_empty()).then(|| Failure::WrongResults(sentences.join("; ")))
 }
 
+/// Which workloads could not be trained, and why, for the exit status.
+pub(crate) fn not_trained(record: &RunRecord) -> Option<Failure> {
+    let failed = record.workloads.iter().filter_map(|workload| match &workload.outcome {
+        Outcome::Failed { cause, reason } => Some((workload, *cause, reason)),
+        _ => None,
+    });
+    let failed: Vec<_> = failed.collect();
+    // That a device is too small says most.
+    let causes = || failed.iter().map(|(_, cause, _)| *cause);
+    let is_of_memory = |cause: &FailureCause| matches!(cause, FailureCause::DoesNotFit | FailureCause::OutOfMemory);
+    let cause = causes().find(is_of_memory).or_else(|| causes().next())?;
+    let sentences: Vec<String> =
+        failed.iter().map(|(workload, _, reason)| format!("{} was not trained: {reason}", workload.workload)).collect();
+    let others = if failed.len() < record.workloads.len() { "; what the others brought is above" } else { "" };
+    Some(Failure::NotTrained { cause, sentence: format!("{}{others}", sentences.join("; ")) })
+}
+
 pub(crate) fn was_cancelled(record: &RunRecord) -> bool {
     record.workloads.iter().any(|workload| workload.outcome == Outcome::Cancelled)
 }
@@ -50,7 +67,7 @@ pub(crate) fn was_cancelled(record: &RunRecord) -> bool {
 pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
     let workload = &record.workload;
     match &record.outcome {
-        Outcome::Completed | Outcome::Cancelled => None,
+        Outcome::Completed | Outcome::Cancelled | Outcome::Failed { .. } => None,
         Outcome::Diverged { step } => Some(format!(
             "{workload} diverged: the loss at step {step} was no finite number, or a thousand times the first one; try a smaller --learning-rate than {:?}",
             record.settings.learning_rate
@@ -112,11 +129,12 @@ fn verdict(record: &RunRecord) -> String {
 
 fn headline(record: &WorkloadRecord) -> String {
     let name = &record.workload;
-    match record.outcome {
+    match &record.outcome {
         Outcome::Completed => {}
         Outcome::Diverged { .. } => return format!("{name} diverged"),
         Outcome::Incorrect => return format!("{name} computed wrongly"),
         Outcome::Cancelled => return format!("{name} cancelled"),
+        Outcome::Failed { .. } => return format!("{name} not trained"),
     }
     let summary = &record.summary;
     let mut facts = Vec::new();
@@ -140,12 +158,15 @@ fn unranked_because(record: &RunRecord) -> Vec<String> {
         reasons.push("software adapter".to_owned());
     }
     reasons.extend(record.non_standard.iter().cloned());
-    if record.workloads.iter().any(|workload| workload.outcome != Outcome::Completed) {
-        reasons.push("not completed".to_owned());
-    }
-    for workload in record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed) {
-        reasons.extend(obstacle(record, workload).map(|obstacle| format!("{}: {obstacle}", workload.workload)));
-    }
+    let ended = |workload: &WorkloadRecord| {
+        let name = &workload.workload;
+        match &workload.outcome {
+            Outcome::Completed => obstacle(record, workload).map(|obstacle| format!("{name}: {obstacle}")),
+            Outcome::Failed { .. } => Some(format!("{name}: not trained")),
+            Outcome::Diverged { .. } | Outcome::Incorrect | Outcome::Cancelled => Some("not completed".to_owned()),
+        }
+    };
+    reasons.extend(record.workloads.iter().filter_map(ended));
     if record.run_id.is_none() {
         reasons.push("no leaderboard gave the seed".to_owned());
     }
@@ -305,6 +326,25 @@ mod tests {
         assert_eq!(failure.exit_code(), 3);
         assert!(failure.to_string().contains("8.70e-2 where 1e-3 is allowed"), "{failure}");
         assert!(wrong_results(&record(Outcome::Completed)).is_none());
+    }
+
+    #[test]
+    fn a_workload_that_was_not_trained_ends_with_a_sentence_and_the_status_of_its_cause() {
+        let mut record = record(Outcome::Completed);
+        assert!(not_trained(&record).is_none());
+        let mut other = workload(Outcome::failed(FailureCause::DeviceRefused, "no such kernel"));
+        other.workload = "airbench94".to_owned();
+        record.workloads.push(other);
+        let failure = not_trained(&record).unwrap();
+        assert_eq!(failure.exit_code(), 1);
+        let expected = "airbench94 was not trained: no such kernel; what the others brought is above";
+        assert_eq!(failure.to_string(), expected);
+        assert!(verdict(&record).contains("airbench94 not trained"), "{}", verdict(&record));
+        assert!(verdict(&record).ends_with("not ranked: airbench94: not trained"), "{}", verdict(&record));
+        record.workloads[0].outcome = Outcome::failed(FailureCause::OutOfMemory, "full");
+        let failure = not_trained(&record).unwrap();
+        assert_eq!(failure.exit_code(), 4);
+        assert!(failure.to_string().ends_with("; airbench94 was not trained: no such kernel"), "{failure}");
     }
 
     #[test]

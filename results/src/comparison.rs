@@ -190,10 +190,11 @@ fn row(contender: Contender, runs: &[Run<'_>], refused: &[Refused]) -> Row {
 }
 
 fn outcome(run: &Run<'_>) -> RowOutcome {
-    match run.record.outcome {
+    match &run.record.outcome {
         Outcome::Completed => RowOutcome::Completed,
         Outcome::Cancelled => RowOutcome::Cancelled,
-        Outcome::Diverged { step } => RowOutcome::Diverged { seed: run.seed, step },
+        Outcome::Failed { reason, .. } => RowOutcome::Refused { reason: reason.clone() },
+        Outcome::Diverged { step } => RowOutcome::Diverged { seed: run.seed, step: *step },
         Outcome::Incorrect => RowOutcome::Incorrect {
             seed: run.seed,
             disagreement: run.record.correctness.as_ref().and_then(Correctness::disagreement),

@@ -38,7 +38,7 @@ pub use obstacle::{Obstacle, obstacle};
 pub use phase::Phase;
 pub use provenance::{BROWSERS, Client, ClientKind, Provenance, SYSTEMS, UNKNOWN, VENDORS};
 pub use record::{
-    ColdStart, CurvePoint, Epoch, Evaluation, OLDEST_SCHEMA_VERSION, Outcome, PeakSample, Resources, RunRecord,
-    SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
+    ColdStart, CurvePoint, Epoch, Evaluation, FailureCause, OLDEST_SCHEMA_VERSION, Outcome, PeakSample, Resources,
+    RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
 pub use warning::Warning;

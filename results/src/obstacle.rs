@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::software::may_be_a_program;
 use crate::summary::has_learned;
 use crate::{RunRecord, Warning, WorkloadRecord};
 
@@ -14,6 +15,8 @@ pub enum Obstacle {
     TabHidden,
     CoarseTimer,
     GeneratedData,
+    /// The browser hides what the adapter is, and it is no faster than a program that acts as a GPU.
+    PerhapsSoftware,
 }
 
 impl fmt::Display for Obstacle {
@@ -24,6 +27,7 @@ impl fmt::Display for Obstacle {
             Self::TabHidden => "the tab was hidden",
             Self::CoarseTimer => "the clock is too coarse",
             Self::GeneratedData => "trained on generated data",
+            Self::PerhapsSoftware => "the adapter may be a program",
         })
     }
 }
@@ -39,6 +43,7 @@ pub fn obstacle(record: &RunRecord, workload: &WorkloadRecord) -> Option<Obstacl
     match () {
         () if !workload.summary.stable => Some(Obstacle::NotSteady),
         () if !has_learned(workload) => Some(Obstacle::NotLearned),
+        () if may_be_a_program(record) => Some(Obstacle::PerhapsSoftware),
         () => warned,
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Checkpoint, Correctness, Device, Precision, Provenance, Stretch, Warning};
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 /// Records of layouts from here on can still be read: what came later is absent from them.
 pub const OLDEST_SCHEMA_VERSION: u32 = 2;
 
@@ -158,6 +158,51 @@ pub enum Outcome {
     /// The back end disagreed with the reference, so nothing was timed.
     Incorrect,
     Cancelled,
+    /// It could not be trained here, for a reason of its own: the other workloads of the run went on. It has no figures.
+    /// Absent from records of layouts before 4.
+    Failed {
+        cause: FailureCause,
+        /// One sentence, or a part of one, in a single line of at most 300 characters.
+        reason: String,
+    },
+}
+
+impl Outcome {
+    /// Longer reasons are cut.
+    pub const MOST_REASON_CHARACTERS: usize = 300;
+
+    /// A workload that could not be trained. Drivers explain themselves at length and in several lines: of that a record
+    /// keeps the beginning, in one line.
+    pub fn failed(cause: FailureCause, message: &str) -> Self {
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain: String = message.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect();
+        let mut reason = one_line(&plain);
+        if reason.chars().count() > Self::MOST_REASON_CHARACTERS {
+            reason = reason.chars().take(Self::MOST_REASON_CHARACTERS - 1).chain(['…']).collect();
+        }
+        Self::Failed { cause, reason }
+    }
+}
+
+/// Whether a character is only itself: it neither controls nor turns around how the text beside it is shown.
+fn is_plain(c: char) -> bool {
+    let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
+    !(c.is_control() || turns)
+}
+
+/// What kept a workload from being trained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCause {
+    /// The sizes alone say that the device cannot hold it.
+    DoesNotFit,
+    OutOfMemory,
+    /// The device, or its driver, refused a part of its work, such as a kernel.
+    DeviceRefused,
+    /// Its data set could not be loaded.
+    Data,
+    /// The back end lacks something that the network needs.
+    Unsupported,
 }
 
 /// What happened once, before the first timed step; seconds each, absent when it did not happen.

@@ -4,8 +4,17 @@ use crate::{Adapter, RunRecord, Warning};
 
 /// Parts of the names of programs that act as GPUs.
 const PROGRAMS: [&str; 6] = ["llvmpipe", "lavapipe", "softpipe", "swiftshader", "microsoft basic render", "warp"];
-/// Such a program multiplies in the processor's vector units, few numbers at once.
-pub const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 16e9;
+/// Such a program multiplies in the processor's vector units. llvmpipe, with 256 bits at once, reaches 123 GFLOP/s on one
+/// core of an EPYC at 3.7 GHz; a logical processor is a core, or less.
+pub const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 128e9;
+/// Where a browser hides these as well, there may be so many.
+const LIKELY_PROCESSORS: u32 = 16;
+/// The makers of hardware in WebGPU's words. Programs have other words: `google` is SwiftShader, `microsoft` WARP, and
+/// `mesa` llvmpipe.
+const MAKERS: [&str; 9] = ["amd", "apple", "arm", "broadcom", "img-tec", "intel", "nvidia", "qualcomm", "samsung"];
+/// Systems on which no browser has an adapter that is a program, but for Chromium's, which it names. A phone's GPU may be
+/// slower than what a program does on a larger machine.
+const WITHOUT_PROGRAMS: [&str; 3] = ["Android", "iOS", "macOS"];
 
 /// The program that an adapter is by its name, architecture or driver: `llvmpipe`, `swiftshader`, …
 ///
@@ -28,17 +37,37 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// The warning for a browser that hides what its adapter is, where its speed is that of a program on the processor.
-///
-/// Nothing where the platform names the adapter or says itself that it is software, and where no peak was measured.
-pub fn perhaps_software(record: &RunRecord) -> Option<Warning> {
+/// Whether a browser hides what its adapter is, and its speed does not tell it from a program on the processor either:
+/// then nobody knows. Where the client says that it is software, or its name says so, there is nothing to guess.
+pub fn may_be_a_program(record: &RunRecord) -> bool {
     let adapter = &record.device.adapter;
-    let masked = adapter.api == "WebGPU" && adapter.vendor.is_empty() && adapter.architecture.is_empty();
+    let client = &record.provenance.client;
+    let is_hidden = adapter.api == "WebGPU" && !MAKERS.iter().any(|maker| adapter.vendor.eq_ignore_ascii_case(maker));
+    let is_known = adapter.software || program_of(adapter).is_some();
+    is_hidden
+        && !is_known
+        && !WITHOUT_PROGRAMS.contains(&client.operating_system.as_str())
+        && fastest(record).is_none_or(|flops| flops < fastest_program(client.logical_processors))
+}
+
+/// Operations per second that a program may do on so many processors.
+fn fastest_program(processors: Option<u32>) -> f64 {
+    SOFTWARE_FLOPS_PER_PROCESSOR * f64::from(processors.unwrap_or(LIKELY_PROCESSORS))
+}
+
+/// What the adapter was seen to do, in operations per second: its measured peak, or training where that is faster, because
+/// some back ends measure no peak.
+fn fastest(record: &RunRecord) -> Option<f64> {
+    let peaks = record.workloads.iter().flat_map(|workload| &workload.peaks).map(|peak| peak.flops_per_second);
+    let trained = record.workloads.iter().filter_map(|workload| workload.summary.flops_per_second);
+    peaks.chain(trained).max_by(f64::total_cmp)
+}
+
+/// The warning for a browser that hides what its adapter is, where it may be a program; nothing where nothing was measured.
+pub fn perhaps_software(record: &RunRecord) -> Option<Warning> {
     let processors = record.provenance.client.logical_processors?;
-    let samples = record.workloads.iter().flat_map(|workload| &workload.peaks);
-    let flops_per_second = samples.map(|sample| sample.flops_per_second).max_by(f64::total_cmp)?;
-    let slow = flops_per_second < SOFTWARE_FLOPS_PER_PROCESSOR * f64::from(processors);
-    (masked && !adapter.software && slow).then_some(Warning::PerhapsSoftware { flops_per_second, processors })
+    let flops_per_second = fastest(record)?;
+    may_be_a_program(record).then_some(Warning::PerhapsSoftware { flops_per_second, processors })
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Warning {
     /// The adapter is a program, not a GPU.
     SoftwareAdapter { name: String },
-    /// The browser hides what the adapter is, and it multiplies no faster than the processor could.
+    /// The browser hides what the adapter is, and it multiplies no faster than the processor could: nobody can tell it from
+    /// a program.
     PerhapsSoftware { flops_per_second: f64, processors: u32 },
     /// The interval of the throughput stayed wider than 2.5 % of its median.
     NotStabilised { workload: String, half_width_percent: f64 },
@@ -72,8 +73,10 @@ impl fmt::Display for Warning {
             ),
             Self::PerhapsSoftware { flops_per_second, processors } => write!(
                 f,
-                "The browser does not say what this adapter is, and it multiplies no faster than a processor: {:.0} GFLOP/s \
-                 beside {processors} logical processors. If there is a GPU, turn on hardware acceleration or update its driver.",
+                "The browser does not say what this adapter is, and it multiplies no faster than a processor may: {:.0} GFLOP/s \
+                 beside {processors} logical processors. So nothing tells it from a program, and the result is shown and not \
+                 ranked. If there is a GPU, use a browser that names its maker (Chrome, Edge), or native-runner; if it should \
+                 be faster, turn on hardware acceleration or update its driver.",
                 flops_per_second / 1e9
             ),
             Self::NotStabilised { workload, half_width_percent } => write!(

@@ -5,9 +5,9 @@ use proptest::option;
 use proptest::prelude::*;
 use results::{
     Adapter, Checkpoint, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind,
-    Disagreement, Epoch, Evaluation, Outcome, PeakSample, Phase, Precision, Provenance, Resources, RunRecord,
-    SCHEMA_VERSION, Settings, Stretch, Suite, Target, Warning, WeightSample, WholeBatch, Window, WorkloadRecord,
-    summary,
+    Disagreement, Epoch, Evaluation, FailureCause, Outcome, PeakSample, Phase, Precision, Provenance, Resources,
+    RunRecord, SCHEMA_VERSION, Settings, Stretch, Suite, Target, Warning, WeightSample, WholeBatch, Window,
+    WorkloadRecord, summary,
 };
 
 /// Every finite number, the subnormal and the negative zero among them.
@@ -36,12 +36,21 @@ prop_compose! {
     }
 }
 
+const CAUSES: [FailureCause; 5] = [
+    FailureCause::DoesNotFit,
+    FailureCause::OutOfMemory,
+    FailureCause::DeviceRefused,
+    FailureCause::Data,
+    FailureCause::Unsupported,
+];
+
 fn outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
         Just(Outcome::Completed),
         any::<u64>().prop_map(|step| Outcome::Diverged { step }),
         Just(Outcome::Incorrect),
         Just(Outcome::Cancelled),
+        (0..CAUSES.len(), ".{0,40}").prop_map(|(cause, reason)| Outcome::Failed { cause: CAUSES[cause], reason }),
     ]
 }
 

@@ -111,3 +111,46 @@ pub enum DataError {
     #[error("{file} is not the published file of this task: {reason}")]
     NotStories { file: String, reason: String },
 }
+
+impl DataError {
+    /// The same without the folders of this machine, which may have somebody's name in them.
+    pub(crate) fn without_folders(&self) -> Self {
+        let mut error = self.clone();
+        match &mut error {
+            Self::Missing { file, place } | Self::NoStories { file, place } => {
+                *place = "the data folder".to_owned();
+                *file = without_folder(file);
+            }
+            Self::Unreadable { file, .. }
+            | Self::WrongSize { file, .. }
+            | Self::Altered { file, .. }
+            | Self::NotADataFile { file, .. }
+            | Self::BadLine { file, .. }
+            | Self::NotStories { file, .. } => *file = without_folder(file),
+        }
+        error
+    }
+}
+
+fn without_folder(file: &str) -> String {
+    file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_without_folders_names_nobody_and_still_says_what_to_do() {
+        let file = "/home/alice/data/mnist-train.bin".to_owned();
+        let missing = DataError::Missing { file: file.clone(), place: "/home/alice/data".to_owned() };
+        let altered = DataError::Altered { file, expected: "a".to_owned(), found: "b".to_owned() };
+        for error in [missing, altered] {
+            let text = error.without_folders().to_string();
+            assert!(text.starts_with("mnist-train.bin ") && !text.contains("alice"), "{text}");
+            assert!(text.contains("`cargo xtask data` fetches it"), "{text}");
+        }
+        let windows = DataError::Unreadable { file: r"C:\Users\Alice\a.bin".to_owned(), reason: "denied".to_owned() };
+        assert_eq!(windows.without_folders().to_string(), "a.bin could not be read: denied");
+    }
+}

@@ -24,6 +24,12 @@ impl<'a> Peaks<'a> {
         }
     }
 
+    /// Gives back what the gauge holds on the device. Whoever measures next opens another one.
+    pub(crate) fn close(&mut self) {
+        self.gauge = None;
+        self.opened = false;
+    }
+
     /// The peaks just now, after window number `window`.
     pub(crate) async fn measure(&mut self, window: usize) -> Option<PeakSample> {
         self.open().await;

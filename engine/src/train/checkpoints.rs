@@ -19,13 +19,13 @@ impl Learning<'_> {
     }
 
     /// Keeps a few of the final weights, which the seed chooses, and tells the witness of all of them.
-    pub(super) async fn conclude(&mut self, seed: u32, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+    pub(super) async fn conclude(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let told = edges.witness.is_some() && self.going();
         if told {
             self.progress.phase(edges, Phase::Proving);
         }
         let weights = self.trainer.weights().await?;
-        self.record.weight_samples = evidence::choose(&weights, seed);
+        self.record.weight_samples = evidence::choose(&weights, self.job.seed);
         // JSON has no infinity: weights that diverged are left out.
         self.record.weight_samples.retain(|sample| sample.value.is_finite());
         if told {

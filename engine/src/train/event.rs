@@ -47,6 +47,12 @@ pub enum Event {
     Warned {
         warning: Warning,
     },
+    /// A workload cannot be trained; its record follows.
+    WorkloadFailed {
+        workload: String,
+        /// All of the reason. The record, which may be published, names no folder of this machine.
+        message: String,
+    },
     WorkloadFinished {
         record: Box<WorkloadRecord>,
     },

@@ -24,9 +24,9 @@ pub(super) const TRAINING_SHARE: f64 = 0.85;
 /// One workload being trained: the trainer and the samples collected so far.
 pub(super) struct Learning<'a> {
     pub(super) record: &'a mut WorkloadRecord,
-    job: &'a TrainingJob,
+    pub(super) job: &'a TrainingJob,
     pub(super) trainer: &'a mut dyn Trainer,
-    pub(super) progress: Progress,
+    pub(super) progress: &'a mut Progress,
     step: u64,
     training_seconds: f64,
     length: Length,
@@ -74,7 +74,7 @@ impl<'a> Learning<'a> {
         record: &'a mut WorkloadRecord,
         job: &'a TrainingJob,
         trainer: &'a mut dyn Trainer,
-        progress: Progress,
+        progress: &'a mut Progress,
     ) -> Self {
         Self {
             record,

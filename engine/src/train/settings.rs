@@ -3,6 +3,7 @@
 use results::{Precision, WorkloadRecord};
 
 use super::{Limit, RunRequest};
+use crate::data::data_set;
 use crate::error::EngineError;
 use crate::trainer::Backend;
 use crate::training::{BatchPlan, Optimizer};
@@ -81,7 +82,11 @@ pub(super) fn validate(request: &RunRequest) -> Result<(), EngineError> {
         Some(Limit::Seconds(seconds)) if !(seconds.is_finite() && seconds > 0.0) => {
             wrong("the training time", "a number of seconds above 0", seconds.to_string())
         }
-        _ => Ok(()),
+        // A batch that is too large for the last workload is found before the first one is trained.
+        _ => request.workloads.iter().try_for_each(|workload| {
+            let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+            job_settings(request, workload, definition.train.samples).map(drop)
+        }),
     }
 }
 

@@ -185,8 +185,8 @@ impl TrainingTest {
             witness: None,
         };
         let trained = pollster::block_on(async {
-            let progress = Progress::new(workload.name, 0, 1);
-            let mut learning = Learning::new(&mut record, &job, &mut trainer, progress);
+            let mut progress = Progress::new(workload.name, 0, 1);
+            let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress);
             learning.train(&self.limits, 2, &mut edges).await?;
             if self.measure {
                 learning.measure(&mut Peaks::new(&ReferenceBackend::<f64>::new()), &mut edges).await
@@ -300,10 +300,28 @@ fn progress_never_falls_and_stays_within_the_run() {
     assert!(observer.fractions.iter().all(|f| (0.0..=1.0).contains(f)));
 }
 
-/// Trains the first workload it is given with plain loops and refuses every other.
-struct BreaksDown {
+/// Trains with plain loops, and fails with one workload.
+pub(crate) struct BreaksDown {
     reference: ReferenceBackend<f32>,
+    /// The workload.
     name: &'static str,
+    error: fn() -> EngineError,
+    /// Whether anything can be trained afterwards.
+    recovers: bool,
+}
+
+impl BreaksDown {
+    pub(crate) fn with(name: &'static str, error: fn() -> EngineError) -> Self {
+        Self { reference: ReferenceBackend::new(), name, error, recovers: true }
+    }
+
+    pub(crate) fn for_good(self) -> Self {
+        Self { recovers: false, ..self }
+    }
+}
+
+pub(crate) fn device_lost() -> EngineError {
+    EngineError::DeviceLost { message: "a test pulled the plug".to_owned() }
 }
 
 #[async_trait(?Send)]
@@ -326,14 +344,18 @@ impl Backend for BreaksDown {
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         if job.model.name == self.name {
-            return Err(EngineError::DeviceLost { message: "a test pulled the plug".to_owned() });
+            return Err((self.error)());
         }
         self.reference.build(job).await
     }
+
+    async fn recover(&self) -> Result<(), EngineError> {
+        if self.recovers { Ok(()) } else { Err(device_lost()) }
+    }
 }
 
-/// Serves a set small enough for plain loops.
-struct SmallData;
+/// Serves sets small enough for plain loops.
+pub(crate) struct SmallData;
 
 #[async_trait(?Send)]
 impl DataSource for SmallData {
@@ -347,7 +369,7 @@ impl DataSource for SmallData {
     }
 }
 
-fn request(workloads: &[&str]) -> RunRequest {
+pub(crate) fn request(workloads: &[&str]) -> RunRequest {
     RunRequest {
         suite: crate::suite("quick").unwrap(),
         workloads: workloads.iter().map(|name| crate::workload(name).unwrap()).collect(),
@@ -376,9 +398,17 @@ fn request(workloads: &[&str]) -> RunRequest {
     }
 }
 
-fn run(request: &RunRequest, backend: &dyn Backend) -> Result<RunRecord, Stopped> {
+pub(crate) fn run(request: &RunRequest, backend: &dyn Backend) -> Result<RunRecord, Stopped> {
+    run_with(&mut SmallData, request, backend)
+}
+
+pub(crate) fn run_with(
+    data: &mut dyn DataSource,
+    request: &RunRequest,
+    backend: &dyn Backend,
+) -> Result<RunRecord, Stopped> {
     let mut edges = Edges {
-        data: &mut SmallData,
+        data,
         observer: &mut Recorder::default(),
         clock: &FakeClock(Rc::new(Cell::new(0.0))),
         meter: &mut NoMeter,
@@ -400,7 +430,7 @@ fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
 #[test]
 fn a_network_that_learned_nothing_is_warned_of() {
     // Two steps of two samples teach nothing about ten classes.
-    let record = run(&request(&["keras-mnist-mlp"]), &BreaksDown { reference: ReferenceBackend::new(), name: "" });
+    let record = run(&request(&["keras-mnist-mlp"]), &BreaksDown::with("", device_lost));
     let warnings = record.unwrap().warnings;
     let found = warnings.iter().find(|warning| matches!(warning, Warning::NotLearned { .. }));
     let Some(Warning::NotLearned { workload, accuracy, chance }) = found else { panic!("{warnings:?}") };
@@ -413,7 +443,7 @@ fn what_was_finished_before_a_device_is_lost_comes_with_the_error() {
     let request = request(&["keras-mnist-mlp", "caffe-mnist"]);
     let order = super::in_random_order(&request);
     let (first, last) = (order[0].name, order[1].name);
-    let run = |name| run(&request, &BreaksDown { reference: ReferenceBackend::new(), name }).unwrap_err();
+    let run = |name| run(&request, &BreaksDown::with(name, device_lost)).unwrap_err();
     let stopped = run(last);
     assert!(matches!(stopped.error, EngineError::DeviceLost { .. }), "{stopped}");
     let so_far = stopped.so_far.expect("one workload was finished");

@@ -20,6 +20,7 @@ use crate::training::{BatchPlan, Batching, EarlyStopping, InputRecipe, Loss, Opt
 
 pub use convergence::{CurveOfNetwork, PointOfCurve};
 pub use standard::Standard;
+pub(crate) use standard::random_order;
 
 /// A network with its data set and its published recipe.
 #[derive(Clone, Debug, Serialize)]

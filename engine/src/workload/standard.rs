@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{SuiteDefinition, Training, TrainingRange, Workload, workload};
 use crate::data::{DataSet, data_set};
 use crate::error::EngineError;
+use crate::random::{Generator, stream};
 use crate::trainer::TrainingJob;
 use crate::training::BatchPlan;
 
@@ -44,6 +45,20 @@ impl Standard {
     pub fn evaluation_step(&self, number: u32) -> u64 {
         self.batches.step_of_mark(number, self.workload.evaluations_per_epoch)
     }
+}
+
+impl SuiteDefinition {
+    /// Its workloads in the order in which a run from this seed trains them.
+    pub fn in_order_of(&self, seed: u32) -> Vec<&'static str> {
+        random_order(self.workloads.len(), seed).into_iter().map(|place| self.workloads[place]).collect()
+    }
+}
+
+/// In which order so many workloads are trained, by the seed, so that none always finds the device cool.
+pub(crate) fn random_order(count: usize, seed: u32) -> Vec<usize> {
+    let count = u32::try_from(count).expect("a suite has few workloads");
+    let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
+    order.into_iter().map(|place| place as usize).collect()
 }
 
 impl Workload {

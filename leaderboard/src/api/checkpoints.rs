@@ -37,7 +37,7 @@ pub(crate) async fn tell(
         return Err(unprocessable("unknown_workload", message).at("workload"));
     };
     let told = leaderboard.storage.told(&id).await?;
-    let before: Vec<Told> = told.into_iter().filter(|told| told.workload == request.workload).collect();
+    let before: Vec<Told> = told.iter().filter(|told| told.workload == request.workload).cloned().collect();
     let mut now_told = Told {
         workload: request.workload,
         number: request.number,
@@ -53,8 +53,11 @@ pub(crate) async fn tell(
     }
     follows(&before, &now_told)?;
     let planned = known.workload.evaluations_per_epoch.max(1) * suite.epochs;
-    now_told.weights_wanted = challenge::is_challenged(&leaderboard.key, &id, suite, &now_told.workload)
-        && challenge::wants_weights(&leaderboard.key, &id, &known, planned, &before, &now_told);
+    let (key, name) = (&leaderboard.key, &now_told.workload);
+    let is_challenged = challenge::is_challenged(key, &id, suite, name)
+        || challenge::stands_in(key, &id, suite, started.seed, &told, name);
+    now_told.weights_wanted =
+        is_challenged && challenge::wants_weights(&leaderboard.key, &id, &known, planned, &before, &now_told);
     if now_told.weights_wanted && !leaderboard.storage.has_room_for_weights().await? {
         return Err(ApiError::busy());
     }

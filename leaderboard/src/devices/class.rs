@@ -2,7 +2,7 @@
 
 use engine::KNOWN_BACKENDS;
 use engine::backends::{BURN_REMOTE, Devices};
-use results::software::{perhaps_software, program_of};
+use results::software::{may_be_a_program, program_of};
 use results::{DeviceKind, RunRecord};
 
 /// What computed a run.
@@ -13,6 +13,8 @@ pub enum DeviceClass {
     Processor,
     /// A program on the processor that acts as a GPU. Shown, never ranked.
     Software,
+    /// A GPU or such a program: its browser hides which, and it is no faster than a program would be. Shown, never ranked.
+    Masked,
 }
 
 impl DeviceClass {
@@ -22,6 +24,7 @@ impl DeviceClass {
             Self::Gpu => "gpu",
             Self::Processor => "processor",
             Self::Software => "software",
+            Self::Masked => "masked",
         }
     }
 }
@@ -31,11 +34,13 @@ pub fn class_of(record: &RunRecord) -> DeviceClass {
     match () {
         () if computes_on_processor(record) => DeviceClass::Processor,
         () if is_software(record).is_some() => DeviceClass::Software,
+        () if may_be_a_program(record) => DeviceClass::Masked,
         () => DeviceClass::Gpu,
     }
 }
 
-/// Why the adapter is a program that acts as a GPU, as a sentence; nothing where it is a GPU or plainly the processor.
+/// Why the adapter is a program that acts as a GPU, as a sentence; nothing where it is a GPU or plainly the processor, or
+/// where nobody can tell.
 pub fn is_software(record: &RunRecord) -> Option<String> {
     if computes_on_processor(record) {
         return None;
@@ -47,10 +52,7 @@ pub fn is_software(record: &RunRecord) -> Option<String> {
     if let Some(program) = program_of(adapter) {
         return Some(format!("The adapter is said to be hardware, but its name has `{program}`, which is a program."));
     }
-    if adapter.kind == DeviceKind::Cpu {
-        return Some("The adapter is said to be hardware, but its kind is `cpu`.".to_owned());
-    }
-    perhaps_software(record).map(|warning| warning.to_string())
+    (adapter.kind == DeviceKind::Cpu).then(|| "The adapter is said to be hardware, but its kind is `cpu`.".to_owned())
 }
 
 /// Whether the back end is one of those that have no device but the processor; one on a device that is served elsewhere
@@ -65,9 +67,9 @@ fn computes_on_processor(record: &RunRecord) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use results::DeviceKind;
+    use results::{DeviceKind, Precision};
 
-    use super::super::testing::{in_browser, native, trained_by, with_peak};
+    use super::super::testing::{achieving, in_browser, native, trained_by, with_peak};
     use super::*;
 
     #[test]
@@ -108,14 +110,67 @@ mod tests {
         }
     }
 
+    /// What a browser on this system says of a device with so many processors, and the peak that was measured.
+    fn on(system: &str, processors: u32, (vendor, architecture): (&str, &str), peak: f64) -> RunRecord {
+        let mut record = with_peak(in_browser(vendor, architecture), peak);
+        record.provenance.client.operating_system = system.to_owned();
+        record.provenance.client.logical_processors = Some(processors);
+        record
+    }
+
     #[test]
-    fn a_masked_adapter_as_slow_as_eight_processors_is_software_and_a_faster_one_is_not() {
-        let masked = |peak| class_of(&with_peak(in_browser("", ""), peak));
-        assert_eq!(masked(8.0 * 15e9), DeviceClass::Software);
-        assert_eq!(masked(8.0 * 17e9), DeviceClass::Gpu);
-        // Nothing was measured, so nothing can be said.
-        assert_eq!(class_of(&in_browser("", "")), DeviceClass::Gpu);
-        // A slow GPU that its browser names is a slow GPU.
-        assert_eq!(class_of(&with_peak(in_browser("arm", "bifrost"), 5e10)), DeviceClass::Gpu);
+    fn a_slow_gpu_whose_browser_names_its_maker_is_a_gpu() {
+        for (what, record) in [
+            ("Adreno 610, Chrome", on("Android", 8, ("qualcomm", "adreno-6xx"), 1.0e11)),
+            ("Mali-G52, Chrome", on("Android", 8, ("arm", "bifrost"), 5.0e10)),
+            ("PowerVR GE8320, Chrome", on("Android", 8, ("img-tec", "rogue"), 3.0e10)),
+            ("Intel HD 4000, Chrome", on("Windows", 8, ("intel", "gen-7"), 2.5e11)),
+            ("Intel HD 520, Edge", on("Windows", 4, ("intel", "gen-9"), 3.0e11)),
+            ("an iPhone, Safari", on("iOS", 6, ("apple", ""), 4.0e11)),
+            ("VideoCore VI, Chromium on a Raspberry Pi", on("Linux", 4, ("broadcom", "v3d"), 2.0e10)),
+        ] {
+            assert_eq!(class_of(&record), DeviceClass::Gpu, "{what}");
+            assert_eq!(is_software(&record), None, "{what}");
+        }
+    }
+
+    #[test]
+    fn where_no_browser_has_a_software_adapter_what_is_hidden_is_hardware() {
+        for system in ["Android", "iOS", "macOS"] {
+            assert_eq!(class_of(&on(system, 8, ("", ""), 5.0e10)), DeviceClass::Gpu, "{system}");
+        }
+    }
+
+    #[test]
+    fn what_is_hidden_and_no_faster_than_a_program_is_told_from_none_and_accused_of_nothing() {
+        for (what, record) in [
+            ("SwiftShader", on("Linux", 8, ("", ""), 8.0e10)),
+            // As measured: two logical processors, one core.
+            ("llvmpipe", on("Linux", 2, ("", ""), 1.234e11)),
+            ("WARP", on("Windows", 16, ("", ""), 4.0e11)),
+            ("a maker that nobody knows", on("Linux", 8, ("example", "nine"), 8.0e10)),
+            ("a GPU of which nothing was measured", in_browser("", "")),
+        ] {
+            assert_eq!(class_of(&record), DeviceClass::Masked, "{what}");
+            assert_eq!(is_software(&record), None, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_is_hidden_and_faster_than_any_program_is_a_gpu() {
+        assert_eq!(class_of(&on("Windows", 8, ("", ""), 8.0 * 130e9)), DeviceClass::Gpu);
+        assert_eq!(class_of(&on("Windows", 8, ("", ""), 8.0 * 126e9)), DeviceClass::Masked);
+        // A back end that measures no peak shows what it trains with.
+        let trained = |flops| class_of(&achieving(in_browser("", ""), flops, Precision::F32));
+        assert_eq!((trained(2e12), trained(1e11)), (DeviceClass::Gpu, DeviceClass::Masked));
+        // Where the processors are hidden as well, there may be many.
+        let mut record = on("Linux", 1, ("", ""), 1.5e12);
+        record.provenance.client.logical_processors = None;
+        assert_eq!(class_of(&record), DeviceClass::Masked);
+    }
+
+    #[test]
+    fn the_command_line_hides_nothing() {
+        assert_eq!(class_of(&with_peak(native("Example GPU 9000", "example"), 1e10)), DeviceClass::Gpu);
     }
 }

@@ -70,7 +70,11 @@ pub(super) const COLUMNS: &[Column] = &[
         OptionalWhole(|run, _| run.record.provenance.client.logical_processors.map(u64::from)),
     ),
     of("workload", "the network with its data set and settings", Text(|_, workload| &workload.workload)),
-    of("outcome", "completed, diverged, incorrect or cancelled", Text(|_, workload| outcome(&workload.outcome))),
+    of(
+        "outcome",
+        "completed, diverged, incorrect, failed or cancelled",
+        Text(|_, workload| outcome(&workload.outcome)),
+    ),
     in_unit("batch_size", "samples", "samples in a batch", Whole(|_, workload| workload.settings.batch_size.into())),
     of(
         "precision",
@@ -178,5 +182,6 @@ fn outcome(outcome: &Outcome) -> &'static str {
         Outcome::Diverged { .. } => "diverged",
         Outcome::Incorrect => "incorrect",
         Outcome::Cancelled => "cancelled",
+        Outcome::Failed { .. } => "failed",
     }
 }

@@ -45,24 +45,50 @@ pub(crate) fn wants_weights(
     key.draw(&parts) * f64::from(left) < 1.0
 }
 
-/// Whether any weights of this network are asked for in the run. The key decides in which order networks are taken, until
-/// the limit is reached.
+/// Whether any weights of this network are asked for in the run.
 pub(crate) fn is_challenged(key: &Key, run_id: &str, suite: &SuiteDefinition, workload: &str) -> bool {
-    let mut order: Vec<(f64, &str)> = suite
+    challenged(key, run_id, suite).contains(&workload)
+}
+
+/// The networks of which weights are asked for. The key decides in which order networks are taken, until the limit is
+/// reached.
+fn challenged(key: &Key, run_id: &str, suite: &SuiteDefinition) -> Vec<&'static str> {
+    let mut order: Vec<(f64, &'static str)> = suite
         .workloads
         .iter()
         .map(|&name| (key.draw(&[b"network", run_id.as_bytes(), name.as_bytes()]), name))
         .collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut bytes = 0;
-    for (place, (_, name)) in order.into_iter().enumerate() {
+    let fits = |&(place, name): &(usize, &str)| {
         bytes += weights_bytes(name);
-        let fits = place == 0 || bytes <= BYTES_OF_RUN;
-        if !fits || name == workload {
-            return fits && name == workload;
-        }
-    }
-    false
+        place == 0 || bytes <= BYTES_OF_RUN
+    };
+    order.into_iter().map(|(_, name)| name).enumerate().take_while(fits).map(|(_, name)| name).collect()
+}
+
+/// Whether weights of this network are asked for in the place of others, which failed: without any, a run would prove
+/// little, and whoever wants none to be seen could say of each network that it failed.
+///
+/// So it is once no network that was drawn is still to be trained, in the order of the seed, and none of those that came to
+/// their end has shown any. `told` is all that was told of the run until now.
+pub(crate) fn stands_in(
+    key: &Key,
+    run_id: &str,
+    suite: &SuiteDefinition,
+    seed: u32,
+    told: &[Told],
+    workload: &str,
+) -> bool {
+    let order = suite.in_order_of(seed);
+    let Some(place) = order.iter().position(|name| *name == workload) else { return false };
+    let drawn = challenged(key, run_id, suite);
+    let is_drawn_later = order[place..].iter().any(|name| drawn.contains(name));
+    let has_shown = |name: &&str| {
+        let of = || told.iter().filter(|told| told.workload == *name);
+        of().any(|told| told.is_last) && of().any(|told| told.shown_unix_seconds.is_some())
+    };
+    !is_drawn_later && !order[..place].iter().any(has_shown)
 }
 
 /// Bytes of a network's weights, running averages included; 0 for one that does not exist.
@@ -113,6 +139,39 @@ mod tests {
         let mut last = 0;
         (0..700).for_each(|number| last += u32::from(asked(&key(number), 4, 1) == 2));
         assert!((560..640).contains(&last), "{last}");
+    }
+
+    #[test]
+    fn where_all_networks_that_were_drawn_failed_the_next_one_stands_in_for_them() {
+        let suite = &SUITES[1];
+        let seed = 5;
+        let order = suite.in_order_of(seed);
+        let stands_in =
+            |number: u32, told: &[Told], place: usize| stands_in(&key(number), "run", suite, seed, told, order[place]);
+        let of = |workload: &str, is_last: bool, shown: Option<f64>| Told {
+            workload: workload.to_owned(),
+            is_last,
+            shown_unix_seconds: shown,
+            ..Told::default()
+        };
+        let mut tried = 0;
+        for number in 0..50 {
+            let drawn = challenged(&key(number), "run", suite);
+            let last = order.iter().rposition(|name| drawn.contains(name)).unwrap();
+            assert!((0..=last).all(|place| !stands_in(number, &[], place)), "one is still to come");
+            if last + 2 >= order.len() {
+                continue;
+            }
+            tried += 1;
+            assert!(stands_in(number, &[], last + 1), "none has shown anything");
+            let failed_later = [of(order[last], false, Some(1.0))];
+            assert!(stands_in(number, &failed_later, last + 1), "what was shown is of a training that failed");
+            let showed = [of(order[last], true, Some(1.0))];
+            assert!(!stands_in(number, &showed, last + 1));
+            let stood_in = [of(order[last + 1], true, Some(1.0))];
+            assert!(!stands_in(number, &stood_in, last + 2), "one is enough");
+        }
+        assert!(tried > 10, "{tried}");
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod ranked;
 mod refreshing;
 mod replays;
 mod runs;
+mod stale;
 mod standing_run;
 mod started;
 mod submitters;
@@ -156,8 +157,8 @@ impl Storage {
     }
 }
 
-/// Gives runs of older versions what they are grouped by. Where that fails they are shown as before, and wait for the next
-/// start.
+/// Gives runs of older versions what they are grouped by, and fingerprints of their records as they are now. Where that
+/// fails they are shown as before, and wait for the next start.
 async fn fill(connection: &mut AnyConnection) {
     match filling::fill(connection).await {
         Ok(0) => {}
@@ -168,5 +169,10 @@ async fn fill(connection: &mut AnyConnection) {
         Ok(0) => {}
         Ok(runs) => tracing::info!(runs, "lists can be filtered for runs of an older version now"),
         Err(cause) => tracing::warn!(%cause, "no filter finds runs of an older version"),
+    }
+    match stale::renew(connection).await {
+        Ok(0) => {}
+        Ok(runs) => tracing::info!(runs, "runs of an older version have the fingerprints of their records now"),
+        Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given other fingerprints"),
     }
 }

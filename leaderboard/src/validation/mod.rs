@@ -4,8 +4,7 @@
 //! follow the record: [`run`] what surrounds the workloads, [`workload`] and [`training`] one
 //! workload, [`work`] whether it is the work that the suite asks for, [`summary`] the recomputation,
 //! [`time`] whether the claimed time can have passed, [`told`] whether it is what was told while it was made, and
-//! [`plausibility`] what looks wrong without
-//! being impossible, which is flagged and never refused.
+//! [`plausibility`] what looks wrong without being impossible, which is flagged and never refused.
 
 mod bounds;
 mod checkpoints;
@@ -20,7 +19,7 @@ mod work;
 mod workload;
 
 use results::api::{StartRun, Tier};
-use results::{Outcome, RunRecord};
+use results::{Outcome, RunRecord, WorkloadRecord};
 
 use crate::proof::Key;
 use crate::proof::told::Told;
@@ -127,8 +126,21 @@ fn verdict(record: &RunRecord, findings: Option<Findings>) -> Verdict {
     Verdict { tier, notes, verify }
 }
 
+/// What is said of a run that may be one of a program which acts as a GPU.
+const HIDES: &str = "The browser hides what the adapter is, and it is no faster than a processor may be: nothing tells it from a \
+                     program that acts as a GPU, so it is shown and not ranked. A browser that names the GPU's maker, or \
+                     native-runner, gets it ranked.";
+
 /// What there is to say of any record, whatever its tier.
 pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
-    let failed = record.workloads.iter().filter(|w| w.outcome != Outcome::Completed);
-    failed.map(|workload| format!("{} was not completed and is left out of the table.", workload.workload)).collect()
+    let note = |workload: &WorkloadRecord| {
+        let what = match workload.outcome {
+            Outcome::Completed => return None,
+            Outcome::Failed { .. } => "could not be trained on this device",
+            Outcome::Diverged { .. } | Outcome::Incorrect | Outcome::Cancelled => "was not completed",
+        };
+        Some(format!("{} {what} and is left out of the table.", workload.workload))
+    };
+    let hides = results::software::may_be_a_program(record).then(|| HIDES.to_owned());
+    record.workloads.iter().filter_map(note).chain(hides).collect()
 }

@@ -63,9 +63,11 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_said_to_be_hardware_is_doubted_even_where_its_browser_hides_it() {
+    fn a_program_that_is_said_to_be_hardware_is_doubted_and_what_may_be_one_is_not() {
         is_doubted(&native("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa"), "is a program");
-        is_doubted(&with_peak(in_browser("", ""), 5e10), "no faster than a processor");
+        is_doubted(&in_browser("google", "swiftshader"), "is a program");
+        let masked = with_peak(in_browser("", ""), 5e10);
+        assert!(!doubts(&masked).iter().any(|doubt| doubt.contains("program") || doubt.contains("processor")));
     }
 
     #[test]

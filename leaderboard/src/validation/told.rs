@@ -39,7 +39,7 @@ const UNTIMED_SECONDS_OF_WINDOW: f64 = 0.02;
 const SECONDS_TO_BEGIN: f64 = 300.0;
 /// Between workloads nothing happens but what the timelines name.
 const SECONDS_BETWEEN: f64 = 10.0;
-/// Loading, building and checking of a workload, at most.
+/// Loading, building and checking of a workload, at most; also all of one that failed.
 const PREPARING_SECONDS: f64 = 900.0;
 /// Telling a checkpoint takes as long as reading the weights back, hashing them, and a question with its answer.
 const TELLING_SECONDS: f64 = 2.0;
@@ -62,17 +62,26 @@ pub(crate) fn hold(record: &RunRecord, run: &Witnessed<'_>) -> Result<Findings, 
     let mut courses = Vec::new();
     let path = FieldPath::ROOT;
     let workloads = path.field("workloads");
+    let mut failing = 0.0;
     for (i, of) in record.workloads.iter().enumerate() {
         let told: Vec<&Told> = run.told.iter().filter(|told| told.workload == of.workload).collect();
         same_as_told(&workloads.item(i), of, &told)?;
         if of.outcome != Outcome::Completed {
+            // No proof is asked of it, but nobody gets around showing weights by saying that it failed.
+            if lacks_weights(&told) {
+                findings.missing.push(format!("{}: {MISSING_WEIGHTS}", of.workload));
+            }
+            failing += of.timeline.iter().map(|stretch| stretch.seconds).sum::<f64>().min(PREPARING_SECONDS);
             continue;
         }
         let Some(known) = Standard::of(run.suite, &of.workload, record.seed) else { continue };
         match incomplete(run, &known, of, &told) {
             Some(reason) => findings.missing.push(format!("{}: {reason}", of.workload)),
-            None => courses.push(Course { record: of, told }),
+            None => courses.push(Course { record: of, told, failing_seconds: std::mem::take(&mut failing) }),
         }
+    }
+    if !courses.is_empty() && !courses.iter().any(Course::has_shown) {
+        findings.missing.push("no weights were seen of any network that came to its end".to_owned());
     }
     courses.sort_by(|a, b| a.begin().total_cmp(&b.begin()));
     let mut before = Before { unix_seconds: run.announced_unix_seconds, named_seconds: 0.0, allowed: SECONDS_TO_BEGIN };
@@ -125,14 +134,23 @@ fn incomplete(run: &Witnessed<'_>, known: &Standard, of: &WorkloadRecord, told: 
         return Some("its timeline does not name when the checkpoints were told".to_owned());
     }
     let challenged = challenge::is_challenged(run.key, run.run_id, run.suite, known.workload.name);
-    let shown = told.iter().any(|told| told.weights_wanted && told.shown_unix_seconds.is_some());
-    (challenged && !shown).then(|| "the weights that the leaderboard asked for did not come".to_owned())
+    let is_missing = lacks_weights(told) || (challenged && !told.iter().any(|told| told.weights_wanted));
+    is_missing.then(|| MISSING_WEIGHTS.to_owned())
+}
+
+const MISSING_WEIGHTS: &str = "the weights that the leaderboard asked for did not come";
+
+/// Whether weights were asked for that did not come.
+fn lacks_weights(told: &[&Told]) -> bool {
+    told.iter().any(|told| told.weights_wanted && told.shown_unix_seconds.is_none())
 }
 
 /// A workload whose checkpoints were all told.
 struct Course<'a> {
     record: &'a WorkloadRecord,
     told: Vec<&'a Told>,
+    /// What workloads that failed took just before.
+    failing_seconds: f64,
 }
 
 /// Where a workload begins, as far as this server knows.
@@ -160,6 +178,10 @@ impl Interval<'_> {
 }
 
 impl Course<'_> {
+    fn has_shown(&self) -> bool {
+        self.told.iter().any(|told| told.shown_unix_seconds.is_some())
+    }
+
     fn begin(&self) -> f64 {
         self.told[0].told_unix_seconds
     }
@@ -197,9 +219,9 @@ impl Course<'_> {
                 .push(format!("{name}: windows after the training are {times:.1} times as fast as the fastest in it"));
         }
         let intervals = self.intervals();
-        let preparing = intervals[0].seconds();
+        let preparing = intervals[0].seconds() + self.failing_seconds;
         let unnamed = self.begin() - before.unix_seconds - before.named_seconds - preparing - self.telling(0);
-        if unnamed > before.allowed + DRIFT * preparing || preparing > PREPARING_SECONDS {
+        if unnamed > before.allowed + DRIFT * preparing || intervals[0].seconds() > PREPARING_SECONDS {
             findings.missing.push(format!(
                 "{name}: {:.0} s passed before it began to train, {preparing:.0} s of which it accounts for",
                 self.begin() - before.unix_seconds

@@ -22,14 +22,38 @@ const MOST_CPU_PERCENT: f64 = 65_536.0 * 100.0;
 
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     check_settings(&path.field("settings"), &record.settings)?;
-    if let Outcome::Diverged { step } = record.outcome {
-        path.field("outcome").field("step").whole(step, 0..=training::MOST_STEPS)?;
-    }
+    check_outcome(path, record)?;
     check_cold_start(&path.field("cold_start"), &record.cold_start)?;
     correctness::check(path, record)?;
     training::check(path, record)?;
     check_evidence(path, record)?;
     check_resources(&path.field("resources"), &record.resources)
+}
+
+fn check_outcome(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
+    let field = path.field("outcome");
+    match &record.outcome {
+        Outcome::Completed | Outcome::Incorrect | Outcome::Cancelled => Ok(()),
+        Outcome::Diverged { step } => field.field("step").whole(*step, 0..=training::MOST_STEPS),
+        Outcome::Failed { cause: _, reason } => {
+            field.field("reason").filled_text(reason, Outcome::MOST_REASON_CHARACTERS)?;
+            field.holds(has_no_figures(record), "A workload that could not be trained has no figures.")
+        }
+    }
+}
+
+fn has_no_figures(record: &WorkloadRecord) -> bool {
+    let trained = [
+        record.windows.len(),
+        record.curve.len(),
+        record.evaluations.len(),
+        record.epochs.len(),
+        record.peaks.len(),
+        record.checkpoints.len(),
+        record.first_losses.len(),
+        record.weight_samples.len(),
+    ];
+    trained.iter().all(|count| *count == 0)
 }
 
 fn check_settings(path: &FieldPath<'_>, settings: &Settings) -> Checked {

@@ -9,6 +9,8 @@ mod durability;
 mod etags;
 mod export;
 mod export_parquet;
+mod failed_workload;
+mod fingerprints;
 mod forgeries;
 mod fuzzing;
 mod lifecycle;

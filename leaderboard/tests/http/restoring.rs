@@ -7,13 +7,13 @@ use results::api::{AcceptedRun, StoredRun, Tier};
 use crate::support::{TestDatabase, TestServer, record};
 use crate::upkeep::{done, failed, run};
 
-fn import(file: &Path, words: &[&str], database: &TestDatabase) -> String {
+pub(crate) fn import(file: &Path, words: &[&str], database: &TestDatabase) -> String {
     let arguments = [&["import"], words].concat();
     done(&run(&arguments, &[file.as_ref(), "--database".as_ref(), database.as_ref()]))
 }
 
 /// What the leaderboard exports, in a file.
-fn exported(server: &TestServer, folder: &Path) -> std::path::PathBuf {
+pub(crate) fn exported(server: &TestServer, folder: &Path) -> std::path::PathBuf {
     let file = folder.join("results.jsonl");
     std::fs::write(&file, server.get("/api/v1/export?format=jsonl").body).unwrap();
     file

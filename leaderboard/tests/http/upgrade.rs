@@ -3,6 +3,7 @@
 
 use results::api::{RunList, Standings, StoredRun, Tier};
 
+use crate::restoring::{exported, import};
 use crate::support::server::BEGINNING;
 use crate::support::{TestDatabase, TestServer};
 use crate::upkeep::{done, run};
@@ -60,6 +61,19 @@ fn a_host_may_rank_a_run_of_an_older_version_and_its_owner_delete_it() {
 }
 
 #[test]
+fn an_older_versions_runs_are_known_when_their_export_comes_back_and_a_deleted_one_stays_away() {
+    let server = TestServer::on(older());
+    let folder = tempfile::tempdir().unwrap();
+    let file = exported(&server, folder.path());
+    let said = import(&file, &["--trust"], server.database());
+    assert!(said.contains("imported 0 runs") && said.contains("; 5 were there already"), "{said}");
+    assert_eq!(server.delete(FIRST, ITS_SECRET).status, 204);
+    let said = import(&file, &["--trust"], server.database());
+    assert!(said.contains("; 4 were there already; 1 lines") && said.contains(": deleted: "), "{said}");
+    assert_eq!(server.get("/api/v1/export?format=jsonl").text().lines().count(), 4);
+}
+
+#[test]
 fn a_run_that_was_announced_to_an_older_version_is_told_why_it_comes_too_late() {
     let server = TestServer::on(older());
     let record: StoredRun = server.get(&format!("/api/v1/runs/{FIRST}")).parse();
@@ -74,7 +88,7 @@ fn a_run_that_was_announced_to_an_older_version_is_told_why_it_comes_too_late() 
 fn tables_can_be_brought_up_to_date_before_a_server_does() {
     let database = older();
     let said = done(&run(&["migrate"], &["--database".as_ref(), database.as_ref()]));
-    assert!(said.contains("0003_windows") && said.contains("0011_lists"), "{said}");
+    assert!(said.contains("0003_windows") && said.contains("0012_fingerprints"), "{said}");
     let said = done(&run(&["migrate"], &["--database".as_ref(), database.as_ref()]));
     assert!(said.contains("up to date already"), "{said}");
 }

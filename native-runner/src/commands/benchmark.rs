@@ -3,7 +3,7 @@ use std::rc::Rc;
 use console::Style;
 use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness, Workload};
 use results::api::StartRun;
-use results::{RunRecord, Warning};
+use results::{Outcome, RunRecord, Warning};
 
 use super::compare::compare;
 use super::selection::{find_suite, workloads};
@@ -82,7 +82,12 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if let Some(failure) = report::wrong_results(&record) {
         return Err(failure);
     }
-    submission.map_or(Ok(()), |submission| upload(&submission, &record, json, arguments, screen))
+    // A leaderboard takes the others' figures.
+    let is_result = record.workloads.iter().any(|workload| workload.outcome == Outcome::Completed);
+    if let Some(submission) = submission.filter(|_| is_result) {
+        upload(&submission, &record, json, arguments, screen)?;
+    }
+    report::not_trained(&record).map_or(Ok(()), Err)
 }
 
 /// The seed of a run and where it comes from.

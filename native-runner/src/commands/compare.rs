@@ -9,7 +9,7 @@ use engine::{
     Workload,
 };
 use results::comparison::{Comparison, Contender};
-use results::{Provenance, RunRecord};
+use results::{Outcome, Provenance, RunRecord};
 use serde::Serialize;
 
 use super::compare_findings::Findings;
@@ -199,10 +199,13 @@ impl Contest<'_> {
             let mut meter = ProcessMeter::default();
             let mut edges = Edges { data, observer: progress, clock, meter: &mut meter, witness: None };
             match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
-                Ok(record) => {
-                    self.keep(&record, &contender)?;
-                    findings.add(record);
-                }
+                Ok(record) => match not_trained(&record) {
+                    Some(failure) => findings.give_up([workload.name].into_iter(), &contender, failure),
+                    None => {
+                        self.keep(&record, &contender)?;
+                        findings.add(record);
+                    }
+                },
                 Err(Stopped { error, .. }) => {
                     let lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
                     let without = &self.workloads[place..];
@@ -262,6 +265,12 @@ impl Contest<'_> {
         let seeds = count(self.seeds.len() as u64, "seed");
         [Some(length), batch, Some(seeds)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
+}
+
+/// Why the workload of a record was not trained, if it was not.
+fn not_trained(record: &RunRecord) -> Option<Failure> {
+    let Outcome::Failed { cause, reason } = &record.workloads.first()?.outcome else { return None };
+    Some(Failure::NotTrained { cause: *cause, sentence: reason.clone() })
 }
 
 fn contender(backend: &dyn Backend) -> Contender {

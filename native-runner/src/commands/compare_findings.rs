@@ -1,8 +1,7 @@
 //! What a comparison's runs brought, and how the command ends.
 
-use engine::EngineError;
 use results::comparison::{self, Comparison, Contender, Refused};
-use results::{Outcome, RunRecord, WorkloadRecord};
+use results::{FailureCause, Outcome, RunRecord, WorkloadRecord};
 
 use crate::failure::Failure;
 use crate::report;
@@ -21,7 +20,7 @@ struct GivenUp {
     workload: &'static str,
     refused: Refused,
     /// Absent where the reason is that of a workload before.
-    error: Option<EngineError>,
+    failure: Option<Failure>,
 }
 
 impl Findings {
@@ -35,14 +34,15 @@ impl Findings {
         &mut self,
         workloads: impl Iterator<Item = &'static str>,
         contender: &Contender,
-        error: EngineError,
+        failure: impl Into<Failure>,
     ) {
-        let reason = error.to_string();
-        let mut error = Some(error);
+        let failure = failure.into();
+        let reason = failure.to_string();
+        let mut failure = Some(failure);
         self.given_up.extend(workloads.map(|workload| GivenUp {
             workload,
             refused: Refused { contender: contender.clone(), reason: reason.clone() },
-            error: error.take(),
+            failure: failure.take(),
         }));
     }
 
@@ -73,8 +73,8 @@ impl Findings {
 
     /// Why there is no record at all.
     pub(super) fn into_failure(self) -> Failure {
-        let error = self.given_up.into_iter().find_map(|given_up| given_up.error);
-        error.map_or(Failure::Cancelled { kept: false }, Failure::from)
+        let failure = self.given_up.into_iter().find_map(|given_up| given_up.failure);
+        failure.unwrap_or(Failure::Cancelled { kept: false })
     }
 
     /// # Errors
@@ -88,9 +88,9 @@ impl Findings {
             return Err(Failure::Cancelled { kept });
         }
         let failed = |given_up: &GivenUp| {
-            let error = given_up.error.as_ref()?;
-            let is_answer = matches!(error, EngineError::DoesNotFit { .. });
-            (!is_answer).then(|| format!("{} on {}: {error}", given_up.workload, given_up.refused.contender))
+            let failure = given_up.failure.as_ref()?;
+            let is_answer = matches!(failure, Failure::NotTrained { cause: FailureCause::DoesNotFit, .. });
+            (!is_answer).then(|| format!("{} on {}: {failure}", given_up.workload, given_up.refused.contender))
         };
         let failed: Vec<String> = self.given_up.iter().filter_map(failed).collect();
         if failed.is_empty() { Ok(()) } else { Err(Failure::NotMeasured(failed.join("; "))) }
@@ -105,6 +105,7 @@ fn wrong(record: &RunRecord) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use engine::EngineError;
     use results::Precision;
 
     use super::*;
@@ -128,8 +129,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_an_answer_unless_it_is_the_only_one() {
         let mut findings = Findings::default();
-        let error = EngineError::DoesNotFit { what: "it".to_owned(), needed_bytes: 2, allowed_bytes: 1 };
-        findings.give_up(["one"].into_iter(), &wgsl(), error);
+        let sentence = "it needs 2 bytes, and this device allows 1".to_owned();
+        let failure = Failure::NotTrained { cause: FailureCause::DoesNotFit, sentence };
+        findings.give_up(["one"].into_iter(), &wgsl(), failure);
         assert!(findings.conclude(true).is_ok());
         assert_eq!(findings.comparison("one").rows.len(), 1);
         assert_eq!(findings.into_failure().exit_code(), 4);

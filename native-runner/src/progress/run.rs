@@ -80,7 +80,14 @@ impl Observer<Event> for RunProgress {
                 let epochs = evaluation.step as f64 / f64::from(self.steps_per_epoch.max(1));
                 self.progress.say(&evaluated(epochs, evaluation));
             }
-            Event::WorkloadFinished { record } => self.progress.say(&finished(record)),
+            Event::WorkloadFailed { message, .. } => {
+                self.progress.say(&ended(false, &format!("not trained: {message}")));
+            }
+            Event::WorkloadFinished { record } => {
+                if let Some(line) = finished(record) {
+                    self.progress.say(&line);
+                }
+            }
         }
     }
 
@@ -99,20 +106,25 @@ fn evaluated(epochs: f64, evaluation: &Evaluation) -> String {
     Screen::Error.wrapped("  ", &text, 2)
 }
 
-/// How a workload has ended.
-fn finished(record: &WorkloadRecord) -> String {
+/// How a workload has ended; nothing where that was said before, at length.
+fn finished(record: &WorkloadRecord) -> Option<String> {
     let (good, text) = match &record.outcome {
         Outcome::Completed => (true, headline(&record.summary)),
         Outcome::Diverged { step } => (false, format!("diverged at step {step}")),
         Outcome::Incorrect => (false, "disagrees with the reference, so it was not timed".to_owned()),
         Outcome::Cancelled => (false, "cancelled".to_owned()),
+        Outcome::Failed { .. } => return None,
     };
+    Some(ended(good, &text))
+}
+
+fn ended(good: bool, text: &str) -> String {
     let mark = if good {
         Screen::Error.paint(Style::new().green().bold(), "✓")
     } else {
         Screen::Error.paint(Style::new().red().bold(), "✗")
     };
-    Screen::Error.wrapped(&format!("  {mark} "), &text, 4)
+    Screen::Error.wrapped(&format!("  {mark} "), text, 4)
 }
 
 /// Throughput and accuracy, as far as the run has them.

@@ -126,6 +126,10 @@ impl Backend for WgslBackend {
         Ok(Some(Box::new(gauge)))
     }
 
+    async fn recover(&self) -> Result<(), EngineError> {
+        self.device.recover().await
+    }
+
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         // Nothing else builds meanwhile: one network is trained after the other.
         let mut choices = self.choices.take();

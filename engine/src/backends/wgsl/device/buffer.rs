@@ -36,7 +36,7 @@ impl Buffers {
         staging_bytes: u64,
         contents: &Contents<'_>,
     ) -> Result<Self, EngineError> {
-        Self::filled(device, plans, staging_bytes, |plan| {
+        let built = Self::filled(device, plans, staging_bytes, |plan| {
             let BufferContents::Job(part) = plan.contents else { unreachable!("all else needs no job") };
             let make = || {
                 let buffer = create(device, plan);
@@ -45,7 +45,9 @@ impl Buffers {
             };
             if part.is_of_the_data_set() { device.data().get(&contents.job.data, part, make) } else { make() }
         })
-        .await
+        .await;
+        // What the driver complained of may be one of the buffers that are remembered, and nobody can use that.
+        built.inspect_err(|_| device.data().let_go())
     }
 
     async fn filled(

@@ -40,4 +40,9 @@ impl DataSets {
         held.push(Held { data: Arc::downgrade(data), part, buffer: buffer.clone() });
         Ok(buffer)
     }
+
+    /// Lets go of all of them.
+    pub(in crate::backends::wgsl) fn let_go(&self) {
+        self.0.borrow_mut().clear();
+    }
 }

@@ -271,6 +271,22 @@ impl Device {
         }
     }
 
+    /// Lets go of the data set, forgets what the driver complained of, and asks for an answer.
+    ///
+    /// # Errors
+    /// A device that is lost, or does not answer.
+    pub(in crate::backends::wgsl) async fn recover(&self) -> Result<(), EngineError> {
+        self.data.let_go();
+        if let Ok(mut fault) = self.fault.lock() {
+            match fault.take() {
+                Some(lost @ Fault::Lost(_)) => return Err(fault.insert(lost).clone().into_error()),
+                Some(Fault::OutOfMemory(_) | Fault::Refused(_)) | None => {}
+            }
+        }
+        let nothing = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        self.submit(nothing.finish()).await
+    }
+
     /// Seconds from the end of work until the host knows of it, measured once with submissions of nothing.
     ///
     /// # Errors

@@ -1,8 +1,11 @@
 //! What a trainer asks of the driver, counted.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use results::{FailureCause, Outcome};
+
+use super::super::WgslBackend;
 use super::super::device::Counts;
 use super::super::kernel_tests::with_device;
 use super::super::plan::STEP_ROWS;
@@ -10,6 +13,8 @@ use super::*;
 use crate::backends::reference::ReferenceBackend;
 use crate::data::{DataSet, Split, data_set};
 use crate::testing::{has_everything, skipped};
+use crate::train::Limit;
+use crate::train::tests::{request, run};
 use crate::trainer::Backend;
 use crate::training::BatchPlan;
 use crate::workload::Training;
@@ -208,5 +213,59 @@ fn reading_more_than_the_staging_buffer_holds_takes_one_more_of_just_that_size()
         let after = device.counts();
         assert_eq!((after.buffers, after.read_backs), (before.buffers + 1, before.read_backs + 1));
         assert_eq!(after.buffer_bytes - before.buffer_bytes, arena);
+    });
+}
+
+/// Our kernels on this device, with nothing known of it.
+fn backend_on(device: &Rc<Device>) -> WgslBackend {
+    WgslBackend {
+        device: Rc::clone(device),
+        clock: Rc::new(NoTime),
+        choices: RefCell::new(untuned(device)),
+        keeper: None,
+        without: Vec::new(),
+    }
+}
+
+#[test]
+fn a_batch_that_does_not_fit_costs_its_own_workload_and_the_next_one_is_trained_on_the_same_device() {
+    with_device(|device| {
+        let backend = backend_on(device);
+        // The largest network and the smallest one, of the same data set.
+        let (large, small) = ("airbench94", "theano-cifar10");
+        let is_refused = |batch_size: &u32| {
+            let mut job = job(large, BATCH);
+            job.batches.batch_size = *batch_size;
+            matches!(backend.predicted_bytes(&job), Err(EngineError::DoesNotFit { .. }))
+        };
+        let Some(batch_size) = [3_125, 6_250, 12_500, 25_000, 50_000].into_iter().find(is_refused) else {
+            return skipped(has_everything(device.adapter()), "every batch of CIFAR-10 fits on this device");
+        };
+        let mut request = request(&[large, small]);
+        request.batch_size = Some(batch_size);
+        request.limit = Some(Limit::Steps(1));
+        let record = run(&request, &backend).unwrap();
+        let outcome = |name: &str| &record.workloads.iter().find(|of| of.workload == name).unwrap().outcome;
+        let Outcome::Failed { cause: FailureCause::DoesNotFit, reason } = outcome(large) else {
+            panic!("{:?}", outcome(large))
+        };
+        assert!(reason.contains("a smaller batch size needs less"), "{reason}");
+        assert_eq!(*outcome(small), Outcome::Completed);
+    });
+}
+
+#[test]
+fn what_a_device_remembered_for_a_workload_is_given_back_when_it_recovers() {
+    with_device(|device| {
+        let job = job("keras-mnist-mlp", BATCH);
+        let buffers = || {
+            let before = device.counts().buffers;
+            drop(build(device, &job));
+            device.counts().buffers - before
+        };
+        let (first, again) = (buffers(), buffers());
+        assert!(again < first, "{again} of {first}: the data set is remembered");
+        pollster::block_on(backend_on(device).recover()).unwrap();
+        assert_eq!(buffers(), first, "the data set is uploaded again");
     });
 }
