@@ -1,7 +1,7 @@
 //! Finds out how fast the networks converge, which no honest run does much faster or slower, and writes it down.
 //!
-//! `cargo run --release -p engine --features burn-flex --example convergence -- burn-flex keras-mnist-mlp 8 1,2,3`
-//! trains eight epochs from each of three seeds and puts what it found into `reference/convergence.json`. `GRADMARK_DATA`
+//! `cargo run --release -p engine --features burn-flex --example convergence -- burn-flex keras-mnist-mlp 3752 1,2,3`
+//! trains 3,752 steps from each of three seeds and puts what it found into `reference/convergence.json`. `GRADMARK_DATA`
 //! names the folder of the data sets, if it is another than `data`.
 
 use std::collections::BTreeMap;
@@ -11,13 +11,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::{
-    AdapterChoice, Clock, CurveOfNetwork, DataSet, Examiner, Origin, PointOfCurve, SUITES, Standard, backends, data_set,
+    AdapterChoice, Clock, CurveOfNetwork, DataSet, Examiner, Origin, PointOfCurve, SUITES, Standard, backends,
+    data_set, workload,
 };
 use results::weights_bytes;
 
 /// Marks are so many times as far from the beginning as those before them.
-const GROWTH: f64 = 1.5;
-const FIRST_MARK: u64 = 20;
+const GROWTH: f64 = 1.6;
+const FIRST_MARK: u64 = 4;
 
 struct Stopwatch(Instant);
 
@@ -29,14 +30,15 @@ impl Clock for Stopwatch {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [backend, network, epochs, seeds] = arguments.as_slice() else {
-        return Err("usage: convergence BACKEND NETWORK EPOCHS SEED[,SEED …]".into());
+    let [backend, network, steps, seeds] = arguments.as_slice() else {
+        return Err("usage: convergence BACKEND NETWORK STEPS SEED[,SEED …]".into());
     };
-    let epochs: u32 = epochs.parse()?;
+    let end: u64 = steps.parse()?;
+    let samples = CurveOfNetwork::samples_for(&workload(network).ok_or("there is no such network")?)?;
     let mut points: Vec<PointOfCurve> = Vec::new();
     for seed in seeds.split(',') {
         let seed: u32 = seed.parse()?;
-        let found = pollster::block_on(curve(backend, network, epochs, seed))?;
+        let found = pollster::block_on(curve(backend, network, (end, samples), seed))?;
         for (place, point) in found.into_iter().enumerate() {
             match points.get_mut(place) {
                 Some(so_far) => so_far.widen(&point),
@@ -48,16 +50,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(&file).unwrap_or_else(|_| "{}".to_owned());
     let mut curves: BTreeMap<String, CurveOfNetwork> = serde_json::from_str(&text)?;
     let seeds = u32::try_from(seeds.split(',').count())?;
-    curves.insert(network.clone(), CurveOfNetwork { backend: backend.clone(), seeds, points });
+    curves.insert(network.clone(), CurveOfNetwork { backend: backend.clone(), seeds, samples, points });
     std::fs::write(&file, serde_json::to_string_pretty(&curves)? + "\n")?;
     Ok(())
 }
 
-/// The losses of one training at ever further marks.
+/// The losses of `samples` training samples at ever further marks of one training that ends after step `end`.
 async fn curve(
     backend: &str,
     network: &str,
-    epochs: u32,
+    (end, samples): (u64, u32),
     seed: u32,
 ) -> Result<Vec<PointOfCurve>, Box<dyn std::error::Error>> {
     let standard = Standard::of(&SUITES[1], network, seed).ok_or("there is no such network")?;
@@ -66,7 +68,7 @@ async fn curve(
     let backend = backends::open(backend, &AdapterChoice::Any, Rc::clone(&clock)).await?;
     let examiner = Examiner::new(&standard, Arc::clone(&data), seed);
     let mut trainer = backend.build(&standard.job(data, seed)).await?;
-    let (end, mut step, mut mark) = (standard.batches.steps_of_epochs(epochs), 0, FIRST_MARK);
+    let (mut step, mut mark) = (0, FIRST_MARK);
     let mut points = Vec::new();
     while step < end {
         let steps = mark.min(end) - step;
@@ -77,10 +79,16 @@ async fn curve(
         mark = next;
         let weights = weights_bytes(&trainer.weights().await?);
         let weights = examiner.read(&weights)?.ok_or("the training diverged")?;
-        let loss = examiner.training_loss(&weights, CurveOfNetwork::SAMPLES)?;
+        let loss = examiner.training_loss(&weights, samples)?;
         let lineage = examiner.lineage(&weights)?;
         println!("{network} seed {seed} step {step} loss {loss:.5} lineage {lineage:.4} {:.1} s", clock.now_seconds());
-        points.push(PointOfCurve { step, lowest_loss: loss, highest_loss: loss, lowest_lineage: lineage });
+        points.push(PointOfCurve {
+            step,
+            lowest_loss: loss,
+            highest_loss: loss,
+            lowest_lineage: lineage,
+            highest_lineage: lineage,
+        });
     }
     Ok(points)
 }

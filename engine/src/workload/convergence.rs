@@ -1,9 +1,13 @@
 //! How fast the networks converge: an honest run can be neither much faster nor much slower.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
+
+use super::Workload;
+use crate::model::ModelError;
 
 /// What the example `convergence` measured.
 static CURVES: LazyLock<BTreeMap<String, CurveOfNetwork>> = LazyLock::new(|| {
@@ -17,6 +21,8 @@ pub struct CurveOfNetwork {
     /// That it was trained with; back ends differ by rounding only.
     pub backend: String,
     pub seeds: u32,
+    /// The first samples of the training file, whose loss it is.
+    pub samples: u32,
     /// In order of their steps.
     pub points: Vec<PointOfCurve>,
 }
@@ -26,11 +32,12 @@ pub struct CurveOfNetwork {
 #[serde(deny_unknown_fields)]
 pub struct PointOfCurve {
     pub step: u64,
-    /// Mean loss of the first [`CurveOfNetwork::SAMPLES`] samples of the training file, classified as a test set is.
+    /// Mean loss of the first [`CurveOfNetwork::samples`] samples of the training file, classified as a test set is.
     pub lowest_loss: f64,
     pub highest_loss: f64,
     /// [`crate::Examiner::lineage`].
     pub lowest_lineage: f64,
+    pub highest_lineage: f64,
 }
 
 impl PointOfCurve {
@@ -39,28 +46,58 @@ impl PointOfCurve {
         self.lowest_loss = self.lowest_loss.min(other.lowest_loss);
         self.highest_loss = self.highest_loss.max(other.highest_loss);
         self.lowest_lineage = self.lowest_lineage.min(other.lowest_lineage);
+        self.highest_lineage = self.highest_lineage.max(other.highest_lineage);
     }
 
-    /// Between this point and a later one, where losses are straight lines on logarithmic scales.
+    /// Between this point and a later one, where losses and drifts are straight lines on logarithmic scales.
     fn towards(&self, later: &Self, step: u64) -> Self {
         let log = |step: u64| (step.max(1) as f64).ln();
         let share = (log(step) - log(self.step)) / (log(later.step) - log(self.step));
-        let loss =
-            |a: f64, b: f64| (a.max(SMALLEST_LOSS).ln() * (1.0 - share) + b.max(SMALLEST_LOSS).ln() * share).exp();
+        let between = |a: f64, b: f64| (a.max(SMALLEST).ln() * (1.0 - share) + b.max(SMALLEST).ln() * share).exp();
+        let lineage = |a: f64, b: f64| 1.0 - between(1.0 - a, 1.0 - b);
         Self {
             step,
-            lowest_loss: loss(self.lowest_loss, later.lowest_loss),
-            highest_loss: loss(self.highest_loss, later.highest_loss),
-            lowest_lineage: self.lowest_lineage.min(later.lowest_lineage),
+            lowest_loss: between(self.lowest_loss, later.lowest_loss),
+            highest_loss: between(self.highest_loss, later.highest_loss),
+            lowest_lineage: lineage(self.lowest_lineage, later.lowest_lineage),
+            highest_lineage: lineage(self.highest_lineage, later.highest_lineage),
         }
+    }
+
+    /// How far so many steps take the weights from where they began (1 less the lineage): what was measured, widened by
+    /// the square of how far seeds are apart, and so that it is still `share` of that.
+    pub fn drifts(&self, share: f64) -> RangeInclusive<f64> {
+        let (least, most) = ((1.0 - self.highest_lineage).max(SMALLEST), (1.0 - self.lowest_lineage).max(SMALLEST));
+        let margin = (most / least).powi(2) / share;
+        least / margin..=most * margin
+    }
+
+    /// Whether the seeds agree on the loss. They do not where a network jumps from loss to loss, as those with batch
+    /// normalisation do while their running averages are young: there nothing follows from a loss.
+    pub fn is_settled(&self) -> bool {
+        self.highest_loss.is_finite() && self.highest_loss <= MOST_SPREAD * self.lowest_loss.max(SMALLEST)
     }
 }
 
-/// Smaller ones have no meaning.
-const SMALLEST_LOSS: f64 = 1e-6;
+/// Losses and drifts that are smaller have no meaning.
+const SMALLEST: f64 = 1e-6;
+const MOST_SAMPLES: u32 = 512;
+/// The mean of fewer would be one of chance.
+const FEWEST_SAMPLES: u32 = 32;
+const MOST_FLOPS: u64 = 25_000_000_000;
+/// Losses of different seeds that are farther apart tell nothing.
+const MOST_SPREAD: f64 = 2.0;
 
 impl CurveOfNetwork {
-    pub const SAMPLES: u32 = 512;
+    /// How many samples the loss of a network is taken of: as many as the plain loops classify in some ten seconds.
+    ///
+    /// # Errors
+    /// A model that cannot be built.
+    pub fn samples_for(workload: &Workload) -> Result<u32, ModelError> {
+        let views = workload.input.test_views.len() as u64;
+        let affordable = MOST_FLOPS / (workload.model.operations()?.forward_flops * views).max(1);
+        Ok(u32::try_from(affordable).unwrap_or(u32::MAX).clamp(FEWEST_SAMPLES, MOST_SAMPLES))
+    }
 
     /// That of the network of this name, where one was measured.
     pub fn of(workload: &str) -> Option<&'static Self> {
@@ -82,27 +119,52 @@ impl CurveOfNetwork {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::WORKLOADS;
 
-    fn point(step: u64, lowest_loss: f64, highest_loss: f64, lowest_lineage: f64) -> PointOfCurve {
-        PointOfCurve { step, lowest_loss, highest_loss, lowest_lineage }
+    fn point(step: u64, lowest_loss: f64, highest_loss: f64, lineage: f64) -> PointOfCurve {
+        PointOfCurve { step, lowest_loss, highest_loss, lowest_lineage: lineage, highest_lineage: lineage }
     }
 
     #[test]
     fn between_two_points_losses_fall_evenly_on_logarithmic_scales() {
-        let points = vec![point(10, 1.0, 2.0, 0.9), point(1000, 0.01, 0.02, 0.5)];
-        let curve = CurveOfNetwork { backend: "wgsl".to_owned(), seeds: 1, points };
+        let points = vec![point(10, 1.0, 2.0, 0.96), point(1000, 0.01, 0.02, 0.36)];
+        let curve = CurveOfNetwork { backend: "wgsl".to_owned(), seeds: 1, samples: 512, points };
         let middle = curve.at(100).unwrap();
         assert!((middle.lowest_loss - 0.1).abs() < 1e-9 && (middle.highest_loss - 0.2).abs() < 1e-9, "{middle:?}");
-        assert_eq!(middle.lowest_lineage, 0.5);
+        assert!(
+            (middle.lowest_lineage - 0.84).abs() < 1e-9 && (middle.highest_lineage - 0.84).abs() < 1e-9,
+            "{middle:?}"
+        );
         assert_eq!((curve.at(9), curve.at(1001)), (None, None));
         assert_eq!(curve.last().unwrap().step, 1000);
     }
 
     #[test]
-    fn every_curve_is_of_a_network_and_in_order() {
-        for (name, curve) in CURVES.iter() {
-            assert!(crate::workload(name).is_some(), "{name}");
+    fn the_way_from_the_start_is_known_as_well_as_seeds_agree_on_it() {
+        let between = |drifts: RangeInclusive<f64>, least: f64, most: f64| {
+            assert!((drifts.start() - least).abs() < 1e-9 && (drifts.end() - most).abs() < 1e-9, "{drifts:?}");
+        };
+        between(point(100, 0.1, 0.1, 0.8).drifts(0.5), 0.1, 0.4);
+        let seeds_apart = PointOfCurve { lowest_lineage: 0.6, ..point(100, 0.1, 0.1, 0.8) };
+        between(seeds_apart.drifts(1.0), 0.05, 1.6);
+    }
+
+    #[test]
+    fn losses_that_differ_from_seed_to_seed_tell_nothing() {
+        assert!(point(20, 1.0, 2.0, 0.9).is_settled());
+        assert!(!point(20, 1.0, 2.1, 0.9).is_settled());
+        assert!(!point(20, 1.0, f64::INFINITY, 0.9).is_settled());
+    }
+
+    #[test]
+    fn every_network_has_a_curve_in_order() {
+        for name in WORKLOADS.iter().map(|make| make().name) {
+            let curve = CurveOfNetwork::of(name).expect(name);
+            assert_eq!(curve.samples, CurveOfNetwork::samples_for(&crate::workload(name).unwrap()).unwrap(), "{name}");
+            assert!(curve.points.len() > 3, "{name}");
             assert!(curve.points.windows(2).all(|pair| pair[0].step < pair[1].step), "{name}");
+            assert!(curve.points.iter().all(|point| point.lowest_lineage <= point.highest_lineage), "{name}");
         }
+        assert_eq!(CURVES.len(), WORKLOADS.len(), "a curve of a network that is no more");
     }
 }

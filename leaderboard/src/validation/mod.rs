@@ -11,6 +11,7 @@ mod checkpoints;
 mod correctness;
 mod plausibility;
 mod run;
+mod speed_up;
 mod summary;
 mod time;
 mod told;

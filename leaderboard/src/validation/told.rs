@@ -1,10 +1,10 @@
 //! Whether a finished record is what was told of it while it was made, and whether its times are those that passed here.
 
 use engine::{Standard, SuiteDefinition};
-use results::statistics::median;
-use results::{Outcome, Phase, RunRecord, Stretch, WorkloadRecord, measured_sha256};
+use results::{Client, Outcome, Phase, RunRecord, Stretch, WorkloadRecord, measured_sha256};
 
 use super::bounds::{FieldPath, Refusal};
+use super::speed_up;
 use crate::proof::told::Told;
 use crate::proof::{Key, challenge};
 
@@ -50,9 +50,6 @@ const TESTING_SPREAD: (f64, f64) = (5.0, 5.0);
 /// … and measuring the peak no longer than the windows beside it.
 const PEAK_SPREAD: (f64, f64) = (2.0, 30.0);
 
-/// Windows after the training are longer than those in it, and so somewhat faster, but not so many times.
-const MOST_SPEED_UP: f64 = 4.0;
-
 /// Holds `record` to what was told of it.
 ///
 /// # Errors
@@ -77,7 +74,10 @@ pub(crate) fn hold(record: &RunRecord, run: &Witnessed<'_>) -> Result<Findings, 
         let Some(known) = Standard::of(run.suite, &of.workload, record.seed) else { continue };
         match incomplete(run, &known, of, &told) {
             Some(reason) => findings.missing.push(format!("{}: {reason}", of.workload)),
-            None => courses.push(Course { record: of, told, failing_seconds: std::mem::take(&mut failing) }),
+            None => {
+                let (client, failing_seconds) = (&record.provenance.client, std::mem::take(&mut failing));
+                courses.push(Course { record: of, told, client, failing_seconds });
+            }
         }
     }
     if !courses.is_empty() && !courses.iter().any(Course::has_shown) {
@@ -149,6 +149,7 @@ fn lacks_weights(told: &[&Told]) -> bool {
 struct Course<'a> {
     record: &'a WorkloadRecord,
     told: Vec<&'a Told>,
+    client: &'a Client,
     /// What workloads that failed took just before.
     failing_seconds: f64,
 }
@@ -213,10 +214,8 @@ impl Course<'_> {
 
     fn check_times(&self, before: &Before, findings: &mut Findings) {
         let name = &self.record.workload;
-        if let Some(times) = self.speed_up_after_training().filter(|&times| times > MOST_SPEED_UP) {
-            findings
-                .missing
-                .push(format!("{name}: windows after the training are {times:.1} times as fast as the fastest in it"));
+        if let Some(doubt) = speed_up::doubt(self.record, self.client) {
+            findings.missing.push(format!("{name}: {doubt}"));
         }
         let intervals = self.intervals();
         let preparing = intervals[0].seconds() + self.failing_seconds;
@@ -237,19 +236,6 @@ impl Course<'_> {
                 findings.missing.push(format!("{name}, steps {} to {}: {missing}", steps.0, steps.1));
             }
         }
-    }
-
-    /// How many times as fast as the fastest window of the training those after it are, in the middle. The steps of a training
-    /// are known, because the test set is looked at when the suite says; of those after it only the record speaks.
-    fn speed_up_after_training(&self) -> Option<f64> {
-        let end = self.record.evaluations.last()?.step;
-        let (mut step, mut fastest, mut after) = (0, 0.0_f64, Vec::new());
-        for window in self.record.windows.iter().filter(|window| window.seconds > 0.0) {
-            step += u64::from(window.steps);
-            let rate = window.samples as f64 / window.seconds;
-            if step <= end { fastest = fastest.max(rate) } else { after.push(rate) }
-        }
-        median(&after).filter(|_| fastest > 0.0).map(|after| after / fastest)
     }
 
     /// Telling is no place to hide work in.

@@ -2,18 +2,16 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use engine::{CurveOfNetwork, EngineError, ExaminedWeights, Examiner, Standard};
+use engine::{CurveOfNetwork, EngineError, ExaminedWeights, Examiner, PointOfCurve, Standard};
 use results::{Checkpoint, Evaluation, Outcome, Precision, RunRecord, WorkloadRecord};
 
 use super::Tools;
 use crate::storage::StorageError;
 
-/// So many operations, a minute of plain loops, may be spent on the first steps of a network …
+/// So many operations may be spent on the first steps of a network, and at least the loss of the first one is computed …
 const FLOPS_OF_FIRST_STEPS: u64 = 40_000_000_000;
 /// … of which there are so many at most: rounding grows from step to step, and the first ones tell seeds apart.
 const FIRST_STEPS: u64 = 5;
-/// The batch after a checkpoint is computed again where that takes no more.
-const FLOPS_OF_NEXT_STEP: u64 = 100_000_000_000;
 /// Test samples that are classified again, where that takes no more than these operations.
 const TEST_SAMPLES: u64 = 512;
 const FLOPS_OF_TEST: u64 = 20_000_000_000;
@@ -69,13 +67,15 @@ struct Tolerance {
     /// Of the first losses of a training: each step multiplies what is off.
     of_first: f64,
     growth: f64,
+    /// Share that the way of weights from their start must be of what was measured, and the other way round.
+    of_drift: f64,
 }
 
 impl Tolerance {
     fn of(precision: Precision) -> Self {
         match precision {
-            Precision::F32 | Precision::F64 => Self { of_loss: 1e-3, of_first: 1e-3, growth: 1.5 },
-            Precision::F16 | Precision::F16Matrix => Self { of_loss: 0.02, of_first: 0.01, growth: 1.5 },
+            Precision::F32 | Precision::F64 => Self { of_loss: 1e-3, of_first: 1e-3, growth: 1.5, of_drift: 0.85 },
+            Precision::F16 | Precision::F16Matrix => Self { of_loss: 0.02, of_first: 0.01, growth: 1.5, of_drift: 0.7 },
         }
     }
 }
@@ -132,7 +132,8 @@ impl Subject<'_> {
 
     /// The first steps, from the seed.
     fn examine_first_steps(&mut self) -> Result<(), EngineError> {
-        let affordable = FLOPS_OF_FIRST_STEPS / self.examiner.flops_of_step()?.max(1);
+        let further = FLOPS_OF_FIRST_STEPS.saturating_sub(self.examiner.flops_of_loss()?);
+        let affordable = 1 + further / self.examiner.flops_of_step()?.max(1);
         let steps = affordable.min(FIRST_STEPS).min(self.record.first_losses.len() as u64);
         let found = self.examiner.first_losses(u32::try_from(steps).unwrap_or_default())?;
         let mut tolerance = self.tolerance.of_first;
@@ -148,21 +149,35 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// Weights keep much of what they began with.
+    /// Weights keep much of what they began with, and are as far from it as so many steps take them.
     fn examine_lineage(&mut self, step: u64, weights: &ExaminedWeights) -> Result<(), EngineError> {
         let found = self.examiner.lineage(weights)?;
-        let curve = CurveOfNetwork::of(&self.record.workload);
-        let point = curve.and_then(|curve| curve.at(step).or(curve.last().copied().filter(|last| last.step < step)));
-        // Beyond what was measured it goes on falling.
-        let is_known = curve.is_some_and(|curve| curve.at(step).is_some());
-        let least = match point {
-            Some(point) if is_known => LINEAGE_SHARE * point.lowest_lineage,
+        let expected = CurveOfNetwork::of(&self.record.workload).map(|curve| Expected::of(curve, step));
+        let least = match &expected {
+            // Beyond what was measured it goes on falling.
+            Some(Expected::Measured(point)) => (LINEAGE_SHARE * point.lowest_lineage).max(LEAST_LINEAGE),
             _ => LEAST_LINEAGE,
         };
-        if found < least.max(LEAST_LINEAGE) {
+        if found < least {
             self.doubts.push(format!(
                 "the weights of step {step} did not grow out of this seed's: {:.1} % are left of them",
                 100.0 * found.max(0.0)
+            ));
+            return Ok(());
+        }
+        let (least, most) = match expected {
+            Some(Expected::Measured(point)) => point.drifts(self.tolerance.of_drift).into_inner(),
+            Some(Expected::Beyond(point)) => (*point.drifts(self.tolerance.of_drift).start(), 1.0),
+            Some(Expected::TooEarly) | None => return Ok(()),
+        };
+        let drift = 1.0 - found;
+        if !(least..=most).contains(&drift) {
+            self.doubts.push(format!(
+                "the weights of step {step} are not those of so many steps: they are {:.3} % away from where they began, and \
+                 {:.3} to {:.3} % is how far such networks come",
+                100.0 * drift,
+                100.0 * least,
+                100.0 * most.min(1.0)
             ));
         }
         Ok(())
@@ -170,9 +185,6 @@ impl Subject<'_> {
 
     /// The loss of the batch that followed.
     fn examine_next_loss(&mut self, step: u64, weights: &ExaminedWeights) -> Result<(), EngineError> {
-        if self.examiner.flops_of_step()? > FLOPS_OF_NEXT_STEP {
-            return Ok(());
-        }
         let Some(told) = self.checkpoint(step).and_then(|checkpoint| checkpoint.next_loss) else {
             self.doubts.push(format!("the record does not say the loss of the batch after step {step}"));
             return Ok(());
@@ -189,15 +201,17 @@ impl Subject<'_> {
     /// The network has learned as much as one learns in so many steps, neither much less nor much more.
     fn examine_convergence(&mut self, step: u64, weights: &ExaminedWeights) -> Result<(), EngineError> {
         let Some(curve) = CurveOfNetwork::of(&self.record.workload) else { return Ok(()) };
-        let Some(last) = curve.last() else { return Ok(()) };
-        let expected = curve.at(step);
-        if expected.is_none() && step < last.step {
+        let (point, lowest) = match Expected::of(curve, step) {
+            Expected::Measured(point) => (point, point.lowest_loss / LOSS_SPREAD - SMALLEST_LOSS),
+            // Losses go on falling.
+            Expected::Beyond(point) => (point, 0.0),
+            Expected::TooEarly => return Ok(()),
+        };
+        if !point.is_settled() {
             return Ok(());
         }
-        let loss = self.examiner.training_loss(weights, CurveOfNetwork::SAMPLES)?;
-        let highest = expected.unwrap_or(*last).highest_loss.max(SMALLEST_LOSS) * LOSS_SPREAD;
-        // Beyond what was measured losses go on falling.
-        let lowest = expected.map_or(0.0, |point| point.lowest_loss / LOSS_SPREAD - SMALLEST_LOSS);
+        let highest = point.highest_loss.max(SMALLEST_LOSS) * LOSS_SPREAD;
+        let loss = self.examiner.training_loss(weights, curve.samples)?;
         let (how, bound) = if loss > highest {
             ("slowly", highest)
         } else if loss < lowest {
@@ -253,6 +267,21 @@ impl Subject<'_> {
 
     fn evaluation(&self, step: u64) -> Option<&Evaluation> {
         self.record.evaluations.iter().find(|evaluation| evaluation.step == step)
+    }
+}
+
+/// What is known of a network after so many steps.
+enum Expected {
+    Measured(PointOfCurve),
+    /// More steps than were measured, and the last of these.
+    Beyond(PointOfCurve),
+    TooEarly,
+}
+
+impl Expected {
+    fn of(curve: &CurveOfNetwork, step: u64) -> Self {
+        let beyond = || curve.last().filter(|last| last.step < step).map(|&last| Self::Beyond(last));
+        curve.at(step).map(Self::Measured).or_else(beyond).unwrap_or(Self::TooEarly)
     }
 }
 

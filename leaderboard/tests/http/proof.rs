@@ -227,11 +227,21 @@ fn work_that_was_not_done_shows_when_it_is_computed_again() {
             forge: |forged| {
                 // From the same seed, so that only how much it has learned gives it away.
                 for message in forged.told.iter_mut().filter(|message| message.number > 0) {
-                    message.weights = rehearsal::trained_longer(&message.workload);
+                    message.weights = rehearsal::weights_after(&message.workload, 60);
                 }
                 forged.commit_again();
             },
             ends: (Tier::Flagged, "next batch has a loss"),
+        },
+        Forgery {
+            what: "weights after a fifth of the steps: the others were counted and not made",
+            forge: |forged| {
+                for message in forged.told.iter_mut().filter(|message| message.number > 0) {
+                    message.weights = rehearsal::weights_after(&message.workload, 5);
+                }
+                forged.commit_again();
+            },
+            ends: (Tier::Flagged, "are not those of so many steps"),
         },
         Forgery {
             what: "first losses that are guessed",

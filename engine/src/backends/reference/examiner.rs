@@ -22,13 +22,17 @@ impl Examiner {
         Self { job: standard.job(data, seed) }
     }
 
-    /// The losses of the first steps, each before its update.
+    /// The losses of the first steps, each before its update. The last one needs none.
     ///
     /// # Errors
     /// A model that cannot be built.
     pub fn first_losses(&self, steps: u32) -> Result<Vec<f64>, EngineError> {
         let mut trainer = ReferenceTrainer::<f32>::new(&self.job)?;
-        Ok((0..steps).map(|_| trainer.train_step().0).collect())
+        let mut losses: Vec<f64> = (1..steps).map(|_| trainer.train_step().0).collect();
+        if steps > 0 {
+            losses.push(trainer.next_loss());
+        }
+        Ok(losses)
     }
 
     /// Operations of a training step.
@@ -37,6 +41,14 @@ impl Examiner {
     /// A model that cannot be built.
     pub fn flops_of_step(&self) -> Result<u64, EngineError> {
         Ok(self.job.model.operations()?.training_flops() * u64::from(self.job.batches.batch_size))
+    }
+
+    /// Operations of the loss of a batch: a step without its gradients.
+    ///
+    /// # Errors
+    /// A model that cannot be built.
+    pub fn flops_of_loss(&self) -> Result<u64, EngineError> {
+        Ok(self.job.model.operations()?.forward_flops * u64::from(self.job.batches.batch_size))
     }
 
     /// Operations of classifying one sample.

@@ -67,16 +67,16 @@ pub(crate) fn of_another_seed() -> Rehearsal {
     OTHER.clone()
 }
 
-/// Weights of [`SEED`]'s network after more steps than the rehearsal has.
-pub(crate) fn trained_longer(workload: &str) -> Arc<Vec<u8>> {
-    static WEIGHTS: LazyLock<Mutex<BTreeMap<String, Arc<Vec<u8>>>>> = LazyLock::new(Mutex::default);
+/// Weights of [`SEED`]'s network after so many steps, of which the rehearsal has more than twenty and fewer than forty.
+pub(crate) fn weights_after(workload: &str, steps: u32) -> Arc<Vec<u8>> {
+    static WEIGHTS: LazyLock<Mutex<BTreeMap<(String, u32), Arc<Vec<u8>>>>> = LazyLock::new(Mutex::default);
     let mut weights = WEIGHTS.lock().unwrap();
-    let weights = weights.entry(workload.to_owned()).or_insert_with(|| {
+    let weights = weights.entry((workload.to_owned(), steps)).or_insert_with(|| {
         let standard = Standard::of(&engine::SUITES[0], workload, SEED).unwrap();
         pollster::block_on(async {
             let data = Files::default().load(engine::data_set("mnist").unwrap()).await.unwrap();
             let mut trainer = ReferenceBackend::<f32>::new().build(&standard.job(data, SEED)).await.unwrap();
-            trainer.train_steps(60).await.unwrap();
+            trainer.train_steps(steps).await.unwrap();
             Arc::new(results::weights_bytes(&trainer.weights().await.unwrap()))
         })
     });
