@@ -155,6 +155,7 @@ impl Workload {
             Outcome::Diverged { step } => Err(format!("diverged at step {}", grouped(*step as f64))),
             Outcome::Incorrect => Err("computed something else than the reference".to_owned()),
             Outcome::Cancelled => Err("was cancelled".to_owned()),
+            Outcome::Failed { .. } => Err("could not be trained there".to_owned()),
         };
         Self { name, title, figures, curve: curve(&record.curve) }
     }
