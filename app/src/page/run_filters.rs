@@ -66,9 +66,10 @@ pub(super) fn OneDevice(chosen: Chosen) -> impl IntoView {
     let all = move |_| chosen.runs.update(|runs| runs.device = None);
     move || {
         device.get().map(|key| {
+            let page = format!("/devices/{key}");
             view! {
                 <div class="row">
-                    <p class="note">"Only runs of "<a href=format!("/devices/{key}")>{key}</a></p>
+                    <p class="note">"Only runs of "<a href=page>{key}</a></p>
                     <button class="button quiet" type="button" on:click=all>"All devices"</button>
                 </div>
             }
