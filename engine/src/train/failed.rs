@@ -29,7 +29,7 @@ pub(super) async fn record_of(
 ) -> Result<WorkloadRecord, EngineError> {
     let Some(cause) = error.failure_of_workload() else { return Err(error) };
     // It may not have been started; nobody reads what it says.
-    drop(edges.meter.finish());
+    let _unused = edges.meter.finish();
     peaks.close();
     // Why the device no longer answers, this error says better than the next one.
     if backend.recover().await.is_err() {

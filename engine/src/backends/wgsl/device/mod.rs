@@ -57,6 +57,8 @@ pub(in crate::backends::wgsl) struct Device {
     waiter: Waiter,
     #[cfg(test)]
     omission: Cell<Option<Omission>>,
+    #[cfg(test)]
+    allowed_bytes: Cell<Option<u64>>,
 }
 
 /// What was asked of the driver so far; tests hold timed windows to it.
@@ -144,6 +146,8 @@ impl Device {
             waiter: Waiter::new(device.clone()),
             #[cfg(test)]
             omission: Cell::default(),
+            #[cfg(test)]
+            allowed_bytes: Cell::default(),
             adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
             subgroup_lanes,
             timestamps,
@@ -179,6 +183,12 @@ impl Device {
     #[cfg(test)]
     pub(in crate::backends::wgsl) fn omission(&self) -> Option<Omission> {
         self.omission.get()
+    }
+
+    /// Lets no part of a buffer be larger, as a small device does.
+    #[cfg(test)]
+    pub(in crate::backends::wgsl) fn allow(&self, bytes: u64) {
+        self.allowed_bytes.set(Some(bytes));
     }
 
     /// Bytes that the driver's memory has reserved for buffers, where it tells.
@@ -237,6 +247,10 @@ impl Device {
 
     /// The largest part of a buffer that may be bound, in bytes.
     pub(in crate::backends::wgsl) fn largest_binding_bytes(&self) -> u64 {
+        #[cfg(test)]
+        if let Some(bytes) = self.allowed_bytes.get() {
+            return bytes;
+        }
         let limits = self.device.limits();
         limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
     }
