@@ -35,7 +35,7 @@ fn Told(history: DeviceHistory) -> impl IntoView {
             <h3>"History"</h3>
             <p class="note">{format!("{what}. From {latest}{}.", text::counted(results, "proven result"))}</p>
             <div class="scroll" role="region" aria-label="History, scrollable" tabindex="0">
-                <table class="leaderboard" aria-label="History">
+                <table class="leaderboard narrow" aria-label="History">
                     <thead>
                         <tr>
                             <th scope="col">"Version or month"</th>

@@ -68,7 +68,7 @@ fn Entries(log: ModerationLog) -> impl IntoView {
     }
     view! {
         <div class="scroll" role="region" aria-label="Moderation log, scrollable" tabindex="0">
-            <table class="leaderboard log" aria-label="Moderation log">
+            <table class="leaderboard narrow" aria-label="Moderation log">
                 <thead>
                     <tr>
                         <th scope="col">"Day"</th>
