@@ -72,9 +72,7 @@ impl PointOfCurve {
         least / margin..=most * margin
     }
 
-    /// Whether the seeds agree on the loss. They do not where a network jumps from loss to loss, as those with batch
-    /// normalisation do while their running averages are young: there nothing follows from a loss.
-    pub fn is_settled(&self) -> bool {
+    fn is_settled(&self) -> bool {
         self.highest_loss.is_finite() && self.highest_loss <= MOST_SPREAD * self.lowest_loss.max(SMALLEST)
     }
 }
@@ -85,8 +83,10 @@ const MOST_SAMPLES: u32 = 512;
 /// The mean of fewer would be one of chance.
 const FEWEST_SAMPLES: u32 = 32;
 const MOST_FLOPS: u64 = 25_000_000_000;
-/// Losses of different seeds that are farther apart tell nothing.
+/// Losses of different seeds that are farther apart tell nothing …
 const MOST_SPREAD: f64 = 2.0;
+/// … nor do those at so many times fewer or more steps, where a few seeds may agree by chance.
+const NEIGHBOURHOOD: u64 = 4;
 
 impl CurveOfNetwork {
     /// How many samples the loss of a network is taken of: as many as the plain loops classify in some ten seconds.
@@ -108,6 +108,13 @@ impl CurveOfNetwork {
     pub fn at(&self, step: u64) -> Option<PointOfCurve> {
         let pairs = self.points.iter().zip(self.points.iter().skip(1));
         pairs.into_iter().find(|(a, b)| (a.step..=b.step).contains(&step)).map(|(a, b)| a.towards(b, step))
+    }
+
+    /// Whether seeds agree on the loss after about so many steps. They do not where a network jumps from loss to loss, as those
+    /// with batch normalisation do while their running averages are young: there nothing follows from a loss.
+    pub fn is_settled(&self, step: u64) -> bool {
+        let near = |point: &&PointOfCurve| point.step * NEIGHBOURHOOD >= step && point.step <= step * NEIGHBOURHOOD;
+        self.points.iter().filter(near).all(PointOfCurve::is_settled)
     }
 
     /// The last point that was measured.
@@ -151,9 +158,10 @@ mod tests {
 
     #[test]
     fn losses_that_differ_from_seed_to_seed_tell_nothing() {
-        assert!(point(20, 1.0, 2.0, 0.9).is_settled());
-        assert!(!point(20, 1.0, 2.1, 0.9).is_settled());
-        assert!(!point(20, 1.0, f64::INFINITY, 0.9).is_settled());
+        let points = vec![point(10, 1.0, 2.0, 0.9), point(100, 1.0, 2.1, 0.8), point(1000, 1.0, f64::INFINITY, 0.7)];
+        let curve = CurveOfNetwork { backend: "wgsl".to_owned(), seeds: 2, samples: 512, points };
+        assert!(curve.is_settled(10) && curve.is_settled(24));
+        assert!(!curve.is_settled(25) && !curve.is_settled(100) && !curve.is_settled(1000));
     }
 
     /// Long on a processor: nobody has measured them yet, and so nothing is concluded from how they converge.

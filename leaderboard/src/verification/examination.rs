@@ -207,7 +207,7 @@ impl Subject<'_> {
             Expected::Beyond(point) => (point, 0.0),
             Expected::TooEarly => return Ok(()),
         };
-        if !point.is_settled() {
+        if !curve.is_settled(point.step) {
             return Ok(());
         }
         let highest = point.highest_loss.max(SMALLEST_LOSS) * LOSS_SPREAD;
