@@ -64,12 +64,9 @@ impl PointOfCurve {
         }
     }
 
-    /// How far so many steps take the weights from where they began (1 less the lineage): what was measured, widened by
-    /// the square of how far seeds are apart, and so that it is still `share` of that.
-    pub fn drifts(&self, share: f64) -> RangeInclusive<f64> {
-        let (least, most) = ((1.0 - self.highest_lineage).max(SMALLEST), (1.0 - self.lowest_lineage).max(SMALLEST));
-        let margin = (most / least).powi(2) / share;
-        least / margin..=most * margin
+    /// How far the weights are from where they began (1 less the lineage), of the seed that is nearest and of the farthest.
+    fn drift(&self) -> (f64, f64) {
+        ((1.0 - self.highest_lineage).max(SMALLEST), (1.0 - self.lowest_lineage).max(SMALLEST))
     }
 
     fn is_settled(&self) -> bool {
@@ -83,9 +80,9 @@ const MOST_SAMPLES: u32 = 512;
 /// The mean of fewer would be one of chance.
 const FEWEST_SAMPLES: u32 = 32;
 const MOST_FLOPS: u64 = 25_000_000_000;
-/// Losses of different seeds that are farther apart tell nothing …
+/// Losses of different seeds that are farther apart tell nothing.
 const MOST_SPREAD: f64 = 2.0;
-/// … nor do those at so many times fewer or more steps, where a few seeds may agree by chance.
+/// A few seeds may agree by chance: how far they are apart is that at up to so many times fewer or more steps.
 const NEIGHBOURHOOD: u64 = 4;
 
 impl CurveOfNetwork {
@@ -113,8 +110,21 @@ impl CurveOfNetwork {
     /// Whether seeds agree on the loss after about so many steps. They do not where a network jumps from loss to loss, as those
     /// with batch normalisation do while their running averages are young: there nothing follows from a loss.
     pub fn is_settled(&self, step: u64) -> bool {
-        let near = |point: &&PointOfCurve| point.step * NEIGHBOURHOOD >= step && point.step <= step * NEIGHBOURHOOD;
-        self.points.iter().filter(near).all(PointOfCurve::is_settled)
+        self.near(step).all(PointOfCurve::is_settled)
+    }
+
+    /// How far the weights may be from where they began at this point of the curve (1 less the lineage): what was measured,
+    /// widened by the square of how far seeds are apart after about so many steps, and so that it is still `share` of that.
+    pub fn drifts(&self, point: &PointOfCurve, share: f64) -> RangeInclusive<f64> {
+        let apart = |point: &PointOfCurve| point.drift().1 / point.drift().0;
+        let margin = self.near(point.step).map(apart).fold(apart(point), f64::max).powi(2) / share;
+        let (least, most) = point.drift();
+        least / margin..=most * margin
+    }
+
+    fn near(&self, step: u64) -> impl Iterator<Item = &PointOfCurve> {
+        let is_near = move |of: u64| of * NEIGHBOURHOOD >= step && of <= step * NEIGHBOURHOOD;
+        self.points.iter().filter(move |point| is_near(point.step))
     }
 
     /// The last point that was measured.
@@ -151,9 +161,18 @@ mod tests {
         let between = |drifts: RangeInclusive<f64>, least: f64, most: f64| {
             assert!((drifts.start() - least).abs() < 1e-9 && (drifts.end() - most).abs() < 1e-9, "{drifts:?}");
         };
-        between(point(100, 0.1, 0.1, 0.8).drifts(0.5), 0.1, 0.4);
-        let seeds_apart = PointOfCurve { lowest_lineage: 0.6, ..point(100, 0.1, 0.1, 0.8) };
-        between(seeds_apart.drifts(1.0), 0.05, 1.6);
+        let agreed = point(100, 0.1, 0.1, 0.8);
+        let apart = PointOfCurve { lowest_lineage: 0.6, ..agreed };
+        let curve = |other: PointOfCurve| CurveOfNetwork {
+            backend: "wgsl".to_owned(),
+            seeds: 3,
+            samples: 512,
+            points: vec![agreed, other],
+        };
+        between(curve(agreed).drifts(&agreed, 0.5), 0.1, 0.4);
+        between(curve(agreed).drifts(&apart, 1.0), 0.05, 1.6);
+        between(curve(PointOfCurve { step: 400, ..apart }).drifts(&agreed, 1.0), 0.05, 0.8);
+        between(curve(PointOfCurve { step: 401, ..apart }).drifts(&agreed, 1.0), 0.2, 0.2);
     }
 
     #[test]

@@ -152,11 +152,12 @@ impl Subject<'_> {
     /// Weights keep much of what they began with, and are as far from it as so many steps take them.
     fn examine_lineage(&mut self, step: u64, weights: &ExaminedWeights) -> Result<(), EngineError> {
         let found = self.examiner.lineage(weights)?;
-        let expected = CurveOfNetwork::of(&self.record.workload).map(|curve| Expected::of(curve, step));
+        let curve = CurveOfNetwork::of(&self.record.workload);
+        let expected = curve.map_or(Expected::TooEarly, |curve| Expected::of(curve, step));
         let least = match &expected {
             // Beyond what was measured it goes on falling.
-            Some(Expected::Measured(point)) => (LINEAGE_SHARE * point.lowest_lineage).max(LEAST_LINEAGE),
-            _ => LEAST_LINEAGE,
+            Expected::Measured(point) => (LINEAGE_SHARE * point.lowest_lineage).max(LEAST_LINEAGE),
+            Expected::Beyond(_) | Expected::TooEarly => LEAST_LINEAGE,
         };
         if found < least {
             self.doubts.push(format!(
@@ -165,10 +166,12 @@ impl Subject<'_> {
             ));
             return Ok(());
         }
-        let (least, most) = match expected {
-            Some(Expected::Measured(point)) => point.drifts(self.tolerance.of_drift).into_inner(),
-            Some(Expected::Beyond(point)) => (*point.drifts(self.tolerance.of_drift).start(), 1.0),
-            Some(Expected::TooEarly) | None => return Ok(()),
+        let drifts =
+            |point| curve.map_or((0.0, 1.0), |curve| curve.drifts(point, self.tolerance.of_drift).into_inner());
+        let (least, most) = match &expected {
+            Expected::Measured(point) => drifts(point),
+            Expected::Beyond(point) => (drifts(point).0, 1.0),
+            Expected::TooEarly => return Ok(()),
         };
         let drift = 1.0 - found;
         if !(least..=most).contains(&drift) {
