@@ -97,7 +97,7 @@ fn filters_of_runs_are_in_the_address_and_can_be_used_with_the_keyboard() {
         page.wait_for("table", "Leaderboard", PATIENCE).await;
         let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
         page.open(&format!("/?{}", sent.replace('#', &format!("{more}#")))).await;
-        page.wait_for_text("#leaderboard .note", "oldest first").await;
+        page.wait_for_text("#leaderboard", "oldest first").await;
         let seen = chosen(page).await;
         for choice in ["Oldest first", "Firefox", "macOS"] {
             assert!(seen.as_array().unwrap().contains(&choice.into()), "{seen}");

@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(fit("RTX 4090"), ("RTX 4090".to_owned(), 60.0));
         let (text, size) = fit(&"NVIDIA ".repeat(6));
         assert_eq!(text, "NVIDIA ".repeat(6));
-        assert!(size < 60.0 && size >= 30.0, "{size}");
+        assert!((30.0..60.0).contains(&size), "{size}");
         let (text, size) = fit(&"NVIDIA ".repeat(60));
         assert!(text.ends_with('…') && text.len() > 50 && size == 30.0, "{text} {size}");
         assert!(Weight::SemiBold.width(&text, size) <= 1000.0);

@@ -213,6 +213,6 @@ fn percent(share: f64) -> String {
 fn curve(points: &[CurvePoint]) -> Vec<(f64, f64)> {
     let each = points.len().div_ceil(MOST_POINTS).max(1);
     let point = |point: &CurvePoint| (point.training_seconds, point.loss);
-    let drawn = points.iter().step_by(each).chain(points.last().filter(|_| (points.len() - 1) % each != 0));
+    let drawn = points.iter().step_by(each).chain(points.last().filter(|_| !(points.len() - 1).is_multiple_of(each)));
     drawn.map(point).filter(|(seconds, loss)| seconds.is_finite() && loss.is_finite()).collect()
 }

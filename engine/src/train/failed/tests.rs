@@ -22,7 +22,8 @@ fn of<'a>(workloads: &'a [WorkloadRecord], name: &str) -> &'a WorkloadRecord {
 
 #[test]
 fn a_workload_that_fails_by_itself_is_an_outcome_and_the_others_are_trained() {
-    let errors: [(fn() -> EngineError, FailureCause, &str); 4] = [
+    type Error = fn() -> EngineError;
+    let errors: [(Error, FailureCause, &str); 4] = [
         (out_of_memory, FailureCause::OutOfMemory, "ran out of memory: a test took all of it; try"),
         (
             || EngineError::DoesNotFit { what: "it".to_owned(), needed_bytes: 2, allowed_bytes: 1 },

@@ -69,7 +69,9 @@ pub(crate) fn of_another_seed() -> Rehearsal {
 
 /// Weights of [`SEED`]'s network after so many steps, of which the rehearsal has more than twenty and fewer than forty.
 pub(crate) fn weights_after(workload: &str, steps: u32) -> Arc<Vec<u8>> {
-    static WEIGHTS: LazyLock<Mutex<BTreeMap<(String, u32), Arc<Vec<u8>>>>> = LazyLock::new(Mutex::default);
+    /// By the network and its steps.
+    type Known = BTreeMap<(String, u32), Arc<Vec<u8>>>;
+    static WEIGHTS: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
     let mut weights = WEIGHTS.lock().unwrap();
     let weights = weights.entry((workload.to_owned(), steps)).or_insert_with(|| {
         let standard = Standard::of(&engine::SUITES[0], workload, SEED).unwrap();
