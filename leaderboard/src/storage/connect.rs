@@ -81,7 +81,8 @@ static POSTGRES: Dialect = Dialect {
     explain: "EXPLAIN",
     step: "QUERY PLAN",
     // As the server does by itself when many rows have come.
-    analyze: "VACUUM (ANALYZE)",
+    // Named, because of all tables some may be another board's, which is just being deleted.
+    analyze: "VACUUM (ANALYZE) runs, results, kinds, figures, announcements, started_runs",
 };
 
 /// How to reach a data base.
