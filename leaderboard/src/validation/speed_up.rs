@@ -10,8 +10,9 @@ use results::{Client, Window, WorkloadRecord};
 const RAMP_SECONDS: f64 = 2.0;
 /// … but for so many times, which a machine needs that was busy with something else.
 const MOST_SPEED_UP: f64 = 1.5;
-/// What was trained before that may be so many times as fast later.
-const MOST_SPEED_UP_OF_COLD: f64 = 4.0;
+/// What was trained before that, or while other programs took turns with it so that no steady figure came of it, may be
+/// so many times as fast later. What is not steady is never ranked.
+const MOST_SPEED_UP_OF_UNSTEADY: f64 = 4.0;
 /// So few windows may all have been disturbed.
 const FEWEST_WARM_WINDOWS: usize = 3;
 /// A window lasts until the host hears of its end, which takes browsers and drivers so long at most, in seconds …
@@ -49,7 +50,7 @@ pub(super) fn doubt(record: &WorkloadRecord, client: &Client) -> Option<String> 
         seconds += window.seconds;
     }
     let after = median(&after)?;
-    let (fastest, most) = rates(&trained);
+    let (fastest, most) = rates(&trained, record.summary.stable);
     (fastest > 0.0 && after > most).then(|| {
         format!(
             "windows after the training are {:.1} times as fast as the fastest in it, and {:.1} times is the most that those \
@@ -61,12 +62,12 @@ pub(super) fn doubt(record: &WorkloadRecord, client: &Client) -> Option<String> 
 }
 
 /// Samples per second of the fastest window of a training, and the most that the device may have after it.
-fn rates(trained: &[Trained]) -> (f64, f64) {
+fn rates(trained: &[Trained], steady: bool) -> (f64, f64) {
     let warm = trained.iter().filter(|window| window.warm).count() >= FEWEST_WARM_WINDOWS;
     let telling: Vec<&Trained> = trained.iter().filter(|window| window.warm || !warm).collect();
     let longest = highest(telling.iter().map(|window| window.seconds));
     let long: Vec<&Trained> = telling.into_iter().filter(|window| window.seconds >= SHORTEST_SHARE * longest).collect();
-    let times = if warm { MOST_SPEED_UP } else { MOST_SPEED_UP_OF_COLD };
+    let times = if warm && steady { MOST_SPEED_UP } else { MOST_SPEED_UP_OF_UNSTEADY };
     (highest(long.iter().map(|window| window.rate)), times * highest(long.iter().map(|window| window.most)))
 }
 
@@ -98,7 +99,8 @@ mod tests {
             .collect();
         let step = windows[..trained].iter().map(|window| u64::from(window.steps)).sum();
         let evaluation = Evaluation { step, training_seconds: 1.0, seconds: 0.1, loss: 0.1, accuracy: 0.9 };
-        let other = in_browser("", "").workloads.remove(0);
+        let mut other = in_browser("", "").workloads.remove(0);
+        other.summary.stable = true;
         WorkloadRecord { windows, evaluations: vec![evaluation], ..other }
     }
 
@@ -111,6 +113,18 @@ mod tests {
         let doubted = doubt(&on(20), &client("Chrome")).unwrap();
         assert!(doubted.contains("2.0 times as fast"), "{doubted}");
         assert!(doubt(&on(20), &client("Firefox")).is_some());
+    }
+
+    #[test]
+    fn an_unsteady_figure_may_be_of_a_device_that_was_busy_before() {
+        let training = [(1, 0.1), (8, 0.8), (10, 1.1), (10, 1.0), (10, 1.1), (1, 0.05)];
+        let on = |steps| {
+            let mut on = record(6, &[training.as_slice(), &[(steps, 1.0); 5]].concat());
+            on.summary.stable = false;
+            on
+        };
+        assert_eq!(doubt(&on(33), &client("Chrome")), None);
+        assert!(doubt(&on(50), &client("Chrome")).is_some());
     }
 
     #[test]
