@@ -1,6 +1,7 @@
 //! The options of a run: chosen on the page, or set in its address, for engineers and tests:
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
 
+mod address;
 mod summary;
 
 use engine::SuiteDefinition;
@@ -31,9 +32,6 @@ pub struct RunOptions {
     pub seeds: Option<u32>,
 }
 
-/// More than these would keep a tab busy for hours.
-const MOST_SEEDS: u32 = 10;
-
 impl RunOptions {
     /// Names that mean something in the address.
     pub const NAMES: [&str; 11] = [
@@ -58,17 +56,17 @@ impl RunOptions {
         let mut options = Self::default();
         for (name, value) in pairs {
             match name {
-                "suite" => options.suite = Some(suite(value)?),
-                "workload" => options.workloads = workloads(value)?,
-                "batch" => options.batch_size = Some(positive(name, value)?),
-                "epochs" => options.limit_once(Limit::Epochs(positive(name, value)?))?,
-                "steps" => options.limit_once(Limit::Steps(u64::from(positive(name, value)?)))?,
-                "seconds" => options.limit_once(Limit::Seconds(seconds(value)?))?,
-                "precision" => options.precision = Some(precision(value)?),
-                "without" => options.without = features(value)?,
-                "backend" => options.backend = backend(value)?,
-                "compare" => options.compared = compared(value)?,
-                "seeds" => options.seeds = Some(seeds(value)?),
+                "suite" => options.suite = Some(address::suite(value)?),
+                "workload" => options.workloads = address::workloads(value)?,
+                "batch" => options.batch_size = Some(address::positive(name, value)?),
+                "epochs" => options.limit_once(Limit::Epochs(address::positive(name, value)?))?,
+                "steps" => options.limit_once(Limit::Steps(u64::from(address::positive(name, value)?)))?,
+                "seconds" => options.limit_once(Limit::Seconds(address::seconds(value)?))?,
+                "precision" => options.precision = Some(address::precision(value)?),
+                "without" => options.without = address::features(value)?,
+                "backend" => options.backend = address::backend(value)?,
+                "compare" => options.compared = address::compared(value)?,
+                "seeds" => options.seeds = Some(address::seeds(value)?),
                 _ => {}
             }
         }
@@ -186,77 +184,6 @@ impl RunOptions {
         }
         Ok(())
     }
-}
-
-fn suite(value: &str) -> Result<&'static str, String> {
-    let known: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
-    engine::suite(value.trim())
-        .map(|suite| suite.name)
-        .ok_or_else(|| format!("There is no suite named “{value}”; there are: {}.", known.join(", ")))
-}
-
-fn workloads(value: &str) -> Result<Vec<String>, String> {
-    let known: Vec<&str> = engine::WORKLOADS.iter().map(|make| make().name).collect();
-    let names: Vec<String> = value.split(',').map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned).collect();
-    match names.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(format!("There is no workload named “{name}”; there are: {}.", known.join(", "))),
-        None => Ok(names),
-    }
-}
-
-fn precision(value: &str) -> Result<Precision, String> {
-    match Precision::named(value) {
-        Some(precision @ (Precision::F16 | Precision::F32)) => Ok(precision),
-        Some(Precision::F16Matrix) => Err(
-            "In the address, precision must be f16 or f32: browsers do not offer matrix units to pages. native-runner \
-             --precision f16-matrix uses them where the device lists them."
-                .to_owned(),
-        ),
-        _ => Err(format!("In the address, precision must be f16 or f32, but is “{value}”.")),
-    }
-}
-
-fn features(value: &str) -> Result<Vec<Feature>, String> {
-    let known = || Feature::ALL.map(Feature::name).join(", ");
-    let feature = |name: &str| {
-        Feature::named(name.trim())
-            .ok_or_else(|| format!("In the address, without must name features of {}, but is “{value}”.", known()))
-    };
-    value.split(',').map(feature).collect()
-}
-
-fn backend(value: &str) -> Result<PageBackend, String> {
-    let known = PageBackend::ALL.map(PageBackend::name).join(", ");
-    PageBackend::named(value.trim())
-        .ok_or_else(|| format!("The page has no back end named “{value}”; there are: {known}."))
-}
-
-fn compared(value: &str) -> Result<Vec<PageBackend>, String> {
-    let names = value.split(',').filter(|name| !name.trim().is_empty());
-    let chosen = names.map(backend).collect::<Result<Vec<_>, _>>()?;
-    let all = PageBackend::ALL.into_iter().filter(|backend| chosen.contains(backend)).collect::<Vec<_>>();
-    if all.len() < 2 {
-        let known = PageBackend::ALL.map(PageBackend::name).join(", ");
-        return Err(format!("In the address, compare must name two or more of {known}, but is “{value}”."));
-    }
-    Ok(all)
-}
-
-fn seeds(value: &str) -> Result<u32, String> {
-    let number = value.parse().ok().filter(|number| (1..=MOST_SEEDS).contains(number));
-    number.ok_or_else(|| {
-        format!("In the address, seeds must be a whole number from 1 to {MOST_SEEDS}, but is “{value}”.")
-    })
-}
-
-fn positive(name: &str, value: &str) -> Result<u32, String> {
-    let number = value.parse().ok().filter(|&number: &u32| number > 0);
-    number.ok_or_else(|| format!("In the address, {name} must be a whole number from 1, but is “{value}”."))
-}
-
-fn seconds(value: &str) -> Result<f64, String> {
-    let number = value.parse().ok().filter(|&number: &f64| number > 0.0 && number <= 3600.0);
-    number.ok_or_else(|| format!("In the address, seconds must be above 0 and at most 3600, but is “{value}”."))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod badges;
 mod cards;
+mod checkpoints;
 mod comparing;
 mod data_sets;
 mod devices;

@@ -2,6 +2,7 @@
 
 mod badges;
 mod cards;
+mod checkpoints;
 mod comparing;
 mod data_sets;
 mod devices;

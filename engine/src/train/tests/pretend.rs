@@ -1,0 +1,199 @@
+//! A trainer and a clock that only pretend, and what a test makes of them.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use results::{Target, WorkloadRecord};
+
+use crate::backends::reference::ReferenceBackend;
+use crate::clock::Clock;
+use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
+use crate::error::EngineError;
+use crate::measure::{Observer, Peaks};
+use crate::train::learning::Learning;
+use crate::train::progress::Progress;
+use crate::train::settings::Limits;
+use crate::train::{Edges, Event, NoMeter, empty_record};
+use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer};
+use crate::training::{BatchPlan, Batching, SampleOrder};
+use crate::workload::Training;
+
+/// A network that takes exactly as long as it is told and learns what it is told.
+struct FakeTrainer {
+    now: Rc<Cell<f64>>,
+    step_seconds: f64,
+    latency_seconds: f64,
+    evaluation_seconds: f64,
+    /// A step, and what its loss is.
+    odd_loss: Option<(u64, f64)>,
+    constant_loss: Option<f64>,
+    accuracies: Vec<f64>,
+    step: u64,
+}
+
+#[async_trait(?Send)]
+impl Trainer for FakeTrainer {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        self.now.set(self.now.get() + f64::from(steps) * self.step_seconds);
+        let losses = (self.step..self.step + u64::from(steps))
+            .map(|step| match self.odd_loss {
+                Some((odd, loss)) if odd == step => loss,
+                _ => self.constant_loss.unwrap_or(1.0 / (step + 1) as f64),
+            })
+            .collect();
+        self.step += u64::from(steps);
+        Ok(StepReport { losses, correct: u64::from(steps), samples: 10 * u64::from(steps) })
+    }
+
+    async fn evaluate(&mut self, _: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+        self.now.set(self.now.get() + self.evaluation_seconds);
+        let accuracy = if self.accuracies.is_empty() { 0.5 } else { self.accuracies.remove(0) };
+        let samples = u64::from(samples);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small number")]
+        let correct = (accuracy * samples as f64) as u64;
+        Ok(TestReport { loss: 1.0, correct, samples })
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    async fn logits(&mut self, _rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    fn latency_seconds(&self) -> f64 {
+        self.latency_seconds
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        0
+    }
+}
+
+pub(super) struct FakeClock(pub(super) Rc<Cell<f64>>);
+
+impl Clock for FakeClock {
+    fn now_seconds(&self) -> f64 {
+        self.0.get()
+    }
+}
+
+/// Keeps events, and cancels after so many windows.
+#[derive(Default)]
+pub(super) struct Recorder {
+    pub(super) fractions: Vec<f64>,
+    pub(super) cancel_after: Option<usize>,
+}
+
+impl Observer<Event> for Recorder {
+    fn event(&mut self, event: &Event) {
+        if let Event::Progress { run_fraction, .. } = event {
+            self.fractions.push(*run_fraction);
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel_after.is_some_and(|windows| self.fractions.len() >= windows)
+    }
+}
+
+struct NoData;
+
+#[async_trait(?Send)]
+impl DataSource for NoData {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
+        Err(DataError::Missing { file: definition.name.clone(), place: "a test".to_owned() })
+    }
+}
+
+/// A set of 1,000 samples in batches of 10: 100 steps an epoch.
+pub(super) struct TrainingTest {
+    pub(super) step_seconds: f64,
+    pub(super) latency_seconds: f64,
+    pub(super) limits: Limits,
+    pub(super) measure: bool,
+    /// A step, and what its loss is.
+    pub(super) odd_loss: Option<(u64, f64)>,
+    pub(super) constant_loss: Option<f64>,
+    pub(super) accuracies: Vec<f64>,
+    pub(super) cancel_after: Option<usize>,
+}
+
+impl TrainingTest {
+    pub(super) fn new(step_seconds: f64) -> Self {
+        Self {
+            step_seconds,
+            latency_seconds: 0.0,
+            limits: Limits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false },
+            measure: false,
+            odd_loss: None,
+            constant_loss: None,
+            accuracies: Vec::new(),
+            cancel_after: None,
+        }
+    }
+
+    pub(super) fn run(self) -> (WorkloadRecord, Recorder) {
+        let (record, observer) = self.try_run();
+        (record.unwrap(), observer)
+    }
+
+    pub(super) fn try_run(self) -> (Result<WorkloadRecord, EngineError>, Recorder) {
+        let workload = crate::workload("keras-mnist-mlp").unwrap();
+        let split = |samples| Split { images: Vec::new(), labels: vec![0; samples] };
+        let job = workload.job(Training {
+            data: Arc::new(DataSet::new(data_set("mnist").unwrap(), split(1000), split(100), false)),
+            batches: BatchPlan {
+                first: 0,
+                samples: 1000,
+                batch_size: 10,
+                order: SampleOrder::File,
+                batching: Batching::ShortLast,
+                seed: 1,
+            },
+            planned_steps: 100,
+            seed: 1,
+            dropout: true,
+        });
+        let now = Rc::new(Cell::new(0.0));
+        let mut trainer = FakeTrainer {
+            now: Rc::clone(&now),
+            step_seconds: self.step_seconds,
+            latency_seconds: self.latency_seconds,
+            evaluation_seconds: 100.0,
+            odd_loss: self.odd_loss,
+            constant_loss: self.constant_loss,
+            accuracies: self.accuracies,
+            step: 0,
+        };
+        let mut record = empty_record(workload.name, &job).unwrap();
+        record.target = Some(Target { accuracy: 0.9, reached_seconds: None, reached_step: None });
+        let mut observer = Recorder { cancel_after: self.cancel_after, ..Recorder::default() };
+        let mut edges = Edges {
+            data: &mut NoData,
+            observer: &mut observer,
+            clock: &FakeClock(now),
+            meter: &mut NoMeter,
+            witness: None,
+        };
+        let trained = pollster::block_on(async {
+            let mut progress = Progress::new(workload.name, 0, 1);
+            let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress);
+            learning.train(&self.limits, 2, &mut edges).await?;
+            if self.measure {
+                learning.measure(&mut Peaks::new(&ReferenceBackend::<f64>::new()), &mut edges).await
+            } else {
+                Ok(())
+            }
+        });
+        record.summary = results::summary::summarise(&record);
+        (trained.map(|()| record), observer)
+    }
+}
