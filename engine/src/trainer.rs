@@ -95,7 +95,7 @@ impl TrainingJob {
 #[async_trait(?Send)]
 pub trait Backend {
     /// The word that chooses it.
-    fn name(&self) -> &str;
+    fn name(&self) -> &'static str;
     fn adapter(&self) -> &Adapter;
     fn precision(&self) -> Precision;
     /// What is not ideal about computing with it here, for the record of every run.

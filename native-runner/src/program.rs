@@ -27,7 +27,8 @@ const TIME_TO_END: Duration = Duration::from_secs(3);
 /// `NAME=COMMAND`, as it is typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedProgram {
-    pub(crate) name: String,
+    /// Kept until this process ends, as the names of our own back ends are.
+    pub(crate) name: &'static str,
     words: Vec<String>,
 }
 
@@ -42,7 +43,7 @@ impl FromStr for NamedProgram {
         if words.is_empty() {
             return Err(format!("the command is missing, {example}"));
         }
-        Ok(Self { name, words })
+        Ok(Self { name: name.leak(), words })
     }
 }
 
@@ -56,13 +57,13 @@ pub(crate) fn open(
     timeout_seconds: f64,
 ) -> Result<Box<dyn Backend>, EngineError> {
     let running = Rc::new(Running::start(program, Duration::from_secs_f64(timeout_seconds))?);
-    let backend = pollster::block_on(ExternalBackend::meet(&program.name, running, precision))?;
+    let backend = pollster::block_on(ExternalBackend::meet(program.name, running, precision))?;
     Ok(Box::new(backend))
 }
 
 /// A program that was started.
 struct Running {
-    name: String,
+    name: &'static str,
     child: RefCell<Child>,
     /// Closed to tell the program that it is no longer needed.
     input: RefCell<Option<BufWriter<ChildStdin>>>,
@@ -80,7 +81,7 @@ impl Running {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut started, 0);
         let mut child = started.spawn().map_err(|source| EngineError::ProgramFailed {
-            program: program.name.clone(),
+            program: program.name.to_owned(),
             message: format!("{command} cannot be started: {source}"),
         })?;
         let input = child.stdin.take().expect("it was asked for");
@@ -101,8 +102,8 @@ impl Running {
             let lines = Arc::clone(&last_lines);
             thread::spawn(move || keep_last_lines(errors, &lines));
         }
-        let name = program.name.clone();
-        Ok(Self { name, child: RefCell::new(child), input: RefCell::new(Some(BufWriter::new(input))), answers, timeout, last_lines })
+        let input = RefCell::new(Some(BufWriter::new(input)));
+        Ok(Self { name: program.name, child: RefCell::new(child), input, answers, timeout, last_lines })
     }
 
     fn write(&self, message: &Message) -> Result<(), String> {
@@ -118,7 +119,7 @@ impl Running {
         let how = ended.map(|status| format!("; it ended with {status}")).unwrap_or_default();
         let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
         let said = if lines.is_empty() { String::new() } else { format!("; its last words:\n{}", lines.iter().cloned().collect::<Vec<_>>().join("\n")) };
-        EngineError::ProgramFailed { program: self.name.clone(), message: format!("{message}{how}{said}") }
+        EngineError::ProgramFailed { program: self.name.to_owned(), message: format!("{message}{how}{said}") }
     }
 
     fn ends_within(&self, time: Duration) -> Option<ExitStatus> {

@@ -62,8 +62,8 @@ impl PlaceArgs {
         self.programs.iter().find(|program| program.name == name)
     }
 
-    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
-        self.programs.iter().map(|program| program.name.as_str())
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &'static str> {
+        self.programs.iter().map(|program| program.name)
     }
 
     pub(crate) fn opening(&self, precision: Precision, adapter: &AdapterChoice) -> Opening {

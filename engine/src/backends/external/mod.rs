@@ -55,7 +55,7 @@ impl ExternalBackend {
     ///
     /// # Errors
     /// One that speaks another version of the protocol, or none, and any precision but f32.
-    pub async fn meet(name: &str, program: Rc<dyn Program>, precision: Precision) -> Result<Self, EngineError> {
+    pub async fn meet(name: &'static str, program: Rc<dyn Program>, precision: Precision) -> Result<Self, EngineError> {
         if precision != Precision::F32 {
             return Err(EngineError::NoPrecision {
                 whose: format!("the external program `{name}`"),
@@ -64,7 +64,7 @@ impl ExternalBackend {
                 instead: "f32",
             });
         }
-        let conversation = Conversation { name: Rc::from(name), program };
+        let conversation = Conversation { name, program };
         let told: Introduction = conversation.ask_for(&Question::Hello { protocol: PROTOCOL_VERSION }, Vec::new()).await?;
         if told.protocol != PROTOCOL_VERSION {
             let theirs = told.protocol;
@@ -85,8 +85,8 @@ impl ExternalBackend {
 
 #[async_trait(?Send)]
 impl Backend for ExternalBackend {
-    fn name(&self) -> &str {
-        &self.conversation.name
+    fn name(&self) -> &'static str {
+        self.conversation.name
     }
 
     fn adapter(&self) -> &Adapter {
@@ -111,7 +111,7 @@ impl Backend for ExternalBackend {
 /// Questions to a program, and its answers.
 #[derive(Clone)]
 struct Conversation {
-    name: Rc<str>,
+    name: &'static str,
     program: Rc<dyn Program>,
 }
 
@@ -124,7 +124,7 @@ impl Conversation {
             return Ok(answer);
         }
         let Refusal { error, cause } = self.read(answer.header)?;
-        let (program, message) = (self.name.to_string(), messages::short(&error));
+        let (program, message) = (self.name.to_owned(), messages::short(&error));
         Err(match cause {
             Cause::Unsupported => EngineError::ProgramLacks { program, message },
             Cause::OutOfMemory => EngineError::OutOfMemory { message },
@@ -149,7 +149,7 @@ impl Conversation {
 
     /// It broke the protocol.
     fn failed(&self, message: String) -> EngineError {
-        EngineError::ProgramFailed { program: self.name.to_string(), message }
+        EngineError::ProgramFailed { program: self.name.to_owned(), message }
     }
 }
 

@@ -30,7 +30,7 @@ impl ExternalTrainer {
     /// What the program lacks or refuses.
     pub(super) async fn new(conversation: Conversation, network: u32, job: &TrainingJob) -> Result<Self, EngineError> {
         let lacks = |what: &str| {
-            let (program, message) = (conversation.name.to_string(), format!("the protocol has no {what}"));
+            let (program, message) = (conversation.name.to_owned(), format!("the protocol has no {what}"));
             Err(EngineError::ProgramLacks { program, message })
         };
         if job.average.is_some() {
