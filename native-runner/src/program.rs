@@ -118,7 +118,11 @@ impl Running {
         let ended = self.ends_within(Duration::from_millis(500));
         let how = ended.map(|status| format!("; it ended with {status}")).unwrap_or_default();
         let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = if lines.is_empty() { String::new() } else { format!("; its last words:\n{}", lines.iter().cloned().collect::<Vec<_>>().join("\n")) };
+        let said = if lines.is_empty() {
+            String::new()
+        } else {
+            format!("; its last words:\n{}", lines.iter().cloned().collect::<Vec<_>>().join("\n"))
+        };
         EngineError::ProgramFailed { program: self.name.to_owned(), message: format!("{message}{how}{said}") }
     }
 

@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn all_is_everything_but_the_reference_and_names_count_once() {
-        let names = |names: &[&str]| wanted(names, &[]).iter().map(|wanted| wanted.name().to_owned()).collect::<Vec<_>>();
+        let names =
+            |names: &[&str]| wanted(names, &[]).iter().map(|wanted| wanted.name().to_owned()).collect::<Vec<_>>();
         let mut all = names(&[ALL]);
         assert!(!all.contains(&REFERENCE.to_owned()) && all.len() == BACKENDS.len() - 1);
         assert_eq!(names(&[ALL, ALL]), all);

@@ -134,9 +134,13 @@ fn a_framework_stands_beside_the_others_in_one_table() {
     let runner = Runner::new(line).arg("--program").arg(of.option(&python));
     let document: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
     let rows = document["comparisons"][0]["rows"].as_array().unwrap();
-    assert_eq!(rows.iter().map(|row| row["contender"]["backend"].as_str().unwrap()).collect::<Vec<_>>(), ["reference", "pytorch"]);
+    assert_eq!(
+        rows.iter().map(|row| row["contender"]["backend"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["reference", "pytorch"]
+    );
     assert!(rows.iter().all(|row| row["outcome"]["kind"] == "completed"), "{rows:?}");
-    let record = &document["records"].as_array().unwrap().iter().find(|of| of["device"]["backend"] == "pytorch").unwrap();
+    let record =
+        &document["records"].as_array().unwrap().iter().find(|of| of["device"]["backend"] == "pytorch").unwrap();
     let reasons = record["non_standard"].to_string();
     assert!(reasons.contains("external program pytorch"), "{reasons}");
     assert_eq!(record["workloads"][0]["correctness"]["passed"], true);
@@ -147,7 +151,10 @@ fn what_cannot_be_is_said_before_anything_is_trained() {
     let cases: [(&[&str], &[&str]); 4] = [
         (&["--backend", "pytorch"], &["there is no back end named `pytorch`", "--program"]),
         (&["--backend", "pytorch", "--program", "python3 x.py"], &["NAME=COMMAND"]),
-        (&["--backend", "pytorch", "--program", "pytorch=/nowhere/python3 x.py"], &["`pytorch` failed", "cannot be started"]),
+        (
+            &["--backend", "pytorch", "--program", "pytorch=/nowhere/python3 x.py"],
+            &["`pytorch` failed", "cannot be started"],
+        ),
         (
             &["--backend", "pytorch", "--adapter", "discrete", "--program", "pytorch=python3 x.py"],
             &["the adapter must be left out", "chooses its device itself"],

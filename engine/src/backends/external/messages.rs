@@ -15,15 +15,32 @@ const LONGEST_TEXT: usize = 100;
 #[derive(Serialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 pub(super) enum Question<'a> {
-    Hello { protocol: u32 },
+    Hello {
+        protocol: u32,
+    },
     Build(Build<'a>),
-    Train { network: u32, steps: Vec<StepToTrain> },
-    Evaluate { network: u32, rows: Vec<u32> },
-    Weights { network: u32 },
-    Gradients { network: u32 },
-    Logits { network: u32, rows: u32 },
+    Train {
+        network: u32,
+        steps: Vec<StepToTrain>,
+    },
+    Evaluate {
+        network: u32,
+        rows: Vec<u32>,
+    },
+    Weights {
+        network: u32,
+    },
+    Gradients {
+        network: u32,
+    },
+    Logits {
+        network: u32,
+        rows: u32,
+    },
     /// Nobody answers.
-    Forget { network: u32 },
+    Forget {
+        network: u32,
+    },
 }
 
 impl Question<'_> {

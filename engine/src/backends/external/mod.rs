@@ -65,10 +65,13 @@ impl ExternalBackend {
             });
         }
         let conversation = Conversation { name, program };
-        let told: Introduction = conversation.ask_for(&Question::Hello { protocol: PROTOCOL_VERSION }, Vec::new()).await?;
+        let told: Introduction =
+            conversation.ask_for(&Question::Hello { protocol: PROTOCOL_VERSION }, Vec::new()).await?;
         if told.protocol != PROTOCOL_VERSION {
             let theirs = told.protocol;
-            return Err(conversation.failed(format!("it speaks version {theirs} of the protocol, not {PROTOCOL_VERSION}")));
+            return Err(
+                conversation.failed(format!("it speaks version {theirs} of the protocol, not {PROTOCOL_VERSION}"))
+            );
         }
         let adapter = Adapter {
             name: messages::short(&told.device),

@@ -82,9 +82,7 @@ fn job(workload: &str) -> TrainingJob {
 
 fn build(program: &Rc<Fake>, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
     let program: Rc<dyn Program> = Rc::<Fake>::clone(program);
-    pollster::block_on(async {
-        ExternalBackend::meet("on-paper", program, Precision::F32).await?.build(job).await
-    })
+    pollster::block_on(async { ExternalBackend::meet("on-paper", program, Precision::F32).await?.build(job).await })
 }
 
 struct Standstill;

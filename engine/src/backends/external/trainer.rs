@@ -98,7 +98,9 @@ impl ExternalTrainer {
     fn numbers(&self, payload: &[u8], count: usize) -> Result<Vec<f32>, EngineError> {
         if payload.len() != 4 * count {
             let sent = payload.len();
-            return Err(self.conversation.failed(format!("it sends {sent} bytes where {count} numbers of four are due")));
+            return Err(self
+                .conversation
+                .failed(format!("it sends {sent} bytes where {count} numbers of four are due")));
         }
         let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
         Ok(payload.chunks_exact(4).map(number).collect())
