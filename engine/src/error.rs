@@ -10,7 +10,7 @@ pub enum EngineError {
     UnknownWorkload { name: String, known: Vec<String> },
     #[error("there is no suite named `{name}`; there are: {}", known.join(", "))]
     UnknownSuite { name: String, known: Vec<String> },
-    #[error("there is no back end named `{name}`; this program has: {}", known.join(", "))]
+    #[error("there is no back end named `{name}`; this program has: {}; --program adds an external one", known.join(", "))]
     UnknownBackend { name: String, known: Vec<String> },
     #[error("this program was built without `{name}`; `--features {feature}` on cargo's command line adds it")]
     BackendNotBuilt { name: &'static str, feature: &'static str },
@@ -62,6 +62,10 @@ pub enum EngineError {
          the network is down"
     )]
     LinkLost,
+    #[error("the program `{program}` failed: {message}")]
+    ProgramFailed { program: String, message: String },
+    #[error("the program `{program}` cannot train this network: {message}")]
+    ProgramLacks { program: String, message: String },
     #[error("Burn panicked, which is a fault of its own, of the driver's or of ours: {message}")]
     Panicked { message: String },
 }
@@ -75,11 +79,12 @@ impl EngineError {
             Self::OutOfMemory { .. } => Some(FailureCause::OutOfMemory),
             Self::DeviceRefused { .. } => Some(FailureCause::DeviceRefused),
             Self::Data(_) => Some(FailureCause::Data),
-            Self::Model(_) => Some(FailureCause::Unsupported),
+            Self::Model(_) | Self::ProgramLacks { .. } => Some(FailureCause::Unsupported),
             Self::DeviceLost { .. }
             | Self::NoAnswer { .. }
             | Self::WorkDropped { .. }
             | Self::LinkLost
+            | Self::ProgramFailed { .. }
             // What has panicked may have broken what others would share with it.
             | Self::Panicked { .. }
             | Self::UnknownWorkload { .. }

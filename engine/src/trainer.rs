@@ -217,6 +217,9 @@ pub struct StepReport {
     /// Samples classified rightly by the network in training mode.
     pub correct: u64,
     pub samples: u64,
+    /// How long the steps took, where the back end tells that apart from how their batches came to it; otherwise the
+    /// clock of whoever waits for it says.
+    pub seconds: Option<f64>,
 }
 
 /// What a pass over test samples found.
@@ -226,6 +229,8 @@ pub struct TestReport {
     pub loss: f64,
     pub correct: u64,
     pub samples: u64,
+    /// As in [`StepReport`].
+    pub seconds: Option<f64>,
 }
 
 impl TestReport {

@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use engine::backends::{self, Opening};
-use engine::{Backend, Clock, EngineError};
+use engine::{AdapterChoice, Backend, Clock, EngineError};
 use results::Adapter;
 
 use crate::cli::PlaceArgs;
 #[cfg(feature = "burn-remote")]
 use crate::clock::MonotonicClock;
+use crate::program::{self, NamedProgram};
 
 /// Opens the back end named `name`. A remote one is watched for as long as it lives, and has a clock of its own, because
 /// it computes in a thread of its own.
@@ -22,6 +23,9 @@ pub(crate) fn open(
     clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
+    if let Some(program) = place.program(name) {
+        return open_program(program, opening, place.program_timeout);
+    }
     #[cfg(feature = "burn-remote")]
     if let Some(address) = &opening.remote {
         let (name, opening) = (name.to_owned(), opening.clone());
@@ -30,9 +34,22 @@ pub(crate) fn open(
             pollster::block_on(backends::open_with(&name, &opening, clock))
         });
     }
-    #[cfg(not(feature = "burn-remote"))]
-    let _ = place;
     pollster::block_on(backends::open_with(name, opening, clock))
+}
+
+fn open_program(
+    program: &NamedProgram,
+    opening: &Opening,
+    timeout_seconds: f64,
+) -> Result<Box<dyn Backend>, EngineError> {
+    if opening.adapter != AdapterChoice::Any {
+        return Err(EngineError::InvalidSetting {
+            what: "the adapter",
+            allowed: format!("left out: the program `{}` chooses its device itself", program.name),
+            value: opening.adapter.to_string(),
+        });
+    }
+    program::open(program, opening.precision, timeout_seconds)
 }
 
 /// What an adapter is, in one line.

@@ -96,6 +96,8 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         EngineError::Data(_)
         | EngineError::Model(_)
         | EngineError::DeviceRefused { .. }
+        | EngineError::ProgramFailed { .. }
+        | EngineError::ProgramLacks { .. }
         | EngineError::WorkDropped { .. }
         | EngineError::Panicked { .. } => 1,
     }

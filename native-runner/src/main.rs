@@ -19,6 +19,7 @@ mod leaderboard;
 mod link;
 mod meter;
 mod processor;
+mod program;
 mod progress;
 mod provenance;
 mod published_data;

@@ -3,6 +3,7 @@
 mod adapter;
 #[cfg(feature = "burn")]
 mod burn;
+pub mod external;
 mod feature;
 mod keeper;
 mod list;

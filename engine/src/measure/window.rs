@@ -81,8 +81,9 @@ pub(crate) async fn timed_steps(
 ) -> Result<(StepReport, Window), EngineError> {
     let start = clock.now_seconds();
     let report = trainer.train_steps(steps).await?;
+    let passed = clock.now_seconds() - start;
     // No clock is so coarse that a step takes no time at all.
-    let seconds = (clock.now_seconds() - start).max(1e-9);
+    let seconds = report.seconds.unwrap_or(passed).max(1e-9);
     let window = Window { samples: Some(report.samples), ..Window::new(steps, seconds) };
     Ok((report, window))
 }

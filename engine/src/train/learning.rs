@@ -248,10 +248,11 @@ impl<'a> Learning<'a> {
         self.progress.phase(edges, Phase::Testing);
         let start = edges.clock.now_seconds();
         let report = self.trainer.evaluate(EvaluationSet::Test, self.job.data.test.samples()).await?;
+        let passed = edges.clock.now_seconds() - start;
         let evaluation = Evaluation {
             step: self.step,
             training_seconds: self.training_seconds,
-            seconds: edges.clock.now_seconds() - start,
+            seconds: report.seconds.unwrap_or(passed),
             loss: report.loss,
             accuracy: report.accuracy(),
         };

@@ -38,6 +38,13 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
     let address = arguments.upload_to.as_ref();
+    if let (Some(_), Some(program)) = (address, arguments.device.place.program(&arguments.device.backend)) {
+        let text = format!(
+            "--upload takes nothing that the external program `{}` trained: nobody could prove it",
+            program.name
+        );
+        return Err(Failure::Usage(text));
+    }
     let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;

@@ -37,7 +37,8 @@ pub(super) fn open(
     place: &PlaceArgs,
     clock: &Rc<MonotonicClock>,
 ) -> Result<(Opened, Vec<Unavailable>), Failure> {
-    let wanted = wanted(names);
+    let programs: Vec<&str> = place.programs().collect();
+    let wanted = wanted(names, &programs);
     let named: Vec<&str> = wanted.iter().map(|wanted| wanted.name()).collect();
     place.opening(Precision::F32, choice).check(&named)?;
     // Listing adapters takes time, and only an index among them has to be translated.
@@ -96,13 +97,16 @@ impl<'a> Wanted<'a> {
 }
 
 /// Each once, where it is named first.
-fn wanted<'a>(names: &[&'a str]) -> Vec<Wanted<'a>> {
+fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<Wanted<'a>> {
     let mut wanted: Vec<Wanted<'a>> = Vec::new();
     for name in names {
         if *name == ALL {
             let all = BACKENDS.iter().map(|backend| backend.name).filter(|name| *name != REFERENCE);
             let all: Vec<_> = all.filter(|name| wanted.iter().all(|other| other.name() != *name)).collect();
             wanted.extend(all.into_iter().map(Wanted::IfItRuns));
+            let programs = programs.iter().filter(|name| wanted.iter().all(|other| other.name() != **name));
+            let programs: Vec<_> = programs.map(|name| Wanted::ByName(name)).collect();
+            wanted.extend(programs);
         } else if wanted.iter().all(|other| other.name() != *name) {
             wanted.push(Wanted::ByName(name));
         }
@@ -142,10 +146,10 @@ fn choice_beside(
     }
 }
 
-/// What a back end chooses among. An unknown name is an error when it is opened.
+/// What a back end chooses among; external programs choose by themselves. An unknown name is an error when it is opened.
 pub(super) fn devices(name: &str) -> Devices {
     let known = KNOWN_BACKENDS.iter().find(|backend| backend.name == name);
-    known.map_or(Devices::Adapters, |known| known.devices())
+    known.map_or(Devices::Given, |known| known.devices())
 }
 
 /// Whether it computes on one of the machine's adapters.
@@ -161,7 +165,8 @@ mod tests {
 
     #[test]
     fn all_is_everything_but_the_reference_and_names_count_once() {
-        let names = |names: &[&str]| wanted(names).iter().map(|wanted| wanted.name().to_owned()).collect::<Vec<_>>();
+        let names =
+            |names: &[&str]| wanted(names, &[]).iter().map(|wanted| wanted.name().to_owned()).collect::<Vec<_>>();
         let mut all = names(&[ALL]);
         assert!(!all.contains(&REFERENCE.to_owned()) && all.len() == BACKENDS.len() - 1);
         assert_eq!(names(&[ALL, ALL]), all);

@@ -44,7 +44,7 @@ impl Trainer for FakeTrainer {
             })
             .collect();
         self.step += u64::from(steps);
-        Ok(StepReport { losses, correct: u64::from(steps), samples: 10 * u64::from(steps) })
+        Ok(StepReport { losses, correct: u64::from(steps), samples: 10 * u64::from(steps), seconds: None })
     }
 
     async fn evaluate(&mut self, _: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
@@ -53,7 +53,7 @@ impl Trainer for FakeTrainer {
         let samples = u64::from(samples);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small number")]
         let correct = (accuracy * samples as f64) as u64;
-        Ok(TestReport { loss: 1.0, correct, samples })
+        Ok(TestReport { loss: 1.0, correct, samples, seconds: None })
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {

@@ -1,0 +1,207 @@
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use serde_json::json;
+use shaders::reference::pcg4d::uniform;
+
+use super::*;
+use crate::clock::Clock;
+use crate::data::{DataSet, Split, data_set};
+use crate::measure::timed_steps;
+use crate::random::stream;
+use crate::training::{BatchPlan, Batching, SampleOrder};
+use crate::workload::Training;
+use results::FailureCause;
+
+/// A program that keeps what it is asked and answers as it is told.
+struct Fake {
+    asked: RefCell<Vec<Message>>,
+    answer: fn(&Value) -> Message,
+}
+
+impl Fake {
+    fn answering(answer: fn(&Value) -> Message) -> Rc<Self> {
+        Rc::new(Self { asked: RefCell::default(), answer })
+    }
+
+    fn asked(&self, message: &str) -> Vec<Message> {
+        self.asked.borrow().iter().filter(|asked| asked.header["message"] == message).cloned().collect()
+    }
+}
+
+#[async_trait(?Send)]
+impl Program for Fake {
+    async fn ask(&self, message: Message) -> Result<Message, EngineError> {
+        let answer = (self.answer)(&message.header);
+        self.asked.borrow_mut().push(message);
+        Ok(answer)
+    }
+
+    fn tell(&self, message: Message) {
+        self.asked.borrow_mut().push(message);
+    }
+}
+
+fn only(header: Value) -> Message {
+    Message { header, payload: Vec::new() }
+}
+
+fn as_the_protocol_has_it(header: &Value) -> Message {
+    let steps = header["steps"].as_array().map_or(0, Vec::len);
+    only(match header["message"].as_str().unwrap() {
+        "hello" => json!({"protocol": 1, "framework": "none", "version": "1", "device": "paper", "device_kind": "cpu"}),
+        "train" => json!({"losses": vec![0.5; steps], "correct": 3, "seconds": 0.25}),
+        "evaluate" => json!({"loss": 50.0, "correct": 60, "seconds": 0.5}),
+        _ => json!({}),
+    })
+}
+
+/// The batches have 10 samples of 25, and so the last one of an epoch 5.
+fn job(workload: &str) -> TrainingJob {
+    let workload = crate::workload(workload).unwrap();
+    let definition = data_set(workload.data_set).unwrap();
+    let split = |samples: u32| Split {
+        images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
+        labels: (0..10u8).cycle().take(samples as usize).collect(),
+    };
+    workload.job(Training {
+        data: Arc::new(DataSet::new(definition, split(25), split(120), false)),
+        batches: BatchPlan {
+            first: 0,
+            samples: 25,
+            batch_size: 10,
+            order: SampleOrder::File,
+            batching: Batching::ShortLast,
+            seed: 1,
+        },
+        planned_steps: 100,
+        seed: 7,
+        dropout: true,
+    })
+}
+
+fn build(program: &Rc<Fake>, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    let program: Rc<dyn Program> = Rc::<Fake>::clone(program);
+    pollster::block_on(async { ExternalBackend::meet("on-paper", program, Precision::F32).await?.build(job).await })
+}
+
+struct Standstill;
+
+impl Clock for Standstill {
+    fn now_seconds(&self) -> f64 {
+        0.0
+    }
+}
+
+#[test]
+fn a_program_gets_layers_weights_batches_and_masks() {
+    let program = Fake::answering(as_the_protocol_has_it);
+    let job = job("keras-mnist-mlp");
+    let mut trainer = build(&program, &job).unwrap();
+    let report = pollster::block_on(trainer.train_steps(3)).unwrap();
+    assert_eq!((report.losses, report.correct, report.samples), (vec![0.5; 3], 3, 25));
+    let told = &program.asked("build")[0];
+    assert_eq!(told.header["model"]["nodes"][0]["layer"]["dense"]["units"], 512);
+    assert_eq!(told.header["batch_sizes"], json!([10, 5]));
+    assert_eq!(told.header["test_batch_sizes"], json!([100, 20]));
+    assert_eq!(told.header["dropouts"], json!([{"node": 1, "features": 512}, {"node": 3, "features": 512}]));
+    let weights: Vec<u8> = job.initial_weights().unwrap().concat().iter().flat_map(|w| w.to_le_bytes()).collect();
+    assert!(told.payload == weights, "start values follow the layers");
+
+    let steps = &program.asked("train")[0];
+    let rows: Vec<u64> = (0..3).map(|step| steps.header["steps"][step]["rows"].as_u64().unwrap()).collect();
+    assert_eq!(rows, [10, 10, 5]);
+    assert_eq!(steps.payload.len(), 25 * (4 * 784 + 4 + 2 * 512));
+    // Pixels are a 255th of their bytes, and labels follow them.
+    let float = |at: usize| f32::from_le_bytes(steps.payload[at..at + 4].try_into().unwrap());
+    assert_eq!((float(0), float(4 * 250), float(4 * 251)), (0.0, 250.0 / 255.0, 0.0));
+    assert_eq!(steps.payload[10 * 4 * 784 + 4..][..4], 1u32.to_le_bytes());
+    // The second mask of the second step.
+    let mask = &steps.payload[10 * (4 * 784 + 4 + 2 * 512) + 10 * (4 * 784 + 4 + 512)..][..10 * 512];
+    let expected: Vec<u8> = (0..10 * 512).map(|at| u8::from(uniform(at, stream::DROPOUT + 1, 1, 7) >= 0.2)).collect();
+    assert!(mask == expected, "what survives is drawn as everywhere");
+    drop(trainer);
+    assert_eq!(program.asked("forget").len(), 1);
+}
+
+#[test]
+fn windows_last_as_long_as_the_program_says_and_tests_too() {
+    let mut trainer = build(&Fake::answering(as_the_protocol_has_it), &job("keras-mnist-mlp")).unwrap();
+    let (_, window) = pollster::block_on(timed_steps(trainer.as_mut(), 2, &Standstill)).unwrap();
+    assert_eq!(window.seconds, 0.25);
+    let tested = pollster::block_on(trainer.evaluate(crate::trainer::EvaluationSet::Test, 120)).unwrap();
+    assert_eq!((tested.loss, tested.correct, tested.seconds), (50.0 / 120.0, 60, Some(0.5)));
+}
+
+#[test]
+fn many_steps_travel_in_several_messages() {
+    let program = Fake::answering(as_the_protocol_has_it);
+    let mut trainer = build(&program, &job("keras-mnist-cnn")).unwrap();
+    let report = pollster::block_on(trainer.train_steps(300)).unwrap();
+    assert_eq!(report.losses.len(), 300);
+    let sizes: Vec<usize> = program.asked("train").iter().map(|message| message.payload.len()).collect();
+    assert!(sizes.len() > 1 && sizes.iter().all(|&bytes| bytes <= 32 << 20), "{sizes:?}");
+    assert_eq!(report.seconds, Some(0.25 * sizes.len() as f64));
+}
+
+#[test]
+fn what_a_program_lacks_costs_one_workload_and_what_breaks_the_protocol_ends_the_run() {
+    let refused = |answer: fn(&Value) -> Message| {
+        let result = build(&Fake::answering(answer), &job("keras-mnist-mlp"));
+        let mut trainer = match result {
+            Ok(trainer) => trainer,
+            Err(error) => return error,
+        };
+        pollster::block_on(trainer.train_steps(2)).unwrap_err()
+    };
+    let lacking = refused(|header| match header["message"].as_str() {
+        Some("build") => only(json!({"error": "no dense\nlayers", "cause": "unsupported"})),
+        _ => as_the_protocol_has_it(header),
+    });
+    assert_eq!(lacking.failure_of_workload(), Some(FailureCause::Unsupported));
+    assert!(lacking.to_string().contains("on-paper") && lacking.to_string().contains("no dense layers"), "{lacking}");
+    let full = refused(|header| match header["message"].as_str() {
+        Some("train") => only(json!({"error": "full", "cause": "out_of_memory"})),
+        _ => as_the_protocol_has_it(header),
+    });
+    assert_eq!(full.failure_of_workload(), Some(FailureCause::OutOfMemory));
+    let broken: [fn(&Value) -> Message; 4] = [
+        |header| match header["message"].as_str() {
+            Some("train") => only(json!({"losses": [0.5], "correct": 0, "seconds": 0.1})),
+            _ => as_the_protocol_has_it(header),
+        },
+        |header| match header["message"].as_str() {
+            Some("train") => only(json!({"losses": [0.5, 0.5], "correct": 0, "seconds": 0.0})),
+            _ => as_the_protocol_has_it(header),
+        },
+        |header| match header["message"].as_str() {
+            Some("train") => only(json!({"loss": 0.5})),
+            _ => as_the_protocol_has_it(header),
+        },
+        |_| only(json!({"protocol": 2, "framework": "none", "version": "1", "device": "paper"})),
+    ];
+    for answer in broken {
+        let error = refused(answer);
+        assert!(matches!(error, EngineError::ProgramFailed { .. }), "{error}");
+        assert_eq!(error.failure_of_workload(), None, "{error}");
+    }
+}
+
+#[test]
+fn averages_of_weights_are_not_in_the_protocol() {
+    let asked = Cell::new(0);
+    for name in crate::WORKLOADS.iter().map(|make| make()).filter(|of| of.average.is_some()).map(|of| of.name) {
+        let error = build(&Fake::answering(as_the_protocol_has_it), &job(name)).err().unwrap();
+        assert_eq!(error.failure_of_workload(), Some(FailureCause::Unsupported), "{error}");
+        asked.set(asked.get() + 1);
+    }
+    assert!(asked.get() > 0);
+}
+
+#[test]
+fn a_name_is_one_that_tables_can_show_and_none_of_ours() {
+    assert_eq!(checked_name("keras-jax").as_deref(), Ok("keras-jax"));
+    for name in ["", "Keras", "a b", "wgsl", "all", "burn-flex"] {
+        assert!(checked_name(name).is_err(), "{name}");
+    }
+}

@@ -1,0 +1,224 @@
+use async_trait::async_trait;
+use shaders::params::Step;
+
+use super::Conversation;
+use super::feed::Feed;
+use super::messages::{self, Build, Built, Evaluated, Question, StepToTrain, Trained};
+use crate::error::EngineError;
+use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+
+/// Test samples that are classified at once, at least.
+const TEST_BATCH: u32 = 100;
+/// Batches travel in messages of about this size; a program holds one of them.
+const BYTES_OF_MESSAGE: usize = 32 << 20;
+
+/// A network that a program trains.
+pub(super) struct ExternalTrainer {
+    conversation: Conversation,
+    network: u32,
+    job: TrainingJob,
+    feed: Feed,
+    classes: usize,
+    /// Numbers of each tensor.
+    elements: Vec<usize>,
+    step: u64,
+    built: Built,
+}
+
+impl ExternalTrainer {
+    /// # Errors
+    /// What the program lacks or refuses.
+    pub(super) async fn new(conversation: Conversation, network: u32, job: &TrainingJob) -> Result<Self, EngineError> {
+        let lacks = |what: &str| {
+            let (program, message) = (conversation.name.to_owned(), format!("the protocol has no {what}"));
+            Err(EngineError::ProgramLacks { program, message })
+        };
+        if job.average.is_some() {
+            return lacks("averages of weights");
+        }
+        if job.input.test_views.len() > 1 {
+            return lacks("tests over several views of an image");
+        }
+        let (feed, tensors, classes) = (Feed::new(job)?, job.model.tensors()?, job.model.classes()?);
+        let question = Question::Build(Build {
+            network,
+            model: &job.model,
+            tensors: &tensors,
+            loss: job.loss,
+            optimizer: &job.optimizer,
+            classes,
+            shapes: job.model.shapes()?,
+            batch_sizes: batch_sizes(job),
+            test_batch_sizes: test_batch_sizes(job),
+            dropouts: feed.dropouts(),
+        });
+        let weights = job.initial_weights()?;
+        let payload = weights.iter().flatten().flat_map(|weight| weight.to_le_bytes()).collect();
+        let built = conversation.ask_for(&question, payload).await?;
+        let elements = weights.iter().map(Vec::len).collect();
+        let (job, classes) = (job.clone(), classes as usize);
+        Ok(Self { conversation, network, job, feed, classes, elements, step: 0, built })
+    }
+
+    /// Steps of which one message has the batches.
+    fn steps_of_message(&self) -> u32 {
+        let bytes = self.feed.bytes(self.job.batches.batch_size).max(1);
+        u32::try_from(BYTES_OF_MESSAGE / bytes).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// The next step's message, with its batch.
+    fn next_step(&mut self, payload: &mut Vec<u8>) -> StepToTrain {
+        let step = self.job.step(self.step, 0);
+        self.feed.training_batch(&self.job, &step, payload);
+        let optimizer = &self.job.optimizer;
+        let scheduled_rate = optimizer.scheduled_rate(self.step, self.job.planned_steps);
+        let learning_rate = scheduled_rate * optimizer.correction(self.step);
+        let told = StepToTrain { step: self.step, rows: step.count, scheduled_rate, learning_rate };
+        self.step += 1;
+        told
+    }
+
+    /// Lists of numbers that lie as the model's tensors do.
+    async fn tensors(&self, question: &Question<'_>) -> Result<Vec<Vec<f32>>, EngineError> {
+        let answer = self.conversation.ask(question, Vec::new()).await?;
+        let numbers = self.numbers(&answer.payload, self.elements.iter().sum())?;
+        let mut rest = numbers.as_slice();
+        let take = |&elements: &usize| {
+            let (tensor, others) = rest.split_at(elements);
+            rest = others;
+            tensor.to_vec()
+        };
+        Ok(self.elements.iter().map(take).collect())
+    }
+
+    /// The numbers of a payload.
+    ///
+    /// # Errors
+    /// More or fewer than there should be.
+    fn numbers(&self, payload: &[u8], count: usize) -> Result<Vec<f32>, EngineError> {
+        if payload.len() != 4 * count {
+            let sent = payload.len();
+            return Err(self
+                .conversation
+                .failed(format!("it sends {sent} bytes where {count} numbers of four are due")));
+        }
+        let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
+        Ok(payload.chunks_exact(4).map(number).collect())
+    }
+}
+
+#[async_trait(?Send)]
+impl Trainer for ExternalTrainer {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        let mut report = StepReport { seconds: Some(0.0), ..StepReport::default() };
+        let mut left = steps;
+        while left > 0 {
+            let count = left.min(self.steps_of_message());
+            left -= count;
+            let mut payload = Vec::new();
+            let steps: Vec<StepToTrain> = (0..count).map(|_| self.next_step(&mut payload)).collect();
+            report.samples += steps.iter().map(|step| u64::from(step.rows)).sum::<u64>();
+            let question = Question::Train { network: self.network, steps };
+            let trained: Trained = self.conversation.ask_for(&question, payload).await?;
+            if trained.losses.len() != count as usize || !is_time(trained.seconds) {
+                let message = format!(
+                    "asked for {count} steps, it answers with {} losses and {} seconds",
+                    trained.losses.len(),
+                    trained.seconds
+                );
+                return Err(self.conversation.failed(message));
+            }
+            report.losses.extend(trained.losses.iter().map(|loss| loss.unwrap_or(f64::NAN)));
+            report.correct += trained.correct;
+            report.seconds = report.seconds.map(|seconds| seconds + trained.seconds);
+        }
+        Ok(report)
+    }
+
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+        let (order, split) = self.job.evaluated(set);
+        let view = &self.job.input.test_views[0];
+        let mut report = TestReport { samples: u64::from(samples), seconds: Some(0.0), ..TestReport::default() };
+        let batch = test_batch(&self.job);
+        let mut offset = 0;
+        while offset < samples {
+            let (mut rows, mut payload) = (Vec::new(), Vec::new());
+            while offset < samples && (rows.is_empty() || payload.len() < BYTES_OF_MESSAGE) {
+                let count = batch.min(samples - offset);
+                let step = Step { offset, count, seed: self.job.seed, ..Step::default() };
+                self.feed.test_batch(split, &order, &step, view, &mut payload);
+                rows.push(count);
+                offset += count;
+            }
+            let question = Question::Evaluate { network: self.network, rows };
+            let found: Evaluated = self.conversation.ask_for(&question, payload).await?;
+            if !is_time(found.seconds) {
+                let message = format!("it says that a test took {} seconds", found.seconds);
+                return Err(self.conversation.failed(message));
+            }
+            report.loss += found.loss.unwrap_or(f64::NAN) / f64::from(samples);
+            report.correct += found.correct;
+            report.seconds = report.seconds.map(|seconds| seconds + found.seconds);
+        }
+        Ok(report)
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.tensors(&Question::Weights { network: self.network }).await
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.tensors(&Question::Gradients { network: self.network }).await
+    }
+
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        let answer = self.conversation.ask(&Question::Logits { network: self.network, rows }, Vec::new()).await?;
+        let rows = (rows as usize).min(answer.payload.len() / (4 * self.classes));
+        let logits = self.numbers(&answer.payload, rows * self.classes)?;
+        Ok(logits.chunks_exact(self.classes).map(|row| row.iter().map(|&logit| f64::from(logit)).collect()).collect())
+    }
+
+    fn preparation(&self) -> Preparation {
+        Preparation { compiling_seconds: self.built.compiling_seconds, ..Preparation::default() }
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        self.built.memory_bytes
+    }
+
+    fn variants(&self) -> Vec<String> {
+        self.built.settings.iter().map(|setting| messages::short(setting)).collect()
+    }
+}
+
+impl Drop for ExternalTrainer {
+    fn drop(&mut self) {
+        self.conversation.tell(&Question::Forget { network: self.network });
+    }
+}
+
+/// Numbers of samples of the job's batches: a whole one's, and that of an epoch's rest.
+fn batch_sizes(job: &TrainingJob) -> Vec<u32> {
+    let whole = job.batches.step(0).count;
+    let rest = job.batches.step(u64::from(job.batches.steps_per_epoch()).saturating_sub(1)).count;
+    if rest == whole { vec![whole] } else { vec![whole, rest] }
+}
+
+fn test_batch_sizes(job: &TrainingJob) -> Vec<u32> {
+    let (whole, samples) = (test_batch(job), job.evaluated_samples(EvaluationSet::Test));
+    match samples % whole {
+        0 => vec![whole],
+        rest if samples < whole => vec![rest],
+        rest => vec![whole, rest],
+    }
+}
+
+/// Samples of a whole batch of a test.
+fn test_batch(job: &TrainingJob) -> u32 {
+    job.batches.batch_size.max(TEST_BATCH)
+}
+
+/// A step takes some time, and no year.
+fn is_time(seconds: f64) -> bool {
+    seconds.is_finite() && seconds > 0.0 && seconds < 1e8
+}

@@ -1,0 +1,183 @@
+"""The layers, losses and rules of a job in Keras 3, whichever framework computes: what `keras_program.py` trains.
+
+Layers are Keras's own. The rules that change weights are written out, because those of Keras 3 have epsilon elsewhere than
+Keras 2 had it.
+"""
+
+import keras
+import numpy as np
+from keras import ops
+
+from gradmark_program import Network, Unsupported
+
+ACTIVATIONS = {"identity": None, "relu": "relu", "tanh": "tanh", "gelu": lambda x: keras.activations.gelu(x, False)}
+
+
+def hard_sigmoid(x):
+    """As in Keras 2; that of Keras 3 is another function."""
+    return ops.clip(0.2 * x + 0.5, 0.0, 1.0)
+
+
+class Net(keras.Model):
+    """The job's layers. Values between them are (rows, height, width, channels)."""
+
+    def __init__(self, job):
+        super().__init__()
+        self.steps = [(kind, settings, reads, shape) for kind, settings, reads, shape in job.nodes()]
+        self.made = [make_layer(kind, settings) for kind, settings, _, _ in self.steps]
+        self.kept = [layer for layer in self.made if layer is not None]
+        self.input_side = tuple(job.model["input"][side] for side in ("height", "width", "channels"))
+
+    def call(self, inputs, factors=()):
+        values, factors = {-1: ops.reshape(inputs, (-1, *self.input_side))}, list(factors)
+        for place, ((kind, settings, reads, shape), layer) in enumerate(zip(self.steps, self.made)):
+            x = values[reads[0]]
+            if kind == "dropout":
+                y = x * ops.reshape(factors.pop(0), (-1, *shape)) if factors else x
+            elif kind == "dense":
+                y = layer(ops.reshape(x, (-1, int(np.prod(x.shape[1:])))))
+            elif kind == "lstm":
+                y = layer(ops.reshape(x, (-1, *x.shape[2:])))
+            elif kind == "embedding":
+                words = ops.reshape(x, (-1, x.shape[-1]))[:, settings["first"]: settings["first"] + settings["count"]]
+                y = layer(ops.cast(words, "int32"))
+            elif kind == "add":
+                y = x + values[reads[1]]
+            elif kind == "pool":
+                y = pool(x, shape, **settings)
+            elif kind == "local_response_norm":
+                y = local_response_norm(x, **settings)
+            else:
+                y = layer(x)
+            values[place] = ops.reshape(y, (-1, *shape))
+        return ops.reshape(values[len(self.steps) - 1], (-1, int(np.prod(self.steps[-1][3]))))
+
+
+def make_layer(kind, settings):
+    """The layer of Keras that has this one's weights; none where it has no weights."""
+    activation = settings.get("activation", "identity")
+    if kind == "conv2d":
+        padding = settings["padding"]
+        if isinstance(padding, dict):
+            raise Unsupported("convolutions with a number of zeros around the image")
+        bias = settings["weights"]["bias"] is not None
+        sides = {"strides": settings["stride"], "padding": padding, "use_bias": bias}
+        return keras.layers.Conv2D(settings["filters"], settings["side"], activation=ACTIVATIONS[activation], **sides)
+    if kind == "dense":
+        bias = settings["weights"]["bias"] is not None
+        return keras.layers.Dense(settings["units"], activation=ACTIVATIONS[activation], use_bias=bias)
+    if kind == "lstm":
+        return keras.layers.LSTM(settings["units"], recurrent_activation=hard_sigmoid)
+    if kind == "embedding":
+        return keras.layers.Embedding(settings["vocabulary"], settings["units"])
+    if kind in ("dropout", "pool", "local_response_norm") or (kind == "add" and activation == "identity"):
+        return None
+    raise Unsupported(f"the layer {kind}")
+
+
+def pool(x, shape, kind, side, stride, padding, rounding, activation):
+    if padding:
+        raise Unsupported("pooling with a border")
+    short = [max(0, (out - 1) * stride + side - given) for out, given in zip(shape[:2], x.shape[1:3])]
+    around = [(0, 0), (0, short[0]), (0, short[1]), (0, 0)]
+    if kind == "max":
+        if any(short):
+            x = ops.pad(x, around, constant_values=-np.inf)
+        x = ops.max_pool(x, side, stride)
+    else:
+        real = ops.average_pool(ops.pad(ops.ones_like(x[:1]), around), side, stride) if any(short) else 1.0
+        x = ops.average_pool(ops.pad(x, around) if any(short) else x, side, stride) / real
+    return x if activation == "identity" else keras.activations.get(ACTIVATIONS[activation])(x)
+
+
+def local_response_norm(x, radius, bias, alpha, beta):
+    channels = x.shape[-1]
+    squares = ops.pad(x * x, [(0, 0)] * 3 + [(radius, radius)])
+    total = sum(squares[..., shift: shift + channels] for shift in range(2 * radius + 1))
+    return x / (bias + alpha * total) ** beta
+
+
+def updated(rule, weight, gradient, state, rates, multipliers):
+    """A tensor and what the optimiser remembers of it after a step; `rates` are the scheduled and the corrected one."""
+    name, constants = rule
+    gradient = gradient + multipliers[1] * weight if multipliers[1] else gradient
+    rate = rates[1] * multipliers[0]
+    if name == "sgd":
+        velocity = constants["momentum"] * state[0] + rate * gradient
+        return weight - velocity, [velocity]
+    if name == "rms_prop":
+        mean = constants["rho"] * state[0] + (1 - constants["rho"]) * gradient**2
+        return weight - rate * gradient / (ops.sqrt(mean) + constants["epsilon"]), [mean]
+    if name == "adadelta":
+        rho, epsilon = constants["rho"], constants["epsilon"]
+        mean = rho * state[0] + (1 - rho) * gradient**2
+        update = gradient * ops.sqrt(state[1] + epsilon) / ops.sqrt(mean + epsilon)
+        return weight - rate * update, [mean, rho * state[1] + (1 - rho) * update**2]
+    if name == "adam" and not constants["decoupled"]:
+        mean = constants["beta1"] * state[0] + (1 - constants["beta1"]) * gradient
+        square = constants["beta2"] * state[1] + (1 - constants["beta2"]) * gradient**2
+        return weight - rate * mean / (ops.sqrt(square) + constants["epsilon"]), [mean, square]
+    raise Unsupported(f"the rule {name}")
+
+
+class KerasNetwork(Network):
+    """All but what depends on the framework: `begin`, `step`, `test` and `weights`."""
+
+    def __init__(self, job):
+        self.job, self.model = job, Net(job)
+        self.model(*self.at_hand(job.blank_batch(1, False))[:1])
+        self.variables = self.model.trainable_variables
+        for variable, value in zip(self.variables, job.initial):
+            variable.assign(value)
+        self.rule, self.multipliers = job.rule(), job.multipliers()
+        if len(self.variables) != len(job.initial):
+            raise Unsupported("a layer with other weights than Keras gives it")
+        count = 2 if self.rule[0] in ("adadelta", "adam") else 1
+        self.initial_states = [[np.zeros_like(value) for _ in range(count)] for value in job.initial]
+        self.begin()
+        self.get_ready()
+
+    def at_hand(self, batch):
+        return batch.inputs, batch.labels, batch.factors, np.asarray((batch.scheduled_rate, batch.learning_rate), "f4")
+
+    def judged(self, logits, labels):
+        """Sum of the losses, and right answers."""
+        settings, classes = self.job.loss, self.job.classes
+        smooth = settings["label_smoothing"]
+        targets = (1 - smooth) * ops.one_hot(labels, classes) + smooth / classes
+        losses = -ops.sum(targets * ops.log_softmax(logits * settings["logits_scale"]))
+        return losses, ops.sum(ops.cast(ops.argmax(logits, -1) == ops.cast(labels, "int32"), "int32"))
+
+    def objective(self, inputs, labels, factors):
+        """What gradients are taken of; logits, sum of the losses, and right answers."""
+        logits = self.model(inputs, factors=factors)
+        total, correct = self.judged(logits, labels)
+        return total if self.job.loss["summed"] else total / labels.shape[0], (logits, total, correct)
+
+    def next(self, weights, gradients, states, rates):
+        together = zip(weights, gradients, states, self.multipliers)
+        pairs = [updated(self.rule, weight, gradient, state, rates, each) for weight, gradient, state, each in together]
+        return [weight for weight, _ in pairs], [state for _, state in pairs]
+
+    def get_ready(self):
+        """Compiles for every size of batch, and forgets what that trained."""
+        for rows in self.job.batch_sizes:
+            self.train([self.job.blank_batch(rows, True)] * 2)
+        for rows in self.job.test_batch_sizes:
+            self.evaluate([self.job.blank_batch(rows, False)])
+        self.begin()
+
+    def train(self, batches):
+        results = [self.step(*self.at_hand(batch), number == len(batches) - 1) for number, batch in enumerate(batches)]
+        losses, correct = zip(*results)
+        return [float(loss) for loss in losses], sum(int(each) for each in correct)
+
+    def evaluate(self, batches):
+        results = [self.test(*self.at_hand(batch)[:2]) for batch in batches]
+        return sum(float(loss) for loss, _ in results), sum(int(each) for _, each in results)
+
+    def gradients(self):
+        return [np.asarray(gradient) for gradient in self.last[0]]
+
+    def logits(self):
+        return np.asarray(self.last[1])

@@ -1,0 +1,195 @@
+"""PyTorch as a back end of Gradmark.
+
+    pip install torch numpy        (or Debian's python3-torch)
+    native-runner --backend wgsl,pytorch --workload keras-mnist-mlp --program 'pytorch=python3 pytorch_program.py'
+
+Layers and optimisers are PyTorch's own, in eager mode; images lie channels last. Only the LSTM is written out, because
+its gates have Keras 2's hard sigmoid. Nothing is read back before the last step of a message.
+"""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from gradmark_program import Network, Unsupported, serve
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+ACTIVATIONS = {"identity": lambda x: x, "relu": torch.relu, "tanh": torch.tanh, "gelu": F.gelu}
+
+
+def lstm(x, kernel, recurrent, bias, units):
+    """The last state of sequences (rows, steps, values)."""
+    state = cell = x.new_zeros(x.shape[0], units)
+    for step in torch.unbind(x @ kernel + bias, 1):
+        gates, values, output = (step + state @ recurrent).split([2 * units, units, units], 1)
+        keep = torch.clamp(0.2 * gates + 0.5, 0, 1)
+        cell = keep[:, units:] * cell + keep[:, :units] * torch.tanh(values)
+        state = torch.clamp(0.2 * output + 0.5, 0, 1) * torch.tanh(cell)
+    return state
+
+
+def convolution(x, kernel, bias, stride, padding, shape, side):
+    """Images are (rows, height, width, channels) here and outside, and PyTorch sees them channels last."""
+    x = x.permute(0, 3, 1, 2)
+    if padding == "same":
+        missing = [max(0, (out - 1) * stride + side - given) for out, given in zip(shape[:2], x.shape[2:])]
+        x = F.pad(x, (missing[1] // 2, missing[1] - missing[1] // 2, missing[0] // 2, missing[0] - missing[0] // 2))
+    zeros = padding["zeros"] if isinstance(padding, dict) else 0
+    return F.conv2d(x, kernel.permute(3, 2, 0, 1), bias, stride, zeros).permute(0, 2, 3, 1)
+
+
+def pool(x, shape, kind, side, stride, padding, rounding, activation):
+    ceil = rounding == "ceil"
+    of = {"kernel_size": side, "stride": stride, "padding": padding, "ceil_mode": ceil}
+    x = x.permute(0, 3, 1, 2)
+    x = F.max_pool2d(x, **of) if kind == "max" else F.avg_pool2d(x, **of, count_include_pad=False)
+    if tuple(x.shape[2:]) != shape[:2]:
+        raise Unsupported("PyTorch leaves out windows that begin beyond the last pixel")
+    return ACTIVATIONS[activation](x.permute(0, 2, 3, 1))
+
+
+def local_response_norm(x, radius, bias, alpha, beta):
+    channels = x.shape[-1]
+    squares = F.pad(x * x, (radius, radius))
+    total = sum(squares[..., shift: shift + channels] for shift in range(2 * radius + 1))
+    return x / (bias + alpha * total) ** beta
+
+
+class PyTorchNetwork(Network):
+    def __init__(self, job):
+        self.job, self.input_side = job, [job.model["input"][side] for side in ("height", "width", "channels")]
+        known = {"conv2d", "dense", "lstm", "embedding", "dropout", "add", "pool", "local_response_norm"}
+        for kind, _, _, _ in job.nodes():
+            if kind not in known:
+                raise Unsupported(f"the layer {kind}")
+        self.begin()
+        for rows in job.batch_sizes:
+            self.train([job.blank_batch(rows, True)] * 2)
+        for rows in job.test_batch_sizes:
+            self.evaluate([job.blank_batch(rows, False)])
+        self.begin()
+
+    def begin(self):
+        self.tensors = [torch.tensor(value, device=DEVICE, requires_grad=True) for value in self.job.initial]
+        self.last = None
+        name, constants = self.job.rule()
+        groups = [
+            {"params": [tensor], "weight_decay": decay, "times": times}
+            for tensor, (times, decay) in zip(self.tensors, self.job.multipliers())
+        ]
+        # Groups that learn alike are one, so that PyTorch updates all their tensors at once.
+        together = {}
+        for group in groups:
+            together.setdefault((group["weight_decay"], group["times"]), dict(group, params=[]))["params"] += group["params"]
+        groups = list(together.values())
+        self.velocities = None
+        if name == "rms_prop":
+            self.rule = torch.optim.RMSprop(groups, 1.0, constants["rho"], constants["epsilon"])
+        elif name == "adadelta":
+            self.rule = torch.optim.Adadelta(groups, 1.0, constants["rho"], constants["epsilon"])
+        elif name == "adam" and not constants["decoupled"]:
+            self.rule = torch.optim.Adam(groups, 1.0, (constants["beta1"], constants["beta2"]), constants["epsilon"])
+        elif name == "sgd":
+            # Caffe's momentum has the rate inside, which matters where the rate changes.
+            self.rule = torch.optim.SGD(groups, 1.0)
+            self.velocities = [torch.zeros_like(tensor) for tensor in self.tensors]
+        else:
+            raise Unsupported(f"the rule {name}")
+        self.updates = 0
+
+    def forward(self, inputs, factors):
+        tensors, factors = iter(self.tensors), iter(factors)
+        values = {-1: inputs.reshape(-1, *self.input_side)}
+        for place, (kind, settings, reads, shape) in enumerate(self.job.nodes()):
+            x, activation = values[reads[0]], ACTIVATIONS[settings.get("activation", "identity")]
+            has_bias = "weights" in settings and settings["weights"]["bias"] is not None
+            if kind == "dropout":
+                factor = next(factors, None)
+                y = x if factor is None else x * factor.reshape(x.shape)
+            elif kind == "conv2d":
+                kernel, bias = next(tensors), next(tensors) if has_bias else None
+                y = activation(convolution(x, kernel, bias, settings["stride"], settings["padding"], shape, settings["side"]))
+            elif kind == "dense":
+                kernel, bias = next(tensors), next(tensors) if has_bias else None
+                y = activation(F.linear(x.flatten(1), kernel.t(), bias))
+            elif kind == "lstm":
+                y = lstm(x.flatten(0, 1), next(tensors), next(tensors), next(tensors), settings["units"])
+            elif kind == "embedding":
+                words = x.flatten(1)[:, settings["first"]: settings["first"] + settings["count"]]
+                y = F.embedding(words.long(), next(tensors))
+            elif kind == "add":
+                y = activation(x + values[reads[1]])
+            elif kind == "pool":
+                y = pool(x, shape, **settings)
+            else:
+                y = local_response_norm(x, **settings)
+            values[place] = y.reshape(-1, *shape)
+        return y.flatten(1)
+
+    def judged(self, batch, factors):
+        """Logits, sum of the losses, and right answers."""
+        inputs, labels = torch.tensor(batch.inputs, device=DEVICE), torch.tensor(batch.labels, device=DEVICE).long()
+        logits = self.forward(inputs, [torch.tensor(factor, device=DEVICE) for factor in factors])
+        loss = self.job.loss
+        scaled = logits * loss["logits_scale"] if loss["logits_scale"] != 1 else logits
+        total = F.cross_entropy(scaled, labels, reduction="sum", label_smoothing=loss["label_smoothing"])
+        return logits, total, (logits.argmax(1) == labels).sum()
+
+    def step(self, batch):
+        self.rule.zero_grad(set_to_none=True)
+        logits, total, correct = self.judged(batch, batch.factors)
+        rows = len(batch.labels)
+        (total if self.job.loss["summed"] else total / rows).backward()
+        self.updates += 1
+        for group in self.rule.param_groups:
+            group["lr"] = group["times"] * batch.scheduled_rate
+            if "betas" in group:
+                # PyTorch adds epsilon to the corrected root, and the definition to the root as it is.
+                epsilon = self.job.rule()[1]["epsilon"]
+                group["eps"] = epsilon / (1 - group["betas"][1] ** self.updates) ** 0.5
+        if self.velocities is None:
+            self.rule.step()
+        else:
+            self.descend(batch.scheduled_rate)
+        self.last = logits
+        return total.detach() / rows, correct
+
+    @torch.no_grad()
+    def descend(self, rate):
+        momentum = self.job.rule()[1]["momentum"]
+        for tensor, velocity, (times, decay) in zip(self.tensors, self.velocities, self.job.multipliers()):
+            gradient = tensor.grad.add(tensor, alpha=decay) if decay else tensor.grad
+            velocity.mul_(momentum).add_(gradient, alpha=rate * times)
+            tensor.sub_(velocity)
+
+    def train(self, batches):
+        losses, correct = zip(*[self.step(batch) for batch in batches])
+        return torch.stack(losses).tolist(), int(torch.stack(correct).sum())
+
+    @torch.no_grad()
+    def evaluate(self, batches):
+        results = [self.judged(batch, [])[1:] for batch in batches]
+        return float(sum(total for total, _ in results)), int(sum(correct for _, correct in results))
+
+    def weights(self):
+        return [tensor.detach().cpu().numpy() for tensor in self.tensors]
+
+    def gradients(self):
+        return [tensor.grad.cpu().numpy() for tensor in self.tensors]
+
+    def logits(self):
+        return self.last.detach().cpu().numpy()
+
+
+def main():
+    name = torch.cuda.get_device_name() if DEVICE.type == "cuda" else "cpu"
+    kind = "discrete" if DEVICE.type == "cuda" else "cpu"
+    version = f"PyTorch {torch.__version__}"
+    serve(
+        {"framework": "PyTorch", "version": version, "device": name, "device_kind": kind},
+        lambda job: (PyTorchNetwork(job), [f"framework: {version}", "mode: eager"]),
+    )
+
+
+if __name__ == "__main__":
+    main()

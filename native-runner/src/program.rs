@@ -1,0 +1,232 @@
+//! An external program as a back end: started here, and spoken to over its standard input and output
+//! (`docs/EXTERNAL.md`).
+
+mod frame;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, BufWriter, Read};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::rc::Rc;
+use std::str::FromStr;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use engine::backends::external::{self, ExternalBackend, Message};
+use engine::{Backend, EngineError};
+use results::Precision;
+
+/// Lines of standard error that are kept, to be shown when the program fails.
+const LAST_LINES: usize = 12;
+/// A program that is no longer needed may take so long to end by itself.
+const TIME_TO_END: Duration = Duration::from_secs(3);
+
+/// `NAME=COMMAND`, as it is typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedProgram {
+    /// Kept until this process ends, as the names of our own back ends are.
+    pub(crate) name: &'static str,
+    words: Vec<String>,
+}
+
+impl FromStr for NamedProgram {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let example = "as in `pytorch=python3 pytorch_backend.py`";
+        let (name, command) = text.split_once('=').ok_or_else(|| format!("it must be NAME=COMMAND, {example}"))?;
+        let name = external::checked_name(name.trim())?;
+        let words = shlex::split(command).ok_or_else(|| format!("a quotation in {command:?} does not end"))?;
+        if words.is_empty() {
+            return Err(format!("the command is missing, {example}"));
+        }
+        Ok(Self { name: name.leak(), words })
+    }
+}
+
+/// Starts the program and asks it who it is.
+///
+/// # Errors
+/// A command that cannot be started, and a program that does not speak the protocol.
+pub(crate) fn open(
+    program: &NamedProgram,
+    precision: Precision,
+    timeout_seconds: f64,
+) -> Result<Box<dyn Backend>, EngineError> {
+    let running = Rc::new(Running::start(program, Duration::from_secs_f64(timeout_seconds))?);
+    let backend = pollster::block_on(ExternalBackend::meet(program.name, running, precision))?;
+    Ok(Box::new(backend))
+}
+
+/// A program that was started.
+struct Running {
+    name: &'static str,
+    child: RefCell<Child>,
+    /// Closed to tell the program that it is no longer needed.
+    input: RefCell<Option<BufWriter<ChildStdin>>>,
+    answers: Receiver<Result<Message, String>>,
+    timeout: Duration,
+    last_lines: Arc<Mutex<VecDeque<String>>>,
+}
+
+impl Running {
+    fn start(program: &NamedProgram, timeout: Duration) -> Result<Self, EngineError> {
+        let (command, arguments) = program.words.split_first().expect("a command has at least one word");
+        let mut started = Command::new(command);
+        started.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Ctrl-C is ours: what was measured until then is kept, and then the program ends.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut started, 0);
+        let mut child = started.spawn().map_err(|source| EngineError::ProgramFailed {
+            program: program.name.to_owned(),
+            message: format!("{command} cannot be started: {source}"),
+        })?;
+        let input = child.stdin.take().expect("it was asked for");
+        let (output, errors) = (child.stdout.take().expect("it was asked for"), child.stderr.take());
+        let (send, answers) = mpsc::channel();
+        thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            loop {
+                let message = frame::read(&mut output);
+                let ends = message.is_err();
+                if send.send(message).is_err() || ends {
+                    return;
+                }
+            }
+        });
+        let last_lines = Arc::<Mutex<VecDeque<String>>>::default();
+        if let Some(errors) = errors {
+            let lines = Arc::clone(&last_lines);
+            thread::spawn(move || keep_last_lines(errors, &lines));
+        }
+        let input = RefCell::new(Some(BufWriter::new(input)));
+        Ok(Self { name: program.name, child: RefCell::new(child), input, answers, timeout, last_lines })
+    }
+
+    fn write(&self, message: &Message) -> Result<(), String> {
+        match self.input.borrow_mut().as_mut() {
+            Some(input) => frame::write(input, message).map_err(|error| format!("it reads no more: {error}")),
+            None => Err("it was told to end".to_owned()),
+        }
+    }
+
+    /// What went wrong, with how the program ended and the last that it wrote.
+    fn failed(&self, message: &str) -> EngineError {
+        let ended = self.ends_within(Duration::from_millis(500));
+        let how = ended.map(|status| format!("; it ended with {status}")).unwrap_or_default();
+        let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = if lines.is_empty() {
+            String::new()
+        } else {
+            format!("; its last words:\n{}", lines.iter().cloned().collect::<Vec<_>>().join("\n"))
+        };
+        EngineError::ProgramFailed { program: self.name.to_owned(), message: format!("{message}{how}{said}") }
+    }
+
+    fn ends_within(&self, time: Duration) -> Option<ExitStatus> {
+        let begin = Instant::now();
+        loop {
+            match self.child.borrow_mut().try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if begin.elapsed() < time => thread::sleep(Duration::from_millis(10)),
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+}
+
+#[async_trait(?Send)]
+impl external::Program for Running {
+    async fn ask(&self, message: Message) -> Result<Message, EngineError> {
+        self.write(&message).map_err(|error| self.failed(&error))?;
+        match self.answers.recv_timeout(self.timeout) {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(self.failed(&error)),
+            Err(RecvTimeoutError::Timeout) => {
+                let seconds = self.timeout.as_secs_f64();
+                Err(self.failed(&format!("it has not answered for {seconds} s; --program-timeout gives it longer")))
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(self.failed("it has ended")),
+        }
+    }
+
+    fn tell(&self, message: Message) {
+        // One that has ended forgets by itself.
+        drop(self.write(&message));
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        if self.ends_within(TIME_TO_END).is_none() {
+            let mut child = self.child.borrow_mut();
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+fn keep_last_lines(errors: impl Read, lines: &Mutex<VecDeque<String>>) {
+    for line in BufReader::new(errors).lines().map_while(Result::ok) {
+        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.push_back(line.chars().filter(|letter| !letter.is_control()).take(200).collect());
+        if lines.len() > LAST_LINES {
+            lines.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_a_name_and_a_command_with_quotations() {
+        let program: NamedProgram = "keras-jax=env KERAS_BACKEND=jax python3 'my programs/keras.py'".parse().unwrap();
+        assert_eq!(program.name, "keras-jax");
+        assert_eq!(program.words, ["env", "KERAS_BACKEND=jax", "python3", "my programs/keras.py"]);
+    }
+
+    #[test]
+    fn what_is_no_program_is_refused_with_an_example() {
+        for (text, part) in [
+            ("python3 pytorch.py", "NAME=COMMAND"),
+            ("Pytorch=python3", "lower-case"),
+            ("wgsl=python3", "our own"),
+            ("pytorch=", "missing"),
+            ("pytorch=python3 'x", "does not end"),
+        ] {
+            let error = text.parse::<NamedProgram>().unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_started_is_named() {
+        let program = "pytorch=/nowhere/python".parse().unwrap();
+        let error = open(&program, Precision::F32, 1.0).err().unwrap().to_string();
+        assert!(error.contains("pytorch") && error.contains("/nowhere/python cannot be started"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_last_words_of_a_program_that_ends_are_shown() {
+        let program = "pytorch=sh -c 'echo no module named torch >&2; exit 3'".parse().unwrap();
+        let error = open(&program, Precision::F32, 10.0).err().unwrap().to_string();
+        assert!(error.contains("no module named torch") && error.contains('3'), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_says_nothing_is_given_up() {
+        let program = "pytorch=sleep 60".parse().unwrap();
+        let begin = Instant::now();
+        let error = open(&program, Precision::F32, 0.2).err().unwrap().to_string();
+        assert!(error.contains("has not answered for 0.2 s"), "{error}");
+        assert!(begin.elapsed() < Duration::from_secs(30));
+    }
+}

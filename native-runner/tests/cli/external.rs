@@ -1,0 +1,184 @@
+//! Programs of other frameworks as back ends: PyTorch, and Keras on JAX and on TensorFlow, where Python has them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use serde_json::Value;
+
+use crate::support::{Runner, skipped};
+
+/// A program in `native-runner/programs`, and what Python needs for it.
+struct Ready {
+    name: &'static str,
+    program: &'static str,
+    keras_backend: &'static str,
+    modules: &'static str,
+}
+
+const PROGRAMS: [Ready; 3] = [
+    Ready { name: "pytorch", program: "pytorch_program.py", keras_backend: "", modules: "numpy, torch" },
+    Ready { name: "keras-jax", program: "keras_program.py", keras_backend: "jax", modules: "keras, jax" },
+    Ready {
+        name: "keras-tensorflow",
+        program: "keras_program.py",
+        keras_backend: "tensorflow",
+        modules: "keras, tensorflow",
+    },
+];
+
+/// What small traces cover: dense, convolutional and recurrent layers, three rules, dropout, and Caffe's.
+const TRACES: [&str; 6] = [
+    "keras-mnist-mlp-dropout",
+    "keras-mnist-cnn-small",
+    "keras-mnist-hrnn-small",
+    "keras-cifar10-cnn-small",
+    "caffe-cifar10",
+    "tensorflow-cifar10-small",
+];
+
+impl Ready {
+    /// A Python that has its modules: one of `GRADMARK_PYTHON`, several separated as in `PATH`, or the machine's own.
+    fn python(&self) -> Option<PathBuf> {
+        let named = env::var_os("GRADMARK_PYTHON").unwrap_or_default();
+        let own = ["python3", "/usr/bin/python3"].map(PathBuf::from);
+        let has_modules = |python: &PathBuf| {
+            let mut command = Command::new(python);
+            // JAX and TensorFlow are imported by Keras, which asks for one of them.
+            command.args(["-c", &format!("import {}", self.modules)]).env("KERAS_BACKEND", self.keras_backend);
+            command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+        };
+        env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()).chain(own).find(has_modules)
+    }
+
+    fn option(&self, python: &Path) -> String {
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(self.program);
+        let environment = format!("KERAS_BACKEND={}", self.keras_backend);
+        format!("{}=env '{environment}' '{}' '{}'", self.name, python.display(), program.display())
+    }
+}
+
+fn golden(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../reference/golden/{name}.json"));
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+#[test]
+fn every_framework_reproduces_the_golden_traces() {
+    for of in &PROGRAMS {
+        let Some(python) = of.python() else {
+            skipped("external", &format!("no Python here has {}", of.modules));
+            continue;
+        };
+        for name in TRACES {
+            let golden = golden(name);
+            let dropout = if golden["dropout"].is_null() { "off" } else { "on" };
+            let line = format!(
+                "trace --workload {} --backend {} --seed {} --batch-size {} --steps {} --dropout {dropout}",
+                golden["workload"].as_str().unwrap(),
+                of.name,
+                golden["seed"],
+                golden["batch_size"],
+                golden["steps"]
+            );
+            let runner = Runner::new(&line).arg("--program").arg(of.option(&python));
+            let trace: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
+            let worst = worst_share(&golden, &trace);
+            println!("{name} on {}: {:.3} of what is allowed, at {}", of.name, worst.0, worst.1);
+            assert!(worst.0 <= 1.0, "{name} on {}: {} is off by {:.2} of what is allowed", of.name, worst.1, worst.0);
+        }
+    }
+}
+
+/// The largest difference from a golden trace, as a share of its tolerance, and where it is.
+fn worst_share(golden: &Value, trace: &Value) -> (f64, String) {
+    let mut worst = (0.0, String::new());
+    let mut hold = |what: String, found: &[f64], expected: &[f64], tolerances: &dyn Fn(usize) -> f64| {
+        assert_eq!(found.len(), expected.len(), "{what}");
+        for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
+            let share = (found - expected).abs() / tolerances(place);
+            if !(share <= worst.0) {
+                worst = (share, format!("{what} {place}: {found} instead of {expected}"));
+            }
+        }
+    };
+    for (list, golden_list, tolerance) in [
+        ("losses", "losses_f64", "loss_rel"),
+        ("grad_norms", "grad_norms", "grad_norm_rel"),
+        ("first_update_norms", "first_update_norms", "first_update_norm_rel"),
+        ("final_norms", "final_norms", "final_norm_rel"),
+    ] {
+        let (expected, tolerances) = (numbers(&golden[golden_list]), numbers(&golden["tolerance"][tolerance]));
+        let allowed = |place: usize| 1e-12 + tolerances[place] * expected[place].abs();
+        hold(list.to_owned(), &numbers(&trace[list]), &expected, &allowed);
+    }
+    let logits_tolerance = golden["tolerance"]["logits_abs"].as_f64().unwrap();
+    for row in 0..trace["logits"].as_array().unwrap().len() {
+        let expected = numbers(&golden["logits"][row]);
+        hold(format!("logits of sample {row}"), &numbers(&trace["logits"][row]), &expected, &|_| logits_tolerance);
+    }
+    worst
+}
+
+#[test]
+fn a_framework_stands_beside_the_others_in_one_table() {
+    let of = &PROGRAMS[0];
+    let Some(python) = of.python() else {
+        return skipped("external", &format!("no Python here has {}", of.modules));
+    };
+    let line = "--backend reference,pytorch --workload keras-mnist-mlp --batch-size 16 --steps 8 --seeds 1 --json -";
+    let runner = Runner::new(line).arg("--program").arg(of.option(&python));
+    let document: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
+    let rows = document["comparisons"][0]["rows"].as_array().unwrap();
+    assert_eq!(
+        rows.iter().map(|row| row["contender"]["backend"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["reference", "pytorch"]
+    );
+    assert!(rows.iter().all(|row| row["outcome"]["kind"] == "completed"), "{rows:?}");
+    let record =
+        &document["records"].as_array().unwrap().iter().find(|of| of["device"]["backend"] == "pytorch").unwrap();
+    let reasons = record["non_standard"].to_string();
+    assert!(reasons.contains("external program pytorch"), "{reasons}");
+    assert_eq!(record["workloads"][0]["correctness"]["passed"], true);
+}
+
+#[test]
+fn what_cannot_be_is_said_before_anything_is_trained() {
+    let cases: [(&[&str], &[&str]); 4] = [
+        (&["--backend", "pytorch"], &["there is no back end named `pytorch`", "--program"]),
+        (&["--backend", "pytorch", "--program", "python3 x.py"], &["NAME=COMMAND"]),
+        (
+            &["--backend", "pytorch", "--program", "pytorch=/nowhere/python3 x.py"],
+            &["`pytorch` failed", "cannot be started"],
+        ),
+        (
+            &["--backend", "pytorch", "--adapter", "discrete", "--program", "pytorch=python3 x.py"],
+            &["the adapter must be left out", "chooses its device itself"],
+        ),
+    ];
+    for (arguments, parts) in cases {
+        let runner = arguments.iter().fold(Runner::new(""), |runner, argument| runner.arg(argument));
+        let finished = runner.run();
+        assert!(finished.status == Some(2) || finished.status == Some(1), "{arguments:?}: {}", finished.stderr);
+        finished.expect_errors(parts);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_last_words_of_a_program_are_shown() {
+    let program = "pytorch=sh -c 'echo ModuleNotFoundError: no module named torch >&2; exit 1'";
+    let runner = Runner::new("--backend pytorch --workload keras-mnist-mlp --steps 1").arg("--program").arg(program);
+    runner.run().expect_status(1).expect_errors(&["`pytorch` failed", "no module named torch"]);
+}
+
+#[test]
+fn what_an_external_program_trained_is_not_uploaded() {
+    let line = "--backend pytorch --upload http://127.0.0.1:9 --yes";
+    let runner = Runner::new(line).arg("--program").arg("pytorch=python3 x.py");
+    runner.run().expect_status(2).expect_errors(&["external program", "--upload"]);
+}
