@@ -13,6 +13,7 @@ mod profile;
 mod remote;
 mod screen;
 mod steps;
+mod study;
 mod support;
 #[cfg(feature = "burn-flex")]
 mod threads;
