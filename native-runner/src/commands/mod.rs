@@ -19,6 +19,7 @@ mod selection;
 mod serve_device;
 mod steps;
 mod steps_table;
+mod study;
 mod submission;
 mod trace;
 mod upload;
@@ -34,5 +35,6 @@ pub(crate) use profile::profile;
 #[cfg(feature = "burn-remote")]
 pub(crate) use serve_device::serve_device;
 pub(crate) use steps::steps;
+pub(crate) use study::study;
 pub(crate) use trace::trace;
 pub(crate) use upload::upload;

@@ -14,6 +14,7 @@ mod profile;
 mod remote;
 mod screen;
 mod steps;
+mod study;
 mod support;
 #[cfg(feature = "burn-flex")]
 mod threads;
