@@ -7,6 +7,7 @@ mod clock;
 mod commands;
 mod data_folder;
 mod device;
+mod export;
 mod failure;
 mod figures;
 mod idempotency_key;
@@ -23,6 +24,7 @@ mod program;
 mod progress;
 mod provenance;
 mod published_data;
+mod records;
 mod report;
 mod screen;
 mod study;
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "wgsl")]
         Some(Command::Profile(arguments)) => commands::profile(&arguments),
         Some(Command::Trace(arguments)) => commands::trace(&arguments),
+        Some(Command::Compare(arguments)) => commands::compare_records(&arguments),
         Some(Command::Upload(arguments)) => commands::upload(&arguments),
         #[cfg(feature = "burn-remote")]
         Some(Command::ServeDevice(arguments)) => commands::serve_device(&arguments),
