@@ -1,5 +1,7 @@
 //! What may be typed. Meaning is given to it in `commands`.
 
+#[cfg(feature = "wgsl")]
+mod doctor;
 mod installation;
 #[cfg(feature = "wgsl")]
 mod kernels;
@@ -21,6 +23,8 @@ use results::Precision;
 use crate::failure::Failure;
 pub(crate) use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
+#[cfg(feature = "wgsl")]
+pub(crate) use doctor::{DoctorArgs, DoctorPart};
 pub(crate) use installation::{CompletionsArgs, FetchDataArgs, Installation, ManualArgs};
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::KernelsArgs;
@@ -44,6 +48,7 @@ Examples:
                                                    two of them from five seeds, each record in a file to upload
   native-runner --upload https://gradmark.example  put the result on a leaderboard, after asking
   native-runner adapters                           list the devices of this machine
+  native-runner doctor                             what is installed, what is wrong, and what to do about it
   native-runner trace --workload keras-mnist-mlp --backend wgsl --seed 4 --batch-size 16 --steps 20
                                                    show that a device computes the right thing
 
@@ -52,7 +57,7 @@ Exit status:
     and the others' figures are there
   2 wrong usage, or no such adapter, back end or workload
   3 diverged or wrong results   4 device lost, out of memory, or too small for a workload (the others'
-    figures are there)   5 upload refused   130 cancelled";
+    figures are there)   5 upload refused   6 `doctor`: a run would not work   130 cancelled";
 
 /// Stands for every back end of this program but the plain reference, which is slow.
 pub(crate) const ALL: &str = "all";
@@ -86,6 +91,9 @@ pub(crate) enum Command {
     Backends(ListArgs),
     /// List the data sets and where they come from
     DataSets(DataSetsArgs),
+    /// Say what is installed, whether it computes rightly, and what to do about what is wrong
+    #[cfg(feature = "wgsl")]
+    Doctor(DoctorArgs),
     /// Measure what the device can do at best, and how near to it the kernels come
     #[cfg(feature = "wgsl")]
     Kernels(KernelsArgs),

@@ -5,6 +5,8 @@ mod compare;
 mod compare_findings;
 mod compare_table;
 mod contenders;
+#[cfg(feature = "wgsl")]
+mod doctor;
 mod fetch_data;
 mod framework;
 mod installation;
@@ -24,6 +26,8 @@ mod trace;
 mod upload;
 
 pub(crate) use benchmark::benchmark;
+#[cfg(feature = "wgsl")]
+pub(crate) use doctor::doctor;
 pub(crate) use fetch_data::fetch_data;
 pub(crate) use installation::{completions, manual};
 #[cfg(feature = "wgsl")]

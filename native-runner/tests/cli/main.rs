@@ -4,6 +4,7 @@ mod agreement;
 mod bad_input;
 mod benchmark;
 mod compare;
+mod doctor;
 mod installation;
 mod kernels;
 mod leaderboard;
