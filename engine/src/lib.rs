@@ -45,7 +45,9 @@ pub use model::{
 };
 pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};
-pub use train::{Edges, Event, Limit, NoMeter, Registration, ResourceMeter, RunRequest, Stopped, Witness, run};
+pub use train::{
+    Edges, Event, Limit, NoMeter, Registration, ResourceMeter, RunRequest, Stopped, Witness, check_workload, run,
+};
 pub use trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 pub use training::{
     Augmentation, BatchPlan, BatchRange, Batching, EarlyStopping, Edge, Flip, InputRecipe, Loss, Normalization,

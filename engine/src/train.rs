@@ -26,6 +26,7 @@ use crate::error::EngineError;
 use crate::measure::{Observer, Peaks, Phase};
 use crate::trainer::{Backend, Preparation, TrainingJob};
 use crate::workload::{SuiteDefinition, Training, Workload, random_order};
+pub use check::check_workload;
 pub use event::Event;
 use learning::Learning;
 pub use meter::{NoMeter, ResourceMeter};

@@ -1,6 +1,8 @@
 //! What may be typed. Meaning is given to it in `commands`.
 
 mod compare_records;
+#[cfg(feature = "wgsl")]
+mod doctor;
 mod installation;
 #[cfg(feature = "wgsl")]
 mod kernels;
@@ -24,6 +26,8 @@ use crate::failure::Failure;
 pub(crate) use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
 pub(crate) use compare_records::CompareRecordsArgs;
+#[cfg(feature = "wgsl")]
+pub(crate) use doctor::{DoctorArgs, DoctorPart};
 pub(crate) use installation::{CompletionsArgs, FetchDataArgs, Installation, ManualArgs};
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::KernelsArgs;
@@ -51,6 +55,7 @@ Examples:
   native-runner study gtdl-batch-size --scale 0.01 a published study, a hundredth as long
   native-runner compare --baseline base head --fail-if-slower 5%
                                                    is the second folder of records slower than the first?
+  native-runner doctor                             what is installed, what is wrong, and what to do about it
   native-runner trace --workload keras-mnist-mlp --backend wgsl --seed 4 --batch-size 16 --steps 20
                                                    show that a device computes the right thing
 
@@ -59,7 +64,8 @@ Exit status:
     and the others' figures are there
   2 wrong usage, or no such adapter, back end or workload
   3 diverged or wrong results   4 device lost, out of memory, or too small for a workload (the others'
-    figures are there)   5 upload refused   6 a regression (compare)   130 cancelled";
+    figures are there)   5 upload refused   6 a regression (compare)   7 `doctor`: a run would not work
+  130 cancelled";
 
 /// Stands for every back end of this program but the plain reference, which is slow.
 pub(crate) const ALL: &str = "all";
@@ -93,6 +99,9 @@ pub(crate) enum Command {
     Backends(ListArgs),
     /// List the data sets and where they come from
     DataSets(DataSetsArgs),
+    /// Say what is installed, whether it computes rightly, and what to do about what is wrong
+    #[cfg(feature = "wgsl")]
+    Doctor(DoctorArgs),
     /// Measure what the device can do at best, and how near to it the kernels come
     #[cfg(feature = "wgsl")]
     Kernels(KernelsArgs),

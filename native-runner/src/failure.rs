@@ -40,6 +40,9 @@ pub(crate) enum Failure {
     /// A candidate is slower than was allowed, or cannot train what its baseline could.
     #[error("{0}")]
     Regression(String),
+    /// The doctor's report is there, and says that a run would not work.
+    #[error("{0}")]
+    NothingTrains(String),
     #[error("cancelled; what was measured until then is above{}", if *kept { " and in the JSON" } else { "" })]
     Cancelled { kept: bool },
     /// Something long was cancelled that can be gone on with.
@@ -66,7 +69,25 @@ impl Failure {
             Self::WrongResults(_) => 3,
             Self::Upload { .. } => 5,
             Self::Regression(_) => 6,
+            Self::NothingTrains(_) => 7,
             Self::Cancelled { .. } | Self::Stopped { .. } => 130,
+        }
+    }
+
+    /// Whether something is wrong with devices or drivers, which the doctor looks at.
+    pub(crate) fn is_for_the_doctor(&self) -> bool {
+        match self {
+            Self::Engine(error) => matches!(
+                error,
+                EngineError::NoAdapter { .. }
+                    | EngineError::DeviceRefused { .. }
+                    | EngineError::DeviceLost { .. }
+                    | EngineError::NoAnswer { .. }
+                    | EngineError::WorkDropped { .. }
+                    | EngineError::Panicked { .. }
+            ),
+            Self::NotTrained { cause: FailureCause::DeviceRefused, .. } => true,
+            _ => false,
         }
     }
 
@@ -122,6 +143,17 @@ mod tests {
         ] {
             assert_eq!(Failure::from(error).exit_code(), 4);
         }
+    }
+
+    #[test]
+    fn who_has_no_adapter_is_sent_to_the_doctor_and_who_has_no_workload_is_not() {
+        let no_adapter = EngineError::NoAdapter { asked: "any".to_owned(), found: Vec::new() };
+        assert!(Failure::from(no_adapter).is_for_the_doctor());
+        let unknown = EngineError::UnknownWorkload { name: "x".to_owned(), known: Vec::new() };
+        assert!(!Failure::from(unknown).is_for_the_doctor());
+        // It has just been there.
+        let nothing = Failure::NothingTrains("no".to_owned());
+        assert_eq!((nothing.is_for_the_doctor(), nothing.exit_code()), (false, 7));
     }
 
     #[test]

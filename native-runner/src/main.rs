@@ -7,6 +7,8 @@ mod clock;
 mod commands;
 mod data_folder;
 mod device;
+#[cfg(feature = "wgsl")]
+mod doctor;
 mod export;
 mod failure;
 mod figures;
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
         Some(Command::Backends(arguments)) => commands::backends(&arguments),
         Some(Command::DataSets(arguments)) => commands::data_sets(&arguments),
         #[cfg(feature = "wgsl")]
+        Some(Command::Doctor(arguments)) => commands::doctor(&arguments),
+        #[cfg(feature = "wgsl")]
         Some(Command::Kernels(arguments)) => commands::kernels(&arguments),
         Some(Command::Steps(arguments)) => commands::steps(&arguments),
         Some(Command::Study(arguments)) => commands::study(&arguments),
@@ -81,5 +85,12 @@ fn report(failure: &Failure) {
     for (first, line) in iter::once(format!("{label} ")).chain(iter::repeat(String::new())).zip(text.lines()) {
         // With standard error gone as well, the exit status is all that is left to say it with.
         drop(screen.prose(&first, line, 0));
+    }
+    if failure.is_for_the_doctor() {
+        drop(screen.prose(
+            "",
+            "`native-runner doctor` says what is installed, what is wrong with it, and what to do.",
+            0,
+        ));
     }
 }

@@ -1,67 +1,126 @@
-//! What this process takes from the machine while it trains.
+//! What a run takes from the machine while it trains.
 
+mod gpu;
+mod io_wait;
+mod nvml;
+mod rapl;
+mod sensors;
+mod sysfs_gpu;
+mod thinning;
+
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use engine::ResourceMeter;
-use results::Resources;
+use engine::backends::BURN_REMOTE;
+use engine::{Backend, ResourceMeter};
+use results::{ResourceSample, Resources};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-/// Memory is looked at so often, on a thread of its own, so that long windows are sampled inside too. One look reads
-/// one small file: too little to show in a figure.
+use io_wait::MachineTime;
+use sensors::Sensors;
+use thinning::Thinning;
+
+/// The machine is looked at so often, on a thread of its own, so that long windows are sampled inside too. One look reads a
+/// few small files, and asks NVIDIA's library where there is one: too little to show in a figure.
 const SAMPLING_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Processor time and resident memory of this process.
-#[derive(Default)]
-pub(crate) struct ProcessMeter {
+/// Processor time and resident memory of this process, and what the machine tells of the device that trains.
+pub(crate) struct MachineMeter {
+    /// Where the system's files are.
+    root: PathBuf,
+    sensors: Sensors,
     running: Option<Running>,
 }
 
 struct Running {
     start: Instant,
     processor: Option<ProcessorTime>,
+    machine: Option<MachineTime>,
     /// Dropped to end the thread.
     stop: Sender<()>,
-    thread: JoinHandle<Vec<u64>>,
+    thread: JoinHandle<Watched>,
 }
 
-impl ResourceMeter for ProcessMeter {
+/// What the thread saw.
+struct Watched {
+    memory: Vec<u64>,
+    samples: Vec<ResourceSample>,
+    /// Handed back for the next workload.
+    sensors: Sensors,
+}
+
+impl MachineMeter {
+    /// Of a run on this back end. The system is asked for its sensors here, before anything is timed; of a device that is
+    /// elsewhere it has none.
+    pub(crate) fn of(backend: &dyn Backend) -> Self {
+        let root = PathBuf::from("/");
+        let is_here = backend.name() != BURN_REMOTE;
+        let sensors = if is_here { Sensors::of(backend.adapter(), &root) } else { Sensors::default() };
+        Self { root, sensors, running: None }
+    }
+}
+
+impl ResourceMeter for MachineMeter {
     fn start(&mut self) {
         let (stop, stopped) = mpsc::channel();
+        let start = Instant::now();
+        let mut sensors = std::mem::take(&mut self.sensors);
         let thread = thread::spawn(move || {
             let mut system = System::new().ok();
-            let mut samples = Vec::new();
+            let mut memory = Vec::new();
+            let mut samples = Thinning::new(Resources::MOST_SAMPLES);
+            sensors.begin();
             loop {
-                samples.extend(system.as_mut().and_then(resident_bytes));
+                memory.extend(system.as_mut().and_then(resident_bytes));
+                samples.add(sensors.sample(start.elapsed().as_secs_f64()));
                 if stopped.recv_timeout(SAMPLING_INTERVAL) != Err(RecvTimeoutError::Timeout) {
-                    samples.extend(system.as_mut().and_then(resident_bytes));
-                    return samples;
+                    memory.extend(system.as_mut().and_then(resident_bytes));
+                    samples.end(sensors.sample(start.elapsed().as_secs_f64()));
+                    return Watched { memory, samples: samples.kept(), sensors };
                 }
             }
         });
-        self.running = Some(Running { start: Instant::now(), processor: ProcessorTime::now(), stop, thread });
+        let (processor, machine) = (ProcessorTime::now(), MachineTime::now(&self.root));
+        self.running = Some(Running { start, processor, machine, stop, thread });
     }
 
     /// The thread samples by itself.
     fn sample(&mut self) {}
 
     fn finish(&mut self) -> Resources {
-        let Some(Running { start, processor, stop, thread }) = self.running.take() else { return Resources::default() };
+        let Some(Running { start, processor, machine, stop, thread }) = self.running.take() else {
+            return Resources::default();
+        };
         let wall_seconds = start.elapsed().as_secs_f64();
         let used = processor.zip(ProcessorTime::now());
+        let waited = machine.zip(MachineTime::now(&self.root));
         drop(stop);
-        let memory = thread.join().unwrap_or_default();
         let percent = |part: fn(&ProcessorTime) -> f64| {
             used.as_ref().map(|(before, after)| 100.0 * (part(after) - part(before)) / wall_seconds)
         };
-        Resources {
+        let mut resources = Resources {
             cpu_user_percent: percent(|time| time.user_seconds),
             cpu_system_percent: percent(|time| time.system_seconds),
-            resident_memory_average_bytes: memory.iter().sum::<u64>().checked_div(memory.len() as u64),
-            resident_memory_maximum_bytes: memory.iter().copied().max(),
+            machine_io_wait_percent: waited.and_then(|(before, after)| after.waited_percent_since(&before)),
+            ..Resources::default()
+        };
+        // A thread that panicked takes its sensors along, and everything that it saw.
+        if let Ok(Watched { memory, samples, sensors }) = thread.join() {
+            resources.resident_memory_average_bytes = memory.iter().sum::<u64>().checked_div(memory.len() as u64);
+            resources.resident_memory_maximum_bytes = memory.iter().copied().max();
+            resources.energy_source = sensors.energy_source(&samples);
+            // Moments at which nothing was told are no samples.
+            resources.samples = samples.into_iter().filter(tells_something).collect();
+            self.sensors = sensors;
         }
+        resources
     }
+}
+
+fn tells_something(sample: &ResourceSample) -> bool {
+    *sample != ResourceSample { seconds: sample.seconds, ..ResourceSample::default() }
 }
 
 /// Resident memory of this process; absent where the platform does not tell.
@@ -99,9 +158,13 @@ impl ProcessorTime {
 mod tests {
     use super::*;
 
+    fn without_sensors() -> MachineMeter {
+        MachineMeter { root: PathBuf::from("/"), sensors: Sensors::default(), running: None }
+    }
+
     #[test]
     fn a_busy_core_shows_as_about_a_hundred_percent_and_memory_in_use_shows() {
-        let mut meter = ProcessMeter::default();
+        let mut meter = without_sensors();
         meter.start();
         let held = vec![1_u8; 64 << 20];
         let start = Instant::now();
@@ -119,10 +182,32 @@ mod tests {
             let percent = found.cpu_user_percent.unwrap() + found.cpu_system_percent.unwrap();
             assert!((5.0..3200.0).contains(&percent), "{percent}");
         }
+        assert_eq!((found.energy_source, found.samples), (None, Vec::new()));
     }
 
     #[test]
     fn a_meter_that_was_not_started_has_nothing_to_say() {
-        assert_eq!(ProcessMeter::default().finish(), Resources::default());
+        assert_eq!(without_sensors().finish(), Resources::default());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn sensors_serve_one_workload_after_the_other_from_zero() {
+        let root = tempfile::tempdir().unwrap();
+        rapl::tests::package(root.path(), 0, "package-0", 5_000_000);
+        let mut meter = MachineMeter {
+            root: root.path().to_owned(),
+            sensors: Sensors::of_the_processor(root.path()),
+            running: None,
+        };
+        for _ in 0..2 {
+            meter.start();
+            thread::sleep(Duration::from_millis(50));
+            let found = meter.finish();
+            assert_eq!(found.samples.first().and_then(|sample| sample.processor_energy_joules), Some(0.0));
+            assert!(found.samples.windows(2).all(|pair| pair[0].seconds < pair[1].seconds), "{found:?}");
+            assert_eq!(found.energy_source, Some(results::EnergySource::ProcessorCounter));
+            assert_eq!(found.machine_io_wait_percent, None, "this tree has no /proc/stat");
+        }
     }
 }

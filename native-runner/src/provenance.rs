@@ -23,7 +23,7 @@ pub(crate) fn provenance() -> Provenance {
     }
 }
 
-fn operating_system() -> &'static str {
+pub(crate) fn operating_system() -> &'static str {
     match std::env::consts::OS {
         "linux" => "Linux",
         "windows" => "Windows",

@@ -1,7 +1,9 @@
 //! The end of a run as a person reads it: figures, warnings, verdict.
 
+mod resources;
+
 use console::Style;
-use results::{ColdStart, Correctness, FailureCause, METRICS, Outcome, RunRecord, WorkloadRecord, obstacle};
+use results::{ColdStart, Correctness, FailureCause, Outcome, RunRecord, WorkloadRecord, metrics_of, obstacle};
 
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -24,6 +26,10 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     let title = screen.paint(Style::new().bold(), "Cold start");
     for start in starts {
         screen.prose(&format!("{title}  "), &start, 12)?;
+    }
+    let title = screen.paint(Style::new().bold(), "Resources");
+    for used in record.workloads.iter().filter_map(resources::in_words) {
+        screen.prose(&format!("{title}   "), &used, 12)?;
     }
     if !record.warnings.is_empty() {
         Screen::Error.line("")?;
@@ -77,19 +83,20 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
             let difference = found.map_or_else(String::new, |found| format!(" ({found})"));
             Some(format!(
                 "{workload}: this back end does not compute what the reference computes{difference}, so nothing was \
-                 timed; a newer GPU driver may help"
+                 timed; a newer GPU driver may help, and `native-runner doctor` looks at it"
             ))
         }
     }
 }
 
 fn figures(record: &RunRecord) -> Table {
+    let metrics = metrics_of(record.workloads.iter().map(|workload| &workload.summary));
     let column = |workload: &WorkloadRecord| Column {
         name: workload.workload.clone(),
-        cells: METRICS.iter().map(|metric| metric.text_of(&workload.summary)).collect(),
+        cells: metrics.iter().map(|metric| metric.text_of(&workload.summary)).collect(),
     };
     Table {
-        titles: METRICS.iter().map(|metric| metric.title.to_owned()).collect(),
+        titles: metrics.iter().map(|metric| metric.title.to_owned()).collect(),
         columns: record.workloads.iter().map(column).collect(),
     }
 }

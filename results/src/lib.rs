@@ -19,6 +19,7 @@ pub mod comparison;
 mod correctness;
 pub mod csv;
 mod device;
+mod energy;
 pub mod environment;
 pub mod estimate;
 mod metric;
@@ -28,6 +29,7 @@ mod phase;
 mod provenance;
 mod record;
 pub mod regression;
+mod resources;
 pub mod software;
 pub mod statistics;
 pub mod summary;
@@ -37,12 +39,13 @@ pub use calendar::Date;
 pub use checkpoint::{Checkpoint, Stretch, measured_sha256, weights_bytes, weights_sha256};
 pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
 pub use device::{Adapter, Device, DeviceKind, Precision};
-pub use metric::{Better, METRICS, Metric, Unit, metric};
+pub use metric::{Better, METRICS, Metric, Unit, metric, metrics_of};
 pub use obstacle::{Obstacle, obstacle};
 pub use phase::Phase;
 pub use provenance::{BROWSERS, Client, ClientKind, Provenance, SYSTEMS, UNKNOWN, VENDORS};
 pub use record::{
-    ColdStart, CurvePoint, Epoch, Evaluation, FailureCause, OLDEST_SCHEMA_VERSION, Outcome, PeakSample, Resources,
-    RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
+    ColdStart, CurvePoint, Epoch, Evaluation, FailureCause, OLDEST_SCHEMA_VERSION, Outcome, PeakSample, RunRecord,
+    SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
+pub use resources::{EnergySource, ResourceSample, Resources};
 pub use warning::Warning;

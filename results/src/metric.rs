@@ -11,6 +11,9 @@ pub enum Unit {
     Seconds,
     /// A share from 0 to 1, shown in percent.
     Share,
+    Joules,
+    /// Samples per second for each watt, which is samples for each joule.
+    SamplesPerJoule,
     /// A number without a unit.
     One,
 }
@@ -43,6 +46,8 @@ impl Metric {
             Unit::FlopsPerSecond => format!("{}FLOP/s", scaled(value)),
             Unit::Seconds => seconds(value),
             Unit::Share => format!("{:.2} %", value * 100.0),
+            Unit::Joules => joules(value),
+            Unit::SamplesPerJoule => format!("{} samples/J", scaled(value)),
             Unit::One => significant(value),
         }
     }
@@ -51,6 +56,14 @@ impl Metric {
     pub fn text_of(&self, summary: &Summary) -> String {
         (self.value)(summary).map_or_else(|| "–".to_owned(), |value| self.text(value))
     }
+}
+
+/// The figures that a table of these summaries shows: those of energy, which few machines tell, only where one has them.
+pub fn metrics_of<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<&'static Metric> {
+    let summaries: Vec<&Summary> = summaries.into_iter().collect();
+    let is_of_energy = |metric: &Metric| matches!(metric.unit, Unit::Joules | Unit::SamplesPerJoule);
+    let is_there = |metric: &Metric| summaries.iter().any(|summary| (metric.value)(summary).is_some());
+    METRICS.iter().filter(|metric| !is_of_energy(metric) || is_there(metric)).collect()
 }
 
 /// Every figure, in the order in which tables show them.
@@ -144,6 +157,30 @@ pub const METRICS: &[Metric] = &[
         description: "Worst over best counted window; at 97 % and above the run is called sustained.",
         value: |s| s.sustained_ratio,
     },
+    Metric {
+        id: "joules_per_epoch",
+        title: "Energy per epoch",
+        unit: Unit::Joules,
+        better: Better::Lower,
+        description: "Energy that the device used in timed training, for as many samples as the training set has.",
+        value: |s| s.joules_per_epoch,
+    },
+    Metric {
+        id: "joules_per_sample",
+        title: "Energy per sample",
+        unit: Unit::Joules,
+        better: Better::Lower,
+        description: "Energy that the device used in timed training, for each sample.",
+        value: |s| s.joules_per_sample,
+    },
+    Metric {
+        id: "samples_per_joule",
+        title: "Throughput per watt",
+        unit: Unit::SamplesPerJoule,
+        better: Better::Higher,
+        description: "Training samples per second for each watt that the device used: samples for each joule.",
+        value: |s| s.samples_per_joule,
+    },
 ];
 
 /// The metric with this id.
@@ -174,6 +211,18 @@ fn significant(value: f64) -> String {
         3
     };
     format!("{value:.decimals$}")
+}
+
+fn joules(value: f64) -> String {
+    if value < 1e-3 {
+        format!("{} µJ", significant(value * 1e6))
+    } else if value < 1.0 {
+        format!("{} mJ", significant(value * 1e3))
+    } else if value < 1e4 {
+        format!("{} J", significant(value))
+    } else {
+        format!("{}J", scaled(value))
+    }
 }
 
 fn seconds(value: f64) -> String {
@@ -208,6 +257,18 @@ mod tests {
         assert_eq!(text("step_seconds_p50", 0.000_31), "310.0 µs");
         assert_eq!(text("seconds_per_epoch", 39.871), "39.87 s");
         assert_eq!(text("flops_per_second", 12_345_678_901.0), "12.35 GFLOP/s");
+        assert_eq!(text("joules_per_sample", 0.001_234_5), "1.234 mJ");
+        assert_eq!(text("joules_per_epoch", 345.6), "345.6 J");
+        assert_eq!(text("joules_per_epoch", 12_345.0), "12.35 kJ");
+        assert_eq!(text("samples_per_joule", 81.25), "81.25 samples/J");
+    }
+
+    #[test]
+    fn energy_stands_in_a_table_where_one_of_its_columns_has_it() {
+        let has_energy = |summaries: &[Summary]| metrics_of(summaries).iter().any(|of| of.unit == Unit::Joules);
+        let told = Summary { joules_per_sample: Some(1.0), ..Summary::default() };
+        assert!(!has_energy(&[Summary::default()]) && has_energy(&[Summary::default(), told]));
+        assert_eq!(metrics_of(&[Summary::default()]).len(), METRICS.len() - 3);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Checkpoint, Correctness, Device, Precision, Provenance, Stretch, Warning};
+use crate::{Checkpoint, Correctness, Device, Precision, Provenance, Resources, Stretch, Warning};
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 /// Records of layouts from here on can still be read: what came later is absent from them.
 pub const OLDEST_SCHEMA_VERSION: u32 = 2;
 
@@ -107,6 +107,16 @@ pub struct Summary {
     pub seconds_to_target: Option<f64>,
     /// Worst over best counted window.
     pub sustained_ratio: Option<f64>,
+    /// Energy of the device that trains, of timed training alone. This and what follows from it is absent from records of
+    /// layouts before 5, and where nobody tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joules_per_sample: Option<f64>,
+    /// That of a pass over the training set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joules_per_epoch: Option<f64>,
+    /// Samples per second for each watt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples_per_joule: Option<f64>,
     /// Whether there were enough windows and they agreed.
     pub stable: bool,
     pub measured_windows: u32,
@@ -302,15 +312,4 @@ pub struct WeightSample {
     /// Row-major position in the tensor.
     pub index: u32,
     pub value: f32,
-}
-
-/// Use of the machine while training; what a platform does not offer is absent, never zero.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Resources {
-    /// Processor time of this process in user mode over wall time; 100 is one core.
-    pub cpu_user_percent: Option<f64>,
-    pub cpu_system_percent: Option<f64>,
-    pub resident_memory_average_bytes: Option<u64>,
-    pub resident_memory_maximum_bytes: Option<u64>,
 }

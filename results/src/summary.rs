@@ -1,5 +1,6 @@
 //! Figures of one workload, computed from its raw samples and from nothing else.
 
+use crate::energy;
 use crate::record::{PeakSample, Summary, Window, WorkloadRecord};
 use crate::statistics::{median, median_interval, quantile};
 
@@ -74,11 +75,20 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
         test_loss: last.map(|e| e.loss),
         seconds_to_target: record.target.and_then(|t| t.reached_seconds),
         sustained_ratio: quantile(&rates, 0.0).zip(quantile(&rates, 1.0)).map(|(worst, best)| worst / best),
+        joules_per_sample: None,
+        joules_per_epoch: None,
+        samples_per_joule: None,
         stable: false,
         measured_windows: u32::try_from(counted.len()).unwrap_or(u32::MAX),
         steps: record.windows.iter().map(|w| u64::from(w.steps)).sum(),
         samples: record.windows.iter().map(|w| w.samples).sum(),
     };
+    if let Some(joules) = energy::of_timed_training(record).filter(|_| summary.samples > 0) {
+        let per_sample = joules / summary.samples as f64;
+        summary.joules_per_sample = Some(per_sample);
+        summary.joules_per_epoch = Some(per_sample * f64::from(record.settings.training_samples));
+        summary.samples_per_joule = Some(1.0 / per_sample);
+    }
     summary.stable =
         rates.len() >= MINIMUM_WINDOWS && summary.relative_half_width().is_some_and(|h| h <= STABLE_HALF_WIDTH);
     summary

@@ -5,9 +5,9 @@ use proptest::option;
 use proptest::prelude::*;
 use results::{
     Adapter, Checkpoint, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind,
-    Disagreement, Epoch, Evaluation, FailureCause, Outcome, PeakSample, Phase, Precision, Provenance, Resources,
-    RunRecord, SCHEMA_VERSION, Settings, Stretch, Suite, Target, Warning, WeightSample, WholeBatch, Window,
-    WorkloadRecord, summary,
+    Disagreement, EnergySource, Epoch, Evaluation, FailureCause, Outcome, PeakSample, Phase, Precision, Provenance,
+    ResourceSample, Resources, RunRecord, SCHEMA_VERSION, Settings, Stretch, Suite, Target, Warning, WeightSample,
+    WholeBatch, Window, WorkloadRecord, summary,
 };
 
 /// Every finite number, the subnormal and the negative zero among them.
@@ -127,12 +127,30 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn resources()(
+        memory in option::of(any::<u64>()), percent in option::of(number()), which in option::of(0..3usize),
+        samples in vec((number(), option::of(number()), option::of(any::<u64>()), option::of(number())), 0..4),
+    ) -> Resources {
+        let sources = [EnergySource::GpuCounter, EnergySource::GpuPower, EnergySource::ProcessorCounter];
+        let sample = |(seconds, gpu, gpu_memory_bytes, processor_energy_joules)| ResourceSample {
+            seconds, gpu_memory_bytes, processor_energy_joules, gpu_busy_percent: gpu, gpu_power_watts: gpu,
+            gpu_energy_joules: gpu, gpu_clock_hertz: gpu, gpu_temperature_celsius: gpu,
+        };
+        Resources {
+            resident_memory_average_bytes: memory, cpu_user_percent: percent, machine_io_wait_percent: percent,
+            energy_source: which.map(|which| sources[which]), samples: samples.into_iter().map(sample).collect(),
+            ..Resources::default()
+        }
+    }
+}
+
+prop_compose! {
     fn workload()(
         workload in text(), settings in settings(), outcome in outcome(), correctness in option::of(correctness()),
         cold in option::of(number()), first_losses in vec(single(), 0..5),
         (curve, evaluations, epochs, windows, peaks, weight_samples) in curves(),
         target in option::of((number(), option::of(number()), option::of(any::<u64>()))),
-        memory in option::of(any::<u64>()), (timeline, checkpoints) in proof(),
+        resources in resources(), (timeline, checkpoints) in proof(),
     ) -> WorkloadRecord {
         let mut record = WorkloadRecord {
             workload, settings, outcome, correctness, first_losses, curve, evaluations, epochs, windows, peaks,
@@ -140,9 +158,7 @@ prop_compose! {
             target: target.map(|(accuracy, reached_seconds, reached_step)| {
                 Target { accuracy, reached_seconds, reached_step }
             }),
-            resources: Resources {
-                resident_memory_average_bytes: memory, cpu_user_percent: cold, ..Resources::default()
-            },
+            resources,
             summary: results::Summary::default(),
         };
         // A figure that overflows cannot be written; the server refuses such a record.

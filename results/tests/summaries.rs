@@ -2,8 +2,8 @@
 
 use results::summary::{counted_windows, has_learned, summarise};
 use results::{
-    ColdStart, Epoch, Evaluation, Outcome, PeakSample, Precision, Resources, Settings, Summary, Target, Window,
-    WorkloadRecord,
+    ColdStart, EnergySource, Epoch, Evaluation, Outcome, PeakSample, Phase, Precision, ResourceSample, Resources,
+    Settings, Stretch, Summary, Target, Window, WorkloadRecord,
 };
 
 fn workload(windows: Vec<Window>) -> WorkloadRecord {
@@ -153,4 +153,50 @@ fn thousands_of_windows_have_an_interval_too() {
     let (low, high) = (summary.samples_per_second_low.unwrap(), summary.samples_per_second_high.unwrap());
     assert!(low <= 1049.5 && 1049.5 <= high && high - low < 10.0, "{low} to {high}");
     assert!(summary.stable);
+}
+
+/// Ten samples, half a second apart, of a GPU that draws `watts` at each moment.
+fn sampled(watts: fn(f64) -> f64) -> Resources {
+    let sample = |place: u32| {
+        let seconds = f64::from(place) / 2.0;
+        ResourceSample { seconds, gpu_power_watts: Some(watts(seconds)), ..ResourceSample::default() }
+    };
+    Resources {
+        energy_source: Some(EnergySource::GpuPower),
+        samples: (0..10).map(sample).collect(),
+        ..Resources::default()
+    }
+}
+
+#[test]
+fn energy_is_that_of_timed_training_alone() {
+    let stretch = |phase, seconds| Stretch { phase, seconds };
+    let record = WorkloadRecord {
+        resources: sampled(|seconds| if seconds < 2.0 { 100.0 } else { 500.0 }),
+        timeline: vec![
+            stretch(Phase::LoadingData, 7.0),
+            stretch(Phase::Checking, 3.0),
+            // Samples count from here.
+            stretch(Phase::Training, 1.0),
+            stretch(Phase::MeasuringPeak, 1.5),
+            stretch(Phase::Measuring, 1.0),
+        ],
+        ..workload(vec![window(1000, 1.0), window(1000, 1.0)])
+    };
+    let summary = summarise(&record);
+    // A second at 100 W, and one at 500 W, for 2,000 samples.
+    assert_eq!(summary.joules_per_sample, Some(600.0 / 2000.0));
+    assert_eq!(summary.joules_per_epoch, Some(300.0));
+    assert_eq!(summary.samples_per_joule, Some(1.0 / 0.3));
+}
+
+#[test]
+fn without_samples_or_phases_there_is_no_energy() {
+    let windows = || vec![window(1000, 1.0)];
+    let without_phases = WorkloadRecord { resources: sampled(|_| 100.0), ..workload(windows()) };
+    let timeline = vec![Stretch { phase: Phase::Training, seconds: 1.0 }];
+    let without_samples = WorkloadRecord { timeline, ..workload(windows()) };
+    for record in [without_phases, without_samples] {
+        assert_eq!(summarise(&record).joules_per_sample, None);
+    }
 }

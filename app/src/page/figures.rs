@@ -1,7 +1,7 @@
 //! The figures of a record: the large ones, and the table of all.
 
 use leptos::prelude::*;
-use results::{METRICS, Metric, Outcome, RunRecord, WorkloadRecord, metric};
+use results::{Metric, Outcome, RunRecord, WorkloadRecord, metric, metrics_of};
 
 use crate::text;
 
@@ -48,7 +48,7 @@ fn Large(id: &'static str, workload: WorkloadRecord) -> impl IntoView {
 #[component]
 pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
     let titles: Vec<String> = record.workloads.iter().map(|w| text::workload_title(&w.workload)).collect();
-    let rows = METRICS.iter().map(|metric| {
+    let rows = metrics_of(record.workloads.iter().map(|w| &w.summary)).into_iter().map(|metric| {
         let cells = record.workloads.iter().map(|workload| view! { <Cell metric workload=workload.clone() /> });
         view! {
             <tr data-metric=metric.id>

@@ -1,5 +1,7 @@
 //! Whether a back end computes what the plain loops of the reference do.
 
+use std::sync::Arc;
+
 use results::{Correctness, Precision};
 
 mod first_steps;
@@ -8,7 +10,9 @@ pub(crate) use first_steps::FirstSteps;
 
 use super::whole_batch::against_parts;
 use crate::backends::reference::ReferenceBackend;
+use crate::data::DataSet;
 use crate::error::EngineError;
+use crate::steps;
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::{BatchPlan, Optimizer, WeightAverage};
 use crate::workload::Workload;
@@ -25,6 +29,21 @@ const ROUNDINGS_OF_A_STAGE: f64 = 3.0;
 const CALM_RATE: f64 = 0.05;
 /// What a leaderboard accepts as a tolerance; more would compare nothing.
 const WIDEST_TOLERANCE: f64 = 0.1;
+
+/// Holds the first steps of a workload on `backend` to those of the reference, as a run does before it times anything, and
+/// times nothing.
+///
+/// # Errors
+/// Whatever the device refuses.
+pub async fn check_workload(
+    workload: &Workload,
+    seed: u32,
+    data: Arc<DataSet>,
+    backend: &dyn Backend,
+) -> Result<Correctness, EngineError> {
+    let job = steps::job(workload, workload.batch_size, seed, data)?;
+    against_reference(workload, &job, backend).await
+}
 
 /// Trains a few steps on `backend` and on the reference and compares what they do: the losses, the gradient of each tensor
 /// in the first step, what the steps change of each, and a test before and after them. That is on the batches that will be

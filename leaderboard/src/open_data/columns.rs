@@ -174,6 +174,12 @@ pub(super) const COLUMNS: &[Column] = &[
     of("measured_windows", "windows that count", Whole(|_, workload| workload.summary.measured_windows.into())),
     of("steps", "steps that were trained", Whole(|_, workload| workload.summary.steps)),
     in_unit("samples", "samples", "samples that were trained on", Whole(|_, workload| workload.summary.samples)),
+    in_unit(
+        "joules_per_sample",
+        "J",
+        "energy of the device in timed training, where it tells",
+        OptionalNumber(|_, workload| workload.summary.joules_per_sample),
+    ),
 ];
 
 fn outcome(outcome: &Outcome) -> &'static str {

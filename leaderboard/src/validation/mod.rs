@@ -10,6 +10,7 @@ mod bounds;
 mod checkpoints;
 mod correctness;
 mod plausibility;
+mod resources;
 mod run;
 mod speed_up;
 mod summary;

@@ -42,7 +42,7 @@ fn agree(a: Option<f64>, b: Option<f64>) -> bool {
 }
 
 /// Every figure by its name; the pattern has no rest, so that a new field cannot be forgotten.
-fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 14] {
+fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 17] {
     let &Summary {
         samples_per_second,
         samples_per_second_low,
@@ -58,6 +58,9 @@ fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 14] {
         test_loss,
         seconds_to_target,
         sustained_ratio,
+        joules_per_sample,
+        joules_per_epoch,
+        samples_per_joule,
         stable: _,
         measured_windows: _,
         steps: _,
@@ -78,5 +81,8 @@ fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 14] {
         ("test_loss", test_loss),
         ("seconds_to_target", seconds_to_target),
         ("sustained_ratio", sustained_ratio),
+        ("joules_per_sample", joules_per_sample),
+        ("joules_per_epoch", joules_per_epoch),
+        ("samples_per_joule", samples_per_joule),
     ]
 }

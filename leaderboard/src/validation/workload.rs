@@ -1,24 +1,22 @@
-//! One workload: settings, cold start, evidence, resources. Its training is in `training`.
+//! One workload: settings, cold start, evidence. Its training is in `training`, its use of the machine in `resources`.
 
-use results::{ColdStart, Outcome, Resources, Settings, WorkloadRecord};
+use results::{ColdStart, Outcome, Settings, WorkloadRecord};
 
 use super::bounds::{Checked, FieldPath};
 use super::run::LONGEST_SECONDS;
-use super::{correctness, training};
+use super::{correctness, resources, training};
 
 const LARGEST_BATCH: u64 = 65_536;
 const LARGEST_SET: u64 = 100_000_000;
 const MOST_PARAMETERS: u64 = 1_000_000_000_000;
 const MOST_FLOPS_PER_SAMPLE: u64 = 1_000_000_000_000_000;
 /// A pebibyte: no machine's memory is larger.
-const MOST_BYTES: u64 = 1 << 50;
+pub(super) const MOST_BYTES: u64 = 1 << 50;
 const LARGEST_LEARNING_RATE: f64 = 1000.0;
 const VARIANTS: usize = 256;
 const VARIANT: usize = 200;
 const FIRST_LOSSES: usize = 1000;
 const WEIGHT_SAMPLES: usize = 4096;
-/// One process on the largest machine there is.
-const MOST_CPU_PERCENT: f64 = 65_536.0 * 100.0;
 
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     check_settings(&path.field("settings"), &record.settings)?;
@@ -27,7 +25,7 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     correctness::check(path, record)?;
     training::check(path, record)?;
     check_evidence(path, record)?;
-    check_resources(&path.field("resources"), &record.resources)
+    resources::check(&path.field("resources"), &record.resources)
 }
 
 fn check_outcome(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
@@ -102,16 +100,4 @@ fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
         weights.item(i).field("value").finite(f64::from(sample.value))?;
     }
     Ok(())
-}
-
-fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Checked {
-    path.field("cpu_user_percent").optional_number(resources.cpu_user_percent, 0.0..=MOST_CPU_PERCENT)?;
-    path.field("cpu_system_percent").optional_number(resources.cpu_system_percent, 0.0..=MOST_CPU_PERCENT)?;
-    let (average, maximum) = (resources.resident_memory_average_bytes, resources.resident_memory_maximum_bytes);
-    path.field("resident_memory_average_bytes").whole(average.unwrap_or(0), 0..=MOST_BYTES)?;
-    path.field("resident_memory_maximum_bytes").whole(maximum.unwrap_or(0), 0..=MOST_BYTES)?;
-    path.field("resident_memory_average_bytes").holds(
-        average.zip(maximum).is_none_or(|(average, maximum)| average <= maximum),
-        "The average is larger than the maximum.",
-    )
 }

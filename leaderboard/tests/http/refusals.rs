@@ -134,6 +134,13 @@ fn raw_samples_that_contradict_each_other_are_refused() {
         ("peaks/0/copied_bytes_per_second", json!(-1.0), "out_of_range", "peaks[0].copied_bytes_per_second"),
         ("cold_start/compiling_seconds", json!(-0.1), "out_of_range", "cold_start.compiling_seconds"),
         ("resources/cpu_user_percent", json!(-1), "out_of_range", "resources.cpu_user_percent"),
+        ("resources/machine_io_wait_percent", json!(-1), "out_of_range", "resources.machine_io_wait_percent"),
+        ("resources/samples/1/seconds", json!(0.25), "not_increasing", "resources.samples[1].seconds"),
+        ("resources/samples/0/gpu_busy_percent", json!(101), "out_of_range", "resources.samples[0].gpu_busy_percent"),
+        ("resources/samples/0/gpu_power_watts", json!(-1), "out_of_range", "resources.samples[0].gpu_power_watts"),
+        ("resources/samples/1/gpu_energy_joules", json!(1), "inconsistent", "resources.samples[1].gpu_energy_joules"),
+        ("resources/samples/1/gpu_clock_hertz", json!(1e13), "out_of_range", "resources.samples[1].gpu_clock_hertz"),
+        ("resources/samples", json!(vec![json!({ "seconds": 1.0 }); 129]), "too_many", "resources.samples"),
         (
             "resources/resident_memory_average_bytes",
             json!(130_000_000),

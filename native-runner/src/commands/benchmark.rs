@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::interrupt::{self, Interrupt};
 use crate::json_output::to_json;
 use crate::leaderboard::LeaderboardWitness;
-use crate::meter::ProcessMeter;
+use crate::meter::MachineMeter;
 use crate::progress::RunProgress;
 use crate::provenance::provenance;
 use crate::report;
@@ -179,7 +179,7 @@ fn run(
     witness: Option<&mut dyn Witness>,
 ) -> Result<RunRecord, Stopped> {
     let mut progress = RunProgress::new(interrupt.clone());
-    let mut meter = ProcessMeter::default();
+    let mut meter = MachineMeter::of(backend);
     // Each by itself, so that the witness is borrowed for no longer than the rest.
     let witness = witness.map(|witness| witness as &mut dyn Witness);
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };

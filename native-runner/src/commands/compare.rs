@@ -23,7 +23,7 @@ use crate::device::describe;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::json_output::{cannot_write, to_json};
-use crate::meter::ProcessMeter;
+use crate::meter::MachineMeter;
 use crate::progress::RunProgress;
 use crate::provenance::provenance;
 use crate::screen::Screen;
@@ -196,7 +196,7 @@ impl Contest<'_> {
             }
             let (before, count) = (place * schedule.count(), self.workloads.len() * schedule.count());
             progress.begin_part(before + schedule.number() - 1, count, format!("on {contender}, seed {seed}"));
-            let mut meter = ProcessMeter::default();
+            let mut meter = MachineMeter::of(backend);
             let mut edges = Edges { data, observer: progress, clock, meter: &mut meter, witness: None };
             match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
                 Ok(record) => match not_trained(&record) {

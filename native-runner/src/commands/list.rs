@@ -45,7 +45,8 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     }
     if adapters.is_empty() {
         let advice = "This machine offers no adapter to this program. Is a GPU driver with Vulkan, Metal or DX12 \
-                      installed? `--backend reference` trains on the processor, slowly.";
+                      installed? `native-runner doctor` says what is there and what is missing. `--backend reference` \
+                      trains on the processor, slowly.";
         return SCREEN.prose("", advice, 0);
     }
     for (index, adapter) in adapters.iter().enumerate() {

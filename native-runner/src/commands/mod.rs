@@ -6,6 +6,8 @@ mod compare_findings;
 mod compare_records;
 mod compare_table;
 mod contenders;
+#[cfg(feature = "wgsl")]
+mod doctor;
 mod fetch_data;
 mod framework;
 mod installation;
@@ -27,6 +29,8 @@ mod upload;
 
 pub(crate) use benchmark::benchmark;
 pub(crate) use compare_records::compare_records;
+#[cfg(feature = "wgsl")]
+pub(crate) use doctor::doctor;
 pub(crate) use fetch_data::fetch_data;
 pub(crate) use installation::{completions, manual};
 #[cfg(feature = "wgsl")]

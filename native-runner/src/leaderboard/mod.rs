@@ -4,14 +4,14 @@ mod address;
 mod error;
 mod witness;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use engine::Registration;
 use results::api::{
     AcceptedRun, CheckpointAnswer, ErrorBody, IDEMPOTENCY_KEY, StartRun, StartedRun, TellCheckpoint, Verdict,
 };
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use ureq::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use ureq::{Agent, Body};
 
@@ -23,6 +23,24 @@ pub(crate) use witness::LeaderboardWitness;
 
 /// No answer of a leaderboard comes near this; anything longer is something else.
 const LONGEST_ANSWER_BYTES: u64 = 1 << 20;
+
+/// What a leaderboard says of itself.
+pub(crate) struct About {
+    pub(crate) version: String,
+    /// By its clock, in whole seconds.
+    pub(crate) time: Option<SystemTime>,
+}
+
+/// As much of the description of its calls as names the program.
+#[derive(Deserialize)]
+struct OpenApi {
+    info: OpenApiInfo,
+}
+
+#[derive(Deserialize)]
+struct OpenApiInfo {
+    version: String,
+}
 
 /// One leaderboard, and how long to wait for it.
 pub(crate) struct Leaderboard {
@@ -52,6 +70,20 @@ impl Leaderboard {
 
     pub(crate) fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// What it says of itself.
+    ///
+    /// # Errors
+    /// No leaderboard answers there, or it refuses.
+    pub(crate) fn about(&self) -> Result<About, LeaderboardError> {
+        let answer = self.agent.get(self.address.join("/api/v1/openapi.json")).call();
+        let mut response = answer.map_err(|error| self.no_answer(error))?;
+        let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
+        let time = date.and_then(|date| httpdate::parse_http_date(date).ok());
+        let text = self.text_of(&mut response)?;
+        let document: OpenApi = self.read_answer(&response, &text)?;
+        Ok(About { version: clean(&document.info.version), time })
     }
 
     /// Registers a run before it starts.

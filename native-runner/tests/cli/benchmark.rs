@@ -13,7 +13,7 @@ fn a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again() {
         "{adapter} --workload keras-mnist-mlp --steps 4 --batch-size 16 --seed 7 --json result.json --name Mine"
     );
     let finished = Runner::new(&line).run().expect_status(0);
-    for metric in results::METRICS {
+    for metric in results::metrics_of(&[results::Summary::default()]) {
         assert!(finished.stdout.contains(metric.title), "{} is missing in:\n{}", metric.title, finished.stdout);
     }
     let json = fs::read_to_string(finished.folder.path().join("result.json")).unwrap();
@@ -32,6 +32,7 @@ fn a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again() {
     assert!(verdict.contains("Mine"), "{verdict}");
     let shown = one_line(&finished.stdout);
     assert!(shown.contains("Cold start keras-mnist-mlp: data ") && shown.contains("· first step "), "{shown}");
+    assert!(shown.contains("Resources keras-mnist-mlp: ") && shown.contains("· memory "), "{shown}");
     assert!(shown.contains("wgsl") && shown.contains("not ranked: "), "{shown}");
     for warning in &record.warnings {
         let text = one_line(&warning.to_string());

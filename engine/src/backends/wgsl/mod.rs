@@ -43,7 +43,7 @@ use trainer::WgslTrainer;
 /// The word that chooses this back end.
 pub const NAME: &str = super::list::WGSL;
 
-pub use device::adapters::{Features, adapters, features};
+pub use device::adapters::{Details, Features, Identity, Limits, adapters, details, features};
 
 /// A device with our kernels.
 pub struct WgslBackend {

@@ -60,6 +60,17 @@ fn a_batch_that_is_not_too_large_is_compared_with_the_reference_itself() {
 }
 
 #[test]
+fn a_workload_is_checked_by_itself_in_the_batches_of_its_recipe() {
+    let workload = crate::workload("keras-mnist-mlp").unwrap();
+    let data = job(&workload, SMALL).data;
+    for (fault, passes) in [(Fault::None, true), (Fault::LossTooLarge, false)] {
+        let backend = Faulty::new(fault, 0);
+        let found = pollster::block_on(check_workload(&workload, 1, Arc::clone(&data), &backend)).unwrap();
+        assert_eq!((found.batch_size, found.passed), (workload.batch_size, passes), "{fault:?}");
+    }
+}
+
+#[test]
 fn whatever_is_wrong_with_first_losses_is_found() {
     for fault in [Fault::LossTooLarge, Fault::LossNotANumber, Fault::LossMissing] {
         let found = checked(SMALL, &Faulty::new(fault, 0));

@@ -4,8 +4,8 @@ use engine::{SUITES, Standard, SuiteDefinition};
 use results::api::StartedRun;
 use results::{
     Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
-    Evaluation, Outcome, PeakSample, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite,
-    Summary, Target, Warning, WeightSample, Window, WorkloadRecord, summary,
+    Evaluation, Outcome, PeakSample, Precision, Provenance, ResourceSample, Resources, RunRecord, SCHEMA_VERSION,
+    Settings, Suite, Summary, Target, Warning, WeightSample, Window, WorkloadRecord, summary,
 };
 
 pub(crate) const ENGINE_VERSION: &str = "0.1.0";
@@ -164,12 +164,26 @@ fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
             cpu_system_percent: None,
             resident_memory_average_bytes: Some(100_000_000),
             resident_memory_maximum_bytes: Some(120_000_000),
+            machine_io_wait_percent: Some(0.5),
+            samples: [0.5, 1.0].map(resource_sample).into(),
+            ..Resources::default()
         },
         summary: Summary::default(),
     };
     reach(&mut record);
     count_samples_of(suite, &mut record, seed);
     record
+}
+
+fn resource_sample(seconds: f64) -> ResourceSample {
+    ResourceSample {
+        seconds,
+        gpu_busy_percent: Some(98.0),
+        gpu_power_watts: Some(100.0),
+        gpu_energy_joules: Some(100.0 * seconds),
+        gpu_clock_hertz: Some(1.5e9),
+        ..ResourceSample::default()
+    }
 }
 
 /// Makes the target's moment that of the first look at the test set that sees its accuracy.

@@ -2,7 +2,7 @@
 
 use results::software::program_of;
 use results::{Adapter, DeviceKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use shaders::Matrices;
 
 #[cfg(target_arch = "wasm32")]
@@ -17,7 +17,7 @@ pub async fn adapters() -> Vec<Adapter> {
 }
 
 /// What an adapter has beyond what every WebGPU device has, as far as the kernels use it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Features {
     /// Whether it computes in f16.
     pub f16: bool,
@@ -33,6 +33,79 @@ pub struct Features {
 /// Those of the adapters of this machine, in the order of their indices.
 pub async fn features() -> Vec<Features> {
     enumerate().await.unwrap_or_default().iter().map(Features::of).collect()
+}
+
+/// Everything that an adapter says of itself before it is opened, as far as training depends on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Details {
+    pub adapter: Adapter,
+    pub identity: Identity,
+    pub features: Features,
+    pub limits: Limits,
+}
+
+/// How the system knows an adapter, so that it can be found there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Number of its maker on the PCI bus, or one beyond those numbers for what is on none; 0 where the platform gives none.
+    pub vendor: u32,
+    /// The maker's number of the model.
+    pub device: u32,
+    /// Its place, such as `0000:01:00.0`, where the driver tells.
+    pub pci_bus_id: Option<String>,
+}
+
+/// What an adapter allows at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    pub buffer_bytes: u64,
+    /// The part of a buffer that a kernel sees.
+    pub binding_bytes: u64,
+    /// Of one kernel.
+    pub storage_buffers: u32,
+    pub workgroup_invocations: u32,
+    pub workgroup_memory_bytes: u32,
+}
+
+impl Limits {
+    /// What every device of WebGPU grants. Kernels ask for no more, except of the two sizes of buffers.
+    pub fn needed() -> Self {
+        Self::of(&wgpu::Limits::default())
+    }
+
+    fn of(limits: &wgpu::Limits) -> Self {
+        Self {
+            buffer_bytes: limits.max_buffer_size,
+            binding_bytes: limits.max_storage_buffer_binding_size,
+            storage_buffers: limits.max_storage_buffers_per_shader_stage,
+            workgroup_invocations: limits.max_compute_invocations_per_workgroup,
+            workgroup_memory_bytes: limits.max_compute_workgroup_storage_size,
+        }
+    }
+}
+
+/// The adapters of this machine with all that they say of themselves, in the order of their indices.
+pub async fn details() -> Vec<Details> {
+    enumerate().await.unwrap_or_default().iter().map(Details::of).collect()
+}
+
+impl Details {
+    fn of(adapter: &wgpu::Adapter) -> Self {
+        let info = adapter.get_info();
+        Self {
+            adapter: describe(&info),
+            identity: Identity::of(&info),
+            features: Features::of(adapter),
+            limits: Limits::of(&adapter.limits()),
+        }
+    }
+}
+
+impl Identity {
+    fn of(info: &wgpu::AdapterInfo) -> Self {
+        let pci_bus_id = Some(info.device_pci_bus_id.clone()).filter(|id| !id.is_empty());
+        Self { vendor: info.vendor, device: info.device, pci_bus_id }
+    }
 }
 
 impl Features {

@@ -1,0 +1,162 @@
+//! What the doctor says to a person and to a program.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, FakeServer, Finished, Runner, any_adapter, one_line, paths};
+
+fn document(text: &str) -> Value {
+    serde_json::from_str(text).expect("there is one document")
+}
+
+fn findings<'a>(report: &'a Value, name: &str) -> Vec<&'a Value> {
+    let sections = report["sections"].as_array().unwrap().iter();
+    let all = sections.flat_map(|section| section["findings"].as_array().unwrap());
+    all.filter(|finding| finding["name"] == name).collect()
+}
+
+/// A doctor that computes nothing, with its document on standard output.
+fn quick(arguments: &str) -> Runner {
+    Runner::new(&format!("doctor --quick --json - {arguments}"))
+}
+
+#[test]
+fn a_back_end_that_computes_rightly_makes_a_run_that_works() {
+    let Some(adapter) = any_adapter("a_back_end_that_computes_rightly_makes_a_run_that_works") else { return };
+    let finished = Runner::new(&format!("doctor {adapter} --json report.json")).run().expect_status(0);
+    for part in ["Program", "System", "Adapters and drivers", "Data", "Correctness", "Verdict", "A run works here"] {
+        assert!(finished.stdout.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
+    }
+    let report = document(&fs::read_to_string(finished.folder.path().join("report.json")).unwrap());
+    assert_eq!((&report["schema_version"], &report["engine_version"]), (&json!(1), &json!(env!("CARGO_PKG_VERSION"))));
+    let trace = findings(&report, "trace")[0];
+    assert_eq!((&trace["severity"], &trace["details"]["backend"]), (&json!("fine"), &json!("wgsl")), "{trace}");
+    assert_eq!(trace["details"]["workload"], "caffe-mnist");
+    let losses = trace["details"]["correctness"]["losses"].as_array().unwrap();
+    assert!(losses.iter().all(|loss| loss.as_f64().is_some_and(|loss| loss > 0.0)), "{trace}");
+    assert!(
+        findings(&report, "adapter").iter().all(|found| found["details"]["adapter"]["limits"]["buffer_bytes"].is_u64())
+    );
+    let mnist =
+        findings(&report, "data_set").into_iter().find(|found| found["details"]["data_set"] == "mnist").unwrap();
+    assert_eq!(mnist["severity"], "fine", "{mnist}");
+    let verdict = &report["verdict"];
+    assert_eq!((&verdict["trains"], &verdict["tried"]), (&json!(true), &json!(true)), "{verdict}");
+    assert!(verdict["command"].as_str().is_some_and(|command| command.starts_with("native-runner")), "{verdict}");
+}
+
+#[test]
+fn every_finding_says_how_much_it_matters_and_problems_what_to_do() {
+    let finished = quick("--adapter").arg("no such gpu").run().expect_status(7);
+    let report = document(&finished.stdout);
+    let sections = report["sections"].as_array().unwrap();
+    assert!(!sections.is_empty());
+    for finding in sections.iter().flat_map(|section| section["findings"].as_array().unwrap()) {
+        let severity = finding["severity"].as_str().unwrap();
+        assert!(["fine", "note", "warning", "problem"].contains(&severity), "{finding}");
+        assert!(finding["sentence"].as_str().is_some_and(|sentence| sentence.ends_with('.')), "{finding}");
+        assert!(severity != "problem" || finding["advice"].is_string(), "{finding}");
+    }
+    assert_eq!(report["verdict"]["tried"], true, "{}", report["verdict"]);
+    // What is for people goes where the document does not.
+    finished.expect_errors(&["Adapters and drivers", "no adapter fits `no such gpu`", "Nothing can be trained"]);
+}
+
+#[test]
+fn a_doctor_that_only_looks_does_not_say_that_anything_works() {
+    if any_adapter("a_doctor_that_only_looks_does_not_say_that_anything_works").is_none() {
+        return;
+    }
+    let report = document(&quick("").run().expect_status(0).stdout);
+    assert_eq!((&report["verdict"]["trains"], &report["verdict"]["tried"]), (&json!(true), &json!(false)));
+    assert_eq!(findings(&report, "traces").len(), 1);
+}
+
+#[test]
+fn a_chosen_folder_without_data_is_told_how_to_fetch_it() {
+    let empty = tempfile::tempdir().unwrap();
+    let finished = Runner::new("doctor --quick --data").arg(empty.path()).run().expect_status(7);
+    let command = format!("native-runner fetch-data mnist --data {}", empty.path().display());
+    assert!(one_line(&finished.stdout).contains(&command), "{}", finished.stdout);
+}
+
+/// The loader is told of a driver that is not there, so that there is no adapter at all.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_machine_without_adapters_is_told_why() {
+    let finished =
+        Runner::new("doctor --backend wgsl").env("VK_DRIVER_FILES", "/no/such/icd.json").run().expect_status(7);
+    let text = one_line(&finished.stdout);
+    for part in [
+        "No driver offers an adapter",
+        "VK_DRIVER_FILES names drivers that are not there: /no/such/icd.json",
+        "there is no back end with a device to compute on",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
+    }
+    // Who meets the error elsewhere is sent here.
+    let run =
+        Runner::new("--backend wgsl --steps 1").env("VK_DRIVER_FILES", "/no/such/icd.json").run().expect_status(2);
+    run.expect_errors(&["no adapter fits", "`native-runner doctor` says"]);
+}
+
+#[test]
+fn a_back_end_that_takes_too_long_is_ended_and_said_to_be_late() {
+    let Some(adapter) = any_adapter("a_back_end_that_takes_too_long_is_ended_and_said_to_be_late") else { return };
+    let finished = Runner::new(&format!("doctor {adapter} --trace-seconds 0.01")).run().expect_status(7);
+    assert!(one_line(&finished.stdout).contains("it had not finished after 0.01 s"), "{}", finished.stdout);
+}
+
+/// Home, user and host of somebody else, in whose home everything is.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_names_no_person_no_machine_and_no_home() {
+    let top = tempfile::tempdir().unwrap();
+    let home = top.path().join("somebody");
+    fs::create_dir(&home).unwrap();
+    let finished = Runner::new("doctor --quick --json report.json")
+        .env("HOME", &home)
+        .env("USER", "somebody")
+        .env("XDG_CACHE_HOME", home.join("cached"))
+        .env("GRADMARK_DATA", home.join("sets"))
+        .run()
+        .expect_status(7);
+    let report = fs::read_to_string(finished.folder.path().join("report.json")).unwrap();
+    for text in [&finished.stdout, &finished.stderr, &report] {
+        assert!(!text.contains("somebody") && !text.contains(&home.display().to_string()), "{text}");
+    }
+    assert!(report.contains("~/cached/gradmark") && report.contains("~/sets"), "{report}");
+    let host = fs::read_to_string(Path::new("/proc/sys/kernel/hostname")).unwrap_or_default();
+    // Names as short as that are parts of words, and those of this machine's system are no secret.
+    if host.trim().len() > 6 {
+        assert!(!report.contains(host.trim()), "{report}");
+    }
+}
+
+#[test]
+fn a_leaderboard_is_asked_for_its_version_and_its_time() {
+    let server = FakeServer::start(|_| {
+        let body = json!({ "openapi": "3.1.0", "info": { "title": "Gradmark leaderboard", "version": "0.0.7" } });
+        Answer::Http(200, &[("date", "Tue, 15 Nov 1994 08:12:31 GMT")], body.to_string())
+    });
+    let finished: Finished = quick("--upload").arg(&server.url).run();
+    let report = document(&finished.stdout);
+    assert_eq!(findings(&report, "leaderboard")[0]["details"]["version"], "0.0.7");
+    let clock = findings(&report, "clock")[0];
+    assert_eq!(clock["severity"], "warning");
+    assert!(clock["details"]["skew_seconds"].as_f64().is_some_and(|seconds| seconds > 1e8), "{clock}");
+    assert_eq!(paths(&server.received()), ["GET /api/v1/openapi.json"]);
+
+    let nobody = document(&quick("--upload http://127.0.0.1:9").run().stdout);
+    let found = findings(&nobody, "leaderboard")[0];
+    assert_eq!((&found["severity"], &found["details"]["reachable"]), (&json!("problem"), &json!(false)), "{found}");
+}
+
+#[test]
+fn a_back_end_that_does_not_exist_is_refused_before_anything_is_looked_at() {
+    let finished = Runner::new("doctor --backend abacus").run().expect_status(2);
+    assert_eq!(finished.stdout, "");
+    finished.expect_errors(&["abacus", "reference"]);
+}
