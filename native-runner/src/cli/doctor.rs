@@ -16,7 +16,7 @@ The report names no user, no host and no home folder, so that it can be pasted i
 computes in a process of its own, which may crash. Without --upload, nothing uses the network.
 
 Exit status:
-  0 a run would work   6 nothing can be trained as it was asked for, or a run would stop at its data
+  0 a run would work   7 nothing can be trained as it was asked for, or a run would stop at its data
   2 wrong usage, or no such back end";
 
 #[derive(Debug, Args)]
