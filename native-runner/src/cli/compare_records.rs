@@ -7,23 +7,24 @@ use crate::json_output::JsonTarget;
 
 const EXAMPLES: &str = "\
 Examples:
-  native-runner compare before.json after.json     two records; each file is a side, and the first is the baseline
+  native-runner compare before.json after.json     two records, of which the first is the baseline
   native-runner compare --baseline base head --fail-if-slower 5%
-                                                   two folders of records, each a side: the spread between runs counts
+                                                   two folders of records, each a side
   native-runner compare head/*.json --baseline base/*.json --fail-if-slower 5%
                                                    the same of files
-  native-runner compare new.json --baseline kept   the newest commit that has kept records of this suite and device
-  native-runner compare new.json --baseline kept --baseline-commit 2694632 --fail-if-slower 3% --fail-if-missing
-                                                   that commit, and everything that it trained must be there
+  native-runner compare new.json --baseline kept   the newest commit that has kept records like it
+  native-runner compare new.json --baseline kept --baseline-commit 2694632 --fail-if-missing
+                                                   that commit, and all that it has must be there
   native-runner compare --baseline base head --format markdown > comment.md
                                                    for a comment under a pull request
 
 Exit status:
-  0 no regression   1 a file cannot be read or written   2 wrong usage, damaged records, or nothing to compare
-  6 a regression: slower than --fail-if-slower allows, with the whole 95 % interval, or a workload that the
-    baseline trained and the candidate could not; with --fail-if-missing also one that it lacks
+  0 no regression   1 a file cannot be read or written   2 wrong usage, damaged records, or
+    nothing to compare
+  6 a regression: slower than --fail-if-slower allows, with the whole 95 % interval; or a workload
+    that the baseline trained and the candidate could not, or lacks with --fail-if-missing
 
-Three to five runs a side, taken in turns, tell most: docs/REGRESSIONS.md has a ready workflow.";
+Three to five runs a side, taken in turns, tell most. docs/REGRESSIONS.md has a ready workflow.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

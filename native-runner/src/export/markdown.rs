@@ -39,7 +39,7 @@ fn section_text(section: &Section) -> String {
 fn table_text(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     // A heading of several lines is one here.
-    let names = table.columns.iter().map(|column| escaped(&column.name.replace('\n', " ")));
+    let names = table.columns.iter().map(|column| escaped(column.name.replace('\n', " ").trim()));
     let mut lines = vec![format!("| | {} |", names.collect::<Vec<_>>().join(" | "))];
     lines.push(format!("|---|{}", "---:|".repeat(table.columns.len())));
     for (index, title) in table.titles.iter().enumerate() {

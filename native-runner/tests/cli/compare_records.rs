@@ -265,6 +265,7 @@ fn what_cannot_be_compared_is_refused_with_the_place_and_what_to_do() {
             2,
             ["nothing can be compared", "keras-mnist-mlp on burn-flex, batches of 16: only the candidate"],
         ),
+        ("--baseline base -- head --fail-if-missing", 2, ["everything is a path", "put --fail-if-missing before it"]),
         ("- -", 2, ["standard input", "once"]),
         ("base head --fail-if-slower 5", 2, ["--fail-if-slower", "such as 5%"]),
         ("base head --baseline-commit main", 2, ["--baseline-commit", "hexadecimal"]),

@@ -10,8 +10,11 @@ const DEVIATIONS: f64 = 1.96;
 
 /// The figure of a side: the geometric mean of its runs'.
 pub(super) fn figure(runs: &[Estimate]) -> Option<f64> {
+    let first = runs.first()?.value;
     let is_positive = runs.iter().all(|run| run.value > 0.0);
-    is_positive.then(|| mean(&logarithms(runs)).map(f64::exp)).flatten()
+    // Beside the first, so that the mean of equal figures is that figure to the last digit.
+    let beside_first: Vec<f64> = runs.iter().map(|run| (run.value / first).ln()).collect();
+    mean(&beside_first).filter(|_| is_positive).map(|mean| first * mean.exp())
 }
 
 /// The figure of `candidate` over that of `baseline`, with its 95 % interval.
@@ -106,7 +109,8 @@ mod tests {
     /// By hand, from logarithms: means ln 100 and ln 90, variances 0.0001 and 0.0004, three runs each.
     #[test]
     fn several_runs_are_compared_as_welch_does() {
-        let side = |middle: f64, deviation: f64| runs(&[-1.0, 0.0, 1.0].map(|step| middle * (deviation * step).exp()));
+        let side =
+            |middle: f64, deviation: f64| runs(&[-1.0_f64, 0.0, 1.0].map(|step| middle * (deviation * step).exp()));
         let found = ratio(&side(100.0, 0.01), &side(90.0, 0.02)).unwrap();
         assert!((found.value - 0.9).abs() < 1e-12);
         // (1e-4/3 + 4e-4/3)² / ((1e-4/3)²/2 + (4e-4/3)²/2) = 25 · 2 / 17 = 2.94: two degrees of freedom, a bound of 4.303.
@@ -127,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_single_run_beside_several_varies_as_they_do() {
-        let several = runs(&[-1.0, 0.0, 1.0].map(|step| 100.0 * (0.01 * step).exp()));
+        let several = runs(&[-1.0_f64, 0.0, 1.0].map(|step| 100.0 * (0.01 * step).exp()));
         let half_width = 4.303 * 0.01 * (1.0_f64 / 3.0 + 1.0).sqrt();
         for found in [ratio(&several, &runs(&[100.0])), ratio(&runs(&[100.0]), &several)] {
             let found = found.unwrap();

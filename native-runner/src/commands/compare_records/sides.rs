@@ -27,6 +27,11 @@ impl Sides {
     /// A side is missing or empty, or something cannot be read.
     pub(super) fn read(arguments: &CompareRecordsArgs) -> Result<Self, Failure> {
         let (baseline, candidates) = split(arguments)?;
+        let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
+        if let Some(option) = arguments.candidates.iter().find(is_option) {
+            let option = option.display();
+            return Err(Failure::Usage(format!("behind `--` everything is a path; put {option} before it")));
+        }
         let inputs =
             baseline.iter().chain(candidates.iter().copied().flatten()).filter(|path| **path == Path::new("-"));
         if inputs.count() > 1 {
