@@ -63,7 +63,12 @@ pub(super) fn titles(settings: &[&Settings]) -> Vec<String> {
     if axes.is_empty() {
         axes.push(Axis::Workload);
     }
-    let title = |of: &&Settings| axes.iter().map(|axis| axis.text(of)).collect::<Vec<_>>().join(" · ");
+    // What has no devices to choose among has no adapter to name.
+    let says = |axis: &&Axis, of: &Settings| **axis != Axis::Adapter || axis.is_asked_for(of);
+    let title = |of: &&Settings| {
+        let said: Vec<String> = axes.iter().filter(|axis| says(axis, of)).map(|axis| axis.text(of)).collect();
+        if said.is_empty() { axes[0].text(of) } else { said.join(" · ") }
+    };
     settings.iter().map(title).collect()
 }
 
@@ -166,6 +171,15 @@ mod tests {
         assert!(constants(&settings, 0.1).contains("scaled to 0.1"));
         assert_eq!(rows[0].cells.len(), 3);
         assert!(remarks(&rows[0]).is_empty());
+    }
+
+    #[test]
+    fn only_what_has_adapters_names_one() {
+        let plan = plan("workloads = [\"caffe-mnist\"]\nbackends = [\"wgsl\", \"reference\"]\nadapters = [\"cpu\"]");
+        let cells: Vec<&Cell> = plan.cells.iter().collect();
+        let rows = rows(&cells, &[]);
+        let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
+        assert_eq!(titles(&settings), ["wgsl · cpu", "reference"]);
     }
 
     #[test]
