@@ -10,9 +10,9 @@ use crate::study::Filter;
 const STUDY_EXAMPLES: &str = "\
 Examples:
   native-runner study                              list the studies that are built in
-  native-runner study gtdl-batch-size --dry-run    what would run, with memory and arithmetic; starts nothing
+  native-runner study gtdl-batch-size --dry-run    what would run, with its work and its memory
   native-runner study gtdl-batch-size --dry-run --calibrate
-                                                   … with time, from a few seconds of each
+                                                   … and with its time, from two seconds of each
   native-runner study gtdl-batch-size --scale 0.01 a hundredth of it, marked so, on the best GPU
   native-runner study gtdl-baseline --backend burn-flex --only workload=caffe-mnist,torch-mnist
                                                    some of its cells, on the processor
@@ -21,12 +21,13 @@ Examples:
   native-runner study mine.toml --output mine      … and runs, or goes on, in this folder
   native-runner study --schema > study.schema.json what editors check such a file with
 
-Each cell is a process of its own and leaves a file in the folder (docs/STUDIES.md). Ctrl-C keeps what is
-finished; the same command goes on with the rest.
+Each cell is a process of its own and leaves a file in the folder (docs/STUDIES.md). Ctrl-C
+keeps what is finished; the same command goes on with the rest.
 
 Exit status:
-  0 every cell has an answer, diverged ones too   1 some have none, and say why   2 wrong usage or file
-  3 wrong results   5 upload refused   130 cancelled";
+  0 every cell has an answer, and diverging is one   1 some have none, and say why
+  2 wrong usage, or something wrong in the file   3 wrong results   5 upload refused
+  130 cancelled";
 
 #[derive(Debug, Args)]
 #[command(after_help = STUDY_EXAMPLES)]

@@ -1,5 +1,6 @@
 //! How long cells will take and how much memory, from what was measured before: an estimate always says from what.
 
+use engine::backends::{BURN_FLEX, REFERENCE};
 use engine::{BatchPlan, SUITES, Workload};
 use serde::Serialize;
 
@@ -30,10 +31,22 @@ pub(crate) struct Estimate {
     pub(crate) flops: Option<f64>,
     /// Of its process; absent where nothing was measured that says anything about it.
     pub(crate) seconds: Option<Guess>,
-    /// On the device, or for a back end of the processor in the process.
-    pub(crate) device_bytes: Guess,
-    /// Of the process; absent where nothing was measured.
-    pub(crate) host_bytes: Option<Guess>,
+    pub(crate) memory_bytes: Guess,
+    pub(crate) memory_of: MemoryOf,
+}
+
+/// Whose memory an estimate is about: what a back end of the processor allocates is not told apart from the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MemoryOf {
+    Device,
+    Process,
+}
+
+impl MemoryOf {
+    fn of(backend: &str) -> Self {
+        if [BURN_FLEX, REFERENCE].contains(&backend) { Self::Process } else { Self::Device }
+    }
 }
 
 /// A number that was not measured, and how far off it may be.
@@ -112,15 +125,22 @@ impl Estimator {
         let same = self.nearest(settings, work.batch_size);
         let layers = predicted_bytes(&work.workload, work.batch_size).ok()? as f64;
         let measured = same.filter(|evidence| evidence.batch_size == work.batch_size);
-        let of_cell = |bytes: u64| Guess::within(bytes as f64, OF_THE_SAME, Source::Cell);
+        let memory_of = MemoryOf::of(&settings.backend);
+        let bytes = |evidence: &Evidence| match memory_of {
+            MemoryOf::Device => Some(evidence.device_bytes).filter(|bytes| *bytes > 0),
+            MemoryOf::Process => evidence.host_bytes,
+        };
+        let of_measured = |evidence: &Evidence| {
+            let source = if evidence.is_calibration { Source::Calibration } else { Source::Cell };
+            Some(Guess::within(bytes(evidence)? as f64, OF_THE_SAME, source))
+        };
         Some(Estimate {
             flops: work.samples.map(|samples| samples * work.flops_per_sample),
             seconds: self.seconds(settings, &work, same),
-            device_bytes: measured
-                .map(|evidence| evidence.device_bytes)
-                .filter(|bytes| *bytes > 0)
-                .map_or_else(|| Guess::within(layers, OF_LAYERS, Source::Layers), of_cell),
-            host_bytes: measured.and_then(|evidence| evidence.host_bytes).map(of_cell),
+            memory_bytes: measured
+                .and_then(of_measured)
+                .unwrap_or_else(|| Guess::within(layers, OF_LAYERS, Source::Layers)),
+            memory_of,
         })
     }
 
@@ -224,8 +244,8 @@ mod tests {
             flops_per_sample: 13_182_000.0,
             other_seconds: 2.0,
             look_seconds: 0.5,
-            device_bytes: 1000,
-            host_bytes: None,
+            device_bytes: 10,
+            host_bytes: Some(1000),
             is_calibration: false,
         }
     }
@@ -239,7 +259,7 @@ mod tests {
     fn nothing_measured_says_nothing_about_time_and_layers_about_memory() {
         let estimate = Estimator::default().estimate(&cell(64, 1)).unwrap();
         assert_eq!(estimate.seconds, None);
-        assert_eq!(estimate.device_bytes.source, Source::Layers);
+        assert_eq!((estimate.memory_bytes.source, estimate.memory_of), (Source::Layers, MemoryOf::Process));
         // Batches run on into the next epoch: 938 of 64.
         assert_eq!(estimate.flops, Some(938.0 * 64.0 * 13_182_000.0));
     }
@@ -253,7 +273,7 @@ mod tests {
         let looks = f64::from(engine::workload("caffe-mnist").unwrap().evaluations_per_epoch) * 2.0;
         assert!((seconds.value - (120.0 + 2.0 + 0.5 * looks)).abs() < 1.0, "{seconds:?}");
         assert!(seconds.low < seconds.value && seconds.high < 1.5 * seconds.value && seconds.source == Source::Cell);
-        assert_eq!((estimate.device_bytes.value, estimate.device_bytes.source), (1000.0, Source::Cell));
+        assert_eq!((estimate.memory_bytes.value, estimate.memory_bytes.source), (1000.0, Source::Cell));
     }
 
     #[test]

@@ -163,7 +163,7 @@ fn a_calibration_measures_what_the_estimate_is_made_from() {
     for listed in document["cells"].as_array().unwrap() {
         let estimate = &listed["estimate"];
         assert_eq!((&estimate["seconds"]["source"], &document["unknown"]), (&"calibration".into(), &0.into()));
-        assert!(estimate["host_bytes"]["value"].as_f64().unwrap() > 1e6, "{estimate}");
+        assert!(estimate["memory_bytes"]["value"].as_f64().unwrap() > 1e6, "{estimate}");
     }
     let shown = one_line(&finished.stderr);
     assert!(shown.contains("calibration: ") && shown.contains("(1 of 1)"), "{}", finished.stderr);

@@ -110,7 +110,7 @@ fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], 
     let evidence = finished.iter().filter(|finished| finished.workload().is_some()).count();
     let text = format!(
         "Estimates are from what the last column names ({evidence} finished cells here); ~ may be off by the factor behind it. \
-         Memory is the back end's on the device, and for what runs on the processor a part of the process's."
+         Memory is the back end's on its device, and the whole process's where it computes on the processor."
     );
     for line in screen.wrapped("", &text, 0).lines() {
         screen.line(&screen.paint(Style::new().dim(), line))?;
@@ -131,9 +131,9 @@ fn table(listed: &[Listed<'_>]) -> Table {
     Table {
         titles: titles.collect(),
         columns: vec![
-            column("work\nTFLOP", &|of| Some(format!("{:.2}", estimate(of)?.flops? / 1e12))),
+            column("work\nGFLOP", &|of| Some(format!("{:.0}", estimate(of)?.flops? / 1e9))),
             column("memory\nMiB", &|of| {
-                let guess = estimate(of)?.device_bytes;
+                let guess = estimate(of)?.memory_bytes;
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
                 let bytes = guess.value as u64;
                 Some(format!("~{:.0} {}", mebibytes(bytes), factor(guess)))
@@ -147,7 +147,7 @@ fn table(listed: &[Listed<'_>]) -> Table {
             }),
             column("from", &|of| {
                 let estimate = estimate(of)?;
-                Some(estimate.seconds.unwrap_or(estimate.device_bytes).source.text().to_owned())
+                Some(estimate.seconds.unwrap_or(estimate.memory_bytes).source.text().to_owned())
             }),
         ],
     }

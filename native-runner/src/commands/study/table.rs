@@ -40,13 +40,17 @@ pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
             screen.prose(&format!("{mark} "), &format!("{title}: {line}"), 2)?;
         }
     }
+    let missing: usize = rows.iter().map(|row| row.cells.len() - row.finished.len()).sum();
+    if missing > 0 {
+        screen.prose("", &format!("{missing} of {} cells have not been run yet.", cells.len()), 0)?;
+    }
     for (label, text) in [("Repeats", &plan.definition.repeats), ("Differs", &plan.definition.differs)] {
         let label = screen.paint(Style::new().bold(), label);
         text.as_ref().map_or(Ok(()), |text| screen.prose(&format!("{label}  "), text.trim(), 9))?;
     }
     let text = "Times and throughput are medians over the seeds, ~ is projected from the throughput where no epoch was finished, \
                 and – stands where a cell was too short for a figure. Accuracy is the mean over the seeds ± one standard \
-                deviation. Device is the memory that the back end took on it.";
+                deviation. Memory, of the back end on its device and of the whole process, is that of the first seed.";
     for line in screen.wrapped("", text, 0).lines() {
         screen.line(&screen.paint(Style::new().dim(), line))?;
     }
@@ -59,7 +63,12 @@ pub(super) fn titles(settings: &[&Settings]) -> Vec<String> {
     if axes.is_empty() {
         axes.push(Axis::Workload);
     }
-    let title = |of: &&Settings| axes.iter().map(|axis| axis.text(of)).collect::<Vec<_>>().join(" · ");
+    // What has no devices to choose among has no adapter to name.
+    let says = |axis: &&Axis, of: &Settings| **axis != Axis::Adapter || axis.is_asked_for(of);
+    let title = |of: &&Settings| {
+        let said: Vec<String> = axes.iter().filter(|axis| says(axis, of)).map(|axis| axis.text(of)).collect();
+        if said.is_empty() { axes[0].text(of) } else { said.join(" · ") }
+    };
     settings.iter().map(title).collect()
 }
 
@@ -108,6 +117,7 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
         column("training\ns", &|of| of.training.map(|timing| digits(timing.seconds))),
         column("testing\ns", &|of| of.testing.map(|timing| digits(timing.seconds))),
         column("device\nMiB", &|of| of.device_memory_bytes.map(|bytes| format!("{:.1}", mebibytes(bytes)))),
+        column("host\nMiB", &|of| of.host_memory_bytes.map(|bytes| format!("{:.0}", mebibytes(bytes)))),
     ];
     if rows.iter().any(|row| row.cells.len() > 1) {
         let seeds = |row: &Row<'_>| {
@@ -125,7 +135,7 @@ fn figures(row: &Row<'_>) -> Option<Figures> {
     comparison::compare(&row.settings.workload, &records, &[]).rows.into_iter().next()?.figures
 }
 
-/// What a row's cells say for themselves that have no figures: the same once, and with the seed where there are several.
+/// What a row's cells say for themselves that have no figures, with the seed where there are several.
 fn remarks(row: &Row<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for finished in &row.finished {
@@ -133,10 +143,6 @@ fn remarks(row: &Row<'_>) -> Vec<String> {
             let seed = if row.cells.len() > 1 { format!("seed {}: ", finished.settings.seed) } else { String::new() };
             lines.push(format!("{seed}{reason}"));
         }
-    }
-    let missing = row.cells.len() - row.finished.len();
-    if missing > 0 {
-        lines.push(if row.cells.len() > 1 { format!("{missing} not run yet") } else { "not run yet".to_owned() });
     }
     lines
 }
@@ -164,7 +170,16 @@ mod tests {
         assert_eq!(constants(&settings, 1.0), "caffe-mnist · reference · 2 epochs");
         assert!(constants(&settings, 0.1).contains("scaled to 0.1"));
         assert_eq!(rows[0].cells.len(), 3);
-        assert_eq!(remarks(&rows[0]), ["3 not run yet"]);
+        assert!(remarks(&rows[0]).is_empty());
+    }
+
+    #[test]
+    fn only_what_has_adapters_names_one() {
+        let plan = plan("workloads = [\"caffe-mnist\"]\nbackends = [\"wgsl\", \"reference\"]\nadapters = [\"cpu\"]");
+        let cells: Vec<&Cell> = plan.cells.iter().collect();
+        let rows = rows(&cells, &[]);
+        let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
+        assert_eq!(titles(&settings), ["wgsl · cpu", "reference"]);
     }
 
     #[test]
