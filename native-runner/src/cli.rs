@@ -6,6 +6,7 @@ mod kernels;
 mod place;
 #[cfg(feature = "wgsl")]
 mod profile;
+mod report;
 #[cfg(feature = "burn-remote")]
 mod serve_device;
 mod steps;
@@ -27,6 +28,7 @@ pub(crate) use kernels::KernelsArgs;
 pub(crate) use place::PlaceArgs;
 #[cfg(feature = "wgsl")]
 pub(crate) use profile::ProfileArgs;
+pub(crate) use report::ReportArgs;
 #[cfg(feature = "burn-remote")]
 pub(crate) use serve_device::ServeDeviceArgs;
 pub(crate) use steps::StepsArgs;
@@ -96,6 +98,8 @@ pub(crate) enum Command {
     Profile(ProfileArgs),
     /// Train a few steps on the first samples and write losses, norms and logits, to compare with a golden trace
     Trace(TraceArgs),
+    /// Write what a study, or any records, say together: one HTML file with findings, plots and published figures
+    Report(ReportArgs),
     /// Upload a record that was kept in a file
     Upload(UploadArgs),
     /// Serve a device of this machine, for `--backend burn-remote` elsewhere to train on
