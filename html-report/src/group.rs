@@ -265,12 +265,27 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The fields in which some of these groups differ.
+/// The fields in which some of these groups differ, without those that follow from the back end.
 pub(crate) fn varying(groups: &[&Group<'_>]) -> Vec<Field> {
     let Some((first, rest)) = groups.split_first() else { return Vec::new() };
-    let others = |field: &Field| Field::ALL.into_iter().filter(|other| other != field).collect::<Vec<Field>>();
-    let differs = |field: &Field| rest.iter().any(|group| !group.setup.equals_but(&first.setup, &others(field)));
-    Field::ALL.into_iter().filter(differs).collect()
+    let differs = |field: &Field| rest.iter().any(|group| !is_alike(group, first, *field));
+    let mut fields: Vec<Field> = Field::ALL.into_iter().filter(differs).collect();
+    if fields.contains(&Field::Backend) {
+        // A back end on a device of its own need not be told by the device as well.
+        let follows = |field: Field| {
+            let pairs = groups.iter().flat_map(|one| groups.iter().map(move |other| (one, other)));
+            let mut of_one_backend = pairs.filter(|(one, other)| one.setup.backend == other.setup.backend);
+            of_one_backend.all(|(one, other)| is_alike(one, other, field))
+        };
+        fields.retain(|field| !matches!(field, Field::Device | Field::Threads | Field::Others) || !follows(*field));
+    }
+    fields
+}
+
+/// Whether two groups are alike in this field.
+pub(crate) fn is_alike(one: &Group<'_>, other: &Group<'_>, field: Field) -> bool {
+    let others: Vec<Field> = Field::ALL.into_iter().filter(|known| *known != field).collect();
+    one.setup.equals_but(&other.setup, &others)
 }
 
 /// What tells a group from the others, in words.
@@ -309,6 +324,15 @@ mod tests {
         let groups = groups(&records);
         assert_eq!(varying(&groups.iter().collect::<Vec<_>>()), [Field::Threads]);
         assert_eq!((groups[0].setup.device.as_str(), groups[0].setup.threads), ("Some CPU", Some(2)));
+    }
+
+    #[test]
+    fn a_back_end_on_a_device_of_its_own_is_told_by_its_name_alone() {
+        let made = |backend: &str, device: &str| Made::new("caffe-mnist").backend(backend).device(device).record();
+        let of = |records: &[RunRecord]| varying(&groups(records).iter().collect::<Vec<_>>());
+        assert_eq!(of(&[made("wgsl", "a"), made("burn-flex", "b")]), [Field::Backend]);
+        let records = [made("wgsl", "a"), made("wgsl", "b"), made("burn-flex", "b")];
+        assert_eq!(of(&records), [Field::Backend, Field::Device]);
     }
 
     #[test]

@@ -12,20 +12,21 @@ use crate::run::Run;
 
 /// Seconds of each window.
 const WINDOW_SECONDS: f64 = 1.5;
+/// How far windows are from each other, as a share.
+const JITTER: f64 = 0.005;
 
 /// A record of one workload, changed where a test says so.
 pub(crate) struct Made {
     record: RunRecord,
     rate: f64,
     windows: usize,
-    jitter: f64,
     steps: u64,
     accuracies: Vec<f64>,
 }
 
 impl Made {
     pub(crate) fn new(workload: &str) -> Self {
-        Self { record: record(workload), rate: 10_000.0, windows: 10, jitter: 0.005, steps: 600, accuracies: vec![0.9] }
+        Self { record: record(workload), rate: 10_000.0, windows: 10, steps: 600, accuracies: vec![0.9] }
     }
 
     pub(crate) fn backend(mut self, name: &str) -> Self {
@@ -103,12 +104,6 @@ impl Made {
         self
     }
 
-    /// How far windows are from each other, as a share.
-    pub(crate) fn jitter(mut self, share: f64) -> Self {
-        self.jitter = share;
-        self
-    }
-
     /// Of a second and a half each; the first is warm-up.
     pub(crate) fn windows(mut self, count: usize) -> Self {
         self.windows = count;
@@ -127,14 +122,14 @@ impl Made {
     }
 
     pub(crate) fn record(self) -> RunRecord {
-        let Self { mut record, rate, windows, jitter, steps, accuracies } = self;
+        let Self { mut record, rate, windows, steps, accuracies } = self;
         let workload = &mut record.workloads[0];
         if workload.outcome != Outcome::Completed {
             return record;
         }
         let batch = f64::from(workload.settings.batch_size);
         let window = |number: usize| {
-            let rate = rate * (1.0 + jitter * [0.0, 1.0, -1.0][number % 3]);
+            let rate = rate * (1.0 + JITTER * [0.0, 1.0, -1.0][number % 3]);
             let samples = (rate * WINDOW_SECONDS).round().max(1.0);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers of a test")]
             let (steps, samples) = ((samples / batch).ceil().max(1.0) as u32, samples as u64);

@@ -1,4 +1,4 @@
-use super::{Finding, Kind, Rule, figures, interval, kind_of, names};
+use super::{Finding, Rule, figures, interval, kind_of, names};
 use crate::difference::{Verdict, speed};
 use crate::gathered::Gathered;
 use crate::group::{Field, Group};
@@ -59,6 +59,7 @@ fn rate(group: &Group<'_>) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Kind;
     use super::super::testing::{expect, found};
     use super::*;
     use crate::testing::Made;

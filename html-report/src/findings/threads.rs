@@ -1,4 +1,4 @@
-use super::{Finding, Kind, Rule, figures, interval, kind_of, subject};
+use super::{Finding, Rule, figures, interval, kind_of, subject};
 use crate::difference::{Verdict, speed};
 use crate::gathered::Gathered;
 use crate::group::{Field, Group};
@@ -78,6 +78,7 @@ fn flattens(points: &[(f64, &Group<'_>)]) -> Option<(f64, f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Kind;
     use super::super::testing::{expect, found};
     use super::*;
     use crate::testing::Made;

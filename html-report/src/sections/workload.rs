@@ -1,6 +1,6 @@
 use super::{costs, curves, groups, published, scatter, sweeps};
 use crate::gathered::Gathered;
-use crate::group::{Field, Group, varying};
+use crate::group::{Field, Group, is_alike};
 use crate::report::{Block, Section};
 
 /// One workload: its figures, plots, and what is published beside it.
@@ -22,9 +22,8 @@ pub(super) fn section(gathered: &Gathered<'_>, name: &str) -> Section {
 
 /// What is alike in all groups.
 fn common(groups: &[&Group<'_>]) -> String {
-    let differing = varying(groups);
     let Some(first) = groups.first() else { return String::new() };
-    let alike = Field::ALL.into_iter().filter(|field| !differing.contains(field));
+    let alike = Field::ALL.into_iter().filter(|field| groups.iter().all(|group| is_alike(group, first, *field)));
     let words: Vec<String> = alike.filter_map(|field| first.setup.words(field)).collect();
     if groups.len() == 1 {
         return format!("One group: {}.", words.join(" · "));
