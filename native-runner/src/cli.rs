@@ -10,6 +10,7 @@ mod report;
 #[cfg(feature = "burn-remote")]
 mod serve_device;
 mod steps;
+mod study;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -32,6 +33,7 @@ pub(crate) use report::ReportArgs;
 #[cfg(feature = "burn-remote")]
 pub(crate) use serve_device::ServeDeviceArgs;
 pub(crate) use steps::StepsArgs;
+pub(crate) use study::StudyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,6 +48,7 @@ Examples:
                                                    two of them from five seeds, each record in a file to upload
   native-runner --upload https://gradmark.example  put the result on a leaderboard, after asking
   native-runner adapters                           list the devices of this machine
+  native-runner study gtdl-batch-size --scale 0.01 a published study, a hundredth as long
   native-runner trace --workload keras-mnist-mlp --backend wgsl --seed 4 --batch-size 16 --steps 20
                                                    show that a device computes the right thing
 
@@ -93,6 +96,8 @@ pub(crate) enum Command {
     Kernels(KernelsArgs),
     /// Measure steps per second of workloads on several back ends side by side, without tests or a score
     Steps(StepsArgs),
+    /// Run a study: a matrix of runs, each in a process of its own, in a folder that can be gone on with
+    Study(Box<StudyArgs>),
     /// Measure where the time of a training step goes, launch by launch
     #[cfg(feature = "wgsl")]
     Profile(ProfileArgs),
@@ -200,6 +205,9 @@ pub(crate) struct BenchmarkArgs {
     pub(crate) upload_to: Option<Address>,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
+    /// End when standard input ends: a study's cells do not outlive the study
+    #[arg(long, hide = true)]
+    pub(crate) ends_with_input: bool,
 }
 
 impl BenchmarkArgs {

@@ -39,6 +39,9 @@ pub(crate) enum Failure {
     NotMeasured(String),
     #[error("cancelled; what was measured until then is above{}", if *kept { " and in the JSON" } else { "" })]
     Cancelled { kept: bool },
+    /// Something long was cancelled that can be gone on with.
+    #[error("cancelled {reached}")]
+    Stopped { reached: String },
 }
 
 impl Failure {
@@ -59,7 +62,7 @@ impl Failure {
             | Self::NotMeasured(_) => 1,
             Self::WrongResults(_) => 3,
             Self::Upload { .. } => 5,
-            Self::Cancelled { .. } => 130,
+            Self::Cancelled { .. } | Self::Stopped { .. } => 130,
         }
     }
 

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{io, thread};
 
 use crate::screen::Screen;
 
@@ -35,4 +36,13 @@ impl Interrupt {
     pub(crate) fn asked(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
+}
+
+/// From now on the program ends when its standard input does: then whoever started it has gone, and nobody wants its figures.
+pub(crate) fn end_with_input() {
+    thread::spawn(|| {
+        // An input that cannot be read has ended, too.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        std::process::exit(EXIT_STATUS);
+    });
 }

@@ -1,5 +1,5 @@
 use std::convert::Infallible;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -65,6 +65,24 @@ impl JsonTarget {
 /// A value that JSON cannot hold; the records have none.
 pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })
+}
+
+/// Writes the text and a line end to a file, which is there as a whole or as it was before: it is written under another name
+/// and renamed once it is on the disc.
+///
+/// # Errors
+/// The file cannot be written.
+pub(crate) fn replace(path: &Path, json: &str) -> Result<(), Failure> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    let partial = PathBuf::from(name);
+    let write = || {
+        let mut file = File::create(&partial)?;
+        file.write_all(format!("{json}\n").as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&partial, path)
+    };
+    write().map_err(|source| cannot_write(path, source))
 }
 
 pub(crate) fn cannot_write(path: &Path, source: io::Error) -> Failure {

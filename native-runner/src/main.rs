@@ -24,6 +24,7 @@ mod provenance;
 mod published_data;
 mod report;
 mod screen;
+mod study;
 mod table;
 mod tls;
 
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "wgsl")]
         Some(Command::Kernels(arguments)) => commands::kernels(&arguments),
         Some(Command::Steps(arguments)) => commands::steps(&arguments),
+        Some(Command::Study(arguments)) => commands::study(&arguments),
         #[cfg(feature = "wgsl")]
         Some(Command::Profile(arguments)) => commands::profile(&arguments),
         Some(Command::Trace(arguments)) => commands::trace(&arguments),

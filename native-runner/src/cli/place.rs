@@ -67,7 +67,7 @@ fn feature(text: &str) -> Result<Feature, String> {
 }
 
 /// `HOST`, `HOST:PORT`, or an address of version 6 in brackets.
-fn host_and_port(text: &str) -> Result<String, String> {
+pub(super) fn host_and_port(text: &str) -> Result<String, String> {
     let text = text.trim();
     let wrong = || format!("it must be a host and, unless it is {PORT}, a port, as in `gpu.example:{PORT}`");
     if text.is_empty() || text.chars().any(|letter| "/?#@".contains(letter) || letter <= ' ' || letter.is_control()) {

@@ -14,7 +14,7 @@ use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
 use crate::device::describe;
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{self, Interrupt};
 use crate::json_output::to_json;
 use crate::leaderboard::LeaderboardWitness;
 use crate::meter::ProcessMeter;
@@ -27,6 +27,9 @@ use crate::screen::Screen;
 ///
 /// Whatever can be wrong is found before anything is trained: names, adapter, files, the leaderboard.
 pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
+    if arguments.ends_with_input {
+        interrupt::end_with_input();
+    }
     if arguments.compares() {
         return compare(arguments);
     }

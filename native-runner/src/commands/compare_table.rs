@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::table::{Column, Table};
 
-const NONE: &str = "–";
+pub(super) const NONE: &str = "–";
 
 /// Shows the figures of one workload, why some have none, and whether the accuracies agree.
 ///
@@ -137,14 +137,14 @@ fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     texts.map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
-fn accuracy(figures: &Figures) -> Option<String> {
+pub(super) fn accuracy(figures: &Figures) -> Option<String> {
     let percent = |share: f64| format!("{:.2}", share * 100.0);
     let deviation = figures.accuracy_deviation.map(|deviation| format!(" ± {}", percent(deviation)));
     figures.accuracy.map(|share| format!("{}{}", percent(share), deviation.unwrap_or_default()))
 }
 
 /// Seconds with four significant digits, and never finer than a millisecond.
-fn digits(seconds: f64) -> String {
+pub(super) fn digits(seconds: f64) -> String {
     let decimals = match seconds {
         ..10.0 => 3,
         ..100.0 => 2,
@@ -164,7 +164,7 @@ fn ratio(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-fn mebibytes(bytes: u64) -> f64 {
+pub(super) fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 

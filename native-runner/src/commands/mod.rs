@@ -20,6 +20,7 @@ mod selection;
 mod serve_device;
 mod steps;
 mod steps_table;
+mod study;
 mod submission;
 mod trace;
 mod upload;
@@ -36,5 +37,6 @@ pub(crate) use report::report;
 #[cfg(feature = "burn-remote")]
 pub(crate) use serve_device::serve_device;
 pub(crate) use steps::steps;
+pub(crate) use study::study;
 pub(crate) use trace::trace;
 pub(crate) use upload::upload;

@@ -42,7 +42,6 @@ impl Submission {
     /// # Errors
     /// The terminal cannot be read or written.
     pub(super) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool, Failure> {
-        let screen = Screen::Error;
         let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
         let text = format!(
             "To {}: {} bytes of JSON with the device and driver, system, settings, losses and times of {}.",
@@ -50,8 +49,17 @@ impl Submission {
             json.len(),
             workloads.join(" and ")
         );
+        self.asks(&text, "Upload this record?", json)
+    }
+
+    /// Says `text`, what will be uploaded, and asks; `json` can be looked at first.
+    ///
+    /// # Errors
+    /// The terminal cannot be read or written.
+    pub(super) fn asks(&self, text: &str, question: &str, json: &str) -> Result<bool, Failure> {
+        let screen = Screen::Error;
         screen.line("")?;
-        screen.prose("", &text, 0)?;
+        screen.prose("", text, 0)?;
         let open = format!(
             "What is uploaded is open data under CC0 ({LICENCE_ADDRESS}): anyone may read, copy and publish it, until its \
              deletion link removes it from the leaderboard."
@@ -61,7 +69,7 @@ impl Submission {
             return Ok(true);
         }
         loop {
-            screen.line("Upload this record? [y]es, [N]o, [s]how it first")?;
+            screen.line(&format!("{question} [y]es, [N]o, [s]how it first"))?;
             let mut answer = String::new();
             let length = io::stdin().read_line(&mut answer);
             let length = length.map_err(|source| Failure::File { what: "standard input".to_owned(), source })?;
@@ -88,8 +96,11 @@ impl Submission {
         if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
     }
 
-    /// The inner error is that of the upload.
-    fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
+    /// Sends exactly `json` as an unverified run, once, however often it is tried. The inner error is that of the upload.
+    ///
+    /// # Errors
+    /// The system gives no random numbers.
+    pub(super) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
         let key = IdempotencyKey::of(&json).map_err(Failure::NoRandomness)?;
         let answer = self.leaderboard.import(json, key.word());
         if matches!(answer, Ok(_) | Err(LeaderboardError::Refused { .. })) {

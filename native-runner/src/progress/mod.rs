@@ -2,6 +2,7 @@
 
 mod list;
 mod run;
+mod study;
 
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub(crate) use list::ListProgress;
 pub(crate) use run::RunProgress;
+pub(crate) use study::{Left, StudyProgress, duration};
 
 use crate::interrupt::Interrupt;
 use crate::screen::Screen;
@@ -31,6 +33,11 @@ struct Progress {
 impl Progress {
     /// Listens to Ctrl-C from now on, and then says that it stops after `unit`. The bar is drawn by indicatif's `template`.
     fn new(interrupt: Interrupt, template: &str, unit: &'static str) -> Self {
+        Self::with_notice(interrupt, template, format!("Stopping after this {unit}"))
+    }
+
+    /// The same, with what is said after Ctrl-C.
+    fn with_notice(interrupt: Interrupt, template: &str, notice: String) -> Self {
         let bar = Screen::Error.is_terminal().then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
             let style = ProgressStyle::with_template(template).expect("the template is constant").progress_chars("━╸─");
@@ -39,7 +46,7 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        interrupt.listen(stop_notice(bar.clone(), unit));
+        interrupt.listen(stop_notice(bar.clone(), notice));
         Self { bar, interrupt, next_line: Instant::now() + LINE_INTERVAL }
     }
 
@@ -87,14 +94,14 @@ impl Progress {
 }
 
 /// Says, from any thread, that the measurement will stop.
-fn stop_notice(bar: Option<ProgressBar>, unit: &'static str) -> impl Fn() + Send + 'static {
+fn stop_notice(bar: Option<ProgressBar>, notice: String) -> impl Fn() + Send + 'static {
     move || {
         if bar.is_some() {
             // The bar ends at the right edge, so the `^C` that the terminal wrote stands on a line of its own, and the bar
             // would be wiped away one line too low. A cursor that cannot be moved leaves only a blemish.
             drop(Term::stderr().move_cursor_up(1));
         }
-        say_beside(bar.as_ref(), &format!("Stopping after this {unit}; press Ctrl-C again to end at once."));
+        say_beside(bar.as_ref(), &format!("{notice}; press Ctrl-C again to end at once."));
     }
 }
 

@@ -118,7 +118,7 @@ fn finished(record: &WorkloadRecord) -> Option<String> {
     Some(ended(good, &text))
 }
 
-fn ended(good: bool, text: &str) -> String {
+pub(super) fn ended(good: bool, text: &str) -> String {
     let mark = if good {
         Screen::Error.paint(Style::new().green().bold(), "✓")
     } else {
@@ -128,7 +128,7 @@ fn ended(good: bool, text: &str) -> String {
 }
 
 /// Throughput and accuracy, as far as the run has them.
-fn headline(summary: &Summary) -> String {
+pub(super) fn headline(summary: &Summary) -> String {
     let rate = summary.samples_per_second.map(|rate| figure("samples_per_second", rate));
     let accuracy = summary.accuracy.map(|share| format!("test accuracy {}", figure("accuracy", share)));
     let facts: Vec<String> = rate.into_iter().chain(accuracy).collect();

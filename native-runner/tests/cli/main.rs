@@ -14,6 +14,7 @@ mod remote;
 mod report;
 mod screen;
 mod steps;
+mod study;
 mod support;
 #[cfg(feature = "burn-flex")]
 mod threads;

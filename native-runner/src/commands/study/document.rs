@@ -1,0 +1,56 @@
+//! What `--json` writes at the end of a study: every cell in short. Their files have the records.
+
+use std::path::Path;
+
+use results::Summary;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::json_output::to_json;
+use crate::study::{Cell, Ending, Finished, Plan};
+
+/// Version of the layout.
+const DOCUMENT_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    name: &'a str,
+    folder: &'a Path,
+    scale: f64,
+    /// In the order in which they run.
+    cells: Vec<InShort<'a>>,
+}
+
+#[derive(Serialize)]
+struct InShort<'a> {
+    #[serde(flatten)]
+    cell: &'a Cell,
+    /// Absent where it has not been run.
+    ending: Option<Ending>,
+    reason: Option<&'a str>,
+    /// Of its process.
+    seconds: Option<f64>,
+    summary: Option<&'a Summary>,
+}
+
+pub(super) fn document<'a>(
+    plan: &Plan,
+    folder: &Path,
+    cells: &[&'a Cell],
+    finished: &'a [Finished],
+) -> Result<String, Failure> {
+    let in_short = |cell: &&'a Cell| {
+        let finished = finished.iter().find(|finished| finished.id == cell.id);
+        InShort {
+            cell,
+            ending: finished.map(|finished| finished.ending),
+            reason: finished.and_then(|finished| finished.reason.as_deref()),
+            seconds: finished.map(|finished| finished.seconds),
+            summary: finished.and_then(Finished::workload).map(|workload| &workload.summary),
+        }
+    };
+    let cells = cells.iter().map(in_short).collect();
+    let (name, scale) = (plan.name.as_str(), plan.scale);
+    to_json(&Document { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
+}

@@ -1,0 +1,154 @@
+//! What a study would run, and what that would take.
+
+use std::path::Path;
+
+use console::Style;
+use serde::Serialize;
+
+use super::calibration::calibrate;
+use super::table::{constants, titles};
+use super::{Cell, answer, asked, estimator};
+use crate::cli::{JsonTarget, StudyArgs};
+use crate::commands::compare_table::{NONE, mebibytes};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::json_output::to_json;
+use crate::progress::{Left, StudyProgress, duration};
+use crate::screen::Screen;
+use crate::study::{Estimate, Finished, Folder, Guess, Plan};
+use crate::table::{Column, Table};
+
+/// Version of the layout of what `--json` writes.
+const DOCUMENT_VERSION: u32 = 1;
+
+/// What `--json` writes.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    plan: &'a Plan,
+    folder: &'a Path,
+    /// In the order in which they would run.
+    cells: Vec<Listed<'a>>,
+    /// Of the cells that would run; absent where nothing is known of any of them.
+    seconds: Option<Guess>,
+    /// Cells that would run, and of whose time nothing is known.
+    unknown: usize,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    /// Place in the order, from 1.
+    number: usize,
+    cell: &'a Cell,
+    /// Whether it would run now; otherwise the folder has its answer.
+    would_run: bool,
+    estimate: Option<Estimate>,
+}
+
+/// Lists the cells with an estimate of time and memory each, and of the whole. Nothing is written, and nothing is run but
+/// the calibration where one is asked for.
+pub(super) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
+    arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    let asked = asked(arguments, plan)?;
+    let finished = Folder::read(folder, plan)?;
+    let mut estimator = estimator(&finished);
+    let is_missing = |cell: &Cell| answer(&finished, cell, arguments.retry_failed).is_none();
+    if arguments.calibrate {
+        let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
+        let interrupt = Interrupt::default();
+        let mut progress = StudyProgress::new(interrupt.clone());
+        calibrate(arguments, &missing, &mut estimator, &interrupt, &mut progress)?;
+        progress.finish();
+        interrupt.end_at_once();
+    }
+    let listed = asked.iter().map(|&(number, cell)| {
+        let estimate = estimator.estimate(&cell.settings);
+        Listed { number, cell, would_run: is_missing(cell), estimate }
+    });
+    let listed: Vec<Listed<'_>> = listed.collect();
+    let missing = || listed.iter().filter(|listed| listed.would_run);
+    let seconds = |listed: &Listed<'_>| listed.estimate.as_ref()?.seconds;
+    let left = Left {
+        known: Guess::sum(missing().filter_map(seconds)),
+        unknown: missing().filter(|listed| seconds(listed).is_none()).count(),
+    };
+    let screen = JsonTarget::screen_beside(arguments.json.as_ref());
+    show(plan, &listed, &left, &finished, screen)?;
+    let Some(target) = &arguments.json else { return Ok(()) };
+    let (seconds, unknown) = (left.known, left.unknown);
+    target.write(&to_json(&Document {
+        schema_version: DOCUMENT_VERSION,
+        plan,
+        folder,
+        cells: listed,
+        seconds,
+        unknown,
+    })?)
+}
+
+fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], screen: Screen) -> Result<(), Failure> {
+    let title = screen.paint(Style::new().bold(), &plan.name);
+    screen.prose(&format!("{title}  "), &plan.definition.title, 2)?;
+    let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
+    let constants = constants(&settings, plan.scale);
+    screen.prose("", &constants, 0)?;
+    screen.line("")?;
+    for line in table(listed).lines(screen, screen.width()) {
+        screen.line(&line)?;
+    }
+    screen.line("")?;
+    let missing = listed.iter().filter(|listed| listed.would_run).count();
+    let would_run = match missing {
+        0 => format!("All {} cells are finished.", listed.len()),
+        _ => format!("{missing} of {} cells would run: {}.", listed.len(), left.text()),
+    };
+    screen.prose("", &would_run, 0)?;
+    if left.unknown > 0 {
+        let text = "Time is known once cells like these have been run, or with --calibrate, which measures two seconds of each.";
+        screen.prose("", text, 0)?;
+    }
+    let evidence = finished.iter().filter(|finished| finished.workload().is_some()).count();
+    let text = format!(
+        "Estimates are from what the last column names ({evidence} finished cells here); ~ may be off by the factor behind it. \
+         Memory is the back end's on the device, and for what runs on the processor a part of the process's."
+    );
+    for line in screen.wrapped("", &text, 0).lines() {
+        screen.line(&screen.paint(Style::new().dim(), line))?;
+    }
+    Ok(())
+}
+
+fn table(listed: &[Listed<'_>]) -> Table {
+    let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
+    let column = |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| Column {
+        name: name.to_owned(),
+        cells: listed.iter().map(|listed| cell(listed).unwrap_or_else(|| NONE.to_owned())).collect(),
+    };
+    let estimate = |listed: &Listed<'_>| listed.estimate.clone();
+    let factor = |guess: Guess| format!("×{:.1}", guess.high / guess.value);
+    let titles =
+        titles(&settings).into_iter().zip(listed).map(|(title, listed)| format!("{:>3}  {title}", listed.number));
+    Table {
+        titles: titles.collect(),
+        columns: vec![
+            column("work\nTFLOP", &|of| Some(format!("{:.2}", estimate(of)?.flops? / 1e12))),
+            column("memory\nMiB", &|of| {
+                let guess = estimate(of)?.device_bytes;
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+                let bytes = guess.value as u64;
+                Some(format!("~{:.0} {}", mebibytes(bytes), factor(guess)))
+            }),
+            column("time", &|of| {
+                if !of.would_run {
+                    return Some("finished".to_owned());
+                }
+                let guess = estimate(of)?.seconds?;
+                Some(format!("~{} {}", duration(guess.value), factor(guess)))
+            }),
+            column("from", &|of| {
+                let estimate = estimate(of)?;
+                Some(estimate.seconds.unwrap_or(estimate.device_bytes).source.text().to_owned())
+            }),
+        ],
+    }
+}

@@ -1,0 +1,82 @@
+//! Studies: listing, planning, running and showing them.
+
+mod calibration;
+mod document;
+mod dry_run;
+mod list;
+mod run;
+mod table;
+mod upload;
+
+use std::path::PathBuf;
+
+use results::Date;
+
+use crate::cli::{JsonTarget, StudyArgs};
+use crate::failure::Failure;
+use crate::json_output::to_json;
+use crate::provenance::provenance;
+use crate::study::{Cell, Definition, Estimator, Evidence, Finished, Machine, Plan, load, schema};
+
+/// Runs a study, or says what it is, or what it would take.
+pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
+    if arguments.schema {
+        return JsonTarget::StandardOutput.write(&to_json(&schema())?);
+    }
+    let Some(name) = &arguments.study else { return list::list(arguments.json.as_ref()) };
+    let (short_name, text) = load(name)?;
+    let definition =
+        Definition::parse(&text).map_err(|error| Failure::Usage(format!("{name}: {}", error.trim_end())))?;
+    if arguments.print {
+        return JsonTarget::StandardOutput.write(text.trim_end());
+    }
+    let definition = definition.on(&arguments.backends, &arguments.adapters).map_err(Failure::Usage)?;
+    let machine = Machine::this(arguments.remote.is_some());
+    let plan = Plan::new(&short_name, definition, arguments.scale, machine);
+    let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+    let folder = arguments.output.clone().unwrap_or_else(|| usual_folder(&short_name));
+    if arguments.dry_run { dry_run::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
+}
+
+/// Where a study is kept that was told no place: the same on the same day, so that it is gone on with.
+fn usual_folder(name: &str) -> PathBuf {
+    let Date { year, month, day } = Date::of(provenance().started_unix_seconds);
+    PathBuf::from("studies").join(format!("{name}-{year:04}-{month:02}-{day:02}"))
+}
+
+/// The cells that are asked for now, with their places in the order, from 1.
+///
+/// # Errors
+/// None of them.
+fn asked<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize, &'a Cell)>, Failure> {
+    let is_asked = |cell: &Cell| arguments.only.iter().all(|filter| filter.allows(&cell.settings));
+    let asked: Vec<(usize, &Cell)> = (1..).zip(&plan.cells).filter(|(_, cell)| is_asked(cell)).collect();
+    if asked.is_empty() {
+        let text = format!("no cell of {} is what --only asks for; --dry-run lists them without it", plan.name);
+        return Err(Failure::Usage(text));
+    }
+    Ok(asked)
+}
+
+/// What became of a cell before, where it is an answer, or a failure that is not to be tried again.
+fn answer<'a>(finished: &'a [Finished], cell: &Cell, retry_failed: bool) -> Option<&'a Finished> {
+    let before = finished.iter().find(|finished| finished.id == cell.id)?;
+    (!(retry_failed && before.ending.is_failure())).then_some(before)
+}
+
+/// What finished cells say about the others.
+fn estimator(finished: &[Finished]) -> Estimator {
+    Estimator::new(finished.iter().filter_map(|finished| Evidence::of(finished, false)))
+}
+
+/// What every run of the study is told beside its cell: where the data are, and the remote device.
+fn arguments_of(arguments: &StudyArgs, cell: &Cell) -> Vec<String> {
+    let mut words = cell.settings.arguments();
+    let mut tell =
+        |name: &str, value: Option<String>| words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+    tell("--data", arguments.data.folder.as_ref().map(|folder| folder.display().to_string()));
+    tell("--babi", arguments.data.babi.as_ref().map(|folder| folder.display().to_string()));
+    let is_remote = cell.settings.backend == engine::backends::BURN_REMOTE;
+    tell("--remote", arguments.remote.clone().filter(|_| is_remote));
+    words
+}

@@ -1,0 +1,175 @@
+//! The cells of a study as a person reads them.
+
+use console::Style;
+use results::RunRecord;
+use results::comparison::{self, Figures};
+
+use crate::commands::compare_table::{NONE, accuracy, digits, mebibytes};
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::study::{Axis, Cell, Ending, Finished, Plan, Settings};
+use crate::table::{Column, Table};
+
+/// Cells that differ in their seeds alone: a line of the table.
+struct Row<'a> {
+    settings: Settings,
+    cells: Vec<&'a Cell>,
+    finished: Vec<&'a Finished>,
+}
+
+/// Shows the figures of all these cells, and why some have none.
+///
+/// # Errors
+/// The screen cannot be written to.
+pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
+    let rows = rows(cells, finished);
+    screen.line("")?;
+    let title = screen.paint(Style::new().bold(), &plan.name);
+    screen.prose(&format!("{title}  "), &plan.definition.title, 2)?;
+    let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
+    screen.prose("", &constants(&settings, plan.scale), 0)?;
+    screen.line("")?;
+    let titles = titles(&settings);
+    for line in table(&rows, titles.clone()).lines(screen, screen.width()) {
+        screen.line(&line)?;
+    }
+    screen.line("")?;
+    for (row, title) in rows.iter().zip(&titles) {
+        for line in remarks(row) {
+            let mark = screen.paint(Style::new().yellow().bold(), "!");
+            screen.prose(&format!("{mark} "), &format!("{title}: {line}"), 2)?;
+        }
+    }
+    for (label, text) in [("Repeats", &plan.definition.repeats), ("Differs", &plan.definition.differs)] {
+        let label = screen.paint(Style::new().bold(), label);
+        text.as_ref().map_or(Ok(()), |text| screen.prose(&format!("{label}  "), text.trim(), 9))?;
+    }
+    let text = "Times and throughput are medians over the seeds, ~ is projected from the throughput where no epoch was finished, \
+                and – stands where a cell was too short for a figure. Accuracy is the mean over the seeds ± one standard \
+                deviation. Device is the memory that the back end took on it.";
+    for line in screen.wrapped("", text, 0).lines() {
+        screen.line(&screen.paint(Style::new().dim(), line))?;
+    }
+    Ok(())
+}
+
+/// What tells each of these from the others, in words.
+pub(super) fn titles(settings: &[&Settings]) -> Vec<String> {
+    let mut axes = Axis::varying(settings.iter().copied());
+    if axes.is_empty() {
+        axes.push(Axis::Workload);
+    }
+    let title = |of: &&Settings| axes.iter().map(|axis| axis.text(of)).collect::<Vec<_>>().join(" · ");
+    settings.iter().map(title).collect()
+}
+
+/// What all of them have in common, as far as it was asked for.
+pub(super) fn constants(settings: &[&Settings], scale: f64) -> String {
+    let Some(first) = settings.first() else { return String::new() };
+    let varying = Axis::varying(settings.iter().copied());
+    let same = Axis::ALL.into_iter().filter(|axis| !varying.contains(axis) && *axis != Axis::Seed);
+    let said = same.filter(|axis| axis.is_asked_for(first)).map(|axis| axis.text(first));
+    let scaled = (scale < 1.0).then(|| format!("scaled to {scale} of the full length, so none of it is standard"));
+    said.chain(scaled).collect::<Vec<_>>().join(" · ")
+}
+
+/// In the order of the definition.
+fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<Row<'a>> {
+    let mut cells = cells.to_vec();
+    cells.sort_by_key(|cell| cell.place);
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    for cell in cells {
+        let settings = Settings { seed: 0, ..cell.settings.clone() };
+        let of_cell = finished.iter().find(|finished| finished.id == cell.id);
+        match rows.iter_mut().find(|row| row.settings == settings) {
+            Some(row) => {
+                row.cells.push(cell);
+                row.finished.extend(of_cell);
+            }
+            None => rows.push(Row { settings, cells: vec![cell], finished: of_cell.into_iter().collect() }),
+        }
+    }
+    rows
+}
+
+fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
+    let figures: Vec<Option<Figures>> = rows.iter().map(figures).collect();
+    let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| Column {
+        name: name.to_owned(),
+        cells: figures.iter().map(|of| of.as_ref().and_then(cell).unwrap_or_else(|| NONE.to_owned())).collect(),
+    };
+    let mut columns = vec![
+        column("accuracy\n%", &accuracy),
+        column("epoch\ns", &|of| {
+            let mark = if of.epoch_is_projected { "~" } else { "" };
+            of.epoch.map(|timing| format!("{mark}{}", digits(timing.seconds)))
+        }),
+        column("throughput\nsamples/s", &|of| of.samples_per_second.map(digits)),
+        column("training\ns", &|of| of.training.map(|timing| digits(timing.seconds))),
+        column("testing\ns", &|of| of.testing.map(|timing| digits(timing.seconds))),
+        column("device\nMiB", &|of| of.device_memory_bytes.map(|bytes| format!("{:.1}", mebibytes(bytes)))),
+    ];
+    if rows.iter().any(|row| row.cells.len() > 1) {
+        let seeds = |row: &Row<'_>| {
+            let completed = row.finished.iter().filter(|finished| finished.ending == Ending::Completed).count();
+            format!("{completed} of {}", row.cells.len())
+        };
+        columns.push(Column { name: "seeds".to_owned(), cells: rows.iter().map(seeds).collect() });
+    }
+    Table { titles, columns }
+}
+
+/// Medians and means over a row's seeds, as comparisons of back ends make them.
+fn figures(row: &Row<'_>) -> Option<Figures> {
+    let records: Vec<RunRecord> = row.finished.iter().filter_map(|finished| finished.record.clone()).collect();
+    comparison::compare(&row.settings.workload, &records, &[]).rows.into_iter().next()?.figures
+}
+
+/// What a row's cells say for themselves that have no figures: the same once, and with the seed where there are several.
+fn remarks(row: &Row<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for finished in &row.finished {
+        if let Some(reason) = &finished.reason {
+            let seed = if row.cells.len() > 1 { format!("seed {}: ", finished.settings.seed) } else { String::new() };
+            lines.push(format!("{seed}{reason}"));
+        }
+    }
+    let missing = row.cells.len() - row.finished.len();
+    if missing > 0 {
+        lines.push(if row.cells.len() > 1 { format!("{missing} not run yet") } else { "not run yet".to_owned() });
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::{Definition, Machine};
+
+    fn plan(matrix: &str) -> Plan {
+        let definition = Definition::parse(&format!("title = \"t\"\n[[matrix]]\n{matrix}")).unwrap();
+        Plan::new("t", definition, 1.0, Machine { cores: 2, has_remote: false }).unwrap()
+    }
+
+    #[test]
+    fn a_line_is_what_differs_and_seeds_share_one() {
+        let plan = plan(
+            "workloads = [\"caffe-mnist\"]\nbackends = [\"reference\"]\nbatch_sizes = [64, 640]\n\
+             limits = [{ epochs = 2 }]\nseeds = [1, 2, 3]",
+        );
+        let cells: Vec<&Cell> = plan.cells.iter().collect();
+        let rows = rows(&cells, &[]);
+        let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
+        assert_eq!(titles(&settings), ["batch 64", "batch 640"]);
+        assert_eq!(constants(&settings, 1.0), "caffe-mnist · reference · 2 epochs");
+        assert!(constants(&settings, 0.1).contains("scaled to 0.1"));
+        assert_eq!(rows[0].cells.len(), 3);
+        assert_eq!(remarks(&rows[0]), ["3 not run yet"]);
+    }
+
+    #[test]
+    fn a_study_of_one_line_is_called_by_its_workload() {
+        let plan = plan("workloads = [\"caffe-mnist\"]");
+        assert_eq!(titles(&[&plan.cells[0].settings]), ["caffe-mnist"]);
+    }
+}

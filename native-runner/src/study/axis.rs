@@ -1,0 +1,159 @@
+//! What cells differ in, and choosing some of them by it.
+
+use std::str::FromStr;
+
+use results::Precision;
+
+use super::cell::Settings;
+
+/// One setting of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Axis {
+    Workload,
+    Backend,
+    Adapter,
+    Precision,
+    Threads,
+    BatchSize,
+    LearningRate,
+    Limit,
+    Seed,
+}
+
+/// How a setting that a cell leaves to the workload, the suite or the machine is called.
+const OWN: &str = "own";
+
+impl Axis {
+    /// In the order in which tables say them.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Workload,
+        Self::Backend,
+        Self::Adapter,
+        Self::Precision,
+        Self::Threads,
+        Self::BatchSize,
+        Self::LearningRate,
+        Self::Limit,
+        Self::Seed,
+    ];
+
+    /// As `--only` takes it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Workload => "workload",
+            Self::Backend => "backend",
+            Self::Adapter => "adapter",
+            Self::Precision => "precision",
+            Self::Threads => "threads",
+            Self::BatchSize => "batch-size",
+            Self::LearningRate => "learning-rate",
+            Self::Limit => "limit",
+            Self::Seed => "seed",
+        }
+    }
+
+    /// What a cell has; absent where it leaves that to others.
+    fn value(self, settings: &Settings) -> Option<String> {
+        match self {
+            Self::Workload => Some(settings.workload.clone()),
+            Self::Backend => Some(settings.backend.clone()),
+            Self::Adapter => Some(settings.adapter.clone()),
+            Self::Precision => Some(settings.precision.name().to_owned()),
+            Self::Threads => settings.threads.map(|count| count.to_string()),
+            Self::BatchSize => settings.batch_size.map(|size| size.to_string()),
+            Self::LearningRate => settings.learning_rate.map(|rate| rate.to_string()),
+            Self::Limit => settings.limit.map(|limit| limit.to_string()),
+            Self::Seed => Some(settings.seed.to_string()),
+        }
+    }
+
+    /// What a cell has, in words that can stand beside others.
+    pub(crate) fn text(self, settings: &Settings) -> String {
+        let value = self.value(settings).unwrap_or_else(|| OWN.to_owned());
+        match self {
+            Self::Workload | Self::Backend | Self::Precision | Self::Limit if value != OWN => value,
+            Self::Adapter if value == "any" => "any adapter".to_owned(),
+            Self::Adapter => value,
+            Self::Threads if value == "1" => "1 thread".to_owned(),
+            Self::Threads => format!("{value} threads"),
+            Self::BatchSize => format!("batch {value}"),
+            Self::LearningRate => format!("rate {value}"),
+            Self::Limit => "suite's budget".to_owned(),
+            Self::Seed => format!("seed {value}"),
+            Self::Workload | Self::Backend | Self::Precision => value,
+        }
+    }
+
+    /// Whether a cell says anything about it that is not usual.
+    pub(crate) fn is_asked_for(self, settings: &Settings) -> bool {
+        match self {
+            Self::Workload | Self::Backend => true,
+            Self::Adapter => settings.adapter != "any",
+            Self::Precision => settings.precision != Precision::F32,
+            Self::Threads | Self::BatchSize | Self::LearningRate | Self::Limit | Self::Seed => {
+                self.value(settings).is_some()
+            }
+        }
+    }
+
+    /// Those in which these cells differ.
+    pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> Vec<Self> {
+        let differs = |axis: &Self| {
+            let mut values = cells.clone().map(|settings| axis.value(settings));
+            let first = values.next();
+            values.any(|value| Some(value) != first)
+        };
+        Self::ALL.into_iter().filter(differs).collect()
+    }
+}
+
+/// `AXIS=VALUE,VALUE`: the cells that have one of the values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Filter {
+    axis: Axis,
+    values: Vec<String>,
+}
+
+impl Filter {
+    pub(crate) fn allows(&self, settings: &Settings) -> bool {
+        let value = self.axis.value(settings).unwrap_or_else(|| OWN.to_owned());
+        self.values.contains(&value)
+    }
+}
+
+impl FromStr for Filter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = || Axis::ALL.map(Axis::name).join(", ");
+        let wrong = || format!("it must be AXIS=VALUE, with one of {} for AXIS", known());
+        let (name, values) = text.split_once('=').ok_or_else(wrong)?;
+        let axis = Axis::ALL.into_iter().find(|axis| axis.name() == name.trim()).ok_or_else(wrong)?;
+        Ok(Self { axis, values: values.split(',').map(|value| value.trim().to_owned()).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::settings;
+    use super::*;
+
+    #[test]
+    fn a_filter_keeps_the_cells_that_have_one_of_its_values() {
+        let cell = Settings { batch_size: Some(500), ..settings("caffe-mnist") };
+        let allows = |text: &str| text.parse::<Filter>().unwrap().allows(&cell);
+        assert!(allows("batch-size=50, 500") && allows("workload=caffe-mnist") && allows("learning-rate=own"));
+        assert!(!allows("batch-size=50") && !allows("seed=2"));
+        for wrong in ["batch-size", "batch=5", "=5"] {
+            assert!(wrong.parse::<Filter>().unwrap_err().contains("learning-rate"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_what_differs_varies() {
+        let cells = [settings("caffe-mnist"), Settings { learning_rate: Some(0.1), ..settings("caffe-mnist") }];
+        assert_eq!(Axis::varying(cells.iter()), [Axis::LearningRate]);
+        assert_eq!(cells.each_ref().map(|cell| Axis::LearningRate.text(cell)), ["rate own", "rate 0.1"]);
+        assert!(Axis::varying(cells[..1].iter()).is_empty());
+    }
+}

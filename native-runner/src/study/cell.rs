@@ -1,0 +1,109 @@
+//! A cell: what one run is asked to do.
+
+use results::Precision;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::axis::Axis;
+use super::length::Length;
+
+/// Everything that one run is asked for. What is absent is left to the workload, the suite or the machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    pub(crate) workload: String,
+    pub(crate) backend: String,
+    pub(crate) adapter: String,
+    pub(crate) precision: Precision,
+    pub(crate) threads: Option<u16>,
+    pub(crate) batch_size: Option<u32>,
+    pub(crate) learning_rate: Option<f64>,
+    pub(crate) limit: Option<Length>,
+    pub(crate) seed: u32,
+}
+
+impl Settings {
+    /// The arguments of the run.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let option = |name: &str, value: Option<String>| value.map(|value| [format!("--{name}"), value]);
+        let options = [
+            option("workload", Some(self.workload.clone())),
+            option("backend", Some(self.backend.clone())),
+            option("adapter", Some(self.adapter.clone())),
+            option("precision", Some(self.precision.name().to_owned())),
+            option("threads", self.threads.map(|count| count.to_string())),
+            option("batch-size", self.batch_size.map(|size| size.to_string())),
+            option("learning-rate", self.learning_rate.map(|rate| rate.to_string())),
+            self.limit.map(Length::arguments),
+            option("seed", Some(self.seed.to_string())),
+        ];
+        options.into_iter().flatten().flatten().collect()
+    }
+
+    /// In words: the workload, the back end, and what else was asked for.
+    pub(crate) fn text(&self) -> String {
+        let said = Axis::ALL.into_iter().filter(|axis| *axis == Axis::Limit || axis.is_asked_for(self));
+        said.map(|axis| axis.text(self)).collect::<Vec<_>>().join(" · ")
+    }
+
+    /// A short name that no other settings have, for a file: the network, the back end and a digest of all settings.
+    fn id(&self) -> String {
+        let json = serde_json::to_vec(self).expect("text and numbers are always JSON");
+        let digest: String = Sha256::digest(json).iter().take(5).map(|byte| format!("{byte:02x}")).collect();
+        format!("{}-{}-{digest}", self.workload, self.backend)
+    }
+}
+
+/// A cell that may have been run or not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cell {
+    pub(crate) id: String,
+    pub(crate) settings: Settings,
+    /// The limit before the study was scaled.
+    pub(crate) full_limit: Option<Length>,
+    /// Place in the definition, from 0, which is the order of tables.
+    pub(crate) place: usize,
+}
+
+impl Cell {
+    pub(crate) fn new(settings: Settings, full_limit: Option<Length>) -> Self {
+        Self { id: settings.id(), settings, full_limit, place: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZero;
+
+    use super::super::testing::settings;
+    use super::*;
+
+    #[test]
+    fn a_run_is_asked_for_what_the_cell_says_and_for_nothing_else() {
+        let plain = settings("caffe-mnist").arguments().join(" ");
+        assert_eq!(plain, "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --seed 1");
+        let cell = Settings {
+            threads: Some(2),
+            batch_size: Some(500),
+            learning_rate: Some(1e-4),
+            limit: NonZero::new(20_000).map(Length::Steps),
+            ..settings("caffe-mnist")
+        };
+        let line = cell.arguments().join(" ");
+        assert!(line.ends_with("--threads 2 --batch-size 500 --learning-rate 0.0001 --steps 20000 --seed 1"), "{line}");
+        let text = "caffe-mnist · burn-flex · 2 threads · batch 500 · rate 0.0001 · 20000 steps · seed 1";
+        assert_eq!(cell.text(), text);
+    }
+
+    #[test]
+    fn a_cells_name_depends_on_every_setting_and_is_the_same_each_time() {
+        let id = |settings: Settings| Cell::new(settings, None).id;
+        let plain = id(settings("caffe-mnist"));
+        assert_eq!(plain, id(settings("caffe-mnist")));
+        assert!(plain.starts_with("caffe-mnist-burn-flex-"), "{plain}");
+        assert_ne!(plain, id(Settings { seed: 2, ..settings("caffe-mnist") }));
+        assert_ne!(plain, id(Settings { adapter: "a/b".to_owned(), ..settings("caffe-mnist") }));
+        assert!(!id(Settings { adapter: "a/b".to_owned(), ..settings("caffe-mnist") }).contains('/'));
+    }
+}

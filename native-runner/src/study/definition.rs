@@ -1,0 +1,213 @@
+//! What a study's file says.
+
+use std::fs;
+use std::num::NonZero;
+
+use engine::BACKENDS;
+use results::Precision;
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::length::Length;
+use super::names::{BackendName, Positive, WorkloadName};
+use super::registry::STUDIES;
+use crate::failure::Failure;
+
+/// A study: what it asks, and the runs that answer it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Definition {
+    /// One line.
+    pub(crate) title: String,
+    /// What is asked, and how the cells answer it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) description: String,
+    /// The published table that it repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) repeats: Option<String>,
+    /// How it differs from that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) differs: Option<String>,
+    /// The order of the cells follows from it.
+    #[serde(default = "first_seed")]
+    pub(crate) order_seed: u32,
+    /// The study has the cells of all of them, each once.
+    pub(crate) matrix: Vec<Matrix>,
+}
+
+/// Every combination of what is listed is a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Matrix {
+    pub(crate) workloads: Vec<WorkloadName>,
+    /// `all` is every back end of the program that runs it, but the plain reference.
+    #[serde(default = "usual_backends")]
+    pub(crate) backends: Vec<BackendName>,
+    /// As `--adapter` of a run takes them.
+    #[serde(default = "usual_adapters")]
+    pub(crate) adapters: Vec<String>,
+    /// Without any, each workload's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) batch_sizes: Vec<NonZero<u32>>,
+    /// Without any, each workload's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) learning_rates: Vec<Positive>,
+    /// Without any, the quick suite's own budget.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) limits: Vec<Length>,
+    /// Of the back end `burn-flex`. Without any, one for each core.
+    #[serde(default, skip_serializing_if = "Threads::is_usual")]
+    pub(crate) threads: Threads,
+    #[serde(default = "usual_precisions")]
+    pub(crate) precisions: Vec<Precision>,
+    #[serde(default = "usual_seeds")]
+    pub(crate) seeds: Vec<u32>,
+}
+
+/// How many threads compute.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "`threads` is a list of numbers from 1 to 1024, or \"1..all\"")]
+pub(crate) enum Threads {
+    Counts(Vec<NonZero<u16>>),
+    UpTo(UpTo),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) enum UpTo {
+    /// 1, every doubling of it, and one for each core of the machine.
+    #[serde(rename = "1..all")]
+    All,
+}
+
+impl Threads {
+    fn is_usual(&self) -> bool {
+        matches!(self, Self::Counts(counts) if counts.is_empty())
+    }
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        Self::Counts(Vec::new())
+    }
+}
+
+const fn first_seed() -> u32 {
+    1
+}
+
+fn usual_backends() -> Vec<BackendName> {
+    vec![BackendName(BACKENDS[0].name.to_owned())]
+}
+
+fn usual_adapters() -> Vec<String> {
+    vec!["any".to_owned()]
+}
+
+fn usual_precisions() -> Vec<Precision> {
+    vec![Precision::F32]
+}
+
+fn usual_seeds() -> Vec<u32> {
+    vec![1]
+}
+
+impl Definition {
+    /// # Errors
+    /// What is wrong, with its line and column and the line itself.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// On other back ends and adapters than it says itself, where some were asked for.
+    pub(crate) fn on(mut self, backends: &[String], adapters: &[String]) -> Result<Self, String> {
+        let backends = backends.iter().map(|name| BackendName::new(name)).collect::<Result<Vec<_>, _>>()?;
+        for matrix in &mut self.matrix {
+            if !backends.is_empty() {
+                matrix.backends.clone_from(&backends);
+            }
+            if !adapters.is_empty() {
+                matrix.adapters = adapters.to_vec();
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// The study that is built in under this name, or stands in this file: its short name, and its text.
+///
+/// # Errors
+/// There is neither; the error lists the names. A file that cannot be read.
+pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
+    if let Some((name, text)) = STUDIES.iter().find(|(known, _)| *known == name) {
+        return Ok(((*name).to_owned(), (*text).to_owned()));
+    }
+    let path = std::path::Path::new(name);
+    if !path.exists() {
+        let known: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
+        let text = format!("there is neither a file nor a built-in study `{name}`; built in are: {}", known.join(", "));
+        return Err(Failure::Usage(text));
+    }
+    let text = fs::read_to_string(path)
+        .map_err(|source| Failure::File { what: format!("cannot read {}", path.display()), source })?;
+    let stem = path.file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
+    Ok((stem, text))
+}
+
+/// What editors check a study's file with.
+pub(crate) fn schema() -> Schema {
+    schema_for!(Definition)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = "title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n";
+
+    #[test]
+    fn a_file_that_says_little_has_the_usual_back_end_and_one_seed() {
+        let definition = Definition::parse(SMALL).unwrap();
+        let matrix = &definition.matrix[0];
+        assert_eq!((matrix.backends[0].0.as_str(), matrix.seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()));
+        assert_eq!(definition.order_seed, 1);
+        let again = serde_json::to_value(&definition).unwrap();
+        assert_eq!(serde_json::from_value::<Definition>(again).unwrap(), definition);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place_and_with_what_would_be_right() {
+        let cases = [
+            ("colour = 1", "line 4, column 1", "`batch_sizes`"),
+            ("backends = [\"wgsl\", \"abacus\"]", "line 4, column 21", "there are: wgsl, burn-wgpu"),
+            ("limits = [{ hours = 2 }]", "line 4, column 13", "`epochs`, `steps`, `seconds`"),
+            ("limits = [{ steps = 0 }]", "line 4, column 21", "nonzero"),
+            ("learning_rates = [-0.5]", "line 4, column 19", "-0.5 is not a number above 0"),
+            ("threads = \"many\"", "line 4, column 11", "\"1..all\""),
+            ("precisions = [\"f8\"]", "line 4, column 15", "`f16-matrix`"),
+            ("seeds = [1", "line 4", "unclosed array"),
+        ];
+        for (line, place, part) in cases {
+            let error = Definition::parse(&format!("{SMALL}{line}\n")).unwrap_err();
+            assert!(error.contains(place) && error.contains(part), "{line}:\n{error}");
+        }
+        let error = Definition::parse("title = \"t\"\n[[matrix]]\nworkloads = [\"no-such-net\"]\n").unwrap_err();
+        assert!(error.contains("line 3, column 14") && error.contains("keras-mnist-mlp"), "{error}");
+    }
+
+    #[test]
+    fn the_schema_knows_the_names_that_a_file_may_say() {
+        let schema = serde_json::to_string(&schema()).unwrap();
+        for part in ["keras-mnist-mlp", "burn-flex", "1..all", "order_seed", "\"additionalProperties\":false"] {
+            assert!(schema.contains(part), "{part} is missing in {schema}");
+        }
+    }
+
+    #[test]
+    fn other_back_ends_take_the_place_of_the_studys_own() {
+        let definition = Definition::parse(SMALL).unwrap();
+        let on = definition.clone().on(&["burn-flex".to_owned()], &["cpu".to_owned()]).unwrap();
+        assert_eq!((on.matrix[0].backends[0].0.as_str(), on.matrix[0].adapters[0].as_str()), ("burn-flex", "cpu"));
+        assert_eq!(definition.clone().on(&[], &[]).unwrap(), definition);
+        assert!(definition.on(&["abacus".to_owned()], &[]).unwrap_err().contains("abacus"));
+    }
+}

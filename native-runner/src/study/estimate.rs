@@ -1,0 +1,289 @@
+//! How long cells will take and how much memory, from what was measured before: an estimate always says from what.
+
+use engine::{BatchPlan, SUITES, Workload};
+use serde::Serialize;
+
+use super::cell::Settings;
+use super::evidence::Evidence;
+use super::length::Length;
+use super::memory::predicted_bytes;
+
+/// A run with the same settings but for seed, learning rate and length takes as long, give or take this factor …
+const OF_THE_SAME: f64 = 1.2;
+/// … a short one, whose clocks have not settled, tells less …
+const OF_A_CALIBRATION: f64 = 1.4;
+/// … another batch size changes the throughput, by at most this factor for each doubling …
+const OF_A_DOUBLED_BATCH: f64 = 1.3;
+/// … and another network reaches another share of the device's arithmetic.
+const OF_ANOTHER_NETWORK: f64 = 5.0;
+/// What was never measured is not believed beyond this.
+const MOST_UNCERTAIN: f64 = 5.0;
+/// Memory by the layers leaves out what a back end needs for itself, and what it saves by sharing buffers.
+const OF_LAYERS: f64 = 3.0;
+/// A run that was asked for epochs is measured on until it has windows enough: about so long altogether.
+const MEASURED_SECONDS: f64 = 8.0;
+
+/// What one cell will take.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Estimate {
+    /// Arithmetic of the training, from shapes; absent where its length is in seconds.
+    pub(crate) flops: Option<f64>,
+    /// Of its process; absent where nothing was measured that says anything about it.
+    pub(crate) seconds: Option<Guess>,
+    /// On the device, or for a back end of the processor in the process.
+    pub(crate) device_bytes: Guess,
+    /// Of the process; absent where nothing was measured.
+    pub(crate) host_bytes: Option<Guess>,
+}
+
+/// A number that was not measured, and how far off it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Guess {
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) source: Source,
+}
+
+/// What a guess is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Source {
+    /// A finished cell of the same network, back end, device and batch size.
+    Cell,
+    /// A short run of the same.
+    Calibration,
+    /// One of another batch size.
+    OtherBatchSize,
+    /// Finished cells of other networks, by their arithmetic.
+    OtherNetworks,
+    /// The network's layers alone.
+    Layers,
+}
+
+impl Source {
+    /// For people.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Cell => "a finished cell",
+            Self::Calibration => "a calibration",
+            Self::OtherBatchSize => "another batch size",
+            Self::OtherNetworks => "other networks' arithmetic",
+            Self::Layers => "the layers",
+        }
+    }
+}
+
+impl Guess {
+    fn within(value: f64, factor: f64, source: Source) -> Self {
+        let factor = factor.min(MOST_UNCERTAIN);
+        Self { value, low: value / factor, high: value * factor, source }
+    }
+
+    /// All of them together, as uncertain as the worst; `None` of nothing.
+    pub(crate) fn sum(guesses: impl Iterator<Item = Self>) -> Option<Self> {
+        guesses.reduce(|one, other| Self {
+            value: one.value + other.value,
+            low: one.low + other.low,
+            high: one.high + other.high,
+            source: one.source.max(other.source),
+        })
+    }
+}
+
+/// Knows what was measured, and guesses what was not.
+#[derive(Default)]
+pub(crate) struct Estimator {
+    evidence: Vec<Evidence>,
+}
+
+impl Estimator {
+    pub(crate) fn new(evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        Self { evidence: evidence.into_iter().collect() }
+    }
+
+    pub(crate) fn learn(&mut self, evidence: Evidence) {
+        self.evidence.push(evidence);
+    }
+
+    /// `None` for a workload that does not exist, which no plan has.
+    pub(crate) fn estimate(&self, settings: &Settings) -> Option<Estimate> {
+        let work = Work::of(settings)?;
+        let same = self.nearest(settings, work.batch_size);
+        let layers = predicted_bytes(&work.workload, work.batch_size).ok()? as f64;
+        let measured = same.filter(|evidence| evidence.batch_size == work.batch_size);
+        let of_cell = |bytes: u64| Guess::within(bytes as f64, OF_THE_SAME, Source::Cell);
+        Some(Estimate {
+            flops: work.samples.map(|samples| samples * work.flops_per_sample),
+            seconds: self.seconds(settings, &work, same),
+            device_bytes: measured
+                .map(|evidence| evidence.device_bytes)
+                .filter(|bytes| *bytes > 0)
+                .map_or_else(|| Guess::within(layers, OF_LAYERS, Source::Layers), of_cell),
+            host_bytes: measured.and_then(|evidence| evidence.host_bytes).map(of_cell),
+        })
+    }
+
+    /// What was measured of the same network on the same device, with the batch size that is nearest; of several, the last.
+    fn nearest(&self, settings: &Settings, batch_size: u32) -> Option<&Evidence> {
+        let same = self.evidence.iter().rev();
+        let same = same.filter(|of| of.settings.workload == settings.workload && of.is_of_device(settings));
+        let distance = |of: &Evidence| (f64::from(of.batch_size) / f64::from(batch_size)).ln().abs();
+        // A whole cell says more than a calibration.
+        same.min_by(|one, other| {
+            (distance(one), one.is_calibration)
+                .partial_cmp(&(distance(other), other.is_calibration))
+                .expect("batches are no zeros")
+        })
+    }
+
+    fn seconds(&self, settings: &Settings, work: &Work, same: Option<&Evidence>) -> Option<Guess> {
+        if let Some(evidence) = same {
+            let seconds = work.seconds(evidence.samples_per_second, evidence.other_seconds, evidence.look_seconds);
+            let doublings = (f64::from(evidence.batch_size) / f64::from(work.batch_size)).log2().abs();
+            let own = if evidence.is_calibration { OF_A_CALIBRATION } else { OF_THE_SAME };
+            let source = match (doublings > 0.0, evidence.is_calibration) {
+                (true, _) => Source::OtherBatchSize,
+                (false, true) => Source::Calibration,
+                (false, false) => Source::Cell,
+            };
+            return Some(Guess::within(seconds, own * OF_A_DOUBLED_BATCH.powf(doublings), source));
+        }
+        let others: Vec<&Evidence> = self.evidence.iter().filter(|evidence| evidence.is_of_device(settings)).collect();
+        let median = |figure: &dyn Fn(&Evidence) -> f64| {
+            results::statistics::median(&others.iter().map(|evidence| figure(evidence)).collect::<Vec<_>>())
+        };
+        let flops_per_second = median(&|evidence| evidence.samples_per_second * evidence.flops_per_sample)?;
+        let rate = flops_per_second / work.flops_per_sample;
+        let seconds = work.seconds(rate, median(&|of| of.other_seconds)?, median(&|of| of.look_seconds)?);
+        Some(Guess::within(seconds, OF_ANOTHER_NETWORK, Source::OtherNetworks))
+    }
+}
+
+/// What a cell has to do.
+struct Work {
+    workload: Workload,
+    batch_size: u32,
+    batches: BatchPlan,
+    flops_per_sample: f64,
+    length: Option<Length>,
+    /// Of the training; absent where its length is in seconds.
+    samples: Option<f64>,
+}
+
+impl Work {
+    fn of(settings: &Settings) -> Option<Self> {
+        let workload = engine::workload(&settings.workload)?;
+        let batch_size = settings.batch_size.unwrap_or(workload.batch_size);
+        let data = engine::data_set(workload.data_set)?;
+        let batches = workload.batches(data.train.samples, batch_size, settings.seed).ok()?;
+        let flops_per_sample = workload.model.operations().ok()?.training_flops() as f64;
+        let of_steps = |steps: u64| batches.samples_of_steps(steps) as f64;
+        let samples = match settings.limit {
+            Some(Length::Epochs(epochs)) => Some(of_steps(batches.steps_of_epochs(epochs.get()))),
+            Some(Length::Steps(steps)) => Some(of_steps(steps.get())),
+            Some(Length::Seconds(_)) => None,
+            None => Some(of_steps(batches.steps_of_epochs(SUITES[0].epochs))),
+        };
+        Some(Self { workload, batch_size, batches, flops_per_sample, length: settings.limit, samples })
+    }
+
+    /// Of the whole process, at this throughput.
+    fn seconds(&self, samples_per_second: f64, other_seconds: f64, look_seconds: f64) -> f64 {
+        let of_samples = self.samples.map(|samples| samples / samples_per_second);
+        let (training, measuring) = match (self.length, of_samples) {
+            (Some(Length::Seconds(seconds)), _) => (seconds.0, 0.0),
+            (Some(Length::Steps(_)), training) => (training.unwrap_or_default(), 0.0),
+            (Some(Length::Epochs(_)), training) => {
+                let training = training.unwrap_or_default();
+                (training, (MEASURED_SECONDS - training).max(0.0))
+            }
+            (None, training) => {
+                let training = training.unwrap_or_default().min(SUITES[0].training_seconds);
+                (training, (MEASURED_SECONDS - training).max(0.0))
+            }
+        };
+        let epochs = training * samples_per_second / f64::from(self.batches.samples.max(1));
+        let looks = (epochs * f64::from(self.workload.evaluations_per_epoch)).ceil().max(1.0);
+        other_seconds + training + measuring + looks * look_seconds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZero;
+
+    use super::super::testing::settings;
+    use super::*;
+
+    fn evidence(settings: Settings, batch_size: u32) -> Evidence {
+        Evidence {
+            settings,
+            batch_size,
+            samples_per_second: 1000.0,
+            flops_per_sample: 13_182_000.0,
+            other_seconds: 2.0,
+            look_seconds: 0.5,
+            device_bytes: 1000,
+            host_bytes: None,
+            is_calibration: false,
+        }
+    }
+
+    fn cell(batch_size: u32, epochs: u32) -> Settings {
+        let limit = NonZero::new(epochs).map(Length::Epochs);
+        Settings { batch_size: Some(batch_size), limit, ..settings("caffe-mnist") }
+    }
+
+    #[test]
+    fn nothing_measured_says_nothing_about_time_and_layers_about_memory() {
+        let estimate = Estimator::default().estimate(&cell(64, 1)).unwrap();
+        assert_eq!(estimate.seconds, None);
+        assert_eq!(estimate.device_bytes.source, Source::Layers);
+        // Batches run on into the next epoch: 938 of 64.
+        assert_eq!(estimate.flops, Some(938.0 * 64.0 * 13_182_000.0));
+    }
+
+    #[test]
+    fn a_finished_cell_gives_its_time_and_memory_to_one_of_another_length() {
+        let estimator = Estimator::new([evidence(cell(64, 1), 64)]);
+        let estimate = estimator.estimate(&cell(64, 2)).unwrap();
+        let seconds = estimate.seconds.unwrap();
+        // Two epochs at 1000 samples a second, four looks, and 2 s beside.
+        let looks = f64::from(engine::workload("caffe-mnist").unwrap().evaluations_per_epoch) * 2.0;
+        assert!((seconds.value - (120.0 + 2.0 + 0.5 * looks)).abs() < 1.0, "{seconds:?}");
+        assert!(seconds.low < seconds.value && seconds.high < 1.5 * seconds.value && seconds.source == Source::Cell);
+        assert_eq!((estimate.device_bytes.value, estimate.device_bytes.source), (1000.0, Source::Cell));
+    }
+
+    #[test]
+    fn another_batch_size_is_less_certain_and_another_network_least() {
+        let estimator = Estimator::new([evidence(cell(64, 1), 64)]);
+        let other_batch = estimator.estimate(&cell(640, 1)).unwrap().seconds.unwrap();
+        assert_eq!(other_batch.source, Source::OtherBatchSize);
+        let other = Settings { workload: "torch-mnist".to_owned(), ..cell(64, 1) };
+        let other_network = estimator.estimate(&other).unwrap().seconds.unwrap();
+        assert_eq!(other_network.source, Source::OtherNetworks);
+        let width = |guess: Guess| guess.high / guess.low;
+        assert!(width(other_network) > width(other_batch) && width(other_batch) > 1.5);
+        let elsewhere = Settings { backend: "wgsl".to_owned(), ..cell(64, 1) };
+        assert_eq!(estimator.estimate(&elsewhere).unwrap().seconds, None);
+    }
+
+    #[test]
+    fn a_cell_says_more_than_a_calibration_and_a_near_batch_more_than_a_far_one() {
+        let calibration = Evidence { is_calibration: true, ..evidence(cell(64, 1), 64) };
+        let estimator = Estimator::new([calibration.clone(), evidence(cell(6400, 1), 6400)]);
+        let source = |of: &Estimator| of.estimate(&cell(64, 1)).unwrap().seconds.unwrap().source;
+        assert_eq!(source(&estimator), Source::Calibration);
+        assert_eq!(source(&Estimator::new([evidence(cell(64, 1), 64), calibration])), Source::Cell);
+    }
+
+    #[test]
+    fn a_sum_is_as_uncertain_as_its_parts() {
+        let part = |value, source| Guess::within(value, 2.0, source);
+        let sum = Guess::sum([part(2.0, Source::Cell), part(4.0, Source::OtherNetworks)].into_iter()).unwrap();
+        assert_eq!((sum.value, sum.low, sum.high, sum.source), (6.0, 3.0, 12.0, Source::OtherNetworks));
+        assert_eq!(Guess::sum(std::iter::empty()), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! What became of a cell: the file that it leaves.
+
+use results::{Outcome, RunRecord, WorkloadRecord};
+use serde::{Deserialize, Serialize};
+
+use super::cell::{Cell, Settings};
+use super::child::{Ended, How};
+use super::length::Length;
+use crate::report;
+
+/// Version of the layout of a cell's file.
+const SCHEMA_VERSION: u32 = 1;
+
+/// A cell that has been run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Finished {
+    pub(crate) schema_version: u32,
+    pub(crate) id: String,
+    /// Place in the order, from 1.
+    pub(crate) number: usize,
+    pub(crate) settings: Settings,
+    /// The limit before the study was scaled.
+    pub(crate) full_limit: Option<Length>,
+    pub(crate) scale: f64,
+    /// Of the run.
+    pub(crate) arguments: Vec<String>,
+    pub(crate) ending: Ending,
+    /// Why there are no figures.
+    pub(crate) reason: Option<String>,
+    /// Of the run's process; absent where a signal ended it.
+    pub(crate) exit_status: Option<i32>,
+    pub(crate) signal: Option<String>,
+    /// What the run wrote last to standard error, where it has no figures.
+    pub(crate) last_lines: Vec<String>,
+    pub(crate) started_unix_seconds: f64,
+    /// Of the process, from its start to its end.
+    pub(crate) seconds: f64,
+    /// How often it was tried, this time included.
+    pub(crate) attempts: u32,
+    /// As `--json` of the run wrote it; absent where it wrote none.
+    pub(crate) record: Option<RunRecord>,
+    /// Leaderboards that have the record.
+    pub(crate) uploads: Vec<Uploaded>,
+}
+
+/// How a cell ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ending {
+    /// There are figures.
+    Completed,
+    /// The loss grew beyond all measure: an answer about the settings.
+    Diverged,
+    /// The back end disagreed with the reference, so nothing was timed.
+    Incorrect,
+    /// The run itself says why it could not train.
+    NotTrained,
+    /// The run ended without a record: refused, crashed, or killed.
+    Failed,
+    /// It took longer than a cell may take.
+    TimedOut,
+}
+
+/// Where a record was uploaded to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Uploaded {
+    pub(crate) leaderboard: String,
+    pub(crate) run_id: String,
+    pub(crate) permalink: String,
+    /// Whoever has it can delete the run.
+    pub(crate) deletion_link: String,
+}
+
+impl Ending {
+    /// Whether trying again may bring something else.
+    pub(crate) fn is_failure(self) -> bool {
+        matches!(self, Self::NotTrained | Self::Failed | Self::TimedOut)
+    }
+}
+
+/// When and how often a cell was tried.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt {
+    /// The cell's place in the order, from 1.
+    pub(crate) number: usize,
+    pub(crate) scale: f64,
+    pub(crate) started_unix_seconds: f64,
+    /// This time included.
+    pub(crate) attempts: u32,
+}
+
+impl Finished {
+    /// What follows from how the run's process ended.
+    pub(crate) fn of(cell: &Cell, arguments: Vec<String>, attempt: Attempt, ended: Ended) -> Self {
+        let record: Option<RunRecord> = serde_json::from_str(&ended.stdout).ok();
+        let workload = record.as_ref().and_then(|record| record.workloads.first());
+        let (ending, reason) = match (ended.how, workload) {
+            (How::TimedOut, _) => (Ending::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))),
+            (How::Status { .. }, Some(workload)) => of_workload(workload),
+            (How::Status { .. }, None) => (Ending::Failed, Some(ended.reason())),
+        };
+        let (exit_status, signal) = match ended.how {
+            How::Status { code, signal } => (code, signal.map(str::to_owned)),
+            How::TimedOut => (None, None),
+        };
+        Self {
+            schema_version: SCHEMA_VERSION,
+            id: cell.id.clone(),
+            number: attempt.number,
+            settings: cell.settings.clone(),
+            full_limit: cell.full_limit,
+            scale: attempt.scale,
+            arguments,
+            ending,
+            reason,
+            exit_status,
+            signal,
+            last_lines: if ending == Ending::Completed { Vec::new() } else { ended.last_lines },
+            started_unix_seconds: attempt.started_unix_seconds,
+            seconds: ended.seconds,
+            attempts: attempt.attempts,
+            record,
+            uploads: Vec::new(),
+        }
+    }
+
+    /// What the run brought; absent where it left no record.
+    pub(crate) fn workload(&self) -> Option<&WorkloadRecord> {
+        self.record.as_ref()?.workloads.first()
+    }
+
+    /// Whether this program can read it.
+    pub(crate) fn has_known_layout(&self) -> bool {
+        self.schema_version == SCHEMA_VERSION
+    }
+}
+
+/// What a record says about how its run ended.
+fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
+    match &workload.outcome {
+        Outcome::Completed => (Ending::Completed, None),
+        Outcome::Diverged { step } => {
+            let text =
+                format!("diverged: the loss at step {step} was no finite number, or a thousand times the first one");
+            (Ending::Diverged, Some(text))
+        }
+        Outcome::Incorrect => (Ending::Incorrect, report::wrong(workload)),
+        Outcome::Failed { reason, .. } => (Ending::NotTrained, Some(reason.clone())),
+        Outcome::Cancelled => (Ending::Failed, Some("somebody else asked the run to stop".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::settings;
+    use super::*;
+
+    fn finished(how: How, lines: &[&str]) -> Finished {
+        let last_lines = lines.iter().map(|&line| line.to_owned()).collect();
+        let ended = Ended { how, stdout: "half a rec".to_owned(), last_lines, seconds: 2.0 };
+        let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
+        Finished::of(&Cell::new(settings("caffe-mnist"), None), Vec::new(), attempt, ended)
+    }
+
+    #[test]
+    fn a_run_without_a_record_failed_with_its_own_words() {
+        let lines = ["device    Some GPU", "error: it needs 2 bytes, and", "this device allows 1"];
+        let refused = finished(How::Status { code: Some(4), signal: None }, &lines);
+        assert_eq!((refused.ending, refused.exit_status), (Ending::Failed, Some(4)));
+        assert_eq!(refused.reason.as_deref(), Some("it needs 2 bytes, and this device allows 1"));
+        assert_eq!(refused.last_lines.len(), 3);
+    }
+
+    #[test]
+    fn a_killed_run_names_the_signal_and_a_slow_one_its_time() {
+        let killed = finished(How::Status { code: None, signal: Some("SIGKILL") }, &["keras-mnist-mlp (1 of 1)"]);
+        let reason = killed.reason.unwrap();
+        assert!(reason.contains("SIGKILL") && reason.contains("memory"), "{reason}");
+        assert_eq!(killed.signal.as_deref(), Some("SIGKILL"));
+        let slow = finished(How::TimedOut, &[]);
+        assert_eq!((slow.ending, slow.reason.as_deref()), (Ending::TimedOut, Some("took longer than 2 s")));
+        assert!(slow.ending.is_failure() && !Ending::Diverged.is_failure());
+    }
+}

@@ -1,0 +1,199 @@
+//! The folder of a study: its plan, and a file for each cell that has been run. It can be gone on with at any time.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::finished::Finished;
+use super::plan::Plan;
+use crate::failure::Failure;
+use crate::json_output::{cannot_write, replace, to_json};
+
+const PLAN: &str = "study.json";
+const CELLS: &str = "cells";
+const LOCK: &str = ".lock";
+
+/// A folder that this process alone writes to.
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// By whom and where it was begun.
+    begun: Plan,
+    /// Given back by the system when the process ends, however it ends.
+    _lock: File,
+}
+
+impl Folder {
+    /// Begins the study in this folder, or goes on with it.
+    ///
+    /// # Errors
+    /// Another process runs it; the folder is that of another study; it cannot be written.
+    pub(crate) fn open(path: &Path, plan: &Plan) -> Result<Self, Failure> {
+        let cells = path.join(CELLS);
+        fs::create_dir_all(&cells).map_err(|source| cannot_write(&cells, source))?;
+        let file = path.join(LOCK);
+        let lock = OpenOptions::new().write(true).create(true).truncate(false).open(&file);
+        let lock = lock.map_err(|source| cannot_write(&file, source))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Failure::Usage(format!(
+                    "another process runs the study in {}; let it end, or choose another folder with --output DIR",
+                    path.display()
+                )));
+            }
+            Err(TryLockError::Error(source)) => return Err(cannot_write(&file, source)),
+        }
+        let begun = match begun(path, plan)? {
+            Some(begun) => begun,
+            None => {
+                replace(&path.join(PLAN), &to_json(plan)?)?;
+                plan.clone()
+            }
+        };
+        Ok(Self { path: path.to_owned(), begun, _lock: lock })
+    }
+
+    /// What makes cells that are run now unlike those that were run when the folder was begun, although the study is the
+    /// same: another version of the program, another processor.
+    pub(crate) fn changes(&self, plan: &Plan) -> Vec<String> {
+        let program = |plan: &Plan| format!("{} ({})", plan.provenance.engine_version, plan.provenance.commit);
+        let processor = |plan: &Plan| plan.processor.clone().unwrap_or_else(|| "an unnamed processor".to_owned());
+        let differ = |what: &str, now: String, then: String| {
+            (now != then).then(|| format!("{what} is {now} now and was {then} when the folder was begun"))
+        };
+        let program = differ("this program's version", program(plan), program(&self.begun));
+        program.into_iter().chain(differ("the processor", processor(plan), processor(&self.begun))).collect()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps what became of a cell. The file is there as a whole or not at all.
+    pub(crate) fn keep(&self, finished: &Finished) -> Result<(), Failure> {
+        replace(&file_of(&self.path, &finished.id), &to_json(finished)?)
+    }
+
+    /// What the cells of the plan have come to, in its order; nothing where there is no such folder yet.
+    ///
+    /// # Errors
+    /// The folder is that of another study, or holds files that nobody understands.
+    pub(crate) fn read(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
+        if begun(path, plan)?.is_none() {
+            return Ok(Vec::new());
+        }
+        let cells = plan.cells.iter().map(|cell| read_cell(&file_of(path, &cell.id)));
+        cells.filter_map(Result::transpose).collect()
+    }
+}
+
+fn file_of(path: &Path, id: &str) -> PathBuf {
+    path.join(CELLS).join(format!("{id}.json"))
+}
+
+/// The plan that the folder was begun for, where there is one.
+///
+/// # Errors
+/// It is that of another study; it cannot be read.
+fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
+    let file = path.join(PLAN);
+    let Some(text) = read(&file)? else { return Ok(None) };
+    let unusable = |reason: &str| {
+        let text = format!("{} is not the plan of a study that this program knows: {reason}", file.display());
+        Failure::Usage(text)
+    };
+    let begun: Plan = serde_json::from_str(&text).map_err(|error| unusable(&error.to_string()))?;
+    if !begun.has_known_layout() {
+        return Err(unusable(&format!("its layout has version {}", begun.schema_version)));
+    }
+    let differences = plan.differences(&begun);
+    if differences.is_empty() {
+        return Ok(Some(begun));
+    }
+    let text = format!(
+        "{} was begun for another study; choose another folder with --output DIR. What differs:\n  {}",
+        path.display(),
+        differences.join("\n  ")
+    );
+    Err(Failure::Usage(text))
+}
+
+fn read_cell(file: &Path) -> Result<Option<Finished>, Failure> {
+    let Some(text) = read(file)? else { return Ok(None) };
+    let unusable = |reason: String| {
+        Failure::Usage(format!("{} is not a cell's file ({reason}); remove it to run the cell again", file.display()))
+    };
+    let finished: Finished = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
+    if finished.has_known_layout() {
+        return Ok(Some(finished));
+    }
+    Err(unusable(format!("its layout has version {}", finished.schema_version)))
+}
+
+fn read(file: &Path) -> Result<Option<String>, Failure> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Failure::File { what: format!("cannot read {}", file.display()), source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::child::{Ended, How};
+    use super::super::finished::Attempt;
+    use super::super::{Definition, Machine};
+    use super::*;
+
+    fn plan(seeds: &str) -> Plan {
+        let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\nseeds = {seeds}\n");
+        let machine = Machine { cores: 2, has_remote: false };
+        Plan::new("t", Definition::parse(&text).unwrap(), 1.0, machine).unwrap()
+    }
+
+    fn failed(plan: &Plan) -> Finished {
+        let how = How::Status { code: Some(1), signal: None };
+        let ended = Ended { how, stdout: String::new(), last_lines: Vec::new(), seconds: 1.0 };
+        let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
+        Finished::of(&plan.cells[0], Vec::new(), attempt, ended)
+    }
+
+    #[test]
+    fn what_a_folder_keeps_is_read_again_and_nothing_half_written_is() {
+        let place = tempfile::tempdir().unwrap();
+        let plan = plan("[1, 2]");
+        assert_eq!(Folder::read(place.path(), &plan).unwrap(), []);
+        let folder = Folder::open(place.path(), &plan).unwrap();
+        let finished = failed(&plan);
+        folder.keep(&finished).unwrap();
+        fs::write(place.path().join("cells").join(format!("{}.json.partial", plan.cells[1].id)), "{ half").unwrap();
+        assert_eq!(Folder::read(place.path(), &plan).unwrap(), [finished]);
+    }
+
+    #[test]
+    fn a_folder_belongs_to_one_process_and_one_study() {
+        let place = tempfile::tempdir().unwrap();
+        let first = Folder::open(place.path(), &plan("[1]")).unwrap();
+        let error = Folder::open(place.path(), &plan("[1]")).err().unwrap().to_string();
+        assert!(error.contains("another process"), "{error}");
+        drop(first);
+        let mut later = plan("[1]");
+        later.provenance.commit = "another".to_owned();
+        let again = Folder::open(place.path(), &later).unwrap();
+        assert!(again.changes(&plan("[1]")).is_empty());
+        assert!(again.changes(&later)[0].contains("(another) now"), "{:?}", again.changes(&later));
+        drop(again);
+        let error = Folder::open(place.path(), &plan("[2]")).err().unwrap().to_string();
+        assert!(error.contains("seeds: [2] here, [1] in the folder"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_cell_is_named() {
+        let place = tempfile::tempdir().unwrap();
+        let plan = plan("[1]");
+        drop(Folder::open(place.path(), &plan).unwrap());
+        fs::write(file_of(place.path(), &plan.cells[0].id), "{}").unwrap();
+        let error = Folder::read(place.path(), &plan).unwrap_err().to_string();
+        assert!(error.contains(&plan.cells[0].id) && error.contains("remove it"), "{error}");
+    }
+}

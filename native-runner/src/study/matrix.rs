@@ -1,0 +1,283 @@
+//! From a definition to its cells.
+
+use std::num::NonZero;
+use std::thread;
+
+use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE};
+use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
+use results::Precision;
+
+use super::cell::{Cell, Settings};
+use super::definition::{Definition, Matrix, Threads, UpTo};
+use super::length::Length;
+use super::names::WorkloadName;
+use crate::cli::ALL;
+
+/// The adapter of whoever does not choose one.
+const ANY: &str = "any";
+
+/// What the cells depend on beside the definition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine {
+    pub(crate) cores: u16,
+    /// Whether a remote device was named.
+    pub(crate) has_remote: bool,
+}
+
+impl Machine {
+    pub(crate) fn this(has_remote: bool) -> Self {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        Self { cores: u16::try_from(cores).unwrap_or(u16::MAX), has_remote }
+    }
+}
+
+/// All cells of a study, each once, in the order in which the definition lists them.
+///
+/// # Errors
+/// A batch that is larger than its training set; threads that nobody computes with; and nothing to run at all.
+pub(super) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+    let mut cells: Vec<Cell> = Vec::new();
+    for (number, matrix) in definition.matrix.iter().enumerate() {
+        let of_matrix =
+            of_matrix(matrix, scale, machine).map_err(|error| format!("[[matrix]] {}: {error}", number + 1))?;
+        for cell in of_matrix {
+            if cells.iter().all(|other| other.id != cell.id) {
+                cells.push(Cell { place: cells.len(), ..cell });
+            }
+        }
+    }
+    if cells.is_empty() {
+        return Err(
+            "it has no cells: each [[matrix]] needs at least one workload, back end, adapter and seed".to_owned()
+        );
+    }
+    Ok(cells)
+}
+
+/// The same cells in the order in which they run: so that nothing always comes first, while the device is cool.
+pub(super) fn in_random_order(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
+    let count = u32::try_from(cells.len()).expect("a study has few cells");
+    let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
+    let mut cells: Vec<Option<Cell>> = cells.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|place| cells[place as usize].take()).collect()
+}
+
+fn of_matrix(matrix: &Matrix, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+    let backends = backends(matrix, machine);
+    let threads = threads(&matrix.threads, machine);
+    if threads != [None] && !backends.iter().any(|name| name == BURN_FLEX) {
+        return Err(format!("`threads` is for the back end {BURN_FLEX}, which is not among its back ends"));
+    }
+    let mut cells: Vec<Settings> = matrix.workloads.iter().map(of_workload).collect();
+    cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.batch_size = size);
+    cells = vary(&cells, &own_or(&matrix.limits, |limit| limit), |cell, limit| cell.limit = limit);
+    cells = vary(&cells, &own_or(&matrix.learning_rates, |rate| rate.0), |cell, rate| cell.learning_rate = rate);
+    cells = vary(&cells, &backends, |cell, backend| cell.backend = backend);
+    // Where they mean nothing, all of them come to the same cell.
+    cells = vary(&cells, &matrix.adapters, |cell, adapter| {
+        cell.adapter = if chooses_devices(&cell.backend) { adapter } else { ANY.to_owned() };
+    });
+    cells = vary(&cells, &threads, |cell, count| cell.threads = count.filter(|_| cell.backend == BURN_FLEX));
+    cells = vary(&cells, &matrix.precisions, |cell, precision| cell.precision = precision);
+    cells = vary(&cells, &matrix.seeds, |cell, seed| cell.seed = seed);
+    cells.into_iter().map(|cell| scaled(cell, scale)).collect()
+}
+
+/// A cell of which nothing else is known yet.
+fn of_workload(WorkloadName(workload): &WorkloadName) -> Settings {
+    Settings {
+        workload: workload.clone(),
+        backend: String::new(),
+        adapter: ANY.to_owned(),
+        precision: Precision::F32,
+        threads: None,
+        batch_size: None,
+        learning_rate: None,
+        limit: None,
+        seed: 0,
+    }
+}
+
+/// Each of the cells once with each of the values.
+fn vary<T: Clone>(cells: &[Settings], values: &[T], set: impl Fn(&mut Settings, T)) -> Vec<Settings> {
+    let varied = cells.iter().flat_map(|cell| {
+        values.iter().map(|value| {
+            let mut cell = cell.clone();
+            set(&mut cell, value.clone());
+            cell
+        })
+    });
+    varied.collect()
+}
+
+/// What is listed, or once nothing: then it is the workload's own.
+fn own_or<T: Copy, U>(listed: &[T], value: impl Fn(T) -> U) -> Vec<Option<U>> {
+    if listed.is_empty() { vec![None] } else { listed.iter().map(|&one| Some(value(one))).collect() }
+}
+
+/// Back ends by name, with what [`ALL`] stands for. A remote device takes part where one is named.
+fn backends(matrix: &Matrix, machine: Machine) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in matrix.backends.iter().map(|name| name.0.as_str()) {
+        let all = BACKENDS
+            .iter()
+            .map(|backend| backend.name)
+            .filter(|other| *other != REFERENCE && (*other != BURN_REMOTE || machine.has_remote));
+        let wanted: Vec<&str> = if name == ALL { all.collect() } else { vec![name] };
+        names.extend(wanted.into_iter().map(str::to_owned));
+    }
+    names
+}
+
+fn chooses_devices(backend: &str) -> bool {
+    let known = KNOWN_BACKENDS.iter().find(|known| known.name == backend);
+    known.is_none_or(|known| known.devices() != Devices::Given)
+}
+
+fn threads(threads: &Threads, machine: Machine) -> Vec<Option<u16>> {
+    match threads {
+        Threads::Counts(counts) => own_or(counts, NonZero::get),
+        Threads::UpTo(UpTo::All) => {
+            let doubled = std::iter::successors(Some(1_u16), |count| count.checked_mul(2));
+            let below = doubled.take_while(|count| *count < machine.cores);
+            below.chain([machine.cores]).map(Some).collect()
+        }
+    }
+}
+
+/// # Errors
+/// A batch of more samples than are trained on.
+fn scaled(cell: Settings, scale: f64) -> Result<Cell, String> {
+    let name = &cell.workload;
+    let workload = engine::workload(name).ok_or_else(|| format!("there is no workload `{name}`"))?;
+    let samples = engine::data_set(workload.data_set).map_or(0, |data| data.train.samples);
+    let batches = workload.batches(samples, cell.batch_size.unwrap_or(workload.batch_size), cell.seed);
+    let batches = batches.map_err(|error| format!("{name}: {error}"))?;
+    let full_limit = cell.limit;
+    let limit = match full_limit {
+        Some(limit) => Some(limit.scaled(scale, &batches)),
+        None => Length::scaled_of_suite(&SUITES[0], scale),
+    };
+    Ok(Cell::new(Settings { limit, ..cell }, full_limit))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::btree_set;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MACHINE: Machine = Machine { cores: 6, has_remote: false };
+
+    fn parsed(matrix: &str) -> Definition {
+        Definition::parse(&format!("title = \"t\"\n{matrix}")).unwrap()
+    }
+
+    fn expand(matrix: &str, scale: f64) -> Result<Vec<Cell>, String> {
+        cells(&parsed(matrix), scale, MACHINE)
+    }
+
+    const CAFFE: &str = "[[matrix]]\nworkloads = [\"caffe-mnist\"]\n";
+
+    #[test]
+    fn every_combination_is_a_cell() {
+        let text = "[[matrix]]\nworkloads = [\"caffe-mnist\", \"keras-mnist-mlp\"]\nbackends = [\"reference\"]\n\
+                    batch_sizes = [16, 32, 64]\nlearning_rates = [0.1, 0.01]\nlimits = [{ steps = 1 }, { epochs = 2 }]\n\
+                    seeds = [1, 2]\nprecisions = [\"f32\", \"f64\"]";
+        assert_eq!(expand(text, 1.0).unwrap().len(), 2 * 3 * 2 * 2 * 2 * 2);
+    }
+
+    #[test]
+    fn what_two_matrices_share_is_one_cell() {
+        let text = format!("{CAFFE}batch_sizes = [16, 32]\n{CAFFE}batch_sizes = [32, 64]\n");
+        let sizes: Vec<Option<u32>> = expand(&text, 1.0).unwrap().iter().map(|cell| cell.settings.batch_size).collect();
+        assert_eq!(sizes, [Some(16), Some(32), Some(64)]);
+    }
+
+    #[test]
+    fn threads_go_up_to_all_cores_and_belong_to_one_back_end() {
+        let text = format!("{CAFFE}backends = [\"burn-flex\", \"reference\"]\nthreads = \"1..all\"\n");
+        let cells = expand(&text, 1.0).unwrap();
+        let threads: Vec<Option<u16>> = cells.iter().map(|cell| cell.settings.threads).collect();
+        assert_eq!(threads, [Some(1), Some(2), Some(4), Some(6), None]);
+        let error = expand(&format!("{CAFFE}backends = [\"reference\"]\nthreads = [2]\n"), 1.0).unwrap_err();
+        assert!(error.contains("[[matrix]] 1") && error.contains("burn-flex"), "{error}");
+    }
+
+    #[test]
+    fn an_adapter_means_nothing_to_the_processor() {
+        let text = format!("{CAFFE}backends = [\"wgsl\", \"reference\"]\nadapters = [\"discrete\", \"cpu\"]\n");
+        let cells = expand(&text, 1.0).unwrap();
+        let adapters: Vec<&str> = cells.iter().map(|cell| cell.settings.adapter.as_str()).collect();
+        assert_eq!(adapters, ["discrete", "cpu", "any"]);
+    }
+
+    #[test]
+    fn all_is_what_the_program_has_without_the_reference_and_a_device_that_nobody_named() {
+        let names = |machine| -> Vec<String> {
+            let cells = cells(&parsed(&format!("{CAFFE}backends = [\"all\"]\n")), 1.0, machine).unwrap_or_default();
+            cells.into_iter().map(|cell| cell.settings.backend).collect()
+        };
+        let (without, with) = (names(MACHINE), names(Machine { has_remote: true, ..MACHINE }));
+        let has_remote = BACKENDS.iter().any(|backend| backend.name == BURN_REMOTE);
+        assert_eq!(with.len(), BACKENDS.len() - 1);
+        assert_eq!(without.len(), with.len() - usize::from(has_remote));
+        assert!(!with.contains(&REFERENCE.to_owned()));
+    }
+
+    #[test]
+    fn a_batch_larger_than_the_training_set_is_refused_before_anything_runs() {
+        let error = expand(&format!("{CAFFE}batch_sizes = [60001]\n"), 1.0).unwrap_err();
+        assert!(error.contains("caffe-mnist") && error.contains("from 1 to 60000"), "{error}");
+    }
+
+    #[test]
+    fn a_scaled_cell_remembers_its_full_limit() {
+        let cells = expand(&format!("{CAFFE}limits = [{{ epochs = 10 }}]\n"), 0.01).unwrap();
+        let [cell] = cells.as_slice() else { panic!("{} cells", cells.len()) };
+        // A tenth of an epoch of 60,000 samples in batches of 64.
+        assert_eq!(cell.settings.limit.map(|limit| limit.to_string()).as_deref(), Some("94 steps"));
+        assert_eq!(cell.full_limit.map(|limit| limit.to_string()).as_deref(), Some("10 epochs"));
+        let of_suite = expand(CAFFE, 0.1).unwrap();
+        assert_eq!(of_suite[0].settings.limit.map(|limit| limit.to_string()).as_deref(), Some("3 s"));
+        assert_eq!(expand(CAFFE, 1.0).unwrap()[0].settings.limit, None);
+    }
+
+    #[test]
+    fn the_order_holds_every_cell_once_and_follows_from_the_seed() {
+        let text = format!("{CAFFE}seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n");
+        let ordered = |seed| -> Vec<u32> {
+            let cells = in_random_order(expand(&text, 1.0).unwrap(), seed);
+            cells.iter().map(|cell| cell.settings.seed).collect()
+        };
+        let mut sorted = ordered(1);
+        assert_eq!(sorted, ordered(1));
+        assert_ne!(sorted, ordered(2));
+        sorted.sort_unstable();
+        assert_eq!(sorted, (1..=10).collect::<Vec<_>>());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_matrix_has_as_many_cells_as_combinations_and_another_one_adds_only_what_is_new(
+            sizes in btree_set(1_u32..200, 1..4),
+            seeds in btree_set(0_u32..100, 1..4),
+            others in btree_set(0_u32..100, 1..4),
+        ) {
+            let matrix = |seeds: &BTreeSet<u32>| format!("{CAFFE}batch_sizes = {sizes:?}\nseeds = {seeds:?}\n")
+                .replace('{', "[").replace('}', "]");
+            let cells = expand(&format!("{}{}", matrix(&seeds), matrix(&others)), 1.0).unwrap();
+            prop_assert_eq!(cells.len(), sizes.len() * seeds.union(&others).count());
+            let ids: BTreeSet<&String> = cells.iter().map(|cell| &cell.id).collect();
+            prop_assert_eq!(ids.len(), cells.len());
+            let mut ordered = in_random_order(cells.clone(), 7);
+            ordered.sort_by_key(|cell| cell.place);
+            prop_assert_eq!(ordered, cells);
+        }
+    }
+}

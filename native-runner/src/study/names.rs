@@ -1,0 +1,140 @@
+//! Names and numbers of a study's file, each checked while it is read, so that an error points at it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use engine::{KNOWN_BACKENDS, WORKLOADS};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error, Visitor};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::ALL;
+
+/// A network of the registry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct WorkloadName(pub(crate) String);
+
+impl WorkloadName {
+    fn known() -> Vec<&'static str> {
+        WORKLOADS.iter().map(|make| make().name).collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkloadName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(NameOf { what: "workload", known: Self::known }).map(Self)
+    }
+}
+
+impl JsonSchema for WorkloadName {
+    fn schema_name() -> Cow<'static, str> {
+        "Workload".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Self::known() })
+    }
+}
+
+/// A back end, in this program or not, or [`ALL`] of this program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct BackendName(pub(crate) String);
+
+impl BackendName {
+    /// # Errors
+    /// There is none; the error lists those that there are.
+    pub(crate) fn new(name: &str) -> Result<Self, String> {
+        one_of("back end", name, &Self::known()).map(Self)
+    }
+
+    fn known() -> Vec<&'static str> {
+        KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for BackendName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(NameOf { what: "back end", known: Self::known }).map(Self)
+    }
+}
+
+impl JsonSchema for BackendName {
+    fn schema_name() -> Cow<'static, str> {
+        "Backend".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Self::known() })
+    }
+}
+
+/// A number above 0.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Positive(pub(crate) f64);
+
+impl<'de> Deserialize<'de> for Positive {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_f64(NumberAboveZero).map(Self)
+    }
+}
+
+impl JsonSchema for Positive {
+    fn schema_name() -> Cow<'static, str> {
+        "Positive".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "exclusiveMinimum": 0 })
+    }
+}
+
+/// Reads one of the known names.
+struct NameOf {
+    what: &'static str,
+    known: fn() -> Vec<&'static str>,
+}
+
+impl Visitor<'_> for NameOf {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the name of a {}", self.what)
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<String, E> {
+        one_of(self.what, name, &(self.known)()).map_err(E::custom)
+    }
+}
+
+fn one_of(what: &str, name: &str, known: &[&str]) -> Result<String, String> {
+    if known.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    Err(format!("there is no {what} `{name}`; there are: {}", known.join(", ")))
+}
+
+/// Reads a number, whole or not.
+struct NumberAboveZero;
+
+impl Visitor<'_> for NumberAboveZero {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number above 0")
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<f64, E> {
+        if value.is_finite() && value > 0.0 {
+            return Ok(value);
+        }
+        Err(E::custom(format_args!("{value} is not a number above 0")))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<f64, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<f64, E> {
+        self.visit_f64(value as f64)
+    }
+}

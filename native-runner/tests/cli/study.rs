@@ -1,0 +1,276 @@
+//! Studies on the processor: cells of a few steps, killed, failed and gone on with.
+
+#[cfg(target_os = "linux")]
+mod killed;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{Runner, leaderboard, one_line, paths};
+
+/// The quickest back end of this build that computes on the processor.
+const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
+
+/// A study's file and its folder, which outlive the commands.
+struct Study {
+    place: TempDir,
+}
+
+impl Study {
+    /// On [`BACKEND`], with more lines of its matrix.
+    fn new(more: &str) -> Self {
+        let study = Self { place: tempfile::tempdir().unwrap() };
+        study.write(more);
+        study
+    }
+
+    fn write(&self, more: &str) {
+        let head = "title = \"A test\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n";
+        fs::write(self.file(), format!("{head}backends = [\"{BACKEND}\"]\n{more}\n")).unwrap();
+    }
+
+    fn file(&self) -> PathBuf {
+        self.place.path().join("mine.toml")
+    }
+
+    fn output(&self) -> PathBuf {
+        self.place.path().join("out")
+    }
+
+    fn runner(&self, words: &str) -> Runner {
+        let runner = Runner::new("study").arg(self.file()).arg("--output").arg(self.output());
+        words.split_whitespace().fold(runner, Runner::arg)
+    }
+
+    fn plan(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.output().join("study.json")).unwrap()).unwrap()
+    }
+
+    /// The files of the cells, by name.
+    fn files(&self) -> BTreeMap<String, String> {
+        let Ok(entries) = fs::read_dir(self.output().join("cells")) else { return BTreeMap::new() };
+        let entries = entries.map(|entry| entry.unwrap());
+        let named = entries.map(|entry| (entry.file_name().into_string().unwrap(), entry.path()));
+        let whole = named.filter(|(name, _)| name.ends_with(".json"));
+        whole.map(|(name, path)| (name, fs::read_to_string(path).unwrap())).collect()
+    }
+
+    fn cells(&self) -> Vec<Value> {
+        self.files().values().map(|text| serde_json::from_str(text).unwrap()).collect()
+    }
+}
+
+/// Two steps of two batch sizes.
+const SMALL: &str = "batch_sizes = [16, 32]\nlimits = [{ steps = 2 }]";
+
+#[test]
+fn every_cell_leaves_its_record_and_is_not_run_again() {
+    let study = Study::new(SMALL);
+    let finished = study.runner("--json -").run().expect_status(0);
+    let document: Value = serde_json::from_str(&finished.stdout).expect("standard output holds one document");
+    assert_eq!(document["cells"].as_array().unwrap().len(), 2);
+    let shown = one_line(&finished.stderr);
+    for part in ["mine A test", "batch 16", "batch 32", "(1 of 2", "(2 of 2", "2 in an order from seed 1"] {
+        assert!(shown.contains(part), "`{part}` is missing in:\n{}", finished.stderr);
+    }
+    let plan = study.plan();
+    let ids = |cells: &[Value]| cells.iter().map(|cell| cell["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let mut planned = ids(plan["cells"].as_array().unwrap());
+    planned.sort();
+    assert_eq!(planned, ids(&study.cells()));
+    for cell in study.cells() {
+        assert_eq!((cell["ending"].as_str(), cell["exit_status"].as_i64()), (Some("completed"), Some(0)));
+        let record: results::RunRecord = serde_json::from_value(cell["record"].clone()).unwrap();
+        assert_eq!(
+            u64::from(record.workloads[0].settings.batch_size),
+            cell["settings"]["batch_size"].as_u64().unwrap()
+        );
+        assert_eq!((record.seed, record.workloads[0].summary.steps), (1, 2));
+        assert!(record.non_standard.contains(&"2 steps".to_owned()), "{:?}", record.non_standard);
+        assert!(cell["seconds"].as_f64().unwrap() > 0.0);
+    }
+    let before = study.files();
+    let again = study.runner("").run().expect_status(0);
+    assert!(one_line(&again.stderr).contains("2 of them finished before"), "{}", again.stderr);
+    assert!(again.stdout.contains("batch 32"), "{}", again.stdout);
+    assert_eq!(study.files(), before);
+}
+
+#[test]
+fn a_cell_that_cannot_be_run_is_kept_with_its_reason_and_the_others_go_on() {
+    // Nothing on the processor multiplies with matrix units.
+    let study = Study::new("precisions = [\"f32\", \"f16-matrix\"]\nbatch_sizes = [16]\nlimits = [{ steps = 1 }]");
+    let finished = study.runner("").run().expect_status(1);
+    assert!(one_line(&finished.stdout).contains("! f16-matrix: "), "{}", finished.stdout);
+    finished.expect_errors(&["1 of 2 cells have no figures", "--retry-failed"]);
+    let cells = study.cells();
+    let of = |precision: &str| cells.iter().find(|cell| cell["settings"]["precision"] == precision).unwrap();
+    assert_eq!(of("f32")["ending"], "completed");
+    let failed = of("f16-matrix");
+    assert_eq!((failed["ending"].as_str(), failed["exit_status"].as_i64()), (Some("failed"), Some(2)));
+    assert!(failed["reason"].as_str().unwrap().contains("f16-matrix"), "{failed}");
+    assert!(failed["record"].is_null() && !failed["last_lines"].as_array().unwrap().is_empty(), "{failed}");
+    // It is an answer, until somebody asks for another.
+    let again = study.runner("").run().expect_status(1);
+    assert!(one_line(&again.stderr).contains("2 of them finished before"), "{}", again.stderr);
+    study.runner("--retry-failed").run().expect_status(1);
+    let attempts = study.cells().iter().map(|cell| cell["attempts"].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(attempts, 1 + 2);
+}
+
+#[test]
+fn a_cell_that_takes_too_long_is_ended() {
+    let study = Study::new("limits = [{ seconds = 600 }]");
+    let finished = study.runner("--cell-timeout 2").run().expect_status(1);
+    assert!(finished.stdout.contains("took longer than 2 s"), "{}", finished.stdout);
+    assert_eq!(study.cells()[0]["ending"], "timed_out");
+}
+
+#[test]
+fn a_dry_run_starts_nothing_and_says_what_it_knows() {
+    let study = Study::new(SMALL);
+    let finished = study.runner("--dry-run").run().expect_status(0);
+    let shown = one_line(&finished.stdout);
+    for part in ["2 of 2 cells would run", "time left not known yet", "--calibrate", "the layers", "batch 16"] {
+        assert!(shown.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
+    }
+    assert!(!study.output().exists() && !finished.stderr.contains("(1 of 2"), "{}", finished.stderr);
+
+    study.runner("--only batch-size=16").run().expect_status(0);
+    assert_eq!(study.files().len(), 1);
+    let finished = study.runner("--dry-run --json -").run().expect_status(0);
+    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    let cells = document["cells"].as_array().unwrap();
+    let of = |size: u64| cells.iter().find(|listed| listed["cell"]["settings"]["batch_size"] == size).unwrap();
+    assert_eq!((&of(16)["would_run"], &of(32)["would_run"]), (&false.into(), &true.into()));
+    let seconds = &of(32)["estimate"]["seconds"];
+    assert_eq!(seconds["source"], "other_batch_size");
+    let figure = |name: &str| seconds[name].as_f64().unwrap();
+    assert!(figure("low") < figure("value") && figure("value") < figure("high"), "{seconds}");
+    assert_eq!(document["unknown"], 0);
+    assert_eq!(study.files().len(), 1);
+}
+
+#[test]
+fn a_calibration_measures_what_the_estimate_is_made_from() {
+    let study = Study::new("batch_sizes = [64]\nlimits = [{ epochs = 20 }]\nseeds = [1, 2]");
+    let finished = study.runner("--dry-run --calibrate --json -").run().expect_status(0);
+    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    for listed in document["cells"].as_array().unwrap() {
+        let estimate = &listed["estimate"];
+        assert_eq!((&estimate["seconds"]["source"], &document["unknown"]), (&"calibration".into(), &0.into()));
+        assert!(estimate["host_bytes"]["value"].as_f64().unwrap() > 1e6, "{estimate}");
+    }
+    let shown = one_line(&finished.stderr);
+    assert!(shown.contains("calibration: ") && shown.contains("(1 of 1)"), "{}", finished.stderr);
+    assert!(!study.output().exists());
+}
+
+#[test]
+fn the_order_is_random_and_the_same_for_the_same_seed() {
+    let seeds = "seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
+    let order = |order_seed: u32| -> Vec<u64> {
+        let study = Study::new(seeds);
+        let text = fs::read_to_string(study.file()).unwrap();
+        fs::write(study.file(), format!("order_seed = {order_seed}\n{text}")).unwrap();
+        let finished = study.runner("--dry-run --json -").run().expect_status(0);
+        let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+        let cells = document["plan"]["cells"].as_array().unwrap();
+        cells.iter().map(|cell| cell["settings"]["seed"].as_u64().unwrap()).collect()
+    };
+    let first = order(1);
+    assert_eq!(order(1), first);
+    assert_ne!(order(2), first);
+    assert_ne!(first, (1..=10).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_scaled_study_says_so_everywhere() {
+    let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 6 }]");
+    let finished = study.runner("--scale 0.5").run().expect_status(0);
+    assert!(one_line(&finished.stdout).contains("scaled to 0.5 of the full length"), "{}", finished.stdout);
+    assert!(one_line(&finished.stderr).contains("shortened to 0.5"), "{}", finished.stderr);
+    assert_eq!(study.plan()["scale"], 0.5);
+    let cells = study.cells();
+    assert_eq!((&cells[0]["settings"]["limit"]["steps"], &cells[0]["full_limit"]["steps"]), (&3.into(), &6.into()));
+    assert_eq!(cells[0]["scale"], 0.5);
+    assert!(cells[0]["record"]["non_standard"].to_string().contains("3 steps"), "{}", cells[0]["record"]);
+    // The whole length is another study.
+    study.runner("").run().expect_status(2).expect_errors(&["begun for another study", "scale: 1.0 here, 0.5"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_named_with_its_place() {
+    for (line, parts) in [
+        ("colour = 1", ["line 5, column 1", "`batch_sizes`"]),
+        ("seeds = [-1]", ["line 5, column 10", "-1"]),
+        ("batch_sizes = [60001]", ["[[matrix]] 1: keras-mnist-mlp", "from 1 to 60000"]),
+        ("seeds = []", ["has no cells", "at least one"]),
+    ] {
+        let study = Study::new(line);
+        let finished = study.runner("").run().expect_status(2);
+        finished.expect_errors(&["mine.toml", parts[0], parts[1]]);
+        assert!(!study.output().exists(), "{line}");
+    }
+    Runner::new("study no-such-study").run().expect_status(2).expect_errors(&["no-such-study", "gtdl-batch-size"]);
+    let finished = Runner::new("study keras-five --only batch=5").run().expect_status(2);
+    finished.expect_errors(&["--only", "batch-size"]);
+    Runner::new("study keras-five --dry-run --only seed=5").run().expect_status(2).expect_errors(&["--only"]);
+    Runner::new("study keras-five --scale 2").run().expect_status(2).expect_errors(&["--scale", "at most 1"]);
+}
+
+#[test]
+fn a_folder_of_another_study_is_refused_with_what_differs() {
+    let study = Study::new(&format!("{SMALL}\nseeds = [1]"));
+    study.runner("--only batch-size=16").run().expect_status(0);
+    let before = study.files();
+    study.write(&format!("{SMALL}\nseeds = [2]"));
+    let finished = study.runner("").run().expect_status(2);
+    finished.expect_errors(&["begun for another study", "seeds: [2] here, [1] in the folder", "--output"]);
+    assert_eq!(study.files(), before);
+}
+
+#[test]
+fn built_in_studies_are_listed_and_can_be_copied() {
+    let listed = Runner::new("study").run().expect_status(0);
+    let shown = one_line(&listed.stdout);
+    for part in ["keras-backends", "gtdl-combined", "Table XXI", "repeats", "differs", "(34 cells)"] {
+        assert!(shown.contains(part), "`{part}` is missing in:\n{}", listed.stdout);
+    }
+    let printed = Runner::new("study gtdl-learning-rate --print").run().expect_status(0).stdout;
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("copy.toml"), printed).unwrap();
+    let of = |name: &str| {
+        let line = format!("study {name} --backend {BACKEND} --dry-run --json -");
+        let mut runner = Runner::new(&line);
+        runner.command().current_dir(place.path());
+        let document: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
+        document["plan"]["cells"].clone()
+    };
+    assert_eq!(of("copy.toml"), of("gtdl-learning-rate"));
+    let schema: Value = serde_json::from_str(&Runner::new("study --schema").run().expect_status(0).stdout).unwrap();
+    assert!(schema["properties"]["matrix"].is_object(), "{schema}");
+}
+
+#[test]
+fn records_are_uploaded_once_after_one_agreement() {
+    let study = Study::new(SMALL);
+    let server = leaderboard();
+    study.runner("--upload").arg(&server.url).run().expect_status(2).expect_errors(&["--yes"]);
+    assert!(study.files().is_empty());
+    let finished = study.runner("--yes --upload").arg(&server.url).run().expect_status(0);
+    assert_eq!(paths(&server.received()), ["POST /api/v1/runs/import"; 2]);
+    assert!(one_line(&finished.stderr).contains("2 records were uploaded"), "{}", finished.stderr);
+    for cell in study.cells() {
+        let upload = &cell["uploads"][0];
+        assert_eq!((&upload["leaderboard"], &upload["run_id"]), (&server.url.as_str().into(), &"run-2".into()));
+        assert_eq!(upload["deletion_link"], format!("{}/runs/run-2/delete#secret", server.url));
+    }
+    let again = study.runner("--yes --upload").arg(&server.url).run().expect_status(0);
+    assert_eq!(server.received().len(), 2);
+    assert!(one_line(&again.stderr).contains("has every record with figures"), "{}", again.stderr);
+}
