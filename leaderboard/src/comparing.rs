@@ -1,7 +1,9 @@
 //! Puts a few runs, or a few devices, side by side: their figures with ratios to the first, and what differs around them.
 //! Pure functions; no data base.
 
-use results::api::{ComparedFigure, ComparedSide, ComparedWorkload, Comparing, SideDifference, SideVerdict, StoredRun};
+use results::api::{ComparedFigure, ComparedSide, ComparedWorkload, Comparing, StoredRun};
+use results::environment::{FACTS, difference, differences};
+use results::estimate::{Estimate, Interval};
 use results::{Outcome, RunRecord, WorkloadRecord};
 
 use crate::devices::Identity;
@@ -36,7 +38,7 @@ pub(crate) fn of_runs(runs: &[StoredRun]) -> Comparing {
     Comparing {
         workloads: compared.collect(),
         sides: runs.iter().map(|run| ComparedSide { id: run.run_id.clone(), name: name(run) }).collect(),
-        differences: differences_of_runs(&records),
+        differences: differences(FACTS, &records.iter().map(|record| vec![*record]).collect::<Vec<_>>()),
     }
 }
 
@@ -129,66 +131,22 @@ fn related(mut figures: Vec<Option<ComparedFigure>>) -> Option<Vec<Option<Compar
 }
 
 fn relate(first: &ComparedFigure, other: &mut ComparedFigure) {
-    let (Some(its), Some(rate)) = (first.samples_per_second, other.samples_per_second) else { return };
-    if first.batch_size != other.batch_size || its <= 0.0 {
+    if first.batch_size != other.batch_size {
         return;
     }
-    other.to_first = Some(rate / its);
-    let interval = |of: &ComparedFigure| Some((of.samples_per_second_low?, of.samples_per_second_high?));
-    other.verdict = interval(first).zip(interval(other)).map(|((low, high), (other_low, other_high))| {
-        if low <= other_high && other_low <= high {
-            SideVerdict::Tied
-        } else if rate > its {
-            SideVerdict::Faster
-        } else {
-            SideVerdict::Slower
-        }
-    });
+    let Some(ratio) = estimate(other).zip(estimate(first)).and_then(|(rate, its)| rate.over(its)) else { return };
+    other.to_first = Some(ratio.value);
+    other.verdict = ratio.interval.map(Interval::verdict);
 }
 
-/// What differs around runs, each with a value for every one of them.
-fn differences_of_runs(records: &[&RunRecord]) -> Vec<SideDifference> {
-    let text = |text: &str| Some(text.to_owned());
-    let value = |what: &str, of: &dyn Fn(&RunRecord) -> Option<String>| {
-        difference(what, records.iter().map(|record| of(record)).collect())
-    };
-    let found = [
-        value("suite", &|record| Some(format!("{} {}", record.suite.name, record.suite.version))),
-        value("adapter", &|record| text(&record.device.adapter.name)),
-        value("vendor", &|record| text(&record.device.adapter.vendor)),
-        value("architecture", &|record| text(&record.device.adapter.architecture)),
-        value("claimed_name", &|record| record.device.claimed_name.clone()),
-        value("api", &|record| text(&record.device.adapter.api)),
-        value("driver", &|record| text(&record.device.adapter.driver)),
-        value("backend", &|record| text(&record.device.backend)),
-        value("precision", &|record| Some(precisions(record))),
-        value("client", &|record| {
-            let client = &record.provenance.client;
-            Some(format!("{} {}", client.name, client.version))
-        }),
-        value("operating_system", &|record| text(&record.provenance.client.operating_system)),
-        value("engine_version", &|record| text(&record.provenance.engine_version)),
-        value("non_standard", &|record| text(&record.non_standard.join("; "))),
-    ];
-    found.into_iter().flatten().collect()
-}
-
-fn precisions(record: &RunRecord) -> String {
-    let mut names: Vec<&str> = record.workloads.iter().map(|workload| workload.settings.precision.name()).collect();
-    names.dedup();
-    names.join(", ")
-}
-
-/// Nothing where all are alike. What is empty was not said.
-fn difference(what: &str, values: Vec<Option<String>>) -> Option<SideDifference> {
-    let values: Vec<Option<String>> = values.into_iter().map(|value| value.filter(|text| !text.is_empty())).collect();
-    let differ = values.windows(2).any(|pair| pair[0] != pair[1]);
-    differ.then(|| SideDifference { what: what.to_owned(), values })
+fn estimate(figure: &ComparedFigure) -> Option<Estimate> {
+    Estimate::new(figure.samples_per_second, figure.samples_per_second_low, figure.samples_per_second_high)
 }
 
 #[cfg(test)]
 mod tests {
     use results::Precision;
+    use results::api::SideVerdict;
 
     use super::*;
 
@@ -212,20 +170,6 @@ mod tests {
     }
 
     #[test]
-    fn intervals_that_overlap_tie_and_others_tell_who_is_faster() {
-        let first = figure(Some(100.0), Some((90.0, 110.0)));
-        for (rate, interval, verdict) in [
-            (105.0, (95.0, 120.0), SideVerdict::Tied),
-            (120.0, (110.0, 130.0), SideVerdict::Tied),
-            (200.0, (190.0, 210.0), SideVerdict::Faster),
-            (50.0, (49.0, 51.0), SideVerdict::Slower),
-        ] {
-            let found = second(vec![first.clone(), figure(Some(rate), Some(interval))]);
-            assert_eq!(found, (Some(rate / 100.0), Some(verdict)));
-        }
-    }
-
-    #[test]
     fn without_both_figures_there_is_no_ratio_and_without_both_intervals_no_verdict() {
         let (some, none) = (figure(Some(100.0), Some((90.0, 110.0))), figure(None, None));
         assert_eq!(second(vec![some.clone(), none.clone()]), (None, None));
@@ -241,13 +185,5 @@ mod tests {
         let first = figure(Some(100.0), Some((90.0, 110.0)));
         let other = first.clone().map(|figure| ComparedFigure { batch_size: Some(64), ..figure });
         assert_eq!(second(vec![first, other]), (None, None));
-    }
-
-    #[test]
-    fn only_what_differs_is_told_and_what_is_empty_was_not_said() {
-        let values = |texts: [&str; 3]| texts.map(|text| Some(text.to_owned())).to_vec();
-        assert_eq!(difference("driver", values(["1", "1", "1"])), None);
-        let found = difference("driver", values(["1", "", "1"])).unwrap();
-        assert_eq!(found.values, [Some("1".to_owned()), None, Some("1".to_owned())]);
     }
 }

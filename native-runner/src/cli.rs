@@ -1,5 +1,6 @@
 //! What may be typed. Meaning is given to it in `commands`.
 
+mod compare_records;
 mod installation;
 #[cfg(feature = "wgsl")]
 mod kernels;
@@ -23,6 +24,7 @@ use results::Precision;
 use crate::failure::Failure;
 pub(crate) use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
+pub(crate) use compare_records::CompareRecordsArgs;
 pub(crate) use installation::{CompletionsArgs, FetchDataArgs, Installation, ManualArgs};
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::KernelsArgs;
@@ -49,6 +51,8 @@ Examples:
   native-runner --upload https://gradmark.example  put the result on a leaderboard, after asking
   native-runner adapters                           list the devices of this machine
   native-runner study gtdl-batch-size --scale 0.01 a published study, a hundredth as long
+  native-runner compare --baseline base head --fail-if-slower 5%
+                                                   is the second folder of records slower than the first?
   native-runner trace --workload keras-mnist-mlp --backend wgsl --seed 4 --batch-size 16 --steps 20
                                                    show that a device computes the right thing
 
@@ -57,7 +61,7 @@ Exit status:
     and the others' figures are there
   2 wrong usage, or no such adapter, back end or workload
   3 diverged or wrong results   4 device lost, out of memory, or too small for a workload (the others'
-    figures are there)   5 upload refused   130 cancelled";
+    figures are there)   5 upload refused   6 a regression (compare)   130 cancelled";
 
 /// Stands for every back end of this program but the plain reference, which is slow.
 pub(crate) const ALL: &str = "all";
@@ -105,6 +109,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Write what a study, or any records, say together: one HTML file with findings, plots and published figures
     Report(ReportArgs),
+    /// Compare kept records with a baseline: slower, faster or tied, and an exit status for continuous integration
+    Compare(CompareRecordsArgs),
     /// Upload a record that was kept in a file
     Upload(UploadArgs),
     /// Serve a device of this machine, for `--backend burn-remote` elsewhere to train on

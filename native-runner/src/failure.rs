@@ -37,6 +37,9 @@ pub(crate) enum Failure {
     /// Some of what was to be measured could not be; the figures of the rest are there.
     #[error("{0}")]
     NotMeasured(String),
+    /// A candidate is slower than was allowed, or cannot train what its baseline could.
+    #[error("{0}")]
+    Regression(String),
     #[error("cancelled; what was measured until then is above{}", if *kept { " and in the JSON" } else { "" })]
     Cancelled { kept: bool },
     /// Something long was cancelled that can be gone on with.
@@ -62,6 +65,7 @@ impl Failure {
             | Self::NotMeasured(_) => 1,
             Self::WrongResults(_) => 3,
             Self::Upload { .. } => 5,
+            Self::Regression(_) => 6,
             Self::Cancelled { .. } | Self::Stopped { .. } => 130,
         }
     }

@@ -7,6 +7,7 @@ mod clock;
 mod commands;
 mod data_folder;
 mod device;
+mod export;
 mod failure;
 mod figures;
 mod idempotency_key;
@@ -22,6 +23,7 @@ mod processor;
 mod progress;
 mod provenance;
 mod published_data;
+mod records;
 mod report;
 mod screen;
 mod study;
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Some(Command::Profile(arguments)) => commands::profile(&arguments),
         Some(Command::Trace(arguments)) => commands::trace(&arguments),
         Some(Command::Report(arguments)) => commands::report(&arguments),
+        Some(Command::Compare(arguments)) => commands::compare_records(&arguments),
         Some(Command::Upload(arguments)) => commands::upload(&arguments),
         #[cfg(feature = "burn-remote")]
         Some(Command::ServeDevice(arguments)) => commands::serve_device(&arguments),

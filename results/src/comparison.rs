@@ -3,13 +3,16 @@
 //! [`compare`] makes all of it from records, and from nothing else.
 
 mod agreement;
+mod spread;
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use agreement::FALSE_ALARM;
 pub use agreement::{Agreement, Basis, Evidence, Obstacle, Pair};
+pub(crate) use spread::Spread;
 
 use crate::statistics::{mean, median, variance};
 use crate::{Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, Summary, WorkloadRecord, summary};
@@ -84,6 +87,49 @@ pub enum RowOutcome {
         seed: u32,
         disagreement: Option<Disagreement>,
     },
+}
+
+impl RowOutcome {
+    /// That of one run.
+    pub(crate) fn of(seed: u32, record: &WorkloadRecord) -> Self {
+        match &record.outcome {
+            Outcome::Completed => Self::Completed,
+            Outcome::Cancelled => Self::Cancelled,
+            Outcome::Failed { reason, .. } => Self::Refused { reason: reason.clone() },
+            Outcome::Diverged { step } => Self::Diverged { seed, step: *step },
+            Outcome::Incorrect => {
+                Self::Incorrect { seed, disagreement: record.correctness.as_ref().and_then(Correctness::disagreement) }
+            }
+        }
+    }
+
+    /// Which of several outcomes is shown: the largest.
+    pub(crate) fn severity(&self) -> u8 {
+        match self {
+            Self::Completed => 0,
+            Self::Cancelled => 1,
+            Self::Refused { .. } => 2,
+            Self::Diverged { .. } => 3,
+            Self::Incorrect { .. } => 4,
+        }
+    }
+
+    /// Why there are no figures, or not those of all seeds: a part of a sentence.
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Self::Completed => None,
+            Self::Cancelled => Some("cancelled before the last seed was done".to_owned()),
+            Self::Refused { reason } => Some(reason.clone()),
+            Self::Diverged { seed, step } => Some(format!(
+                "from seed {seed} the loss at step {step} was no finite number, or a thousand times the first one"
+            )),
+            Self::Incorrect { seed, disagreement } => {
+                let what = disagreement
+                    .map_or_else(|| "it disagrees with the reference".to_owned(), |found| found.to_string());
+                Some(format!("from seed {seed} {what}, so it has no figures"))
+            }
+        }
+    }
 }
 
 /// Seconds, and how often those of the fastest go into them: 1 for the fastest, more for all others.
@@ -176,7 +222,8 @@ fn row(contender: Contender, runs: &[Run<'_>], refused: &[Refused]) -> Row {
     let own = || runs.iter().filter(|run| run.contender == contender);
     let refusal = refused.iter().find(|refused| refused.contender == contender);
     let refusal = refusal.map(|refused| RowOutcome::Refused { reason: refused.reason.clone() });
-    let outcome = own().map(outcome).chain(refusal).max_by_key(severity).unwrap_or(RowOutcome::Completed);
+    let outcomes = own().map(|run| RowOutcome::of(run.seed, run.record));
+    let outcome = outcomes.chain(refusal).max_by_key(RowOutcome::severity).unwrap_or(RowOutcome::Completed);
     let wrong = matches!(outcome, RowOutcome::Incorrect { .. });
     let figures = (!wrong).then(|| figures(&completed(&contender, runs))).flatten();
     let first = own().next();
@@ -186,30 +233,6 @@ fn row(contender: Contender, runs: &[Run<'_>], refused: &[Refused]) -> Row {
         contender,
         outcome,
         figures,
-    }
-}
-
-fn outcome(run: &Run<'_>) -> RowOutcome {
-    match &run.record.outcome {
-        Outcome::Completed => RowOutcome::Completed,
-        Outcome::Cancelled => RowOutcome::Cancelled,
-        Outcome::Failed { reason, .. } => RowOutcome::Refused { reason: reason.clone() },
-        Outcome::Diverged { step } => RowOutcome::Diverged { seed: run.seed, step: *step },
-        Outcome::Incorrect => RowOutcome::Incorrect {
-            seed: run.seed,
-            disagreement: run.record.correctness.as_ref().and_then(Correctness::disagreement),
-        },
-    }
-}
-
-/// Which of several outcomes is shown: the largest.
-fn severity(outcome: &RowOutcome) -> u8 {
-    match outcome {
-        RowOutcome::Completed => 0,
-        RowOutcome::Cancelled => 1,
-        RowOutcome::Refused { .. } => 2,
-        RowOutcome::Diverged { .. } => 3,
-        RowOutcome::Incorrect { .. } => 4,
     }
 }
 
@@ -249,7 +272,7 @@ fn projected_epoch(run: &Run<'_>) -> Option<f64> {
 }
 
 /// Everything that happens once but loading the data, which no back end makes faster.
-fn cold_start(record: &WorkloadRecord) -> Option<f64> {
+pub(crate) fn cold_start(record: &WorkloadRecord) -> Option<f64> {
     let parts = &record.cold_start;
     let parts: Vec<f64> =
         [parts.build_seconds, parts.compiling_seconds, parts.tuning_seconds, parts.first_step_seconds]

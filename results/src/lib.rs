@@ -3,7 +3,7 @@
 //! A [`RunRecord`] holds the raw samples of one run and can always be summarised again
 //! ([`summary::summarise`]); [`METRICS`] names every figure with its unit and direction;
 //! [`Warning`] says what was not ideal and what to do about it; [`comparison`] puts back ends side
-//! by side; [`api`] is the wire format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
+//! by side, and [`regression`] runs of before and after a change; [`api`] is the wire format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
 
 // What clippy.toml lists is not done here; tests may.
 #![cfg_attr(
@@ -17,13 +17,17 @@ mod calendar;
 mod checkpoint;
 pub mod comparison;
 mod correctness;
+pub mod csv;
 mod device;
+pub mod environment;
+pub mod estimate;
 mod metric;
 mod obstacle;
 pub mod open_data;
 mod phase;
 mod provenance;
 mod record;
+pub mod regression;
 pub mod software;
 pub mod statistics;
 pub mod summary;

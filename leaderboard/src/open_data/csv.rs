@@ -5,9 +5,6 @@ use results::api::StoredRun;
 use super::columns::COLUMNS;
 use super::values::Cell;
 
-/// What a spreadsheet takes for the beginning of a formula, and the apostrophe, so that taking one away is always right.
-const BEGINNINGS: [char; 8] = ['=', '+', '-', '@', '\'', '\t', '\n', '\r'];
-
 pub(super) fn write_header(text: &mut String) {
     write_line(text, COLUMNS.iter().map(|column| Cell::Text(column.name)));
 }
@@ -26,24 +23,13 @@ fn write_line<'a>(text: &mut String, cells: impl Iterator<Item = Cell<'a>>) {
         }
         match cell {
             Cell::Empty => {}
-            Cell::Text(value) => write_text(text, value),
+            Cell::Text(value) => text.push_str(&results::csv::cell(value)),
             Cell::Whole(value) => text.push_str(&value.to_string()),
             Cell::Number(value) | Cell::Moment(value) => text.push_str(&value.to_string()),
             Cell::Flag(value) => text.push_str(&value.to_string()),
         }
     }
     text.push('\n');
-}
-
-fn write_text(text: &mut String, value: &str) {
-    let harmless = if value.starts_with(BEGINNINGS) { format!("'{value}") } else { value.to_owned() };
-    if harmless.contains([',', '"', '\n', '\r']) {
-        text.push('"');
-        text.push_str(&harmless.replace('"', "\"\""));
-        text.push('"');
-    } else {
-        text.push_str(&harmless);
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::mem::discriminant;
 
 use console::Style;
-use results::comparison::{Agreement, Comparison, Figures, Row, RowOutcome, Timing};
+use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
 
 use super::framework::burn_lines;
@@ -28,7 +28,7 @@ pub(super) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
     screen.line("")?;
     let mark = |style: Style, mark: &str| format!("{} ", screen.paint(style.bold(), mark));
     for row in &comparison.rows {
-        if let Some(reason) = reason(row) {
+        if let Some(reason) = row.outcome.reason() {
             screen.prose(&mark(Style::new().yellow(), "!"), &format!("{}: {reason}", row.contender), 2)?;
         }
     }
@@ -168,27 +168,10 @@ pub(super) fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-/// Why a row has no figures, or not those of all seeds.
-fn reason(row: &Row) -> Option<String> {
-    match &row.outcome {
-        RowOutcome::Completed => None,
-        RowOutcome::Cancelled => Some("cancelled before the last seed was done".to_owned()),
-        RowOutcome::Refused { reason } => Some(reason.clone()),
-        RowOutcome::Diverged { seed, step } => Some(format!(
-            "from seed {seed} the loss at step {step} was no finite number, or a thousand times the first one"
-        )),
-        RowOutcome::Incorrect { seed, disagreement } => {
-            let what =
-                disagreement.map_or_else(|| "it disagrees with the reference".to_owned(), |found| found.to_string());
-            Some(format!("from seed {seed} {what}, so it has no figures"))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use console::{measure_text_width, strip_ansi_codes};
-    use results::comparison::{Contender, Obstacle};
+    use results::comparison::{Contender, Obstacle, RowOutcome};
     use results::{Compared, Disagreement, Precision};
 
     use super::*;
@@ -266,12 +249,12 @@ mod tests {
 
     #[test]
     fn every_outcome_but_a_completed_one_has_a_reason() {
-        let reason_of = |outcome: RowOutcome| reason(&row("wgsl", outcome, None));
-        assert_eq!(reason_of(RowOutcome::Completed), None);
+        assert_eq!(RowOutcome::Completed.reason(), None);
         let disagreement = Disagreement { compared: Compared::Losses, largest_difference: 0.5, tolerance: 1e-3 };
         let incorrect = RowOutcome::Incorrect { seed: 7, disagreement: Some(disagreement) };
-        assert!(reason_of(incorrect).is_some_and(|text| text.contains("5.00e-1 where 1e-3 is allowed")));
-        assert!(reason_of(RowOutcome::Diverged { seed: 7, step: 9 }).is_some_and(|text| text.contains("at step 9")));
+        assert!(incorrect.reason().is_some_and(|text| text.contains("5.00e-1 where 1e-3 is allowed")));
+        let diverged = RowOutcome::Diverged { seed: 7, step: 9 };
+        assert!(diverged.reason().is_some_and(|text| text.contains("at step 9")));
         let agreement = Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds };
         assert!(agreement.to_string().starts_with("Accuracies were not compared"));
     }

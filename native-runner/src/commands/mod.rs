@@ -3,6 +3,7 @@
 mod benchmark;
 mod compare;
 mod compare_findings;
+mod compare_records;
 mod compare_table;
 mod contenders;
 mod fetch_data;
@@ -26,6 +27,7 @@ mod trace;
 mod upload;
 
 pub(crate) use benchmark::benchmark;
+pub(crate) use compare_records::compare_records;
 pub(crate) use fetch_data::fetch_data;
 pub(crate) use installation::{completions, manual};
 #[cfg(feature = "wgsl")]

@@ -4,6 +4,7 @@ mod agreement;
 mod bad_input;
 mod benchmark;
 mod compare;
+mod compare_records;
 mod installation;
 mod kernels;
 mod leaderboard;

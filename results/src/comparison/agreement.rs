@@ -5,16 +5,15 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::spread::Spread;
 use super::{Contender, Run};
 use crate::WorkloadRecord;
-use crate::statistics::{mean, student_bound, variance};
+use crate::statistics::mean;
 
 /// Chance of calling back ends different that are not, all their pairs together.
-const FALSE_ALARM: f64 = 0.05;
+pub(crate) const FALSE_ALARM: f64 = 0.05;
 /// Accuracies that are further apart than this are not called the same, however widely seeds spread.
 const WIDEST_AGREEMENT: f64 = 0.02;
-/// An accuracy is a count over the test set; what is less than this part of a sample comes from arithmetic.
-const PART_OF_A_SAMPLE: f64 = 1e-3;
 
 /// Whether the accuracies agree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -141,40 +140,21 @@ fn accuracy_after(record: &WorkloadRecord, step: u64) -> Option<f64> {
     record.evaluations.iter().find(|evaluation| evaluation.step == step).map(|evaluation| evaluation.accuracy)
 }
 
-/// Two means of `n` runs each, which differ by nothing but chance, are further apart than `t · s · √(2/n)` as rarely as
-/// Student's distribution says ("The probable error of a mean", Biometrika 6, 1908), where `s` is the standard deviation
-/// of one run. With several pairs each gets its part of the false alarms, after Bonferroni.
-///
-/// With one seed, `s` is that of a share `p` of `m` test samples, `√(p (1 − p) / m)`, as in the test for the difference of
-/// two proportions in Dietterich, "Approximate Statistical Tests for Comparing Supervised Classification Learning
-/// Algorithms", Neural Computation 10, 1998.
+/// With several pairs each gets its part of the false alarms, after Bonferroni.
 fn judge(found: &Gathered<'_>) -> Agreement {
     let means: Vec<f64> = found.accuracies.iter().filter_map(|of| mean(of)).collect();
-    let variances: Vec<f64> = found.accuracies.iter().filter_map(|of| variance(of)).collect();
-    let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-    let (runs, contenders) = (count(found.seeds.len()), count(found.contenders.len()));
-    let samples = f64::from(found.test_samples);
-    let (basis, squared, degrees) = match mean(&variances) {
-        Some(variance) => (Basis::Seeds, variance, contenders.saturating_mul(runs - 1)),
-        None => {
-            let share = mean(&means).unwrap_or_default();
-            (Basis::TestSamples, share * (1.0 - share) / samples, found.test_samples - 1)
-        }
-    };
-    let pairs = f64::from(contenders) * f64::from(contenders - 1) / 2.0;
-    let bound = student_bound(1.0 - FALSE_ALARM / pairs, degrees);
-    let explained = bound * squared.sqrt() * (2.0 / f64::from(runs)).sqrt();
-    // Accuracies are no finer than one sample.
-    let allowed = explained.max((1.0 + PART_OF_A_SAMPLE) / samples);
+    let spread = Spread::of(&found.accuracies, found.test_samples);
+    let pairs = (found.contenders.len() * (found.contenders.len() - 1)) as f64 / 2.0;
+    let allowed = spread.explains(FALSE_ALARM / pairs, [found.seeds.len(); 2]);
     let all_pairs = pairs_of(found, &means);
     let largest_difference = all_pairs.iter().map(|pair| pair.difference).fold(0.0, f64::max);
     let evidence = Evidence {
-        basis,
+        basis: spread.basis,
         seeds: found.seeds.clone(),
         step: found.step,
         is_final: found.is_final,
         test_samples: found.test_samples,
-        spread: squared.sqrt(),
+        spread: spread.variance.sqrt(),
         largest_difference,
         allowed_difference: allowed,
         largest_same_seed_difference: largest_same_seed_difference(&found.accuracies),

@@ -1,0 +1,172 @@
+//! Records that were kept: in a file each, several in the document of a comparison, or in a folder of such files.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use results::{OLDEST_SCHEMA_VERSION, RunRecord, SCHEMA_VERSION};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use walkdir::WalkDir;
+
+use crate::failure::Failure;
+
+/// Stands for standard input.
+const STANDARD_INPUT: &str = "-";
+const HOW_TO_MAKE_ONE: &str = "records are what `native-runner --json FILE` and `--output FOLDER` write";
+
+/// A record with where it was found.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptRecord {
+    pub(crate) record: RunRecord,
+    /// For people: the file, and the place in it where it holds several.
+    pub(crate) place: String,
+    /// Whether only its folder was named.
+    pub(crate) is_of_folder: bool,
+}
+
+/// What is at a path.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) records: Vec<KeptRecord>,
+    /// JSON files of a folder that are something else.
+    pub(crate) others: Vec<PathBuf>,
+}
+
+/// The single record of a file.
+///
+/// # Errors
+/// The file cannot be read, or is no record of a layout that this program knows.
+pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
+    let source = Source::read(path)?;
+    let record: RunRecord = source.parse()?;
+    source.check_version(&record, "")?;
+    Ok(record)
+}
+
+/// The records at `path`: those of a file, of every `.json` file below a folder, or of standard input.
+///
+/// # Errors
+/// Something cannot be read, a file that was named holds no records, or one of a folder holds damaged ones.
+pub(crate) fn read(path: &Path) -> Result<Found, Failure> {
+    if !path.is_dir() {
+        let source = Source::read(path)?;
+        return Ok(Found { records: source.records(false)?, others: Vec::new() });
+    }
+    let mut found = Found::default();
+    for entry in WalkDir::new(path).sort_by_file_name() {
+        let entry = entry.map_err(|error| {
+            let source = error.into_io_error().unwrap_or_else(|| io::Error::other("a folder lies in itself"));
+            Failure::File { what: format!("cannot read {}", path.display()), source }
+        })?;
+        if !entry.file_type().is_file() || entry.path().extension().is_none_or(|ending| ending != "json") {
+            continue;
+        }
+        let source = Source::read(entry.path())?;
+        if source.is_something_else() {
+            found.others.push(entry.into_path());
+        } else {
+            found.records.extend(source.records(true)?);
+        }
+    }
+    Ok(found)
+}
+
+/// A text with what to call it.
+struct Source {
+    name: String,
+    text: String,
+}
+
+/// As much as tells what a document is.
+#[derive(Deserialize)]
+struct Shape {
+    schema_version: Option<u64>,
+    workloads: Option<IgnoredAny>,
+    records: Option<IgnoredAny>,
+}
+
+/// What `--backend all --json` writes, as far as it is records.
+#[derive(Deserialize)]
+struct Several {
+    records: Vec<RunRecord>,
+}
+
+impl Source {
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let is_input = path.as_os_str() == STANDARD_INPUT;
+        let name = if is_input { "standard input".to_owned() } else { path.display().to_string() };
+        let text = if is_input {
+            let mut text = String::new();
+            io::stdin().lock().read_to_string(&mut text).map(|_| text)
+        } else {
+            fs::read_to_string(path)
+        };
+        match text {
+            Ok(text) => Ok(Self { name, text }),
+            Err(source) => Err(Failure::File { what: format!("cannot read {name}"), source }),
+        }
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        serde_json::from_str(&self.text).ok()
+    }
+
+    /// Whether it is whole JSON, and neither a record nor several.
+    fn is_something_else(&self) -> bool {
+        let is_json = serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
+        is_json && self.shape().is_none_or(|shape| shape.workloads.is_none() && shape.records.is_none())
+    }
+
+    fn records(&self, is_of_folder: bool) -> Result<Vec<KeptRecord>, Failure> {
+        let kept = |record, place| KeptRecord { record, place, is_of_folder };
+        if self.shape().is_none_or(|shape| shape.records.is_none()) {
+            let record: RunRecord = self.parse()?;
+            self.check_version(&record, "")?;
+            return Ok(vec![kept(record, self.name.clone())]);
+        }
+        let several: Several = self.parse()?;
+        let numbered = several.records.into_iter().enumerate();
+        let checked = numbered.map(|(number, record)| {
+            self.check_version(&record, &format!(" in records[{number}]"))?;
+            Ok(kept(record, format!("{}, records[{number}]", self.name)))
+        });
+        checked.collect()
+    }
+
+    /// The whole text as a `T`, or where in it something is wrong.
+    fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        let mut json = serde_json::Deserializer::from_str(&self.text);
+        let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let path = error.path().to_string();
+            let place = if path == "." { String::new() } else { format!(" in {path}") };
+            self.unusable(&format!("{}{place}", error.inner()))
+        })?;
+        let rest = |error: serde_json::Error| self.unusable(&format!("{error}; a file holds one document"));
+        json.end().map_err(rest)?;
+        Ok(value)
+    }
+
+    fn check_version(&self, record: &RunRecord, place: &str) -> Result<(), Failure> {
+        if is_known(u64::from(record.schema_version)) {
+            return Ok(());
+        }
+        Err(self.unusable(&format!("{}{place}", versions(u64::from(record.schema_version)))))
+    }
+
+    fn unusable(&self, reason: &str) -> Failure {
+        let layout = self.shape().filter(|shape| shape.records.is_none()).and_then(|shape| shape.schema_version);
+        // Another layout is why something is missing or too much.
+        let layout = layout.filter(|version| !is_known(*version) && !reason.contains("its layout"));
+        let layout = layout.map_or_else(String::new, |version| format!("; {}", versions(version)));
+        Failure::Usage(format!("{} is not a record: {reason}{layout}; {HOW_TO_MAKE_ONE}", self.name))
+    }
+}
+
+fn is_known(version: u64) -> bool {
+    (u64::from(OLDEST_SCHEMA_VERSION)..=u64::from(SCHEMA_VERSION)).contains(&version)
+}
+
+fn versions(found: u64) -> String {
+    format!("its layout has version {found}, this program knows versions {OLDEST_SCHEMA_VERSION} to {SCHEMA_VERSION}")
+}

@@ -1,0 +1,296 @@
+//! Kept records beside each other. What a run measured is put into copies of a real record, so that every figure is known.
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use results::{Outcome, RunRecord, Window};
+use serde_json::Value;
+use tempfile::TempDir;
+
+#[cfg(target_os = "linux")]
+use crate::support::on_a_terminal;
+use crate::support::{Finished, Runner, one_line};
+
+/// A record that the program wrote, of three steps.
+fn written() -> RunRecord {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    let text = TEXT.get_or_init(|| {
+        let line = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --seed 1 --json -";
+        Runner::new(line).run().expect_status(0).stdout
+    });
+    serde_json::from_str(text).expect("standard output holds a record")
+}
+
+/// That record from `seed`, as if twelve windows had trained about this many samples a second.
+fn run_at(rate: f64, seed: u32) -> RunRecord {
+    let mut record = written();
+    record.seed = seed;
+    let windows = (0..12).map(|number| {
+        let wobble = 1.0 + 0.002 * f64::from(number % 5 - 2);
+        Window { steps: 15, samples: 1500, seconds: 1500.0 / (rate * wobble) }
+    });
+    record.workloads[0].windows = windows.collect();
+    record
+}
+
+/// A folder with these records, a file each.
+fn keep(folder: &Path, records: &[RunRecord]) {
+    fs::create_dir_all(folder).unwrap();
+    for (number, record) in records.iter().enumerate() {
+        fs::write(folder.join(format!("{number}.json")), serde_json::to_string(record).unwrap()).unwrap();
+    }
+}
+
+/// Folders `base` and `head` of three runs each.
+fn sides(head: [f64; 3]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let runs =
+        |rates: [f64; 3], first: u32| (first..).zip(rates).map(|(seed, rate)| run_at(rate, seed)).collect::<Vec<_>>();
+    keep(&folder.path().join("base"), &runs([895.0, 900.0, 905.0], 1));
+    let mut head = runs(head, 4);
+    head.iter_mut().for_each(|record| record.provenance.commit = "abcdef0".to_owned());
+    keep(&folder.path().join("head"), &head);
+    folder
+}
+
+fn compare(folder: &TempDir, arguments: &str) -> Finished {
+    let mut runner = Runner::new(&format!("compare {arguments}"));
+    runner.command().current_dir(folder.path());
+    runner.run()
+}
+
+#[test]
+fn what_is_as_fast_passes_and_what_is_slower_ends_with_status_6() {
+    let same = sides([893.0, 899.0, 907.0]);
+    let finished = compare(&same, "--baseline base head --fail-if-slower 5%").expect_status(0);
+    let text = one_line(&finished.stdout);
+    for part in [
+        "head against base 3 runs against 3 · commit abcdef0 against",
+        "baseline candidate ratio 95 % verdict samples/s samples/s interval",
+        "keras-mnist-mlp 900.0 899.6 1.000",
+        "tied",
+        "commit: ",
+        "→ abcdef0",
+        "✓ No regression of more than 5 %. 1 compared: 1 tied.",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
+    }
+    let slowed = sides([780.0, 785.0, 790.0]);
+    let finished = compare(&slowed, "--baseline base head --fail-if-slower 5%").expect_status(6);
+    assert!(one_line(&finished.stdout).contains("✗ A regression. 1 compared: 1 slower."), "{}", finished.stdout);
+    finished.expect_errors(&["error: keras-mnist-mlp on reference, batches of 16: slower, 0.872 of the baseline's"]);
+    let finished = compare(&slowed, "--baseline base head").expect_status(0);
+    assert!(one_line(&finished.stdout).contains("1 compared: 1 slower."), "nobody asked for a failure");
+    let finished = compare(&slowed, "--baseline base head --fail-if-slower 50%").expect_status(0);
+    assert!(one_line(&finished.stdout).contains("slightly slower"), "{}", finished.stdout);
+}
+
+#[test]
+fn runs_that_vary_too_much_may_be_slower_which_passes_and_is_said() {
+    let folder = sides([700.0, 860.0, 1000.0]);
+    let finished = compare(&folder, "head --baseline base --fail-if-slower 5%").expect_status(0);
+    let text = one_line(&finished.stdout);
+    for part in ["? keras-mnist-mlp: may be slower", "can neither be shown nor excluded", "No regression is certain"] {
+        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
+    }
+}
+
+#[test]
+fn single_files_are_sides_of_their_own_and_the_first_is_the_baseline() {
+    let folder = sides([780.0, 1100.0, 905.0]);
+    let line = "base/1.json head/0.json head/1.json --fail-if-slower 5% --format csv";
+    let finished = compare(&folder, line).expect_status(6);
+    let rows: Vec<Vec<&str>> = finished.stdout.lines().map(|line| line.split(',').collect()).collect();
+    let verdict = rows[0].iter().position(|name| *name == "verdict").unwrap();
+    let cells: Vec<[&str; 3]> = rows[1..].iter().map(|row| [row[0], row[1], row[verdict]]).collect();
+    assert_eq!(cells, [["base/1.json", "head/0.json", "slower"], ["base/1.json", "head/1.json", "faster"]]);
+    let finished = compare(&folder, "base/1.json base/1.json --fail-if-slower 0%").expect_status(0);
+    assert!(one_line(&finished.stdout).contains("three to five runs a side"), "{}", finished.stdout);
+    let tied = compare(&folder, "base/1.json base/1.json base/1.json").expect_status(0);
+    assert!(one_line(&tied.stdout).contains("2 compared: 2 tied."), "{}", tied.stdout);
+}
+
+#[test]
+fn a_workload_that_only_the_baseline_could_train_is_a_failure_by_itself() {
+    let folder = sides([900.0, 901.0, 902.0]);
+    let mut broken = run_at(900.0, 9);
+    broken.workloads[0].outcome = Outcome::Diverged { step: 7 };
+    keep(&folder.path().join("broken"), &[broken]);
+    let finished = compare(&folder, "--baseline base broken").expect_status(6);
+    assert!(one_line(&finished.stdout).contains("✗ A regression. 1 compared: 1 broken."), "{}", finished.stdout);
+    finished
+        .expect_errors(&["the candidate could not train it, and the baseline could", "from seed 9 the loss at step 7"]);
+}
+
+#[test]
+fn what_one_side_lacks_is_listed_and_fails_only_where_that_was_asked_for() {
+    let folder = sides([900.0, 901.0, 902.0]);
+    let mut other = run_at(900.0, 9);
+    other.workloads[0].workload = "caffe-mnist".to_owned();
+    keep(&folder.path().join("base/more"), &[other]);
+    let finished = compare(&folder, "--baseline base head").expect_status(0);
+    assert!(one_line(&finished.stdout).contains("caffe-mnist: only the baseline has it."), "{}", finished.stdout);
+    let finished = compare(&folder, "--baseline base head --fail-if-missing").expect_status(6);
+    finished.expect_errors(&["caffe-mnist on reference, batches of 16: only the baseline has it"]);
+}
+
+#[test]
+fn of_kept_records_those_of_the_suite_the_device_and_the_newest_commit_are_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = |commit: &str, day: f64, rate: f64| {
+        let mut record = run_at(rate, 1);
+        record.provenance.commit = commit.to_owned();
+        record.provenance.started_unix_seconds = 1.8e9 + day * 86_400.0;
+        record
+    };
+    let mut elsewhere = kept("0ddba11", 3.0, 2000.0);
+    elsewhere.device.adapter.name = "Other processor".to_owned();
+    let mut newer_suite = kept("0ddba11", 3.0, 2000.0);
+    newer_suite.suite.version += 1;
+    let candidate = kept("c0ffee0", 4.0, 900.0);
+    let all = [kept("0a1b2c3", 1.0, 1200.0), kept("4d5e6f7", 2.0, 905.0), elsewhere, newer_suite, candidate.clone()];
+    keep(&folder.path().join("kept"), &all);
+    keep(&folder.path().join("new"), &[candidate]);
+    let finished = compare(&folder, "new --baseline kept --fail-if-slower 5%").expect_status(0);
+    let text = one_line(&finished.stdout);
+    let told = "The baseline is 1 of 5 records: those of commit 4d5e6f7, the newest of 2 commits. Left out: 1 of other \
+                commits, 1 of other devices, 1 of other suites or versions, 1 of the candidate itself.";
+    assert!(text.contains(told), "{}", finished.stdout);
+    // People may know more of a commit's name than the record does.
+    let older = "new --baseline kept --fail-if-slower 5% --baseline-commit 0a1b2c3d4e";
+    let finished = compare(&folder, older).expect_status(6);
+    assert!(one_line(&finished.stdout).contains("those of commit 0a1b2c3, as asked."), "{}", finished.stdout);
+    let finished = compare(&folder, "new --baseline kept --baseline-commit 9999999").expect_status(2);
+    finished.expect_errors(&[
+        "no record of the suite quick 1 on",
+        "of commit 9999999 (those of 0a1b2c3, 4d5e6f7 are there)",
+    ]);
+}
+
+#[test]
+fn other_devices_are_noted_and_nothing_is_decided_on_them_unless_asked() {
+    let folder = sides([780.0, 785.0, 790.0]);
+    for number in 0..3 {
+        let path = folder.path().join(format!("head/{number}.json"));
+        let mut record: RunRecord = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        record.device.adapter.name = "Other processor".to_owned();
+        fs::write(&path, serde_json::to_string(&record).unwrap()).unwrap();
+    }
+    let files = "head --baseline base/0.json base/1.json base/2.json";
+    let finished = compare(&folder, files).expect_status(0);
+    assert!(one_line(&finished.stdout).contains("! Hardly comparable: the devices differ: Other processor, and"));
+    let finished = compare(&folder, &format!("{files} --fail-if-slower 5%")).expect_status(2);
+    assert_eq!(finished.stdout, "");
+    finished.expect_errors(&["nothing follows from these speeds: the devices differ", "--allow-mismatch"]);
+    compare(&folder, &format!("{files} --fail-if-slower 5% --allow-mismatch")).expect_status(6);
+}
+
+#[test]
+fn every_format_and_the_document_say_the_same() {
+    let folder = sides([780.0, 785.0, 790.0]);
+    let line = "--baseline base head --fail-if-slower 5%";
+    let markdown = compare(&folder, &format!("{line} --format markdown --json all.json")).expect_status(6).stdout;
+    assert!(
+        markdown.starts_with("### ❌ A regression. 1 compared: 1 slower.\n\n**head against base** · "),
+        "{markdown}"
+    );
+    for part in
+        ["\n| keras-mnist-mlp | 900.0 | 785.0 | 0.872 | 0.8", " | slower |\n", "<details><summary>Other figures"]
+    {
+        assert!(markdown.contains(part), "`{part}` is missing in:\n{markdown}");
+    }
+    let document: Value = serde_json::from_slice(&fs::read(folder.path().join("all.json")).unwrap()).unwrap();
+    let candidate = &document["candidates"][0];
+    assert_eq!((&candidate["fails"], &document["schema_version"]), (&true.into(), &1.into()));
+    assert_eq!(candidate["records"].as_array().map(Vec::len), Some(3));
+    let line_of = &candidate["regressions"]["lines"][0];
+    let lines = compare(&folder, &format!("{line} --format json-lines")).expect_status(6).stdout;
+    let row: Value = serde_json::from_str(lines.trim_end()).expect("one object in one line");
+    assert_eq!((&row["verdict"], &row["fails"]), (&"slower".into(), &true.into()));
+    assert_eq!(row["samples_per_second_ratio_high"], line_of["throughput"]["ratio"]["interval"]["high"]);
+    let beside = compare(&folder, &format!("{line} --json -")).expect_status(6);
+    serde_json::from_str::<Value>(&beside.stdout).expect("standard output holds nothing else");
+    beside.expect_errors(&["A regression. 1 compared"]);
+}
+
+#[test]
+fn a_document_of_a_comparison_and_standard_input_hold_records_as_well() {
+    let folder = sides([780.0, 785.0, 790.0]);
+    let records: Vec<RunRecord> = (0..3).map(|seed| run_at(900.0, seed)).collect();
+    let document = serde_json::json!({ "schema_version": 1, "comparisons": [], "records": records });
+    fs::write(folder.path().join("all.json"), document.to_string()).unwrap();
+    compare(&folder, "--baseline all.json head --fail-if-slower 5%").expect_status(6);
+    let mut runner = Runner::new("compare --baseline all.json -- -");
+    let input = fs::File::open(folder.path().join("all.json")).unwrap();
+    runner.command().current_dir(folder.path()).stdin(input);
+    let finished = runner.run().expect_status(0);
+    assert!(one_line(&finished.stdout).contains("standard input against all.json"), "{}", finished.stdout);
+    // A file that was named twice counts once.
+    let finished = compare(&folder, "head head/0.json --baseline all.json").expect_status(0);
+    assert!(one_line(&finished.stdout).contains("head/0.json is the record of head/0.json and counts once"));
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_the_place_and_what_to_do() {
+    let folder = sides([900.0, 901.0, 902.0]);
+    let path = folder.path();
+    let good = fs::read_to_string(path.join("base/0.json")).unwrap();
+    fs::create_dir(path.join("empty")).unwrap();
+    fs::write(path.join("cut.json"), &good[..good.len() / 2]).unwrap();
+    fs::write(path.join("twice.json"), format!("{good}{good}")).unwrap();
+    fs::write(
+        path.join("wrong.json"),
+        good.replace("\"batch_size\":16,\"learning_rate\"", "\"batch_size\":-1,\"learning_rate\""),
+    )
+    .unwrap();
+    fs::write(path.join("newer.json"), good.replacen("\"schema_version\":4", "\"schema_version\":99", 1)).unwrap();
+    fs::write(path.join("steps.json"), "{\"workloads\": []}").unwrap();
+    let mut other = run_at(900.0, 1);
+    other.device.backend = "burn-flex".to_owned();
+    keep(&path.join("other"), &[other]);
+    let cases = [
+        ("", 2, ["nothing to compare with", "--baseline"]),
+        ("base", 2, ["nothing to compare with", "before.json after.json"]),
+        ("--baseline base/0.json base/1.json head/0.json", 2, ["there is no candidate", "behind `--`"]),
+        ("base empty", 2, ["no records in empty", "--output FOLDER"]),
+        ("base no-such-file.json", 1, ["cannot read no-such-file.json", "o such file"]),
+        ("base cut.json", 2, ["cut.json is not a record", "EOF while parsing"]),
+        ("base twice.json", 2, ["twice.json is not a record", "a file holds one document"]),
+        ("base wrong.json", 2, ["wrong.json is not a record", "in workloads[0].settings.batch_size"]),
+        ("base newer.json", 2, ["newer.json is not a record", "version 99, this program knows versions 2 to 4"]),
+        ("base steps.json", 2, ["steps.json is not a record", "missing field"]),
+        (
+            "base other",
+            2,
+            ["nothing can be compared", "keras-mnist-mlp on burn-flex, batches of 16: only the candidate"],
+        ),
+        ("- -", 2, ["standard input", "once"]),
+        ("base head --fail-if-slower 5", 2, ["--fail-if-slower", "such as 5%"]),
+        ("base head --baseline-commit main", 2, ["--baseline-commit", "hexadecimal"]),
+        ("base head --format xml", 2, ["--format", "json-lines"]),
+        ("base head --json no-such-folder/all.json", 1, ["cannot write", "no-such-folder"]),
+    ];
+    for (arguments, status, parts) in cases {
+        let finished = compare(&folder, arguments);
+        assert_eq!(finished.stdout, "", "{arguments}");
+        finished.expect_status(status).expect_errors(&parts);
+    }
+    // In a folder, what is no record at all is left out, and said to be.
+    fs::write(path.join("base/package.json"), "{\"name\": \"something\"}").unwrap();
+    let finished = compare(&folder, "base head").expect_status(0);
+    assert!(one_line(&finished.stdout).contains("base/package.json holds no records and was left out."));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn on_a_narrow_terminal_no_line_is_wider_than_it() {
+    let folder = sides([700.0, 860.0, 1000.0]);
+    let [base, head] = ["base", "head"].map(|side| folder.path().join(side).display().to_string());
+    let arguments = format!("compare --baseline {base} {head} --fail-if-slower 5%");
+    let Some(text) = on_a_terminal(&arguments, 60, &[("NO_COLOR", "1")], "") else { return };
+    assert!(text.contains("may be slower"), "{text}");
+    // A path is one word.
+    let widest = text.lines().filter(|line| !line.contains(&base)).map(|line| line.trim_end().chars().count()).max();
+    assert!(widest.is_some_and(|widest| widest <= 60), "{widest:?} columns:\n{text}");
+}

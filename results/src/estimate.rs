@@ -1,0 +1,90 @@
+//! Figures with the interval that they are known to, and one over another.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::SideVerdict;
+
+/// Where a figure lies 95 times of a hundred.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Interval {
+    /// Of a ratio: whether what is above can be told apart from what is below.
+    pub fn verdict(self) -> SideVerdict {
+        if self.high < 1.0 {
+            SideVerdict::Slower
+        } else if self.low > 1.0 {
+            SideVerdict::Faster
+        } else {
+            SideVerdict::Tied
+        }
+    }
+}
+
+/// A figure, and its interval where one is known.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Estimate {
+    pub value: f64,
+    pub interval: Option<Interval>,
+}
+
+impl Estimate {
+    /// An estimate from its parts, as records have them: without both ends there is no interval.
+    pub fn new(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<Self> {
+        let interval = low.zip(high).map(|(low, high)| Interval { low, high });
+        Some(Self { value: value?, interval })
+    }
+
+    /// How often `base` goes into this figure; nothing where either is not above 0.
+    ///
+    /// The interval reaches from the one's low end over the other's high end to the reverse, so that it leaves 1 out
+    /// exactly where the two intervals do not overlap. That is wider than 95 %: both ends would have to be wrong at once.
+    pub fn over(self, base: Self) -> Option<Self> {
+        let is_positive = |figure: Self| figure.value > 0.0 && figure.interval.is_none_or(|of| of.low > 0.0);
+        (is_positive(self) && is_positive(base)).then(|| Self {
+            value: self.value / base.value,
+            interval: self
+                .interval
+                .zip(base.interval)
+                .map(|(own, other)| Interval { low: own.low / other.high, high: own.high / other.low }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate { value, interval: Some(Interval { low, high }) }
+    }
+
+    #[test]
+    fn a_ratio_is_told_from_1_exactly_where_the_intervals_do_not_overlap() {
+        let base = estimate(100.0, 90.0, 110.0);
+        for (other, expected) in [
+            (estimate(105.0, 95.0, 120.0), SideVerdict::Tied),
+            (estimate(120.0, 110.0, 130.0), SideVerdict::Tied),
+            (estimate(200.0, 190.0, 210.0), SideVerdict::Faster),
+            (estimate(50.0, 49.0, 51.0), SideVerdict::Slower),
+        ] {
+            let ratio = other.over(base).unwrap();
+            assert_eq!((ratio.value, ratio.interval.unwrap().verdict()), (other.value / 100.0, expected));
+        }
+    }
+
+    #[test]
+    fn without_both_intervals_a_ratio_has_none_and_nothing_is_over_0() {
+        let bare = |value| Estimate { value, interval: None };
+        assert_eq!(bare(3.0).over(estimate(2.0, 1.0, 3.0)), Some(bare(1.5)));
+        assert_eq!((bare(3.0).over(bare(0.0)), bare(0.0).over(bare(3.0))), (None, None));
+        assert_eq!(Estimate::new(None, Some(1.0), Some(2.0)), None);
+        assert_eq!(Estimate::new(Some(1.5), Some(1.0), None), Some(bare(1.5)));
+    }
+}
