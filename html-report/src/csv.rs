@@ -1,9 +1,8 @@
 //! Tables of raw values, as CSV and as links that hold it.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use results::csv::cell;
 
-/// What a spreadsheet takes for the beginning of a formula, and the apostrophe, so that taking one away is always right.
-const BEGINNINGS: [char; 8] = ['=', '+', '-', '@', '\'', '\t', '\n', '\r'];
 /// Everything in a data URL but what RFC 3986 leaves alone, and the comma, of which CSV has many.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
 
@@ -38,7 +37,7 @@ impl From<&str> for Value {
 impl Value {
     fn csv(&self) -> String {
         match self {
-            Self::Text(text) => cell(text),
+            Self::Text(text) => cell(text).into_owned(),
             Self::Number(number) => number.to_string(),
             Self::Empty => String::new(),
         }
@@ -61,12 +60,6 @@ impl Sheet {
     pub(crate) fn data_url(&self) -> String {
         format!("data:text/csv;charset=utf-8,{}", utf8_percent_encode(&self.csv(), ENCODED))
     }
-}
-
-/// A text that no spreadsheet takes for a formula, in quotes where it needs them.
-fn cell(text: &str) -> String {
-    let harmless = if text.starts_with(BEGINNINGS) { format!("'{text}") } else { text.to_owned() };
-    if harmless.contains([',', '"', '\n', '\r']) { format!("\"{}\"", harmless.replace('"', "\"\"")) } else { harmless }
 }
 
 #[cfg(test)]

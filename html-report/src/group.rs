@@ -1,9 +1,10 @@
 //! Runs that differ in nothing but their seed, and how groups of them differ from each other.
 
+use results::estimate::Estimate;
 use results::statistics::{mean, median, variance};
 use results::{Precision, RunRecord};
 
-use crate::run::{Estimate, Run};
+use crate::run::Run;
 use crate::text;
 
 /// What Burn on the processor adds to the processor's name; the number of threads is a setting of its own.

@@ -1,5 +1,6 @@
 //! One workload of one record, and what follows from it alone.
 
+use results::estimate::Estimate;
 use results::summary::{MINIMUM_WINDOWS, summarise};
 use results::{Outcome, RunRecord, Summary, WorkloadRecord};
 
@@ -11,13 +12,6 @@ pub(crate) struct Run<'a> {
     pub(crate) workload: &'a WorkloadRecord,
     /// Computed again: what a record says about itself is not read.
     pub(crate) summary: Summary,
-}
-
-/// A figure of one run, with its 95 % interval where enough windows tell one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Estimate {
-    pub(crate) value: f64,
-    pub(crate) interval: Option<(f64, f64)>,
 }
 
 /// Seconds of what happens once before training, by phase.
@@ -44,9 +38,15 @@ impl<'a> Run<'a> {
     /// Passes over the training set that so many steps are.
     pub(crate) fn epochs_of(&self, steps: u64) -> f64 {
         let settings = &self.workload.settings;
-        let per_epoch = f64::from(settings.training_samples.max(1)) / f64::from(settings.batch_size.max(1));
-        // A short last batch is a step, too; a mark at the end of an epoch is that of a whole number.
-        let epochs = steps as f64 / per_epoch;
+        let summary = &self.summary;
+        // The last batch of an epoch may be short.
+        let mean = if summary.steps > 0 {
+            summary.samples as f64 / summary.steps as f64
+        } else {
+            f64::from(settings.batch_size)
+        };
+        let epochs = steps as f64 * mean / f64::from(settings.training_samples.max(1));
+        // The mean is that of all steps: the end of an epoch is a whole number.
         let finished = self.workload.epochs.iter().filter(|epoch| steps > 0 && epoch.epoch > 0);
         let nearest = finished.map(|epoch| f64::from(epoch.epoch)).find(|whole| (whole / epochs - 1.0).abs() < 0.005);
         nearest.unwrap_or(epochs)
@@ -65,8 +65,8 @@ impl<'a> Run<'a> {
     pub(crate) fn measured_rate(&self) -> Option<Estimate> {
         let summary = &self.summary;
         let enough = summary.measured_windows as usize >= MINIMUM_WINDOWS;
-        let interval = summary.samples_per_second_low.zip(summary.samples_per_second_high).filter(|_| enough);
-        Some(Estimate { value: summary.samples_per_second?, interval })
+        let low = summary.samples_per_second_low.filter(|_| enough);
+        Estimate::new(summary.samples_per_second, low, summary.samples_per_second_high)
     }
 
     /// Samples per second over the whole of training, warm-up included.

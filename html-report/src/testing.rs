@@ -130,10 +130,11 @@ impl Made {
         let batch = f64::from(workload.settings.batch_size);
         let window = |number: usize| {
             let rate = rate * (1.0 + JITTER * [0.0, 1.0, -1.0][number % 3]);
-            let samples = (rate * WINDOW_SECONDS).round().max(1.0);
+            let steps = (rate * WINDOW_SECONDS / batch).round().max(1.0);
+            let seconds = steps * batch / rate;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers of a test")]
-            let (steps, samples) = ((samples / batch).ceil().max(1.0) as u32, samples as u64);
-            Window { steps, samples, seconds: samples as f64 / rate }
+            let (steps, samples) = (steps as u32, (steps * batch) as u64);
+            Window { steps, samples, seconds }
         };
         workload.windows = (0..windows).map(window).collect();
         let seconds_until = |step: u64| step as f64 * batch / rate;

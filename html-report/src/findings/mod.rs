@@ -118,7 +118,7 @@ fn figures(name: &str, group: &Group<'_>) -> String {
 /// `(95 % interval 1.9 to 2.2)`, or why there is none.
 fn interval(ratio: &SpeedRatio) -> String {
     match ratio.interval {
-        Some((low, high)) => format!("95 % interval {} to {}", text::times(low), text::times(high)),
+        Some(of) => format!("95 % interval {} to {}", text::times(of.low), text::times(of.high)),
         None => "single runs without an interval, so nothing tells it from chance".to_owned(),
     }
 }

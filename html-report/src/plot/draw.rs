@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::legend::{self, Entry};
-use super::scale::Scale;
+use super::scale::{Scale, Steps};
 use super::style::{class, dashes, has_line, mark};
 use super::{Look, Plot, Point, Series, WIDTH};
 
@@ -78,8 +78,10 @@ pub(crate) fn draw(plot: &Plot, id: &str, description: &str) -> Markup {
 }
 
 fn axes(plot: &Plot, frame: &Frame) -> Markup {
-    let name = |name: &str, scale: &Scale| {
-        if scale.is_logarithmic() { format!("{name} (logarithmic)") } else { name.to_owned() }
+    let name = |name: &str, scale: &Scale| match scale.steps {
+        Steps::Sums => name.to_owned(),
+        Steps::Decades => format!("{name} (logarithmic)"),
+        Steps::Errors => format!("{name} (logarithmic in errors)"),
     };
     let middle = f64::midpoint(frame.left, frame.right);
     html! {

@@ -53,6 +53,8 @@ pub(crate) enum Extent {
     Decades,
     /// In decades where values span more than one; otherwise around the values.
     FittedDecades,
+    /// For shares near 1: in decades of what is missing where that spans most of one; otherwise around the values.
+    Errors,
 }
 
 /// Points that belong together.

@@ -5,6 +5,8 @@ use crate::text;
 
 /// Values that span more are shown in decades.
 const DECADES: f64 = 12.0;
+/// Shares whose distances to 1 span more are shown in decades of these.
+const ERRORS: f64 = 5.0;
 /// Powers of ten are marked together with twice and five times of them while there are no more marks than this.
 const MOST_MARKS: usize = 7;
 
@@ -14,7 +16,17 @@ pub(super) struct Scale {
     pub(super) low: f64,
     pub(super) high: f64,
     pub(super) marks: Vec<Mark>,
-    is_logarithmic: bool,
+    pub(super) steps: Steps,
+}
+
+/// What is as far from each other as the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Steps {
+    Sums,
+    /// Products.
+    Decades,
+    /// Products of what is missing to 1.
+    Errors,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +43,10 @@ impl Scale {
         let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
         let in_decades =
             matches!(quantity.extent, Extent::Decades | Extent::FittedDecades) && low > 0.0 && high / low >= DECADES;
-        let mut scale = if in_decades {
+        let is_near_one = quantity.extent == Extent::Errors && high < 1.0 && (1.0 - low) / (1.0 - high) >= ERRORS;
+        let mut scale = if is_near_one {
+            Self::of_errors(low, high)
+        } else if in_decades {
             Self::logarithmic(low, high)
         } else {
             let from_zero = matches!(quantity.extent, Extent::FromZero | Extent::Decades) && low >= 0.0;
@@ -51,8 +66,13 @@ impl Scale {
     /// Steps are 1, 2 or 5 times a power of ten: Heckbert, "Nice numbers for graph labels" (Graphics Gems, 1990).
     fn linear(low: f64, high: f64, count: u32, is_share: bool) -> Self {
         // A single value stands in the middle.
-        let pad = if high > low { 0.0 } else { (high.abs() * 0.1).max(if is_share { 0.01 } else { 0.5 }) };
+        let pad = match (high > low, is_share) {
+            (true, _) => 0.0,
+            (false, true) => 0.01,
+            (false, false) => (high.abs() * 0.1).max(0.5),
+        };
         let (low, high) = (if low == 0.0 { low } else { low - pad }, high + pad);
+        let high = if is_share { high.min(1.0) } else { high };
         let rough = (high - low) / f64::from(count.max(1));
         let power = 10f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| *step >= rough * 0.999);
@@ -68,7 +88,7 @@ impl Scale {
             let text = if is_share { format!("{:.decimals$} %", value * 100.0) } else { grouped(value, decimals) };
             Mark { value, text }
         };
-        Self { low: first * step, high: last * step, marks: numbers.map(mark).collect(), is_logarithmic: false }
+        Self { low: first * step, high: last * step, marks: numbers.map(mark).collect(), steps: Steps::Sums }
     }
 
     fn logarithmic(low: f64, high: f64) -> Self {
@@ -82,18 +102,35 @@ impl Scale {
         let marked: Vec<f64> =
             if inside.len() <= MOST_MARKS { inside } else { inside.into_iter().filter(is_power).collect() };
         let marks = marked.into_iter().map(|value| Mark { value, text: short(value) }).collect();
-        Self { low: begin, high: end, marks, is_logarithmic: true }
+        Self { low: begin, high: end, marks, steps: Steps::Decades }
+    }
+
+    /// 90 %, 99 % and 99.9 % are as far from each other, and so are half and a fifth of what is missing.
+    fn of_errors(low: f64, high: f64) -> Self {
+        let ladder: Vec<f64> =
+            (0..=7).flat_map(|power| [1.0, 0.5, 0.2].map(|factor| factor * 10f64.powi(-power))).collect();
+        let begin = ladder.iter().copied().filter(|error| *error >= (1.0 - low) * 0.999_999).fold(1.0, f64::min);
+        let end = ladder.iter().copied().filter(|error| *error <= (1.0 - high) * 1.000_001).fold(0.0, f64::max);
+        let inside: Vec<f64> = ladder.into_iter().filter(|error| (end..=begin).contains(error)).collect();
+        let few = inside.len() <= MOST_MARKS;
+        let is_marked = |error: &f64| few || (error.log10() - error.log10().round()).abs() < 1e-9;
+        let mark = |error: f64| {
+            let value = 1.0 - error;
+            Mark { value, text: format!("{} %", text::trimmed(value * 100.0, 5)) }
+        };
+        let marks = inside.into_iter().filter(is_marked).map(mark).collect();
+        Self { low: 1.0 - begin, high: 1.0 - end, marks, steps: Steps::Errors }
     }
 
     /// Place of a value between the ends, 0 to 1.
     pub(super) fn share(&self, value: f64) -> f64 {
-        let place = |value: f64| if self.is_logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value };
+        let place = |value: f64| match self.steps {
+            Steps::Sums => value,
+            Steps::Decades => value.max(f64::MIN_POSITIVE).log10(),
+            Steps::Errors => -(1.0 - value).max(f64::EPSILON).log10(),
+        };
         let (low, high) = (place(self.low), place(self.high));
         if high > low { ((place(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
-    }
-
-    pub(super) fn is_logarithmic(&self) -> bool {
-        self.is_logarithmic
     }
 }
 
@@ -143,9 +180,21 @@ mod tests {
         let decades = Quantity::new("batch", Extent::Decades);
         assert_eq!(texts(&decades, &[10.0, 10_000.0]), ["10", "100", "1000", "10 k"]);
         assert_eq!(texts(&decades, &[3.0, 60.0]), ["2", "5", "10", "20", "50", "100"]);
-        assert!(!Scale::of(&decades, [5.0, 40.0].into_iter(), 4).is_logarithmic());
+        assert_eq!(Scale::of(&decades, [5.0, 40.0].into_iter(), 4).steps, Steps::Sums);
         let scale = Scale::of(&decades, [10.0, 1000.0].into_iter(), 4);
         assert_eq!((scale.share(10.0), scale.share(100.0), scale.share(1000.0)), (0.0, 0.5, 1.0));
+    }
+
+    #[test]
+    fn shares_near_one_are_told_apart_by_what_is_missing() {
+        let accuracy = Quantity::share("accuracy", Extent::Errors);
+        assert_eq!(texts(&accuracy, &[0.603, 0.9905]), ["50 %", "80 %", "90 %", "95 %", "98 %", "99 %", "99.5 %"]);
+        let scale = Scale::of(&accuracy, [0.9, 0.999].into_iter(), 4);
+        assert!((scale.share(0.99) - 0.5).abs() < 1e-9 && scale.share(0.9) == 0.0, "{scale:?}");
+        // What is close together, and what has nothing missing, is shown as it is.
+        for values in [[0.97, 0.98], [0.5, 1.0]] {
+            assert_eq!(Scale::of(&accuracy, values.into_iter(), 4).steps, Steps::Sums);
+        }
     }
 
     #[test]

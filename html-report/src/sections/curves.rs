@@ -10,6 +10,8 @@ use crate::run::Run;
 const MOST_CURVES: usize = 8;
 /// More points than this are drawn as means of neighbours.
 const MOST_POINTS: usize = 200;
+/// Curves of which one takes so many times as long as another are drawn in decades of time.
+const FAR_APART: f64 = 6.0;
 /// A window that was cut short has a noisy mean: it is drawn together with the one before.
 const SHORT: f64 = 0.4;
 
@@ -28,7 +30,9 @@ pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
         .filter(|(_, group)| group.is_completed())
         .map(|(number, group)| (number, label(group, &fields), *group))
         .collect();
-    let chunks: Vec<&[(usize, String, &Group<'_>)]> = named.chunks(MOST_CURVES).collect();
+    // As many in each drawing.
+    let drawings = named.len().div_ceil(MOST_CURVES).max(1);
+    let chunks: Vec<&[(usize, String, &Group<'_>)]> = named.chunks(named.len().div_ceil(drawings).max(1)).collect();
     let mut figures = Vec::new();
     for (number, chunk) in chunks.iter().enumerate() {
         let part = if chunks.len() > 1 { format!(", {} of {}", number + 1, chunks.len()) } else { String::new() };
@@ -41,8 +45,12 @@ pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
 }
 
 impl Over {
-    fn quantity(self) -> Quantity {
+    fn quantity(self, groups: &[(usize, String, &Group<'_>)]) -> Quantity {
+        let ends = groups.iter().filter_map(|(_, _, group)| group.training_seconds());
+        let (least, most) = ends.fold((f64::INFINITY, 0.0_f64), |(least, most), end| (least.min(end), most.max(end)));
         match self {
+            // A fast curve beside a slow one would be a line along the axis.
+            Self::Seconds if most > FAR_APART * least => Quantity::new("seconds of training", Extent::FittedDecades),
             Self::Seconds => Quantity::new("seconds of training", Extent::FromZero),
             Self::Epochs => Quantity::new("epochs", Extent::FromZero),
         }
@@ -71,7 +79,7 @@ fn loss(workload: &str, groups: &[(usize, String, &Group<'_>)], over: Over, part
     let plot = Plot {
         title: format!("Training loss over {}{part}", over.words()),
         note: format!("{workload}. Means between marks; a line for each seed."),
-        x: over.quantity(),
+        x: over.quantity(groups),
         y: Quantity::new("training loss", Extent::FromZero),
         series: series(groups, Look::Line, strand),
     };
@@ -87,8 +95,8 @@ fn accuracy(workload: &str, groups: &[(usize, String, &Group<'_>)], over: Over, 
     let plot = Plot {
         title: format!("Test accuracy over {}{part}", over.words()),
         note: format!("{workload}. A mark for each look at the whole test set; a line for each seed."),
-        x: over.quantity(),
-        y: Quantity::share("test accuracy", Extent::Fitted),
+        x: over.quantity(groups),
+        y: Quantity::share("test accuracy", Extent::Errors),
         series: series(groups, Look::Marked, strand),
     };
     has_courses(&plot).then_some(Figure::Plot(plot))

@@ -23,7 +23,7 @@ pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
         title: "Time against accuracy".to_owned(),
         note: format!("{workload}. A mark for each run, at its last look at the test set.{beside}"),
         x: Quantity::new("seconds of training", Extent::FittedDecades),
-        y: Quantity::share("test accuracy", Extent::Fitted),
+        y: Quantity::share("test accuracy", Extent::Errors),
         series,
     };
     vec![Figure::Plot(plot)]

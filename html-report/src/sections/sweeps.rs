@@ -39,7 +39,7 @@ const RATE: Drawn = Drawn {
 };
 const ACCURACY: Drawn = Drawn {
     title: "Test accuracy",
-    quantity: || Quantity::share("test accuracy", Extent::Fitted),
+    quantity: || Quantity::share("test accuracy", Extent::Errors),
     value: |group| {
         let accuracies = group.accuracies();
         Some(Point { x: 0.0, y: mean(&accuracies)?, range: range_of(&accuracies) })
@@ -123,7 +123,8 @@ fn across(axis: Axis, series: &[Series]) -> Quantity {
 fn ranged_rate(group: &Group<'_>) -> Option<Point> {
     let (rates, _) = group.rates()?;
     let values: Vec<f64> = rates.iter().map(|rate| rate.value).collect();
-    let range = range_of(&values).or_else(|| rates.first()?.interval);
+    let of_windows = || rates.first()?.interval.map(|of| (of.low, of.high));
+    let range = range_of(&values).or_else(of_windows);
     Some(Point { x: 0.0, y: group.rate()?.0, range })
 }
 
@@ -159,7 +160,6 @@ fn speed_up(workload: &str, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
             strands: vec![Strand { name: String::new(), points }],
         });
     }
-    series.extend(published::series(workload, Axis::Threads, "Speed-up"));
     Plot {
         title: "Speed-up over threads".to_owned(),
         note: format!("{workload}. Throughput over that with the fewest threads. {RANGES}"),
