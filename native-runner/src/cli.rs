@@ -107,7 +107,7 @@ pub(crate) enum Command {
     Profile(ProfileArgs),
     /// Train a few steps on the first samples and write losses, norms and logits, to compare with a golden trace
     Trace(TraceArgs),
-    /// Write what a study, or any records, say together: one HTML file with findings, plots and published figures
+    /// Write what a study or any records say as one HTML file: findings, plots, published figures
     Report(ReportArgs),
     /// Compare kept records with a baseline: slower, faster or tied, and an exit status for continuous integration
     Compare(CompareRecordsArgs),

@@ -7,14 +7,14 @@ use super::JsonTarget;
 const REPORT_EXAMPLES: &str = "\
 Examples:
   native-runner report studies/gtdl-batch-size-2026-11-24
-                                                   report.html in the folder of a study, finished or not
+                                                   report.html in a study's folder, finished or not
   native-runner report runs -o runs.html           … of every record below a folder
   native-runner report mine theirs.json --title \"Two machines\" -o both.html
                                                    … of several folders and files together
   native-runner report all.json -o - > all.html    … of what `--backend all --json` wrote
 
-The file needs nothing else: no script, no network. Plots are SVG, and each has its values as CSV in it. What it
-found is also printed.";
+The file needs nothing else: no script, no network. Plots are SVG, each with its values as CSV
+beside it in the file. What was found is also printed.";
 
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_EXAMPLES)]

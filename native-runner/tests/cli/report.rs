@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{Runner, one_line};
@@ -74,14 +73,14 @@ fn standard_output_holds_the_file_alone() {
     let folder = records();
     let finished = report(&folder.path().join("a.json")).args("-o -").run().expect_status(0);
     assert!(finished.stdout.starts_with("<!DOCTYPE html>") && finished.stdout.trim_end().ends_with("</html>"));
-    finished.expect_errors(&["What 1 runs say"]);
+    finished.expect_errors(&["What a run says"]);
 }
 
 #[test]
 fn what_cannot_be_reported_on_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
-    report(&place.join("missing")).run().expect_status(2).expect_errors(&["there is no", "missing", "--json FILE"]);
+    report(&place.join("missing")).run().expect_status(1).expect_errors(&["cannot read", "missing"]);
     report(place).run().expect_status(2).expect_errors(&["there is nothing to report on in"]);
     fs::write(place.join("notes.json"), "{\"a\": 1}").unwrap();
     report(place).run().expect_status(2).expect_errors(&["there is nothing to report on in"]);
@@ -89,38 +88,28 @@ fn what_cannot_be_reported_on_is_named() {
     report(place).run().expect_status(2).expect_errors(&["half.json", "line 2"]);
 }
 
-/// A folder as `study` leaves it: one cell with a record, one that failed, and one that was not run.
 #[test]
 fn a_study_has_its_title_its_failures_and_what_is_missing() {
-    let folder = tempfile::tempdir().unwrap();
-    let (cells, kept) = (folder.path().join("cells"), folder.path().join("kept.json"));
-    fs::create_dir(&cells).unwrap();
-    record(&kept, 16, 1);
-    let record: Value = serde_json::from_slice(&fs::read(&kept).unwrap()).unwrap();
-    let cell = |id: &str, place: u32| json!({ "id": id, "place": place, "settings": {}, "full_limit": null });
-    let plan = json!({
-        "schema_version": 1,
-        "name": "small",
-        "definition": { "title": "What a small study says", "repeats": "Table I of a paper.", "matrix": [] },
-        "scale": 0.25,
-        "cells": [cell("c", 2), cell("b", 1), cell("a", 0)],
-    });
-    fs::write(folder.path().join("study.json"), plan.to_string()).unwrap();
-    let finished = |ending: &str, reason: Option<&str>, record: Option<&Value>| {
-        json!({ "arguments": ["--workload", "caffe-mnist"], "ending": ending, "reason": reason, "record": record })
-            .to_string()
-    };
-    fs::write(cells.join("a.json"), finished("completed", None, Some(&record))).unwrap();
-    fs::write(cells.join("b.json"), finished("timed_out", Some("took longer than 9 s"), None)).unwrap();
-    let text = one_line(&report(folder.path()).run().expect_status(0).stdout);
+    let place = tempfile::tempdir().unwrap();
+    let (file, folder) = (place.path().join("small.toml"), place.path().join("out"));
+    // Nothing on the processor multiplies with matrix units.
+    let text = format!(
+        "title = \"What a small study says\"\nrepeats = \"Table I of a paper.\"\n[[matrix]]\n\
+         workloads = [\"keras-mnist-mlp\"]\nbackends = [\"{BACKEND}\"]\nprecisions = [\"f32\", \"f16-matrix\"]\n\
+         batch_sizes = [16, 32]\nlimits = [{{ steps = 8 }}]\n"
+    );
+    fs::write(&file, text).unwrap();
+    let study = Runner::new("study --scale 0.25 --only batch-size=16").arg(&file).arg("--output").arg(&folder);
+    study.run().expect_status(1);
+    let text = one_line(&report(&folder).run().expect_status(0).stdout);
     for part in [
         "What a small study says",
-        "small: 2 of 3 cells have been run",
+        "small: 2 of 4 cells have been run",
         "in small every limit is 25 % of its own",
-        "1 of 2 runs has no figures: 1 timed out",
+        "1 of 2 runs has no figures: 1 failed",
     ] {
         assert!(text.contains(part), "`{part}` is missing in {text}");
     }
-    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
-    assert!(page.contains("It repeats: Table I of a paper.") && page.contains("took longer than 9 s"));
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(page.contains("It repeats: Table I of a paper.") && page.contains("f16-matrix"), "{}", page.len());
 }

@@ -70,3 +70,13 @@ fn refuse_others(path: &Path, force: bool) -> Result<(), Failure> {
         Err(source) => Err(Failure::File { what: format!("cannot write {}", path.display()), source }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_network_that_has_published_figures_is_one_of_ours() {
+        for name in html_report::published_workloads() {
+            assert!(engine::workload(name).is_some(), "{name}");
+        }
+    }
+}
