@@ -9,6 +9,7 @@ mod kernels;
 mod place;
 #[cfg(feature = "wgsl")]
 mod profile;
+mod report;
 #[cfg(feature = "burn-remote")]
 mod serve_device;
 mod steps;
@@ -34,6 +35,7 @@ pub(crate) use kernels::KernelsArgs;
 pub(crate) use place::PlaceArgs;
 #[cfg(feature = "wgsl")]
 pub(crate) use profile::ProfileArgs;
+pub(crate) use report::ReportArgs;
 #[cfg(feature = "burn-remote")]
 pub(crate) use serve_device::ServeDeviceArgs;
 pub(crate) use steps::StepsArgs;
@@ -114,6 +116,8 @@ pub(crate) enum Command {
     Profile(ProfileArgs),
     /// Train a few steps on the first samples and write losses, norms and logits, to compare with a golden trace
     Trace(TraceArgs),
+    /// Write what a study or any records say as one HTML file: findings, plots, published figures
+    Report(ReportArgs),
     /// Compare kept records with a baseline: slower, faster or tied, and an exit status for continuous integration
     Compare(CompareRecordsArgs),
     /// Upload a record that was kept in a file

@@ -10,9 +10,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use agreement::FALSE_ALARM;
-pub use agreement::{Agreement, Basis, Evidence, Obstacle, Pair};
-pub(crate) use spread::Spread;
+pub use agreement::{Agreement, Basis, Evidence, FALSE_ALARM, Obstacle, Pair};
+pub use spread::Spread;
 
 use crate::statistics::{mean, median, variance};
 use crate::{Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, Summary, WorkloadRecord, summary};

@@ -18,6 +18,7 @@ pub use accuracy::{Accuracy, AccuracyVerdict, Allowance};
 pub use line::{Line, Side, Throughput};
 pub use mismatch::{Mismatch, MismatchKind, device};
 pub use quantity::{Change, QUANTITIES, Quantity, QuantityUnit};
+pub use speed::ratio;
 pub use verdict::Verdict;
 
 use crate::api::SideDifference;

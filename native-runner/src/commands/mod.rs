@@ -17,6 +17,7 @@ mod list;
 #[cfg(feature = "wgsl")]
 mod profile;
 mod refusal;
+mod report;
 mod selection;
 #[cfg(feature = "burn-remote")]
 mod serve_device;
@@ -38,6 +39,7 @@ pub(crate) use kernels::kernels;
 pub(crate) use list::{adapters, backends, data_sets, workloads};
 #[cfg(feature = "wgsl")]
 pub(crate) use profile::profile;
+pub(crate) use report::report;
 #[cfg(feature = "burn-remote")]
 pub(crate) use serve_device::serve_device;
 pub(crate) use steps::steps;

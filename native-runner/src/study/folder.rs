@@ -74,6 +74,24 @@ impl Folder {
         replace(&file_of(&self.path, &finished.id), &to_json(finished)?)
     }
 
+    /// The plan in a folder; nothing where it is not that of a study.
+    ///
+    /// # Errors
+    /// It cannot be read, or nobody understands it.
+    pub(crate) fn plan(path: &Path) -> Result<Option<Plan>, Failure> {
+        let file = path.join(PLAN);
+        let Some(text) = read(&file)? else { return Ok(None) };
+        let unusable = |reason: &str| {
+            let text = format!("{} is not the plan of a study that this program knows: {reason}", file.display());
+            Failure::Usage(text)
+        };
+        let plan: Plan = serde_json::from_str(&text).map_err(|error| unusable(&error.to_string()))?;
+        if plan.has_known_layout() {
+            return Ok(Some(plan));
+        }
+        Err(unusable(&format!("its layout has version {}", plan.schema_version)))
+    }
+
     /// What the cells of the plan have come to, in its order; nothing where there is no such folder yet.
     ///
     /// # Errors
@@ -96,16 +114,7 @@ fn file_of(path: &Path, id: &str) -> PathBuf {
 /// # Errors
 /// It is that of another study; it cannot be read.
 fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
-    let file = path.join(PLAN);
-    let Some(text) = read(&file)? else { return Ok(None) };
-    let unusable = |reason: &str| {
-        let text = format!("{} is not the plan of a study that this program knows: {reason}", file.display());
-        Failure::Usage(text)
-    };
-    let begun: Plan = serde_json::from_str(&text).map_err(|error| unusable(&error.to_string()))?;
-    if !begun.has_known_layout() {
-        return Err(unusable(&format!("its layout has version {}", begun.schema_version)));
-    }
+    let Some(begun) = Folder::plan(path)? else { return Ok(None) };
     let differences = plan.differences(&begun);
     if differences.is_empty() {
         return Ok(Some(begun));

@@ -14,6 +14,7 @@ mod lists;
 mod profile;
 #[cfg(all(unix, feature = "burn-flex", feature = "burn-remote"))]
 mod remote;
+mod report;
 mod screen;
 mod steps;
 mod study;

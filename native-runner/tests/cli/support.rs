@@ -46,6 +46,12 @@ impl Runner {
         self
     }
 
+    /// The words of `line`.
+    pub(crate) fn args(mut self, line: &str) -> Self {
+        self.command.args(line.split_whitespace());
+        self
+    }
+
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
         self.command.env(name, value);
         self

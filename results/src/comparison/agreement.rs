@@ -11,7 +11,7 @@ use crate::WorkloadRecord;
 use crate::statistics::mean;
 
 /// Chance of calling back ends different that are not, all their pairs together.
-pub(crate) const FALSE_ALARM: f64 = 0.05;
+pub const FALSE_ALARM: f64 = 0.05;
 /// Accuracies that are further apart than this are not called the same, however widely seeds spread.
 const WIDEST_AGREEMENT: f64 = 0.02;
 

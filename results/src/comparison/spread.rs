@@ -7,10 +7,10 @@ use crate::statistics::{mean, student_bound, variance};
 const PART_OF_A_SAMPLE: f64 = 1e-3;
 
 /// How far the accuracy of one run strays by chance.
-pub(crate) struct Spread {
-    pub(crate) basis: Basis,
+pub struct Spread {
+    pub basis: Basis,
     /// Of one run's accuracy.
-    pub(crate) variance: f64,
+    pub variance: f64,
     degrees_of_freedom: u32,
     test_samples: f64,
 }
@@ -21,7 +21,7 @@ impl Spread {
     /// Where nobody has two, the standard deviation is that of a share `p` of `m` test samples, `√(p (1 − p) / m)`, as in
     /// the test for the difference of two proportions in Dietterich, "Approximate Statistical Tests for Comparing
     /// Supervised Classification Learning Algorithms", Neural Computation 10, 1998.
-    pub(crate) fn of(accuracies: &[Vec<f64>], test_samples: u32) -> Self {
+    pub fn of(accuracies: &[Vec<f64>], test_samples: u32) -> Self {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         let test_samples = test_samples.max(1);
         let samples = f64::from(test_samples);
@@ -48,7 +48,7 @@ impl Spread {
     /// Two such means are further apart than `t · s · √(1/n + 1/m)` as rarely as Student's distribution says ("The
     /// probable error of a mean", Biometrika 6, 1908), where `s` is the standard deviation of one run. They are never held
     /// to less than one sample of the test set: accuracies are no finer.
-    pub(crate) fn explains(&self, false_alarms: f64, runs: [usize; 2]) -> f64 {
+    pub fn explains(&self, false_alarms: f64, runs: [usize; 2]) -> f64 {
         let bound = student_bound(1.0 - false_alarms, self.degrees_of_freedom);
         let [one, other] = runs.map(|runs| runs.max(1) as f64);
         let explained = bound * self.variance.sqrt() * (1.0 / one + 1.0 / other).sqrt();

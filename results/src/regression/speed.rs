@@ -29,7 +29,7 @@ pub(super) fn figure(runs: &[Estimate]) -> Option<f64> {
 /// means of logarithms are compared as Welch does, "The generalization of Student's problem when several different
 /// population variances are involved", Biometrika 34, 1947. Two or three runs can lie close by luck: their variance is
 /// never taken to be less than the intervals of the runs themselves say. A side of one run varies as the other does.
-pub(super) fn ratio(baseline: &[Estimate], candidate: &[Estimate]) -> Option<Estimate> {
+pub fn ratio(baseline: &[Estimate], candidate: &[Estimate]) -> Option<Estimate> {
     if let ([base], [other]) = (baseline, candidate) {
         return other.over(*base);
     }

@@ -7,12 +7,13 @@ use std::path::Path;
 
 /// Each crate of the workspace and the crates of the workspace that it may depend on. Tests may use more, except
 /// those of xtask.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("results", &[]),
+    ("html-report", &["results"]),
     ("data-sets", &[]),
     ("shaders", &[]),
     ("engine", &["results", "shaders"]),
-    ("native-runner", &["engine", "results", "data-sets"]),
+    ("native-runner", &["engine", "results", "html-report", "data-sets"]),
     ("leaderboard", &["results", "engine"]),
     ("app", &["engine", "results", "training-worker"]),
     ("training-worker", &["engine", "results"]),

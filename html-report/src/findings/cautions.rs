@@ -1,0 +1,317 @@
+use std::collections::BTreeMap;
+
+use results::{Outcome, Warning};
+
+use super::{Finding, Kind, Rule};
+use crate::gathered::Gathered;
+use crate::input::{Study, Trouble};
+use crate::run::Run;
+use crate::text::{counted, listed, trimmed};
+
+pub(super) const RULE: Rule = Rule {
+    title: "What to know first",
+    method: "What makes figures less than they seem is told before them: cells that are missing or have no figures, a study \
+             that was shortened, runs that are not a suite's own, adapters that are programs, generated data, networks that \
+             learned nothing, throughputs that did not settle, single seeds, and runs of several builds.",
+    find,
+};
+
+/// What one thing to know is made from: a sentence and its lines, where there is something to say.
+type Caution = fn(&Gathered<'_>) -> Option<(String, Vec<String>)>;
+
+const CAUTIONS: &[Caution] = &[
+    unfinished,
+    shortened,
+    without_figures,
+    software,
+    generated,
+    not_learned,
+    non_standard,
+    unsteady,
+    single_seeds,
+    builds,
+];
+
+fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
+    let found = CAUTIONS.iter().filter_map(|caution| caution(gathered));
+    found.map(|(text, numbers)| Finding { kind: Kind::Caution, text, numbers, rule: RULE.title }).collect()
+}
+
+fn unfinished(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+    let open: Vec<&Study> =
+        gathered.input.studies.iter().filter(|study| study.finished_cells < study.planned_cells).collect();
+    let sentence = |study: &&Study| {
+        format!("{}: {} of {} cells have been run", study.name, study.finished_cells, study.planned_cells)
+    };
+    let sentences: Vec<String> = open.iter().map(sentence).collect();
+    let text = format!("Not finished: {}. The same command of `native-runner study` goes on.", listed(&sentences));
+    (!open.is_empty()).then_some((text, Vec::new()))
+}
+
+fn shortened(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+    let shortened = gathered.input.studies.iter().filter(|study| study.scale < 1.0);
+    let sentence =
+        |study: &Study| format!("in {} every limit is {} % of its own", study.name, trimmed(study.scale * 100.0, 4));
+    let sentences: Vec<String> = shortened.map(sentence).collect();
+    let text = format!(
+        "Shortened: {}. Accuracies are those of so much less training and do not stand beside published ones; speed does.",
+        listed(&sentences)
+    );
+    (!sentences.is_empty()).then_some((text, Vec::new()))
+}
+
+/// A run that has no figures, and why.
+pub(crate) fn troubles(gathered: &Gathered<'_>) -> Vec<(String, Trouble)> {
+    let entries = gathered.input.entries.iter();
+    let left_none = entries.filter(|entry| entry.record.is_none());
+    let of_entry = left_none.filter_map(|entry| {
+        let what = entry.asked.clone().unwrap_or_else(|| entry.place.clone());
+        Some((what, entry.trouble.clone()?))
+    });
+    of_entry.chain(gathered.runs().filter_map(of_run)).collect()
+}
+
+fn of_run(run: &Run<'_>) -> Option<(String, Trouble)> {
+    let (kind, reason) = match &run.workload.outcome {
+        Outcome::Completed => return None,
+        Outcome::Diverged { step } => {
+            ("diverged", format!("the loss at step {step} was no finite number, or a thousand times the first one"))
+        }
+        Outcome::Incorrect => {
+            let found = run.workload.correctness.as_ref().and_then(results::Correctness::disagreement);
+            let how = found.map_or_else(|| "disagrees".to_owned(), |found| format!("disagrees ({found})"));
+            ("incorrect", format!("the back end {how} with the reference, so nothing was timed"))
+        }
+        Outcome::Cancelled => ("cancelled", "somebody asked the run to stop".to_owned()),
+        Outcome::Failed { reason, .. } => ("not trained", reason.clone()),
+    };
+    let settings = &run.workload.settings;
+    let what = format!(
+        "{} · {} · batch {} · rate {} · seed {}",
+        run.workload.workload,
+        run.record.device.backend,
+        settings.batch_size,
+        crate::text::plain(settings.learning_rate),
+        run.seed()
+    );
+    Some((what, Trouble { kind: kind.to_owned(), reason }))
+}
+
+fn without_figures(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+    let troubles = troubles(gathered);
+    let all = gathered.input.entries.iter().filter(|entry| entry.record.is_none()).count() + gathered.runs().count();
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, trouble) in &troubles {
+        *kinds.entry(&trouble.kind).or_default() += 1;
+    }
+    let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let text = format!(
+        "{} of {} {} no figures: {}.",
+        troubles.len(),
+        counted(all, "run"),
+        if troubles.len() == 1 { "has" } else { "have" },
+        listed(&kinds)
+    );
+    let numbers =
+        troubles.iter().map(|(what, trouble)| format!("{what}: {}, {}", trouble.kind, trouble.reason)).collect();
+    (!troubles.is_empty()).then_some((text, numbers))
+}
+
+/// How many of the runs are meant, in words.
+fn share_of<'a>(gathered: &Gathered<'a>, is_meant: impl Fn(&Run<'a>) -> bool) -> Option<String> {
+    let (all, meant) = (gathered.runs().count(), gathered.runs().filter(|run| is_meant(run)).count());
+    match meant {
+        0 => None,
+        1 if all == 1 => Some("The run".to_owned()),
+        meant if meant == all => Some(format!("All {all} runs")),
+        meant => Some(format!("{meant} of {all} runs")),
+    }
+}
+
+fn warns(run: &Run<'_>, is_meant: impl Fn(&Warning) -> bool) -> bool {
+    let of_workload = |warning: &&Warning| warning.workload().is_none_or(|name| name == run.workload.workload);
+    run.record.warnings.iter().filter(of_workload).any(is_meant)
+}
+
+fn distinct(mut words: Vec<String>) -> Vec<String> {
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn software(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+    let is_program = |run: &Run<'_>| run.record.device.adapter.software;
+    let runs = share_of(gathered, is_program)?;
+    let names =
+        gathered.runs().filter(|run| is_program(run)).map(|run| run.record.device.adapter.name.clone()).collect();
+    let text = format!(
+        "{runs} computed on a software adapter: the processor did the work of a GPU, and the speed is that of a program."
+    );
+    Some((text, distinct(names)))
+}
+
+fn generated(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+    let is_generated = |run: &Run<'_>| warns(run, |warning| matches!(warning, Warning::GeneratedData { .. }));
+    let runs = share_of(gathered, is_generated)?;
+    let text = format!(
+        "{runs} trained on generated samples, not the published ones: accuracies do not stand beside published ones; speed does."
+    );
+    let names = gathered.runs().filter(|run| is_generated(run)).map(|run| run.workload.workload.clone()).collect();
+    Some((text, distinct(names)))
+}
+
+fn not_learned(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+    let has_not = |run: &Run<'_>| {
+        let is_tested = run.workload.settings.chance_accuracy.is_some() && !run.workload.evaluations.is_empty();
+        run.is_completed() && is_tested && !results::summary::has_learned(run.workload)
+    };
+    let runs = share_of(gathered, has_not)?;
+    let text = format!(
+        "{runs} ended no better than always answering the most frequent class: they measure speed and no learning."
+    );
+    let name = |run: &Run<'_>| {
+        format!(
+            "{} on {}, batch {}",
+            run.workload.workload, run.record.device.backend, run.workload.settings.batch_size
+        )
+    };
+    Some((text, distinct(gathered.runs().filter(|run| has_not(run)).map(name).collect())))
+}
+
+fn non_standard(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+    let is_meant = |run: &Run<'_>| !run.record.is_standard();
+    let runs = share_of(gathered, is_meant)?;
+    let one = if runs.starts_with("The ") {
+        "is not a standard run of its suite"
+    } else {
+        "are not standard runs of their suite"
+    };
+    let text = format!("{runs} {one}, and would be shown and never ranked.");
+    let terms = gathered.runs().flat_map(|run| run.record.non_standard.iter().cloned()).collect();
+    Some((text, distinct(terms)))
+}
+
+fn unsteady(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+    let without = share_of(gathered, |run| run.is_completed() && run.summary.samples_per_second.is_none());
+    let few =
+        share_of(gathered, |run| run.is_completed() && run.summary.samples_per_second.is_some() && !run.summary.stable);
+    let of_whole = without.map(|runs| {
+        format!("{runs} had no window long enough to count: throughput is that of all of training, warm-up included, and has no interval.")
+    });
+    let of_few = few.map(|runs| {
+        format!("{runs} had too few windows, or windows that differed by more than 2.5 %: throughput is not steady.")
+    });
+    let sentences: Vec<String> = of_whole.into_iter().chain(of_few).collect();
+    (!sentences.is_empty()).then(|| (sentences.join(" "), Vec::new()))
+}
+
+fn single_seeds(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+    let trained: Vec<usize> =
+        gathered.groups.iter().map(crate::group::Group::seeds).filter(|seeds| *seeds > 0).collect();
+    let single = trained.iter().filter(|seeds| **seeds == 1).count();
+    let which = if single == trained.len() {
+        "Every group".to_owned()
+    } else {
+        format!("{single} of {} groups", trained.len())
+    };
+    let verb = if single == trained.len() { "was trained" } else { "were trained" };
+    let text = format!(
+        "{which} {verb} from a single seed: how far seeds spread is not known there, and the sampling error of the test set \
+         stands in for it, which is often less."
+    );
+    (single > 0).then_some((text, Vec::new()))
+}
+
+fn builds(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+    let of = |run: &Run<'_>| format!("{} ({})", run.record.provenance.engine_version, run.record.provenance.commit);
+    let builds = distinct(gathered.runs().map(of).collect());
+    let text =
+        format!("The runs come from {} of the program, which may differ in speed.", counted(builds.len(), "build"));
+    (builds.len() > 1).then_some((text, builds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::found_in;
+    use super::*;
+    use crate::input::{Entry, Input};
+    use crate::testing::{Made, input};
+
+    fn texts(input: &Input) -> String {
+        let found = found_in(&RULE, input);
+        assert!(found.iter().all(|found| found.kind == Kind::Caution));
+        found.into_iter().map(|found| format!("{}\n{}\n", found.text, found.numbers.join("\n"))).collect()
+    }
+
+    #[test]
+    fn a_clean_comparison_has_nothing_to_warn_of() {
+        let made = |seed| Made::new("caffe-mnist").seed(seed).record();
+        assert_eq!(texts(&input(vec![made(1), made(2)])), "");
+    }
+
+    #[test]
+    fn a_study_that_was_shortened_or_is_not_finished_says_so() {
+        let study = Study {
+            name: "s".to_owned(),
+            title: "S".to_owned(),
+            description: String::new(),
+            repeats: None,
+            differs: None,
+            scale: 0.015,
+            planned_cells: 19,
+            finished_cells: 12,
+        };
+        let text = texts(&Input { studies: vec![study], ..input(vec![]) });
+        assert!(text.contains("s: 12 of 19 cells") && text.contains("1.5 % of its own"), "{text}");
+    }
+
+    #[test]
+    fn runs_without_figures_are_counted_by_their_reason_and_named() {
+        let mut input = input(vec![
+            Made::new("caffe-mnist").record(),
+            Made::new("caffe-mnist").learning_rate(5.0).outcome(Outcome::Diverged { step: 7 }).record(),
+        ]);
+        let trouble = Trouble { kind: "timed out".to_owned(), reason: "took longer than 60 s".to_owned() };
+        input.entries.push(Entry {
+            place: "cells/x.json".to_owned(),
+            asked: Some("torch-mnist · burn-flex".to_owned()),
+            record: None,
+            trouble: Some(trouble),
+        });
+        let text = texts(&input);
+        assert!(text.contains("2 of 3 runs have no figures: 1 diverged and 1 timed out."), "{text}");
+        assert!(text.contains("torch-mnist · burn-flex: timed out, took longer than 60 s"), "{text}");
+        assert!(text.contains("rate 5 · seed 1: diverged, the loss at step 7"), "{text}");
+    }
+
+    #[test]
+    fn programs_generated_data_and_what_is_not_standard_are_named() {
+        let record = Made::new("keras-babi-rnn")
+            .device("llvmpipe")
+            .software()
+            .warning(Warning::GeneratedData { workload: "keras-babi-rnn".to_owned() })
+            .non_standard(&["20 steps"])
+            .windows(1)
+            .accuracy(0.1)
+            .record();
+        let text = texts(&input(vec![record]));
+        for part in [
+            "The run computed on a software adapter",
+            "llvmpipe",
+            "generated samples",
+            "never ranked",
+            "20 steps",
+            "no window long enough to count",
+            "Every group was trained from a single seed",
+            "no better than always answering",
+        ] {
+            assert!(text.contains(part), "`{part}` is missing in {text}");
+        }
+    }
+
+    #[test]
+    fn a_warning_of_another_workload_of_the_same_run_is_not_meant() {
+        let record = Made::new("caffe-mnist").warning(Warning::GeneratedData { workload: "other".to_owned() }).record();
+        assert!(!texts(&input(vec![record])).contains("generated"));
+    }
+}

@@ -1,0 +1,151 @@
+use super::{Finding, Kind, Rule};
+use crate::gathered::Gathered;
+use crate::group::Group;
+use crate::published::{Published, of_workload};
+use crate::text;
+
+pub(super) const RULE: Rule = Rule {
+    title: "Published figures",
+    method: "Published seconds per epoch, or the whole time over the epochs, of one device stand beside the fastest group here \
+             with the same batch size, one row for each device: other hardware, programs and years, so a ratio says how far \
+             apart they are and not why. Published times may include tests. Accuracies are set beside each other only where \
+             as many epochs were trained, within 5 %.",
+    find,
+};
+
+/// Trainings whose lengths differ by less are of one length.
+const SAME_LENGTH: f64 = 0.05;
+
+/// A published row with the group that stands beside it.
+struct Pair<'g, 'a> {
+    row: &'static Published,
+    group: &'g Group<'a>,
+    published_seconds: f64,
+    seconds: f64,
+}
+
+fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
+    let of = |name: &str| {
+        let groups = gathered.of_workload(name);
+        let mut pairs: Vec<Pair<'_, '_>> = Vec::new();
+        for row in of_workload(name).into_iter().filter(|row| row.is_of_one_device()) {
+            // The first row of a device is that of the source's own settings.
+            if pairs.iter().all(|known| known.row.device() != row.device()) {
+                pairs.extend(beside(&groups, row));
+            }
+        }
+        sentences(name, pairs)
+    };
+    gathered.workloads().into_iter().flat_map(of).collect()
+}
+
+/// The fastest group with the batch size of a row.
+fn beside<'g, 'a>(groups: &[&'g Group<'a>], row: &'static Published) -> Option<Pair<'g, 'a>> {
+    let published_seconds = row.epoch_seconds()?;
+    let same = groups.iter().copied().filter(|group| Some(group.setup.batch_size) == row.batch_size);
+    let timed = same.filter_map(|group| Some((group, group.epoch_seconds()?)));
+    let (group, seconds) = timed.min_by(|one, other| one.1.total_cmp(&other.1))?;
+    Some(Pair { row, group, published_seconds, seconds })
+}
+
+/// One for each group that something stands beside.
+fn sentences(workload: &str, mut pairs: Vec<Pair<'_, '_>>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    while let Some(first) = pairs.first() {
+        let setup = first.group.setup.clone();
+        let (own, others): (Vec<Pair<'_, '_>>, Vec<Pair<'_, '_>>) =
+            pairs.into_iter().partition(|pair| pair.group.setup == setup);
+        pairs = others;
+        let seconds = own.first().map(|pair| text::seconds(pair.seconds)).unwrap_or_default();
+        let rows: Vec<String> = own.iter().map(of_row).collect();
+        let text = format!(
+            "{workload} in batches of {}: an epoch takes {seconds} here ({} on {}). Published were {}.{}",
+            setup.batch_size,
+            setup.contender(),
+            setup.device,
+            rows.join("; "),
+            own.first().map(|pair| of_accuracy(pair.group, pair.row)).unwrap_or_default()
+        );
+        let note = |pair: &Pair<'_, '_>| {
+            format!("{}: {}", pair.row.citation(), pair.row.note.as_deref().unwrap_or("it says no more"))
+        };
+        let here = own.first().map(|pair| super::figures("here", pair.group));
+        let numbers = here.into_iter().chain(own.iter().map(note)).collect();
+        found.push(Finding { kind: Kind::Published, text, numbers, rule: RULE.title });
+    }
+    found
+}
+
+fn of_row(pair: &Pair<'_, '_>) -> String {
+    let (published, own) = (pair.published_seconds, pair.seconds);
+    let ratio = if published >= own {
+        format!("{} times as long", text::times(published / own))
+    } else {
+        format!("{} times as fast", text::times(own / published))
+    };
+    format!(
+        "{} with {} on {} ({}), {ratio}",
+        text::seconds(published),
+        pair.row.framework,
+        pair.row.device(),
+        pair.row.citation()
+    )
+}
+
+fn of_accuracy(group: &Group<'_>, row: &Published) -> String {
+    let known = row.accuracy().zip(row.epochs).zip(group.accuracy()).zip(group.epochs());
+    let Some((((published, theirs), own), ours)) = known else { return String::new() };
+    if (ours / theirs - 1.0).abs() > SAME_LENGTH {
+        return format!(
+            " Accuracies are not compared: {} here, {} in the first of them.",
+            text::epochs(ours),
+            text::epochs(theirs)
+        );
+    }
+    let rate = row.learning_rate.filter(|rate| (rate / group.setup.learning_rate - 1.0).abs() > 1e-6);
+    let other = rate.map(|rate| format!(", there with learning rate {}", text::plain(rate))).unwrap_or_default();
+    format!(
+        " After {} the accuracy was {} in the first of them and is {} here{other}.",
+        text::epochs(theirs),
+        text::percent(published),
+        text::percent(own)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{expect, found};
+    use super::*;
+    use crate::testing::Made;
+
+    /// Caffe's default: batches of 64, 10,000 iterations.
+    fn made(batch: u32, steps: u64) -> results::RunRecord {
+        Made::new("caffe-mnist").batch_size(batch).steps(steps).rate(20_000.0).accuracy(0.9891).record()
+    }
+
+    #[test]
+    fn a_published_epoch_stands_beside_ours_with_its_device_and_year() {
+        let found = found(&RULE, vec![made(64, 10_000)]);
+        let parts = [
+            "caffe-mnist in batches of 64: an epoch takes 3.000 s here (burn-flex on Some CPU)",
+            "9.093 s with Caffe on NVIDIA GeForce GTX 1080 Ti 11 GB (GTDLBench, Table VI(a), 2018), 3.03 times as long",
+            "the accuracy was 99.03 % in the first of them and is 98.91 % here",
+        ];
+        expect(&found[0], Kind::Published, &parts);
+        assert_eq!(found.len(), 1);
+    }
+
+    #[test]
+    fn shorter_trainings_do_not_compare_accuracies() {
+        let found = found(&RULE, vec![made(64, 100)]);
+        assert!(!found.is_empty());
+        assert!(found.iter().all(|found| !found.text.contains("the accuracy was")), "{found:?}");
+        assert!(found[0].text.contains("Accuracies are not compared"), "{}", found[0].text);
+    }
+
+    #[test]
+    fn other_batches_and_networks_without_publications_have_nothing_beside_them() {
+        assert_eq!(found(&RULE, vec![made(77, 10_000)]), []);
+        assert_eq!(found(&RULE, vec![Made::new("resnet20-cifar10").record()]), []);
+    }
+}

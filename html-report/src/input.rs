@@ -1,0 +1,52 @@
+//! What a report is made of.
+
+use results::RunRecord;
+
+/// Runs, and the studies that they belong to, if they belong to any.
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    pub title: String,
+    /// More than one where several folders make one report.
+    pub studies: Vec<Study>,
+    /// In the order in which tables show them.
+    pub entries: Vec<Entry>,
+    /// Files that were found beside the records and are something else.
+    pub others: Vec<String>,
+}
+
+/// What was planned.
+#[derive(Clone, Debug)]
+pub struct Study {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    /// The published table that it repeats.
+    pub repeats: Option<String>,
+    /// How it differs from that.
+    pub differs: Option<String>,
+    /// What every limit was multiplied by; 1 where the study was run in full.
+    pub scale: f64,
+    pub planned_cells: usize,
+    pub finished_cells: usize,
+}
+
+/// A run that was made, or tried.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// For people: the file, and the place in it where it holds several.
+    pub place: String,
+    /// What was asked for, where that is known beside the record.
+    pub asked: Option<String>,
+    /// Absent where the run left none.
+    pub record: Option<RunRecord>,
+    /// Absent where there are figures.
+    pub trouble: Option<Trouble>,
+}
+
+/// Why a run has no figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// A word or two, such as `timed out`.
+    pub kind: String,
+    pub reason: String,
+}

@@ -1,0 +1,44 @@
+use crate::findings::{Finding, Kind, RULES};
+use crate::report::{Block, Section};
+
+const GENERAL: &str = "A group is all runs that differ in nothing but their seed. Throughput is samples per second, the median \
+                       of windows of at least a second after the warm-up, and over several runs the median of those; where \
+                       no window counts it is all samples over all seconds of training, and is marked with ≈. Accuracies \
+                       are of the last look at the whole test set. How a run measures stands in docs/METHODOLOGY.md of the \
+                       program.";
+const CHANCE: &str = "Every difference is held to what chance explains, at a level of 95 % for each sentence; no correction is \
+                      made for there being several sentences, but where a rule says so. With many of them, one in twenty may \
+                      call chance a difference.";
+
+/// How each sentence is decided.
+pub(super) fn section(findings: &[Finding]) -> Section {
+    let pairs = RULES.iter().map(|rule| {
+        let count = findings.iter().filter(|found| found.rule == rule.title).count();
+        let said = match count {
+            0 => " It had nothing to say here.".to_owned(),
+            1 => String::new(),
+            count => format!(" It speaks {count} times."),
+        };
+        (rule.title.to_owned(), format!("{}{said}", rule.method))
+    });
+    let kinds = [Kind::Caution, Kind::Difference, Kind::Tie, Kind::Figure, Kind::Published];
+    let meaning = |kind: Kind| {
+        let text = match kind {
+            Kind::Caution => "Something to know before figures are believed.",
+            Kind::Difference => "More than chance explains.",
+            Kind::Tie => "No more than chance explains.",
+            Kind::Figure => "A number that nothing tells from chance, or that is compared with nothing.",
+            Kind::Published => "Beside something that was published, and measured elsewhere.",
+        };
+        (kind.name().to_owned(), text.to_owned())
+    };
+    let blocks = vec![
+        Block::Text(GENERAL.to_owned()),
+        Block::Text(CHANCE.to_owned()),
+        Block::Heading("Words before findings".to_owned()),
+        Block::Pairs(kinds.into_iter().map(meaning).collect()),
+        Block::Heading("Rules".to_owned()),
+        Block::Pairs(pairs.collect()),
+    ];
+    Section { title: "Method".to_owned(), blocks }
+}

@@ -1,0 +1,220 @@
+//! What follows from each number that was varied.
+
+mod published;
+
+use results::statistics::mean;
+
+use crate::group::{Field, Group, label, varying};
+use crate::lines::{Axis, Line, Same, lines};
+use crate::plot::{Extent, Figure, Look, Plot, Point, Quantity, Series, Strand};
+
+const RANGES: &str =
+    "Ranges are the least and the most of the seeds; of a single run, the 95 % interval of its windows.";
+
+/// A figure of groups that is drawn over what is varied.
+struct Drawn {
+    title: &'static str,
+    quantity: fn() -> Quantity,
+    /// The figure of a group with its range.
+    value: fn(&Group<'_>) -> Option<Point>,
+    is_of_accuracy: bool,
+}
+
+const EPOCH: Drawn = Drawn {
+    title: "Time per epoch",
+    quantity: || Quantity::new("seconds per epoch", Extent::Decades),
+    value: |group| {
+        let samples = group.rate()?.0 * group.epoch_seconds()?;
+        let rate = ranged_rate(group)?;
+        let range = rate.range.map(|(low, high)| (samples / high, samples / low));
+        Some(Point { x: 0.0, y: samples / rate.y, range })
+    },
+    is_of_accuracy: false,
+};
+const RATE: Drawn = Drawn {
+    title: "Throughput",
+    quantity: || Quantity::new("samples per second", Extent::Decades),
+    value: ranged_rate,
+    is_of_accuracy: false,
+};
+const ACCURACY: Drawn = Drawn {
+    title: "Test accuracy",
+    quantity: || Quantity::share("test accuracy", Extent::Errors),
+    value: |group| {
+        let accuracies = group.accuracies();
+        Some(Point { x: 0.0, y: mean(&accuracies)?, range: range_of(&accuracies) })
+    },
+    is_of_accuracy: true,
+};
+const TRAINING: Drawn = Drawn {
+    title: "Training time",
+    quantity: || Quantity::new("seconds of training", Extent::Decades),
+    value: |group| group.training_seconds().map(|seconds| Point::new(0.0, seconds)),
+    is_of_accuracy: true,
+};
+
+pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
+    Axis::ALL.into_iter().flat_map(|axis| of_axis(workload, groups, axis)).collect()
+}
+
+fn of_axis(workload: &str, groups: &[&Group<'_>], axis: Axis) -> Vec<Figure> {
+    let lines = lines(groups, axis);
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let names = names(groups, axis, &lines);
+    let drawn: &[&Drawn] = match axis {
+        Axis::BatchSize => &[&EPOCH, &RATE, &ACCURACY],
+        Axis::LearningRate => &[&ACCURACY, &RATE, &EPOCH],
+        Axis::Epochs => &[&ACCURACY, &TRAINING],
+        Axis::Threads => &[&RATE, &EPOCH, &ACCURACY],
+    };
+    let speed_up = (axis == Axis::Threads).then(|| speed_up(workload, &lines, &names));
+    let plots = drawn.iter().map(|drawn| of_figure(workload, axis, drawn, &lines, &names));
+    speed_up.into_iter().chain(plots).filter(Plot::has_points).map(Figure::Plot).collect()
+}
+
+/// A name for each line: what tells it from the other lines.
+fn names(groups: &[&Group<'_>], axis: Axis, lines: &[Line<'_, '_>]) -> Vec<String> {
+    let mut fields: Vec<Field> = varying(groups);
+    fields.retain(|field| !axis.fields().contains(field));
+    let name = |line: &Line<'_, '_>| {
+        let own = line.points.first().map(|(_, group)| label(group, &fields)).unwrap_or_default();
+        line.same.words().map_or(own.clone(), |same| format!("{own}, over {same}"))
+    };
+    lines.iter().map(name).collect()
+}
+
+fn of_figure(workload: &str, axis: Axis, drawn: &Drawn, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
+    // How fast a step is does not depend on how many there are: one line of each set says it.
+    let is_told = |line: &Line<'_, '_>| drawn.is_of_accuracy || !matches!(line.same, Same::Steps(_));
+    let any = lines.iter().any(is_told);
+    let own = lines.iter().zip(names).enumerate().filter(|(_, (line, _))| is_told(line) || !any);
+    let of_line = |(number, (line, name)): (usize, (&Line<'_, '_>, &String))| {
+        let point = |(x, group): &(f64, &Group<'_>)| Some(Point { x: *x, ..(drawn.value)(group)? });
+        let points = line.points.iter().filter_map(point).collect();
+        Series { name: name.clone(), look: Look::Marked(number), strands: vec![Strand { name: String::new(), points }] }
+    };
+    let mut series: Vec<Series> = own.map(of_line).collect();
+    series.retain(|series| !series.strands[0].points.is_empty());
+    series.extend(published::series(workload, axis, drawn.title));
+    let beside = if series.iter().any(|series| matches!(series.look, Look::Published(_))) {
+        " Hollow marks are published."
+    } else {
+        ""
+    };
+    Plot {
+        title: format!("{} over {}", drawn.title, axis.title()),
+        note: format!("{workload}. {RANGES}{beside}"),
+        x: across(axis, &series),
+        y: (drawn.quantity)(),
+        series,
+    }
+}
+
+/// The horizontal axis, with a mark at each value that was tried here.
+fn across(axis: Axis, series: &[Series]) -> Quantity {
+    let own = series.iter().filter(|series| !matches!(series.look, Look::Published(_)));
+    let values =
+        own.flat_map(|series| &series.strands).flat_map(|strand| &strand.points).map(|point| point.x).collect();
+    Quantity::new(axis.title(), Extent::FittedDecades).marked(values)
+}
+
+fn ranged_rate(group: &Group<'_>) -> Option<Point> {
+    let (rates, _) = group.rates()?;
+    let values: Vec<f64> = rates.iter().map(|rate| rate.value).collect();
+    let of_windows = || rates.first()?.interval.map(|of| (of.low, of.high));
+    let range = range_of(&values).or_else(of_windows);
+    Some(Point { x: 0.0, y: group.rate()?.0, range })
+}
+
+/// The least and the most of several.
+fn range_of(values: &[f64]) -> Option<(f64, f64)> {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (values.len() > 1).then_some((least, most))
+}
+
+/// How many times as fast as with the fewest threads, with what would be best.
+fn speed_up(workload: &str, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
+    let of_line = |(number, (line, name)): (usize, (&Line<'_, '_>, &String))| {
+        let timed = line.points.iter().filter_map(|(threads, group)| Some((*threads, ranged_rate(group)?)));
+        let timed: Vec<(f64, Point)> = timed.collect();
+        let base = timed.first()?.1.y;
+        let point = |(threads, rate): &(f64, Point)| Point {
+            x: *threads,
+            y: rate.y / base,
+            range: rate.range.map(|(low, high)| (low / base, high / base)),
+        };
+        let strand = Strand { name: String::new(), points: timed.iter().map(point).collect() };
+        Some(Series { name: name.clone(), look: Look::Marked(number), strands: vec![strand] })
+    };
+    let mut series: Vec<Series> = lines.iter().zip(names).enumerate().filter_map(of_line).collect();
+    let threads = series.iter().flat_map(|series| &series.strands[0].points).map(|point| point.x);
+    let (fewest, most) = threads.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    if most > fewest {
+        let points = vec![Point::new(fewest, 1.0), Point::new(most, most / fewest)];
+        series.push(Series {
+            name: "ideal".to_owned(),
+            look: Look::Ideal,
+            strands: vec![Strand { name: String::new(), points }],
+        });
+    }
+    Plot {
+        title: "Speed-up over threads".to_owned(),
+        note: format!("{workload}. Throughput over that with the fewest threads. {RANGES}"),
+        x: across(Axis::Threads, &series),
+        y: Quantity::new("times as fast", Extent::FromZero),
+        series,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Made, groups};
+    use results::RunRecord;
+
+    fn plots(records: &[RunRecord]) -> Vec<Plot> {
+        let groups = groups(records);
+        let figures = figures("resnet20-cifar10", &groups.iter().collect::<Vec<_>>());
+        let plot = |figure| match figure {
+            Figure::Plot(plot) => plot,
+            Figure::Bars(_) => panic!("sweeps are plots"),
+        };
+        figures.into_iter().map(plot).collect()
+    }
+
+    #[test]
+    fn a_sweep_of_batches_has_its_three_figures_with_the_spread_of_the_seeds() {
+        let made = |batch: u32, seed, accuracy| {
+            let made = Made::new("resnet20-cifar10").batch_size(batch).steps(u64::from(60_000 / batch));
+            made.seed(seed).accuracy(accuracy).non_standard(&["1 epochs"]).record()
+        };
+        let plots = plots(&[made(50, 1, 0.97), made(50, 2, 0.98), made(500, 1, 0.95)]);
+        let titles: Vec<&str> = plots.iter().map(|plot| plot.title.as_str()).collect();
+        assert_eq!(
+            titles,
+            ["Time per epoch over batch size", "Throughput over batch size", "Test accuracy over batch size"]
+        );
+        let points = &plots[2].series[0].strands[0].points;
+        assert_eq!((points[0].x, points[0].range, points[1].range), (50.0, Some((0.97, 0.98)), None));
+        assert!((points[0].y - 0.975).abs() < 1e-12);
+        assert_eq!(plots[0].x.marks, [50.0, 500.0]);
+    }
+
+    #[test]
+    fn threads_have_a_speed_up_beside_the_ideal() {
+        let made = |threads, rate| Made::new("resnet20-cifar10").threads(threads).rate(rate).record();
+        let plots = plots(&[made(1, 1e4), made(4, 3e4)]);
+        let names: Vec<&str> = plots[0].series.iter().map(|series| series.name.as_str()).collect();
+        assert_eq!((plots[0].title.as_str(), names), ("Speed-up over threads", vec!["burn-flex", "ideal"]));
+        assert_eq!(plots[0].series[1].strands[0].points[1], Point::new(4.0, 4.0));
+        assert!((plots[0].series[0].strands[0].points[1].y - 3.0).abs() < 0.05);
+    }
+
+    #[test]
+    fn what_was_not_varied_is_not_drawn() {
+        assert!(plots(&[Made::new("resnet20-cifar10").record()]).is_empty());
+    }
+}

@@ -1,0 +1,115 @@
+//! Numbers as people read them.
+
+use results::metric;
+
+/// Time, with four significant digits and its unit.
+pub(crate) fn seconds(value: f64) -> String {
+    figure("training_seconds", value)
+}
+
+/// Samples per second.
+pub(crate) fn rate(value: f64) -> String {
+    figure("samples_per_second", value)
+}
+
+/// A share as percent.
+pub(crate) fn percent(share: f64) -> String {
+    figure("accuracy", share)
+}
+
+fn figure(id: &str, value: f64) -> String {
+    metric(id).map_or_else(|| value.to_string(), |metric| metric.text(value))
+}
+
+/// A difference of shares, in percentage points.
+pub(crate) fn points(difference: f64) -> String {
+    format!("{} points", trimmed(difference.abs() * 100.0, 2))
+}
+
+/// How many times as much: `2.1`.
+pub(crate) fn times(ratio: f64) -> String {
+    let decimals = if ratio >= 100.0 {
+        0
+    } else if ratio >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{ratio:.decimals$}")
+}
+
+/// A share in whole percent.
+pub(crate) fn whole_percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// Memory.
+pub(crate) fn mebibytes(bytes: f64) -> String {
+    format!("{:.1} MiB", bytes / f64::from(1 << 20))
+}
+
+/// As few digits as tell it from others, up to so many behind the point.
+pub(crate) fn trimmed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if !text.contains('.') {
+        return text;
+    }
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// A number of a setting, such as a learning rate: all its digits.
+pub(crate) fn plain(value: f64) -> String {
+    if value != 0.0 && value.abs() < 1e-5 { format!("{value:e}") } else { value.to_string() }
+}
+
+/// Epochs: whole where they are, otherwise three digits.
+pub(crate) fn epochs(value: f64) -> String {
+    let decimals = if value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else if value >= 1.0 {
+        2
+    } else {
+        3
+    };
+    let number = trimmed(value, decimals);
+    format!("{number} {}", if number == "1" { "epoch" } else { "epochs" })
+}
+
+/// `1 seed`, `2 seeds`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn listed(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_their_units_and_no_needless_digits() {
+        assert_eq!((seconds(0.5).as_str(), seconds(1234.5).as_str()), ("500.0 ms", "20.57 min"));
+        assert_eq!((points(-0.004).as_str(), points(0.1).as_str()), ("0.4 points", "10 points"));
+        assert_eq!((times(2.0).as_str(), times(12.34).as_str(), times(345.6).as_str()), ("2.00", "12.3", "346"));
+        assert_eq!((plain(0.0001).as_str(), plain(500.0).as_str(), plain(1e-7).as_str()), ("0.0001", "500", "1e-7"));
+        assert_eq!((epochs(1.0).as_str(), epochs(10.667).as_str()), ("1 epoch", "10.7 epochs"));
+        assert_eq!(epochs(0.02133), "0.021 epochs");
+    }
+
+    #[test]
+    fn words_stand_in_a_row() {
+        let words = |count: usize| listed(&["a", "b", "c"].map(str::to_owned)[..count]);
+        assert_eq!([words(0), words(1), words(2), words(3)], ["", "a", "a and b", "a, b and c"]);
+        assert_eq!((counted(1, "seed"), counted(2, "seed")), ("1 seed".to_owned(), "2 seeds".to_owned()));
+    }
+}
