@@ -67,7 +67,7 @@ pub(super) fn run(mut command: Command, limit: Duration) -> Ended {
 pub(super) fn end_with_our_parent() {
     thread::spawn(|| {
         // Nothing ever comes until the pipe is closed.
-        let _ = io::stdin().read(&mut [0]);
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         process::exit(130);
     });
 }
@@ -93,10 +93,9 @@ fn wait(child: &mut Child, start: Instant, limit: Duration) -> Result<Option<Exi
 fn read_all(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut kept = Vec::new();
-        let mut rest = [0; 4096];
         // A pipe that breaks has told what it could.
         let _ = pipe.by_ref().take(LONGEST_BYTES).read_to_end(&mut kept);
-        while matches!(pipe.read(&mut rest), Ok(bytes) if bytes > 0) {}
+        let _ = io::copy(&mut pipe, &mut io::sink());
         String::from_utf8_lossy(&kept).into_owned()
     })
 }

@@ -17,7 +17,7 @@ impl Thinning {
     }
 
     pub(super) fn add(&mut self, sample: ResourceSample) {
-        let wanted = self.seen % self.every == 0;
+        let wanted = self.seen.is_multiple_of(self.every);
         self.seen += 1;
         if !wanted {
             return;
@@ -30,7 +30,7 @@ impl Thinning {
                 place % 2 == 1
             });
             self.every *= 2;
-            if (self.seen - 1) % self.every != 0 {
+            if !(self.seen - 1).is_multiple_of(self.every) {
                 return;
             }
         }
