@@ -47,8 +47,6 @@ pub(crate) struct Quantity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     FromZero,
-    /// Around the values.
-    Fitted,
     /// In decades where values span more than one; otherwise from zero.
     Decades,
     /// In decades where values span more than one; otherwise around the values.
@@ -238,7 +236,7 @@ mod tests {
             title: "t".to_owned(),
             note: String::new(),
             x: Quantity::new("epochs", Extent::FromZero),
-            y: Quantity::share("test accuracy", Extent::Fitted),
+            y: Quantity::share("test accuracy", Extent::FittedDecades),
             series: vec![
                 Series { name: "a".to_owned(), look: Look::Line(0), strands: vec![strand(&[(1.0, 0.5), (2.0, 0.75)])] },
                 Series { name: "b".to_owned(), look: Look::Published(0), strands: vec![strand(&[(9.0, 0.99)])] },

@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(texts(&from_zero, &[2.3]), ["0", "1", "2", "3"]);
         assert_eq!(texts(&from_zero, &[0.37]), ["0.0", "0.1", "0.2", "0.3", "0.4"]);
         assert_eq!(texts(&from_zero, &[45_000.0]), ["0", "20 k", "40 k", "60 k"]);
-        let share = Quantity::share("accuracy", Extent::Fitted);
+        let share = Quantity::share("accuracy", Extent::FittedDecades);
         assert_eq!(texts(&share, &[0.9712, 0.9893]), ["97.0 %", "97.5 %", "98.0 %", "98.5 %", "99.0 %"]);
     }
 
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn one_value_and_none_are_still_an_axis() {
         for values in [vec![], vec![0.0], vec![5.0], vec![0.98]] {
-            for extent in [Extent::FromZero, Extent::Fitted, Extent::Decades] {
+            for extent in [Extent::FromZero, Extent::FittedDecades, Extent::Decades] {
                 let scale = Scale::of(&Quantity::new("x", extent), values.iter().copied(), 4);
                 assert!(scale.high > scale.low && scale.marks.len() >= 2, "{values:?} {extent:?} {scale:?}");
             }
