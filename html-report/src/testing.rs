@@ -221,6 +221,7 @@ fn record(workload: &str) -> RunRecord {
                 cpu_system_percent: Some(12.0),
                 resident_memory_average_bytes: Some(200 << 20),
                 resident_memory_maximum_bytes: Some(300 << 20),
+                ..Resources::default()
             },
             summary: Summary::default(),
         }],
