@@ -46,7 +46,7 @@ impl Length {
     /// What is left of a suite's own budget. Of its two limits, epochs and seconds, only one can be asked for: the shorter
     /// one is not known, so it is the seconds that are shortened.
     pub(crate) fn scaled_of_suite(suite: &SuiteDefinition, scale: f64) -> Option<Self> {
-        (scale < 1.0).then(|| Self::Seconds(Positive(suite.training_seconds * scale)))
+        (scale < 1.0).then_some(Self::Seconds(Positive(suite.training_seconds * scale)))
     }
 
     /// The option that asks a run for it.
