@@ -101,7 +101,7 @@ fn worst_share(golden: &Value, trace: &Value) -> (f64, String) {
         assert_eq!(found.len(), expected.len(), "{what}");
         for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
             let share = (found - expected).abs() / tolerances(place);
-            if !(share <= worst.0) {
+            if share.is_nan() || share > worst.0 {
                 worst = (share, format!("{what} {place}: {found} instead of {expected}"));
             }
         }
