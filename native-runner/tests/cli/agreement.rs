@@ -26,7 +26,7 @@ fn the_record_is_shown_when_asked_for_and_uploaded_after_a_yes() {
     assert_eq!(text.matches(question).count(), 2, "{text}");
     let before = text.split(question).next().unwrap();
     assert!(before.contains("open data under CC0"), "it is not said before it is asked:\n{text}");
-    assert!(text.contains("\"schema_version\": 4"), "{text}");
+    assert!(text.contains(&format!("\"schema_version\": {}", results::SCHEMA_VERSION)), "{text}");
     assert!(text.contains("/runs/run-2"), "{text}");
     let received = server.received();
     assert_eq!(paths(&received), ["POST /api/v1/runs/import"]);

@@ -244,7 +244,11 @@ fn what_cannot_be_compared_is_refused_with_the_place_and_what_to_do() {
         good.replace("\"batch_size\":16,\"learning_rate\"", "\"batch_size\":-1,\"learning_rate\""),
     )
     .unwrap();
-    fs::write(path.join("newer.json"), good.replacen("\"schema_version\":4", "\"schema_version\":99", 1)).unwrap();
+    fs::write(
+        path.join("newer.json"),
+        good.replacen(&format!("\"schema_version\":{}", results::SCHEMA_VERSION), "\"schema_version\":99", 1),
+    )
+    .unwrap();
     fs::write(path.join("steps.json"), "{\"workloads\": []}").unwrap();
     let mut other = run_at(900.0, 1);
     other.device.backend = "burn-flex".to_owned();
@@ -258,7 +262,7 @@ fn what_cannot_be_compared_is_refused_with_the_place_and_what_to_do() {
         ("base cut.json", 2, ["cut.json is not a record", "EOF while parsing"]),
         ("base twice.json", 2, ["twice.json is not a record", "a file holds one document"]),
         ("base wrong.json", 2, ["wrong.json is not a record", "in workloads[0].settings.batch_size"]),
-        ("base newer.json", 2, ["newer.json is not a record", "version 99, this program knows versions 2 to 4"]),
+        ("base newer.json", 2, ["newer.json is not a record", "version 99, this program knows versions 2 to 5"]),
         ("base steps.json", 2, ["steps.json is not a record", "missing field"]),
         (
             "base other",
