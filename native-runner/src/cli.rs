@@ -14,16 +14,16 @@ mod report;
 mod serve_device;
 mod steps;
 mod study;
+mod values;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::backends::Opening;
-use engine::{AdapterChoice, Limit, Workload};
+use engine::{AdapterChoice, Limit};
 use results::Precision;
 
-use crate::failure::Failure;
 pub(crate) use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
 pub(crate) use compare_records::CompareRecordsArgs;
@@ -40,6 +40,8 @@ pub(crate) use report::ReportArgs;
 pub(crate) use serve_device::ServeDeviceArgs;
 pub(crate) use steps::StepsArgs;
 pub(crate) use study::StudyArgs;
+pub(crate) use values::find_workloads;
+use values::{positive_seconds, precision, short_text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -339,47 +341,6 @@ pub(crate) enum Switch {
     Off,
 }
 
-/// A name of a device. An empty one would be a part of every name.
-fn short_text(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    if text.is_empty() || text.chars().count() > 100 || text.chars().any(char::is_control) {
-        return Err("it must be 1 to 100 visible characters".to_owned());
-    }
-    Ok(text.to_owned())
-}
-
-fn precision(text: &str) -> Result<Precision, String> {
-    Precision::named(text.trim()).ok_or_else(|| {
-        let known: Vec<&str> = Precision::ALL.into_iter().map(Precision::name).collect();
-        format!("it must be one of {}", known.join(", "))
-    })
-}
-
-fn positive_seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
-        _ => Err("it must be a number of seconds above 0 and at most a day".to_owned()),
-    }
-}
-
-/// The workloads with these names, each once.
-///
-/// # Errors
-/// A name that is not in the registry; the error lists those that are.
-pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
-    let mut found: Vec<Workload> = Vec::new();
-    for name in names {
-        let workload = engine::workload(name).ok_or_else(|| engine::EngineError::UnknownWorkload {
-            name: name.to_owned(),
-            known: engine::WORKLOADS.iter().map(|make| make().name.to_owned()).collect(),
-        })?;
-        if found.iter().all(|other| other.name != workload.name) {
-            found.push(workload);
-        }
-    }
-    Ok(found)
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -408,11 +369,5 @@ mod tests {
         assert!(!compares(&[]) && !compares(&["--backend", "reference"]) && !compares(&["--seed", "3"]));
         assert!(compares(&["--backend", "all"]) && compares(&["--backend", "wgsl, reference"]));
         assert!(compares(&["--seeds", "2"]));
-    }
-
-    #[test]
-    fn a_workload_named_twice_runs_once() {
-        let found = find_workloads(["caffe-mnist", "caffe-mnist"]).unwrap();
-        assert_eq!(found.len(), 1);
     }
 }

@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use engine::backends::BURN_REMOTE;
-use engine::{Backend, ResourceMeter};
+use engine::{Backend, KNOWN_BACKENDS, ResourceMeter};
 use results::{ResourceSample, Resources};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
@@ -31,6 +31,8 @@ pub(crate) struct MachineMeter {
     /// Where the system's files are.
     root: PathBuf,
     sensors: Sensors,
+    /// Whether this process is the one that trains, so that its time and memory say what training takes.
+    trains_itself: bool,
     running: Option<Running>,
 }
 
@@ -53,12 +55,13 @@ struct Watched {
 
 impl MachineMeter {
     /// Of a run on this back end. The system is asked for its sensors here, before anything is timed; of a device that is
-    /// elsewhere it has none.
+    /// elsewhere it has none. An external program has time and memory of its own, which are not this process's.
     pub(crate) fn of(backend: &dyn Backend) -> Self {
         let root = PathBuf::from("/");
         let is_here = backend.name() != BURN_REMOTE;
         let sensors = if is_here { Sensors::of(backend.adapter(), &root) } else { Sensors::default() };
-        Self { root, sensors, running: None }
+        let trains_itself = KNOWN_BACKENDS.iter().any(|known| known.name == backend.name());
+        Self { root, sensors, trains_itself, running: None }
     }
 }
 
@@ -96,7 +99,7 @@ impl ResourceMeter for MachineMeter {
             return Resources::default();
         };
         let wall_seconds = start.elapsed().as_secs_f64();
-        let used = processor.zip(ProcessorTime::now());
+        let used = processor.zip(ProcessorTime::now()).filter(|_| self.trains_itself);
         let waited = machine.zip(MachineTime::now(&self.root));
         drop(stop);
         let percent = |part: fn(&ProcessorTime) -> f64| {
@@ -110,8 +113,10 @@ impl ResourceMeter for MachineMeter {
         };
         // A thread that panicked takes its sensors along, and everything that it saw.
         if let Ok(Watched { memory, samples, sensors }) = thread.join() {
-            resources.resident_memory_average_bytes = memory.iter().sum::<u64>().checked_div(memory.len() as u64);
-            resources.resident_memory_maximum_bytes = memory.iter().copied().max();
+            if self.trains_itself {
+                resources.resident_memory_average_bytes = memory.iter().sum::<u64>().checked_div(memory.len() as u64);
+                resources.resident_memory_maximum_bytes = memory.iter().copied().max();
+            }
             resources.energy_source = sensors.energy_source(&samples);
             // Moments at which nothing was told are no samples.
             resources.samples = samples.into_iter().filter(tells_something).collect();
@@ -161,7 +166,8 @@ mod tests {
     use super::*;
 
     fn without_sensors() -> MachineMeter {
-        MachineMeter { root: PathBuf::from("/"), sensors: Sensors::default(), running: None }
+        let sensors = Sensors::default();
+        MachineMeter { root: PathBuf::from("/"), sensors, trains_itself: true, running: None }
     }
 
     #[test]
@@ -188,6 +194,15 @@ mod tests {
     }
 
     #[test]
+    fn what_this_process_takes_is_not_what_an_external_program_trains_with() {
+        let mut meter = MachineMeter { trains_itself: false, ..without_sensors() };
+        meter.start();
+        let found = meter.finish();
+        assert_eq!((found.cpu_user_percent, found.cpu_system_percent), (None, None));
+        assert_eq!((found.resident_memory_average_bytes, found.resident_memory_maximum_bytes), (None, None));
+    }
+
+    #[test]
     fn a_meter_that_was_not_started_has_nothing_to_say() {
         assert_eq!(without_sensors().finish(), Resources::default());
     }
@@ -200,6 +215,7 @@ mod tests {
         let mut meter = MachineMeter {
             root: root.path().to_owned(),
             sensors: Sensors::of_the_processor(root.path()),
+            trains_itself: true,
             running: None,
         };
         // The first workload ends early, and nobody asks for what it took.
