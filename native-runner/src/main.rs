@@ -21,6 +21,7 @@ mod leaderboard;
 #[cfg(feature = "burn-remote")]
 mod link;
 mod meter;
+mod processes;
 mod processor;
 mod program;
 mod progress;

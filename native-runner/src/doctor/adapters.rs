@@ -1,7 +1,7 @@
 use std::convert::Infallible;
+use std::io;
 use std::process::Command;
 use std::time::Duration;
-use std::{env, io};
 
 use engine::backends::wgsl::{self, Details, Limits};
 use engine::{AdapterChoice, EngineError};
@@ -13,6 +13,7 @@ use crate::device::describe;
 use crate::failure::Failure;
 use crate::figures::mebibytes;
 use crate::json_output::{JsonTarget, to_json};
+use crate::processes;
 
 /// Drivers that take longer to say what there is hang.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -28,7 +29,7 @@ pub(super) struct Listing {
 
 /// A call of this very program.
 pub(super) fn this_program() -> io::Result<Command> {
-    let mut command = Command::new(env::current_exe()?);
+    let mut command = processes::this_program()?;
     command.arg("doctor");
     Ok(command)
 }

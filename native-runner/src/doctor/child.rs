@@ -1,7 +1,7 @@
 //! Other programs, which may crash, hang or say too much.
 
 use std::io::{self, Read};
-use std::process::{self, Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -61,15 +61,6 @@ pub(super) fn run(mut command: Command, limit: Duration) -> Ended {
         Ok(Some(status)) if status.success() => Ended::Well { output: text(output) },
         Ok(Some(status)) => Ended::Badly { how: how(status), last_words: last_words(&text(errors)) },
     }
-}
-
-/// Ends this process as soon as the one that started it with [`run`] is gone.
-pub(super) fn end_with_our_parent() {
-    thread::spawn(|| {
-        // Nothing ever comes until the pipe is closed.
-        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
-        process::exit(130);
-    });
 }
 
 /// Nothing where it took too long.

@@ -17,6 +17,7 @@ use crate::cli::{DoctorArgs, find_workloads};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::json_output::{JsonTarget, to_json};
 use crate::processor;
 
@@ -231,7 +232,7 @@ fn judge(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
 /// # Errors
 /// No such back end, or standard output is closed.
 pub(crate) fn trace_for_the_doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
-    child::end_with_our_parent();
+    interrupt::end_with_input();
     let [backend] = wanted(&arguments.backends)?[..] else {
         return Err(Failure::Usage("--part trace takes one --backend".to_owned()));
     };

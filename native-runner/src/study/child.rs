@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{self, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use std::{env, process};
+
+use crate::processes::this_program;
 
 /// How many of the last lines of a run are kept.
 const LAST_LINES: usize = 20;
@@ -48,7 +49,7 @@ impl Child {
     /// # Errors
     /// The system starts no process.
     pub(crate) fn start(arguments: &[String]) -> io::Result<Self> {
-        let mut command = Command::new(program()?);
+        let mut command = this_program()?;
         command.args(arguments).args(["--json", "-", "--ends-with-input"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C on a terminal is for the study, which then ends the run.
@@ -160,11 +161,6 @@ impl Ended {
             (How::Status { .. } | How::TimedOut, _) => "ended without a record".to_owned(),
         }
     }
-}
-
-/// This very program, also where its file has been replaced by a newer one since.
-fn program() -> io::Result<std::path::PathBuf> {
-    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { env::current_exe() }
 }
 
 #[cfg(unix)]
