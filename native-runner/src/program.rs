@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -21,6 +21,8 @@ use results::Precision;
 
 /// Lines of standard error that are kept, to be shown when the program fails.
 const LAST_LINES: usize = 12;
+/// A program that has failed may take so long to end, and to be heard.
+const TIME_TO_SAY: Duration = Duration::from_secs(2);
 /// A program that is no longer needed may take so long to end by itself.
 const TIME_TO_END: Duration = Duration::from_secs(3);
 
@@ -70,6 +72,8 @@ struct Running {
     answers: Receiver<Result<Message, String>>,
     timeout: Duration,
     last_lines: Arc<Mutex<VecDeque<String>>>,
+    /// Reads them; ends with the program, unless what it started goes on writing.
+    listener: Option<JoinHandle<()>>,
 }
 
 impl Running {
@@ -98,12 +102,10 @@ impl Running {
             }
         });
         let last_lines = Arc::<Mutex<VecDeque<String>>>::default();
-        if let Some(errors) = errors {
-            let lines = Arc::clone(&last_lines);
-            thread::spawn(move || keep_last_lines(errors, &lines));
-        }
+        let lines = Arc::clone(&last_lines);
+        let listener = errors.map(|errors| thread::spawn(move || keep_last_lines(errors, &lines)));
         let input = RefCell::new(Some(BufWriter::new(input)));
-        Ok(Self { name: program.name, child: RefCell::new(child), input, answers, timeout, last_lines })
+        Ok(Self { name: program.name, child: RefCell::new(child), input, answers, timeout, last_lines, listener })
     }
 
     fn write(&self, message: &Message) -> Result<(), String> {
@@ -115,7 +117,12 @@ impl Running {
 
     /// What went wrong, with how the program ended and the last that it wrote.
     fn failed(&self, message: &str) -> EngineError {
-        let ended = self.ends_within(Duration::from_millis(500));
+        let ended = self.ends_within(TIME_TO_SAY);
+        // What it said last may still be on its way.
+        let is_said = || self.listener.as_ref().is_none_or(JoinHandle::is_finished);
+        if ended.is_some() {
+            wait_until(TIME_TO_SAY, || is_said().then_some(()));
+        }
         let how = ended.map(|status| format!("; it ended with {status}")).unwrap_or_default();
         let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
         let said = if lines.is_empty() {
@@ -127,14 +134,7 @@ impl Running {
     }
 
     fn ends_within(&self, time: Duration) -> Option<ExitStatus> {
-        let begin = Instant::now();
-        loop {
-            match self.child.borrow_mut().try_wait() {
-                Ok(Some(status)) => return Some(status),
-                Ok(None) if begin.elapsed() < time => thread::sleep(Duration::from_millis(10)),
-                Ok(None) | Err(_) => return None,
-            }
-        }
+        wait_until(time, || self.child.borrow_mut().try_wait().ok().flatten())
     }
 }
 
@@ -166,6 +166,17 @@ impl Drop for Running {
             let mut child = self.child.borrow_mut();
             drop(child.kill());
             drop(child.wait());
+        }
+    }
+}
+
+/// Looks until something is there, for so long.
+fn wait_until<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let begin = Instant::now();
+    loop {
+        match look() {
+            None if begin.elapsed() < time => thread::sleep(Duration::from_millis(10)),
+            found => return found,
         }
     }
 }
