@@ -23,8 +23,8 @@ pub(crate) fn open(
     clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
-    if let Some(program) = place.program(name) {
-        return open_program(program, opening, place.program_timeout);
+    if let Some(program) = place.external.named(name) {
+        return open_program(program, opening, place.external.timeout_seconds());
     }
     #[cfg(feature = "burn-remote")]
     if let Some(address) = &opening.remote {

@@ -150,7 +150,7 @@ fn a_framework_stands_beside_the_others_in_one_table() {
 fn what_cannot_be_is_said_before_anything_is_trained() {
     let cases: [(&[&str], &[&str]); 4] = [
         (&["--backend", "pytorch"], &["there is no back end named `pytorch`", "--program"]),
-        (&["--backend", "pytorch", "--program", "python3 x.py"], &["NAME=COMMAND"]),
+        (&["--backend", "pytorch", "--program", "python3 x.py"], &["NAME=COMMAND", "pytorch, keras-jax"]),
         (
             &["--backend", "pytorch", "--program", "pytorch=/nowhere/python3 x.py"],
             &["`pytorch` failed", "cannot be started"],
@@ -181,4 +181,21 @@ fn what_an_external_program_trained_is_not_uploaded() {
     let line = "--backend pytorch --upload http://127.0.0.1:9 --yes";
     let runner = Runner::new(line).arg("--program").arg("pytorch=python3 x.py");
     runner.run().expect_status(2).expect_errors(&["external program", "--upload"]);
+}
+
+/// A program that comes with this one finds its Python by what that has, and says what is missing.
+#[test]
+fn a_program_that_is_ready_needs_no_command() {
+    let nowhere = tempfile::tempdir().unwrap();
+    let line = "--backend pytorch --program pytorch --workload keras-mnist-mlp --steps 1";
+    let runner = Runner::new(line).env("GRADMARK_PYTHON", "").env("PATH", nowhere.path());
+    runner.run().expect_status(1).expect_errors(&["no Python has numpy and torch", "pip install torch numpy"]);
+    let of = &PROGRAMS[0];
+    let Some(python) = of.python() else {
+        return skipped("external", &format!("no Python here has {}", of.modules));
+    };
+    let line = "--backend pytorch --program pytorch --workload keras-mnist-mlp --batch-size 16 --steps 4 --json -";
+    let finished = Runner::new(line).env("GRADMARK_PYTHON", python).run().expect_status(0);
+    let record: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(record["device"]["backend"], "pytorch");
 }
