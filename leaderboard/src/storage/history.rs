@@ -79,7 +79,7 @@ fn conditions<'a>(device: &'a str, workload: &'a str, kinds: Vec<i64>) -> Condit
 }
 
 fn latest(conditions: &Conditions<'_>, until: Option<&Key>) -> Statement {
-    conditions.rows(Way::Order, Reach { after: None, until }, (0, READ + 1), PAST)
+    conditions.rows(Way::Order, Reach { until, ..Reach::default() }, (0, READ + 1), PAST)
 }
 
 fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {

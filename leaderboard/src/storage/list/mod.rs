@@ -132,7 +132,8 @@ impl Storage {
                 Some(most) => last_place(&mut transaction, &conditions, after, most).await?,
                 None => None,
             };
-            let statement = conditions.rows(chosen.way, Reach { after, until: until.as_ref() }, part, SHOWN);
+            let statement =
+                conditions.rows(chosen.way, Reach { after, until: until.as_ref(), most: bounds.few }, part, SHOWN);
             rows = statement.query().fetch_all(&mut *transaction).await?;
             is_full = rows.len() as u64 > wanted.limit;
             if is_full || until.is_none() {
@@ -146,7 +147,7 @@ impl Storage {
             (row, Some(until)) => {
                 let mut skip = 0;
                 if wanted.skip > 0 && row.is_none() {
-                    let reach = Reach { after, until: Some(&until) };
+                    let reach = Reach { after, until: Some(&until), most: bounds.few };
                     let met = counted(&mut transaction, &conditions.count(chosen.way, reach)).await?;
                     skip = wanted.skip.saturating_sub(met);
                 }
@@ -230,7 +231,7 @@ async fn choose(
         let length = counted(connection, &conditions.length(way, bounds.few + 1)).await?;
         if length <= bounds.few {
             let leads_all = conditions.leads_all(way);
-            let count = conditions.count(way, Reach::default());
+            let count = conditions.count(way, Reach { most: bounds.few, ..Reach::default() });
             let total = if leads_all { length } else { counted(connection, &count).await? };
             return Ok(Chosen { way, cut: None, total: Some(total) });
         }
@@ -294,8 +295,8 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
         for (way, after) in ways.into_iter().flat_map(|way| [(way, None), (way, Some(&key))]) {
             let until = Some(&key).filter(|_| way == Way::Order && !conditions.leads_all(way));
             add(conditions.length(way, most));
-            add(conditions.count(way, Reach { after, until }));
-            add(conditions.rows(way, Reach { after, until }, (10_000, 100), SHOWN));
+            add(conditions.count(way, Reach { after, until, most }));
+            add(conditions.rows(way, Reach { after, until, most }, (10_000, 100), SHOWN));
         }
         add(conditions.last(Some(&key), most));
     }

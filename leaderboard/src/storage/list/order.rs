@@ -50,10 +50,9 @@ impl Order {
         columns.join(", ")
     }
 
-    /// As `ORDER BY` has it, by an index or by sorting.
-    pub(super) fn by(self, column: Column) -> String {
-        // Each begins with a number.
-        column.of_number(&self.columns().join(", "))
+    /// The same of whatever is read.
+    pub(super) fn by_columns(self) -> String {
+        self.columns().join(", ")
     }
 
     /// The condition that a result comes after a place. What it begins with can be looked up in an index; of results handed

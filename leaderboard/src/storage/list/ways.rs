@@ -53,7 +53,13 @@ pub(in crate::storage) struct Reach<'a> {
     pub(in crate::storage) after: Option<&'a Key>,
     /// The last place in the order of the list that is looked at; without one, all that follows is.
     pub(in crate::storage) until: Option<&'a Key>,
+    /// The most that a filter leaves, where that is the way.
+    pub(in crate::storage) most: u64,
 }
+
+/// The columns that the index of each filter has.
+const KEY: &str = "run_id, workload, submitted_unix_seconds, kind, device_key";
+const FIGURES: &str = "descending_rate, descending_accuracy, seconds_to_target";
 
 impl Conditions<'_> {
     /// Ways that leave few results, perhaps, the likeliest first.
@@ -139,23 +145,39 @@ impl Conditions<'_> {
         conditions.join(" AND ")
     }
 
-    /// Those of them that belong to the list.
+    /// Those of them that belong to the list, as what follows `FROM`.
     fn that_fit(&self, way: Way, reach: Reach<'_>, statement: &mut Statement) -> String {
-        let mut conditions = vec![self.on(way, reach, statement)];
+        let on = self.on(way, reach, statement);
+        let mut conditions = Vec::new();
         for part in PARTS.into_iter().filter(|part| !self.is_on(way, *part)) {
             conditions.extend(self.condition(part, Column::IsRead, statement));
         }
         let after = reach.after.filter(|_| way != Way::Order);
         conditions.extend(after.map(|key| self.order.after(key, Column::IsRead, statement)));
-        conditions.join(" AND ")
+        let rest = conditions.join(" AND ");
+        match (way, rest.is_empty()) {
+            (Way::Order, true) => format!("results WHERE {on}"),
+            (Way::Order, false) => format!("results WHERE {on} AND {rest}"),
+            // What a filter leaves lies in its index with all that it is sorted by.
+            (_, true) => format!("({}) AS looked", Self::left_by_filter(&on, reach.most)),
+            (_, false) => format!("({}) AS looked WHERE {rest}", Self::left_by_filter(&on, reach.most)),
+        }
+    }
+
+    fn left_by_filter(on: &str, most: u64) -> String {
+        format!("SELECT {KEY}, {FIGURES} FROM results WHERE {on} LIMIT {most}")
     }
 
     /// How many results are on a way, up to a number.
     pub(super) fn length(&self, way: Way, most: u64) -> Statement {
         let mut statement = Statement::default();
         let on = self.on(way, Reach::default(), &mut statement);
-        statement.sql =
-            format!("SELECT COUNT(*) AS results FROM (SELECT 1 AS one FROM results WHERE {on} LIMIT {most}) AS looked");
+        let looked = if way == Way::Order {
+            format!("SELECT 1 AS one FROM results WHERE {on} ORDER BY {} LIMIT {most}", self.order.by_columns())
+        } else {
+            Self::left_by_filter(&on, most)
+        };
+        statement.sql = format!("SELECT COUNT(*) AS results FROM ({looked}) AS looked");
         statement
     }
 
@@ -163,7 +185,7 @@ impl Conditions<'_> {
     pub(super) fn count(&self, way: Way, reach: Reach<'_>) -> Statement {
         let mut statement = Statement::default();
         let that_fit = self.that_fit(way, reach, &mut statement);
-        statement.sql = format!("SELECT COUNT(*) AS results FROM results WHERE {that_fit}");
+        statement.sql = format!("SELECT COUNT(*) AS results FROM {that_fit}");
         statement
     }
 
@@ -179,12 +201,10 @@ impl Conditions<'_> {
         let that_fit = self.that_fit(way, reach, &mut statement);
         let (limit, skip) = (i64::try_from(limit).unwrap_or(i64::MAX), i64::try_from(skip).unwrap_or(i64::MAX));
         let (limit, skip) = (statement.value(Value::Whole(limit)), statement.value(Value::Whole(skip)));
-        // What a filter leaves is sorted, and the index of the order, in which it lies far apart, is left alone.
-        let column = if way == Way::Order { Column::Leads } else { Column::IsRead };
         statement.sql = format!(
-            "{shown} JOIN (SELECT run_id, workload FROM results WHERE {that_fit} ORDER BY {} LIMIT {limit} OFFSET {skip}) \
-             AS page ON results.run_id = page.run_id AND results.workload = page.workload ORDER BY {}",
-            self.order.by(column),
+            "{shown} JOIN (SELECT run_id, workload FROM {that_fit} ORDER BY {} LIMIT {limit} OFFSET {skip}) AS page \
+             ON results.run_id = page.run_id AND results.workload = page.workload ORDER BY {}",
+            self.order.by_columns(),
             self.order.of("results")
         );
         statement
@@ -193,12 +213,12 @@ impl Conditions<'_> {
     /// The last of the results that are looked at in the order of the list; none where the order ends before.
     pub(in crate::storage) fn last(&self, after: Option<&Key>, most: u64) -> Statement {
         let mut statement = Statement::default();
-        let on = self.on(Way::Order, Reach { after, until: None }, &mut statement);
+        let on = self.on(Way::Order, Reach { after, ..Reach::default() }, &mut statement);
         let number = self.order.number();
         let number = if self.order.is_by_date() { String::new() } else { format!(", {number}") };
         statement.sql = format!(
             "SELECT run_id, workload, submitted_unix_seconds{number} FROM results WHERE {on} ORDER BY {} LIMIT 1 OFFSET {}",
-            self.order.by(Column::Leads),
+            self.order.by_columns(),
             most.saturating_sub(1)
         );
         statement
