@@ -175,7 +175,8 @@ mod tests {
         average: 0,
         average_keep: 0.0,
         mark: 0,
-        reserved: [0; 4],
+        linear: 0,
+        reserved: [0; 3],
     };
 
     #[test]
