@@ -61,6 +61,11 @@ pub(in crate::storage) struct Reach<'a> {
 const KEY: &str = "run_id, workload, submitted_unix_seconds, kind, device_key";
 const FIGURES: &str = "descending_rate, descending_accuracy, seconds_to_target";
 
+/// Without an order, a condition that nearly everything fits makes SQLite read the table and not the index.
+const BY_DATE: &str = " ORDER BY submitted_unix_seconds DESC";
+/// An order without a limit is left out by SQLite.
+const ALL: &str = "LIMIT 9223372036854775807";
+
 impl Conditions<'_> {
     /// Ways that leave few results, perhaps, the likeliest first.
     pub(super) fn ways(&self) -> Vec<Way> {
@@ -159,13 +164,14 @@ impl Conditions<'_> {
             (Way::Order, true) => format!("results WHERE {on}"),
             (Way::Order, false) => format!("results WHERE {on} AND {rest}"),
             // What a filter leaves lies in its index with all that it is sorted by.
-            (_, true) => format!("({}) AS looked", Self::left_by_filter(&on, reach.most)),
-            (_, false) => format!("({}) AS looked WHERE {rest}", Self::left_by_filter(&on, reach.most)),
+            (_, true) => format!("({}) AS looked", Self::left_by_filter(way, &on, reach.most)),
+            (_, false) => format!("({}) AS looked WHERE {rest}", Self::left_by_filter(way, &on, reach.most)),
         }
     }
 
-    fn left_by_filter(on: &str, most: u64) -> String {
-        format!("SELECT {KEY}, {FIGURES} FROM results WHERE {on} LIMIT {most}")
+    fn left_by_filter(way: Way, on: &str, most: u64) -> String {
+        let order = if way == Way::Dates { BY_DATE } else { "" };
+        format!("SELECT {KEY}, {FIGURES} FROM results WHERE {on}{order} LIMIT {most}")
     }
 
     /// How many results are on a way, up to a number.
@@ -175,7 +181,7 @@ impl Conditions<'_> {
         let looked = if way == Way::Order {
             format!("SELECT 1 AS one FROM results WHERE {on} ORDER BY {} LIMIT {most}", self.order.by_columns())
         } else {
-            Self::left_by_filter(&on, most)
+            Self::left_by_filter(way, &on, most)
         };
         statement.sql = format!("SELECT COUNT(*) AS results FROM ({looked}) AS looked");
         statement
@@ -185,7 +191,14 @@ impl Conditions<'_> {
     pub(super) fn count(&self, way: Way, reach: Reach<'_>) -> Statement {
         let mut statement = Statement::default();
         let that_fit = self.that_fit(way, reach, &mut statement);
-        statement.sql = format!("SELECT COUNT(*) AS results FROM {that_fit}");
+        statement.sql = if way == Way::Order {
+            let order = self.order.by_columns();
+            format!(
+                "SELECT COUNT(*) AS results FROM (SELECT 1 AS one FROM {that_fit} ORDER BY {order} {ALL}) AS looked"
+            )
+        } else {
+            format!("SELECT COUNT(*) AS results FROM {that_fit}")
+        };
         statement
     }
 
