@@ -89,7 +89,15 @@ impl Model {
     /// drawn within Glorot's limit.
     #[must_use]
     pub(crate) fn with_lively_weights(mut self) -> Self {
+        // Words that are hardly apart look alike to every other word: each has the same share of the softmax.
+        const APART: f64 = 0.5;
+        let compares_words = self.nodes.iter().any(|node| node.layer == Layer::PixelProducts);
         for node in &mut self.nodes {
+            if let Layer::Embedding { initializer: Initializer::Uniform { limit }, .. } = &mut node.layer
+                && compares_words
+            {
+                *limit = limit.max(APART);
+            }
             if let Layer::Conv2d { weights, .. } | Layer::Dense { weights, .. } = &mut node.layer
                 && weights.kernel.has_a_size_of_its_own()
             {
