@@ -61,11 +61,6 @@ pub(in crate::storage) struct Reach<'a> {
 const KEY: &str = "run_id, workload, submitted_unix_seconds, kind, device_key";
 const FIGURES: &str = "descending_rate, descending_accuracy, seconds_to_target";
 
-/// Without an order, a condition that nearly everything fits makes SQLite read the table and not the index.
-const BY_DATE: &str = " ORDER BY submitted_unix_seconds DESC";
-/// An order without a limit is left out by SQLite.
-const ALL: &str = "LIMIT 9223372036854775807";
-
 impl Conditions<'_> {
     /// Ways that leave few results, perhaps, the likeliest first.
     pub(super) fn ways(&self) -> Vec<Way> {
@@ -159,19 +154,13 @@ impl Conditions<'_> {
         }
         let after = reach.after.filter(|_| way != Way::Order);
         conditions.extend(after.map(|key| self.order.after(key, Column::IsRead, statement)));
-        let rest = conditions.join(" AND ");
-        match (way, rest.is_empty()) {
-            (Way::Order, true) => format!("results WHERE {on}"),
-            (Way::Order, false) => format!("results WHERE {on} AND {rest}"),
-            // What a filter leaves lies in its index with all that it is sorted by.
-            (_, true) => format!("({}) AS looked", Self::left_by_filter(way, &on, reach.most)),
-            (_, false) => format!("({}) AS looked WHERE {rest}", Self::left_by_filter(way, &on, reach.most)),
+        if way == Way::Order {
+            conditions.insert(0, on);
+            return format!("results WHERE {}", conditions.join(" AND "));
         }
-    }
-
-    fn left_by_filter(way: Way, on: &str, most: u64) -> String {
-        let order = if way == Way::Dates { BY_DATE } else { "" };
-        format!("SELECT {KEY}, {FIGURES} FROM results WHERE {on}{order} LIMIT {most}")
+        // What a filter leaves lies in its index with all that it is sorted by.
+        let rest = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
+        format!("({} LIMIT {}) AS looked{rest}", left_by_filter(&on), reach.most)
     }
 
     /// How many results are on a way, up to a number.
@@ -179,11 +168,11 @@ impl Conditions<'_> {
         let mut statement = Statement::default();
         let on = self.on(way, Reach::default(), &mut statement);
         let looked = if way == Way::Order {
-            format!("SELECT 1 AS one FROM results WHERE {on} ORDER BY {} LIMIT {most}", self.order.by_columns())
+            format!("SELECT 1 AS one FROM results WHERE {on} ORDER BY {}", self.order.by_columns())
         } else {
-            Self::left_by_filter(way, &on, most)
+            left_by_filter(&on)
         };
-        statement.sql = format!("SELECT COUNT(*) AS results FROM ({looked}) AS looked");
+        statement.sql = format!("SELECT COUNT(*) AS results FROM ({looked} LIMIT {most}) AS looked");
         statement
     }
 
@@ -191,14 +180,7 @@ impl Conditions<'_> {
     pub(super) fn count(&self, way: Way, reach: Reach<'_>) -> Statement {
         let mut statement = Statement::default();
         let that_fit = self.that_fit(way, reach, &mut statement);
-        statement.sql = if way == Way::Order {
-            let order = self.order.by_columns();
-            format!(
-                "SELECT COUNT(*) AS results FROM (SELECT 1 AS one FROM {that_fit} ORDER BY {order} {ALL}) AS looked"
-            )
-        } else {
-            format!("SELECT COUNT(*) AS results FROM {that_fit}")
-        };
+        statement.sql = format!("SELECT COUNT(*) AS results FROM {that_fit}");
         statement
     }
 
@@ -236,4 +218,8 @@ impl Conditions<'_> {
         );
         statement
     }
+}
+
+fn left_by_filter(on: &str) -> String {
+    format!("SELECT {KEY}, {FIGURES} FROM results WHERE {on}")
 }
