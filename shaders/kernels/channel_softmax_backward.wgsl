@@ -29,8 +29,8 @@ fn main(
         sums += power;
         products = fma(vec4<f32>(dy[start + quad]), power, products);
     }
-    let sum = (sums.x + sums.y) + (sums.z + sums.w);
-    let mean = ((products.x + products.y) + (products.z + products.w)) / sum;
+    let sum = sum_of_four(sums);
+    let mean = sum_of_four(products) / sum;
     for (var quad = 0u; quad < quads; quad++) {
         let gradient = vec4<f32>(dy[start + quad]);
         let power = known(quad, exp(vec4<f32>(x[start + quad]) - largest));

@@ -24,7 +24,7 @@ fn main(
     for (var quad = 0u; quad < quads; quad++) {
         sums += known(quad, exp(vec4<f32>(x[start + quad]) - largest));
     }
-    let sum = (sums.x + sums.y) + (sums.z + sums.w);
+    let sum = sum_of_four(sums);
     for (var quad = 0u; quad < quads; quad++) {
         let value = vec4<f32>(x[start + quad]);
         let share = known(quad, exp(value - largest) / sum);

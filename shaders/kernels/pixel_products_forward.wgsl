@@ -29,7 +29,7 @@ fn main(
         for (var quad = 0u; quad < quads; quad++) {
             sums = fma(vec4<f32>(a[pixel * quads + quad]), vec4<f32>(b[(row + first + k) * quads + quad]), sums);
         }
-        products[k] = (sums.x + sums.y) + (sums.z + sums.w);
+        products[k] = sum_of_four(sums);
     }
     y[number] = rounded(apply_epilogue(products, 4u * number, params.epilogue));
 }

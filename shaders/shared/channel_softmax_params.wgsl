@@ -7,12 +7,6 @@ struct Params {
     epilogue: Epilogue,
 }
 
-// The values of channels that count, of the four from four `quad` on; zero in the padding.
-fn known(quad: u32, values: vec4<f32>) -> vec4<f32> {
-    let channel = 4u * quad + vec4<u32>(0u, 1u, 2u, 3u);
-    return select(vec4<f32>(0.0), values, channel < vec4<u32>(params.channels));
-}
-
 // The largest of a pixel's channels, of which the first four are x[start].
 fn largest_channel(start: u32) -> f32 {
     var largest = f32(x[start].x);

@@ -86,7 +86,7 @@ impl Model {
     }
 
     /// The same network with every weight matrix that starts with random numbers of some size of its own, or with zeros,
-    /// drawn within Glorot's limit.
+    /// drawn within Glorot's limit, and with words apart where a network compares them.
     #[must_use]
     pub(crate) fn with_lively_weights(mut self) -> Self {
         // Words that are hardly apart look alike to every other word: each has the same share of the softmax.
