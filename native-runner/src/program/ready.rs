@@ -18,7 +18,7 @@ const PYTHON: &str = "GRADMARK_PYTHON";
 const OWN_PYTHONS: [&str; 2] = ["python3", "python"];
 
 /// A program, and what Python needs for it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadyProgram {
     pub(crate) name: &'static str,
     /// What it trains with, for people.
@@ -181,19 +181,10 @@ mod tests {
 
     #[test]
     fn a_python_without_the_modules_is_not_taken() {
-        let program = ReadyProgram { modules: &["no_such_module_of_anybody"], ..PYTORCH };
+        let program = ReadyProgram { modules: &["no_such_module_of_anybody"], ..READY[0] };
         let error = program.python().unwrap_err();
         for part in ["no_such_module_of_anybody", "`python3`", "pip install torch numpy", PYTHON] {
             assert!(error.contains(part), "{part} is missing in: {error}");
         }
     }
-
-    const PYTORCH: ReadyProgram = ReadyProgram {
-        name: "pytorch",
-        framework: "",
-        file: "pytorch_program.py",
-        keras_backend: None,
-        modules: &[],
-        packages: "torch numpy",
-    };
 }
