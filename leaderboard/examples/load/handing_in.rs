@@ -1,11 +1,12 @@
-//! Announced runs that are handed in by many at once, with nothing computed again.
+//! Announced runs that are handed in by many at once, with nothing computed again, and deleted again: a board that is kept
+//! stays what it was.
 
 use std::time::Instant;
 
-use results::api::{StartRun, StartedRun};
+use results::api::{AcceptedRun, StartRun, StartedRun};
 
 use crate::measure::{Report, together};
-use crate::server::Server;
+use crate::server::{Client, Server};
 use crate::support::record;
 
 /// Who hand in at the same time.
@@ -33,13 +34,27 @@ pub(crate) fn measure(server: &Server, number: u32, report: &mut Report) {
         .map(|run| (run.run_id.clone(), serde_json::to_vec(&record::for_run(run)).expect("JSON")))
         .collect();
     server.pass(30.0);
+    let accepted = std::sync::Mutex::new(Vec::new());
     let begin = Instant::now();
     let durations = together(CLIENTS, number, |i| {
         let (run_id, body) = &records[i as usize];
-        client.send("PUT", &format!("/api/v1/runs/{run_id}"), Some(body), 201);
+        let answer = client.send("PUT", &format!("/api/v1/runs/{run_id}"), Some(body), 201);
+        accepted.lock().expect("nobody panics with it").push(answer);
     });
     let seconds = begin.elapsed().as_secs_f64();
     report.add("runs handed in and accepted", f64::from(number) / seconds, "a second", Some(WANTED));
     report.add("announced and handed in together", f64::from(number) / (announcing + seconds), "a second", None);
     report.add_durations("one of them, with fifteen others waiting", durations, 1000.0);
+    delete(&client, &accepted.into_inner().expect("nobody panics with it"), report);
+}
+
+fn delete(client: &Client, accepted: &[Vec<u8>], report: &mut Report) {
+    let runs: Vec<AcceptedRun> = accepted.iter().map(|answer| serde_json::from_slice(answer).expect("JSON")).collect();
+    let number = u32::try_from(runs.len()).expect("it was one before");
+    let begin = Instant::now();
+    together(CLIENTS, number, |i| {
+        let run = &runs[i as usize];
+        client.delete(&format!("/api/v1/runs/{}", run.run_id), &run.deletion_secret);
+    });
+    report.add("runs deleted", f64::from(number) / begin.elapsed().as_secs_f64(), "a second", None);
 }

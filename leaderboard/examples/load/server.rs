@@ -84,7 +84,13 @@ impl Client {
     /// # Panics
     /// At any other status than the one expected: what is measured is what works.
     pub(crate) fn send(&self, method: &str, path: &str, body: Option<&[u8]>, expected: u16) -> Vec<u8> {
-        self.ask(method, path, body, if body.is_none() { "gzip" } else { "identity" }, expected)
+        let encoding = if body.is_none() { "gzip" } else { "identity" };
+        self.ask(method, path, &[("accept-encoding", encoding)], body, expected)
+    }
+
+    /// Deletes a run by its secret.
+    pub(crate) fn delete(&self, path: &str, secret: &str) {
+        self.ask("DELETE", path, &[("authorization", &format!("Bearer {secret}"))], None, 204);
     }
 
     pub(crate) fn get(&self, path: &str) {
@@ -93,15 +99,13 @@ impl Client {
 
     /// The answer, as it is before it is packed.
     pub(crate) fn read(&self, path: &str) -> Vec<u8> {
-        self.ask("GET", path, None, "identity", 200)
+        self.ask("GET", path, &[("accept-encoding", "identity")], None, 200)
     }
 
-    fn ask(&self, method: &str, path: &str, body: Option<&[u8]>, encoding: &str, expected: u16) -> Vec<u8> {
-        let request = Request::builder()
-            .method(method)
-            .uri(format!("http://{}{path}", self.address))
-            .header("accept-encoding", encoding)
-            .header("content-type", "application/json");
+    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>, expected: u16) -> Vec<u8> {
+        let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        let request = request.header("content-type", "application/json");
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         let answer = match body {
             None => self.agent.run(request.body(()).expect("a request")),
             Some(body) => self.agent.run(request.body(body).expect("a request")),

@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, Row};
 
-use super::runs::{insert_results, insert_run};
+use super::run_rows::RunRows;
 use super::submitters::{count_announced, count_finished};
 use super::{NewRun, Storage, StorageError, figures, history, list, moderation, refreshing};
 
@@ -11,16 +11,17 @@ impl Storage {
     pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<(), StorageError> {
         let mut transaction = self.writing().await?;
         for run in runs {
-            if !insert_run(&mut transaction, run).await? {
+            let rows = RunRows::of(run)?;
+            if !rows.insert_run(&mut transaction).await? {
                 continue;
             }
-            insert_results(&mut transaction, run).await?;
+            rows.insert_results(&mut transaction).await?;
             if let Some(word) = &run.submitter.word {
                 count_announced(&mut transaction, &run.record.suite, word, run.submitter.day).await?;
                 count_finished(&mut transaction, &run.record.suite, word).await?;
             }
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     /// Lets the data base look at what it holds, where it does so by itself after a while.

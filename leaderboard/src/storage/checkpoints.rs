@@ -38,8 +38,7 @@ impl Storage {
 
     /// Notes a checkpoint; `false` when one of this number is there.
     pub(crate) async fn tell(&self, run_id: &str, told: &Told) -> Result<bool, StorageError> {
-        let _turn = self.turn().await?;
-        let inserted = sqlx::query(
+        let insert = sqlx::query(
             "INSERT INTO checkpoints (run_id, workload, number, step, weights_sha256, measured_sha256, is_last, \
              told_unix_seconds, weights_wanted, shown_unix_seconds) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL) ON CONFLICT (run_id, workload, number) DO NOTHING",
@@ -52,9 +51,8 @@ impl Storage {
         .bind(&told.measured_sha256)
         .bind(told.is_last)
         .bind(told.told_unix_seconds)
-        .bind(told.weights_wanted)
-        .execute(&self.pool)
-        .await?;
+        .bind(told.weights_wanted);
+        let inserted = self.write(insert).await?;
         Ok(inserted.rows_affected() == 1)
     }
 

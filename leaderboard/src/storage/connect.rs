@@ -1,13 +1,14 @@
 //! Connections to either data base, and what each of them is told first.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, ConnectOptions, Executor};
 
 use super::address::DatabaseAddress;
+use super::log_sync::LogSync;
 use super::writing::turns;
 use super::{Storage, StorageError};
 
@@ -45,17 +46,27 @@ pub(super) struct Dialect {
     pub(super) analyze: Option<&'static str>,
 }
 
-/// A commit has reached the disk before it returns, so that a killed server loses nothing that it acknowledged, and
-/// what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`. The log grows to 8,000 pages (32 MB) before its
-/// pages go where they belong: whoever hands in a run changes pages that the next one changes again.
-const PRAGMAS: &str = "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-                       PRAGMA wal_autocheckpoint = 8000; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
+/// What both kinds of connection to SQLite need: what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`. The
+/// log grows to 8,000 pages (32 MB) before its pages go where they belong: whoever hands in a run changes pages that the
+/// next one changes again. For the same reason a connection keeps 16 MB of pages, instead of 2 MB.
+macro_rules! pragmas {
+    ($synchronous:literal) => {
+        concat!(
+            "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000; ",
+            "PRAGMA cache_size = -16384; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA synchronous = ",
+            $synchronous
+        )
+    };
+}
 
 static SQLITE: Dialect = Dialect {
     connections: 4,
     writers: 1,
-    alone: PRAGMAS,
-    pooled: PRAGMAS,
+    // A commit has reached the disk before it returns.
+    alone: pragmas!("FULL"),
+    // It has once `LogSync` says so, which every write waits for: a server that was killed, or lost its power, loses nothing
+    // that it acknowledged.
+    pooled: pragmas!("NORMAL"),
     // It has one writer at a time, who has to begin by writing.
     alone_with_runs: "UPDATE device_aliases SET into_key = into_key WHERE device_key = ''",
     begin_reading: "BEGIN",
@@ -91,14 +102,20 @@ static POSTGRES: Dialect = Dialect {
 pub(super) struct Way {
     options: AnyConnectOptions,
     dialect: &'static Dialect,
+    /// Where it is one.
+    file: Option<PathBuf>,
 }
 
 impl Way {
     pub(super) fn to(address: &DatabaseAddress, if_missing: IfMissing) -> Result<Self, StorageError> {
         sqlx::any::install_default_drivers();
         match address {
-            DatabaseAddress::File(file) => Ok(Self { options: options_of(file, if_missing)?, dialect: &SQLITE }),
-            DatabaseAddress::Postgres(address) => Ok(Self { options: address.options(), dialect: &POSTGRES }),
+            DatabaseAddress::File(file) => {
+                Ok(Self { options: options_of(file, if_missing)?, dialect: &SQLITE, file: Some(file.clone()) })
+            }
+            DatabaseAddress::Postgres(address) => {
+                Ok(Self { options: address.options(), dialect: &POSTGRES, file: None })
+            }
         }
     }
 
@@ -121,7 +138,8 @@ impl Way {
                 })
             })
             .connect_lazy_with(self.options);
-        Storage { pool, writers: turns(self.dialect.writers), dialect: self.dialect }
+        let log_sync = self.file.as_deref().map(LogSync::of);
+        Storage { pool, writers: turns(self.dialect.writers), dialect: self.dialect, log_sync }
     }
 }
 

@@ -69,7 +69,7 @@ impl Storage {
         for device in BTreeSet::from([from, &into]) {
             outdate(&mut transaction, device).await?;
         }
-        transaction.commit().await.map_err(StorageError::from)?;
+        transaction.commit().await?;
         self.refresh_figures().await;
         Ok(Merged { into, runs })
     }
@@ -85,7 +85,7 @@ impl Storage {
         for device in BTreeSet::from([key, &separated.into]) {
             outdate(&mut transaction, device).await?;
         }
-        transaction.commit().await.map_err(StorageError::from)?;
+        transaction.commit().await?;
         self.refresh_figures().await;
         Ok(separated)
     }

@@ -5,7 +5,7 @@ use results::api::Tier;
 use sqlx::{AnyConnection, Connection, Row};
 
 use super::StorageError;
-use super::grouping::{self, grouping_columns, grouping_values};
+use super::grouping::{Grouping, grouping_columns, grouping_values};
 use super::kinds::Kind;
 use super::listing::{bind_listing, listing_columns};
 use super::ranked::{list_anew, place};
@@ -46,7 +46,7 @@ pub(super) async fn fill(connection: &mut AnyConnection) -> Result<u64, StorageE
                 }
             };
             let day = day_of(row.try_get("submitted_unix_seconds")?);
-            let update = grouping::bind(sqlx::query(FILL), &record)?.bind(day).bind(run_id);
+            let update = Grouping::of(&record).bind(sqlx::query(FILL)).bind(day).bind(run_id);
             filled += update.execute(&mut *transaction).await?.rows_affected();
             // The class of a device, on which a ranking depends, is known only now.
             place(&mut transaction, run_id, None, tier(row)?).await?;

@@ -6,7 +6,6 @@ use sqlx::Any;
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
 
-use super::StorageError;
 use crate::devices::identity::Reported;
 use crate::devices::inference::Inferred;
 use crate::devices::{Identity, Vendor, class_of};
@@ -20,7 +19,7 @@ macro_rules! grouping_columns {
 }
 pub(super) use grouping_columns;
 
-/// Their values, made from what [`bind`] binds as `$1` to `$9`. A device that was merged into another one is grouped as
+/// Their values, made from what [`Grouping`] binds as `$1` to `$9`. A device that was merged into another one is grouped as
 /// that one, which is found in the very statement that writes: merging waits for all that is being written, and what is
 /// written afterwards sees it.
 macro_rules! grouping_values {
@@ -33,20 +32,48 @@ pub(super) use grouping_values;
 
 type Statement<'q> = Query<'q, Any, AnyArguments>;
 
-/// Binds what the record says as the first nine parameters.
-pub(super) fn bind<'q>(statement: Statement<'q>, record: &RunRecord) -> Result<Statement<'q>, StorageError> {
-    let identity = Identity::of(record);
-    let source = source(&identity).name();
-    Ok(statement
-        .bind(record.suite.name.clone())
-        .bind(i64::from(record.suite.version))
-        .bind(record.provenance.client.kind.name())
-        .bind(class_of(record).name())
-        .bind(identity.group.key)
-        .bind(identity.group.label)
-        .bind(source)
-        .bind(identity.inferred.as_ref().and_then(guess))
-        .bind(vendor(&identity.reported)))
+/// What a record says of it.
+pub(super) struct Grouping {
+    suite_name: String,
+    suite_version: i64,
+    client_kind: &'static str,
+    device_class: &'static str,
+    key: String,
+    label: String,
+    source: &'static str,
+    inferred: Option<String>,
+    vendor: Option<&'static str>,
+}
+
+impl Grouping {
+    pub(super) fn of(record: &RunRecord) -> Self {
+        let identity = Identity::of(record);
+        Self {
+            suite_name: record.suite.name.clone(),
+            suite_version: i64::from(record.suite.version),
+            client_kind: record.provenance.client.kind.name(),
+            device_class: class_of(record).name(),
+            source: source(&identity).name(),
+            inferred: identity.inferred.as_ref().and_then(guess),
+            vendor: vendor(&identity.reported),
+            key: identity.group.key,
+            label: identity.group.label,
+        }
+    }
+
+    /// Binds it as the first nine parameters.
+    pub(super) fn bind<'q>(&self, statement: Statement<'q>) -> Statement<'q> {
+        statement
+            .bind(self.suite_name.clone())
+            .bind(self.suite_version)
+            .bind(self.client_kind)
+            .bind(self.device_class)
+            .bind(self.key.clone())
+            .bind(self.label.clone())
+            .bind(self.source)
+            .bind(self.inferred.clone())
+            .bind(self.vendor)
+    }
 }
 
 /// Who says which device it is, as far as the group goes by it.

@@ -4,7 +4,7 @@ use results::api::RunSort;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::kinds::KindFilter;
+use super::kinds::{KindFilter, Kinds};
 use super::list::{Conditions, Key, Order, Reach, Way, last_place};
 use super::values::{Statement, Value};
 use super::{Storage, StorageError};
@@ -53,8 +53,8 @@ impl Storage {
             ranked_as: Some(class),
             ..KindFilter::default()
         };
-        let kinds = kinds.numbers(&mut transaction).await?.unwrap_or_default();
-        if kinds.is_empty() {
+        let kinds = kinds.kinds(&mut transaction).await?;
+        if kinds.as_ref().is_none_or(Kinds::is_empty) {
             return Ok(HistoryPart { results: Vec::new(), older_left_out: false });
         }
         let conditions = conditions(device, &category.workload, kinds);
@@ -67,12 +67,12 @@ impl Storage {
     }
 }
 
-fn conditions<'a>(device: &'a str, workload: &'a str, kinds: Vec<i64>) -> Conditions<'a> {
+fn conditions<'a>(device: &'a str, workload: &'a str, kinds: Option<Kinds>) -> Conditions<'a> {
     Conditions {
         order: Order(RunSort::Newest),
         workload: Some(workload),
         device: Some(device),
-        kinds: Some(kinds),
+        kinds,
         since: None,
         before: None,
     }
@@ -98,7 +98,7 @@ fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {
 
 /// Every query of this file, with a value for every parameter; for looking at how they are performed.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
-    let conditions = conditions("reported-example-gpu-9000", "caffe-mnist", vec![1, 2, 3]);
+    let conditions = conditions("reported-example-gpu-9000", "caffe-mnist", Some(Kinds::numbered(&[1, 2, 3])));
     let key = Key {
         number: 1.8e9,
         submitted_unix_seconds: 1.8e9,

@@ -128,23 +128,40 @@ impl KindFilter {
         if let Some(version) = self.suite_version {
             conditions.push(format!("suite_version = {}", statement.value(Value::Whole(i64::from(version)))));
         }
-        statement.sql = format!("SELECT kind FROM kinds WHERE {} ORDER BY kind", conditions.join(" AND "));
+        statement.sql = format!(
+            "SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE {}",
+            conditions.join(" AND ")
+        );
         (!conditions.is_empty()).then_some(statement)
     }
 
-    /// The numbers of the kinds that fit; nothing where every kind does.
-    pub(super) async fn numbers(&self, connection: &mut AnyConnection) -> Result<Option<Vec<i64>>, StorageError> {
+    /// The kinds that fit; nothing where every kind does.
+    pub(super) async fn kinds(&self, connection: &mut AnyConnection) -> Result<Option<Kinds>, StorageError> {
         let Some(statement) = self.statement() else { return Ok(None) };
-        let rows = statement.query().fetch_all(connection).await?;
-        Ok(Some(rows.iter().map(|row| row.try_get("kind")).collect::<Result<_, _>>()?))
+        let row = statement.query().fetch_one(connection).await?;
+        Ok(Some(Kinds(row.try_get::<Option<String>, _>("numbers")?.unwrap_or_default())))
     }
 }
 
-/// A condition that a result, whose kind stands in this column, is of one of these kinds. The numbers are part of the
-/// statement, which is made for them.
-pub(super) fn is_of(column: &str, kinds: &[i64]) -> String {
-    let numbers: Vec<String> = kinds.iter().map(i64::to_string).collect();
-    format!("{column} IN ({})", numbers.join(", "))
+/// Kinds, as a statement has them that is made for them: their numbers, with commas between. The data base writes them so,
+/// because a row for each of thousands would take longer to receive than the page that they are wanted for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kinds(String);
+
+impl Kinds {
+    pub(super) fn numbered(numbers: &[i64]) -> Self {
+        Self(numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The condition that a result, whose kind stands in this column, is of one of them.
+    pub(super) fn include(&self, column: &str) -> String {
+        format!("{column} IN ({})", self.0)
+    }
 }
 
 /// Gives the results of a run the kinds that they are of by its tier and by whether they may be ranked.
@@ -221,6 +238,6 @@ mod tests {
     fn without_a_filter_every_kind_fits() {
         assert!(KindFilter::default().statement().is_none());
         let statement = KindFilter { tier: Some("proven"), ..KindFilter::default() }.statement().unwrap();
-        assert_eq!(statement.sql, "SELECT kind FROM kinds WHERE tier = $1 ORDER BY kind");
+        assert_eq!(statement.sql, "SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE tier = $1");
     }
 }

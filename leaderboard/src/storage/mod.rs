@@ -17,11 +17,13 @@ mod history;
 mod kinds;
 mod list;
 mod listing;
+mod log_sync;
 mod migrations;
 mod moderation;
 mod ranked;
 mod refreshing;
 mod replays;
+mod run_rows;
 mod runs;
 mod stale;
 mod standing_run;
@@ -48,6 +50,7 @@ pub(crate) use figures::{FastLine, RatesOfDevice, TableQuery};
 pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, Key, Order, Wanted};
+use log_sync::LogSync;
 pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
 pub(crate) use replays::{Asked, Candidates};
 pub(crate) use runs::{Acceptance, NewRun};
@@ -64,6 +67,8 @@ pub(crate) struct Storage {
     pool: AnyPool,
     writers: Arc<Semaphore>,
     dialect: &'static Dialect,
+    /// On SQLite.
+    log_sync: Option<LogSync>,
 }
 
 /// What the data base refused, or what it held and should not have.
@@ -92,6 +97,10 @@ pub enum StorageError {
     Mark(String),
     #[error("it is damaged: {0}")]
     Damaged(String),
+    #[error(
+        "what was written may not be on the disk, which has to be looked at before the server is started again: {0}"
+    )]
+    NotOnDisk(String),
     #[error("SQLite takes no file name like {0}, which is not Unicode")]
     Name(String),
 }

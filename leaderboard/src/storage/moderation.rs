@@ -134,7 +134,7 @@ impl Storage {
         for device in &devices {
             outdate(&mut transaction, device).await?;
         }
-        transaction.commit().await.map_err(StorageError::from)?;
+        transaction.commit().await?;
         self.refresh_figures().await;
         Ok(changes)
     }

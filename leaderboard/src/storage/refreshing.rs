@@ -65,9 +65,7 @@ impl Storage {
 
     /// Makes the figures of those devices again whose submitters may have announced more since, which no run tells.
     pub(crate) async fn refresh_recent(&self, now: f64) -> Result<(), StorageError> {
-        let turn = self.turn().await?;
-        sqlx::query(OUTDATE_RECENT).bind(mark()?).bind(now - RECENT_SECONDS).execute(&self.pool).await?;
-        drop(turn);
+        self.write(sqlx::query(OUTDATE_RECENT).bind(mark()?).bind(now - RECENT_SECONDS)).await?;
         self.refresh_figures().await;
         Ok(())
     }

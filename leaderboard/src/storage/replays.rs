@@ -52,7 +52,7 @@ impl Storage {
                         return Err(ModerationError::UnknownRun(run_id.clone()));
                     }
                 }
-                transaction.commit().await.map_err(StorageError::from)?;
+                transaction.commit().await?;
             }
             Candidates::OfTier(tier) => {
                 let mut last = String::new();
@@ -65,7 +65,7 @@ impl Storage {
                         // One that was deleted meanwhile is nobody's loss.
                         ask(&mut transaction, run_id, now, &mut asked).await?;
                     }
-                    transaction.commit().await.map_err(StorageError::from)?;
+                    transaction.commit().await?;
                 }
             }
         }

@@ -1,15 +1,11 @@
+use results::RunRecord;
 use results::api::{StoredRun, Tier, Verdict};
-use results::{Outcome, RunRecord, obstacle};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::deleted::is_deleted;
-use super::grouping::{self, grouping_columns, grouping_values};
-use super::kinds::Kind;
-use super::listing::{bind_listing, listing_columns};
-use super::ranked::place;
+use super::run_rows::RunRows;
 use super::submitters::{Submitter, count_finished};
-use super::values::OptionalNumber;
 use super::{Storage, StorageError};
 
 /// A checked record on its way in.
@@ -55,8 +51,9 @@ pub(crate) struct StoredRow {
 impl Storage {
     /// Stores a run with its results and its secret, or nothing at all.
     pub(crate) async fn accept(&self, run: &NewRun<'_>) -> Result<Acceptance, StorageError> {
+        let rows = RunRows::of(run)?;
         loop {
-            if let Some(done) = self.store(run).await? {
+            if let Some(done) = self.store(run, &rows).await? {
                 return Ok(done);
             }
             // The same record is there, or was a moment ago: where it was just deleted that is found next time.
@@ -67,7 +64,7 @@ impl Storage {
     }
 
     /// Nothing when the same record is stored already.
-    async fn store(&self, run: &NewRun<'_>) -> Result<Option<Acceptance>, StorageError> {
+    async fn store(&self, run: &NewRun<'_>, rows: &RunRows<'_>) -> Result<Option<Acceptance>, StorageError> {
         let mut transaction = self.writing().await?;
         // The first statement writes, so that of two equal requests the second waits here and then sees the first.
         if run.registered {
@@ -80,7 +77,7 @@ impl Storage {
                 return Ok(Some(Acceptance::AlreadyUsed));
             }
         }
-        if !insert_run(&mut transaction, run).await? {
+        if !rows.insert_run(&mut transaction).await? {
             transaction.rollback().await?;
             return Ok(None);
         }
@@ -88,7 +85,7 @@ impl Storage {
             transaction.rollback().await?;
             return Ok(Some(Acceptance::Deleted));
         }
-        insert_results(&mut transaction, run).await?;
+        rows.insert_results(&mut transaction).await?;
         if let Some(hash) = run.deletion_secret_hash {
             insert_secret(&mut transaction, run.run_id, hash).await?;
         }
@@ -203,81 +200,6 @@ pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result
         .fetch_optional(connection)
         .await?;
     row.map(|row| tier(&row)).transpose()
-}
-
-/// `false` when a run with the same fingerprint is stored.
-pub(super) async fn insert_run(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<bool, StorageError> {
-    let device = &run.record.device;
-    let insert = sqlx::query(concat!(
-        "INSERT INTO runs (",
-        grouping_columns!(),
-        ", run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, adapter, client, ",
-        "claimed_name, record, submitter, submitter_day) VALUES (",
-        grouping_values!(),
-        ", $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) ",
-        "ON CONFLICT (fingerprint) DO NOTHING",
-    ));
-    let inserted = grouping::bind(insert, run.record)?
-        .bind(run.run_id)
-        .bind(run.tier.name())
-        .bind(serde_json::to_string(run.notes)?)
-        .bind(run.submitted_unix_seconds)
-        .bind(run.fingerprint)
-        .bind(run.record.is_standard())
-        .bind(device.adapter.software)
-        .bind(&device.backend)
-        .bind(serde_json::to_string(&device.adapter)?)
-        .bind(serde_json::to_string(&run.record.provenance.client)?)
-        .bind(&device.claimed_name)
-        .bind(serde_json::to_string(run.record)?)
-        .bind(&run.submitter.word)
-        .bind(run.submitter.day)
-        .execute(connection)
-        .await?;
-    Ok(inserted.rows_affected() == 1)
-}
-
-/// Only completed workloads have results; the others stay in the record.
-pub(super) async fn insert_results(connection: &mut AnyConnection, run: &NewRun<'_>) -> Result<(), StorageError> {
-    // All workloads of a run are of one kind, but for their precisions.
-    let mut kept: Option<Kind> = None;
-    for workload in run.record.workloads.iter().filter(|w| w.outcome == Outcome::Completed) {
-        let kind = Kind::of(run.record, workload, run.tier);
-        if kept.as_ref() != Some(&kind) {
-            kind.keep(&mut *connection).await?;
-        }
-        let number = kind.number();
-        kept = Some(kind);
-        let summary = &workload.summary;
-        let insert = sqlx::query(concat!(
-            "INSERT INTO results (run_id, workload, batch_size, samples_per_second, summary, precision, rankable, ",
-            "backend, submitted_unix_seconds, rate, ",
-            listing_columns!(),
-            ", device_key, submitter, submitter_day) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ",
-            "$14, $15, $16, COALESCE((SELECT device_key FROM runs WHERE run_id = $1), ''), $17, $18)",
-        ));
-        let insert = insert
-            .bind(run.run_id)
-            .bind(&workload.workload)
-            .bind(i64::from(workload.settings.batch_size))
-            .bind(OptionalNumber(summary.samples_per_second))
-            .bind(serde_json::to_string(summary)?)
-            .bind(workload.settings.precision.name())
-            .bind(obstacle(run.record, workload).is_none())
-            .bind(&run.record.device.backend)
-            .bind(run.submitted_unix_seconds)
-            .bind(summary.samples_per_second.unwrap_or(0.0));
-        bind_listing(insert, run.record, summary, number)
-            .bind(&run.submitter.word)
-            .bind(run.submitter.day)
-            .execute(&mut *connection)
-            .await?;
-    }
-    // Others are listed and not ranked, as rows are by themselves.
-    if matches!(run.tier, Tier::Proven | Tier::Hidden) {
-        place(connection, run.run_id, None, run.tier).await?;
-    }
-    Ok(())
 }
 
 async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str) -> Result<(), StorageError> {

@@ -29,13 +29,8 @@ impl Storage {
             return Ok(salt);
         }
         let new = SubmitterSalt::random().map_err(|cause| StorageError::Salt(cause.to_string()))?;
-        let turn = self.turn().await?;
-        sqlx::query("INSERT INTO submitter_salts (day, salt) VALUES ($1, $2) ON CONFLICT (day) DO NOTHING")
-            .bind(day)
-            .bind(new.to_hex())
-            .execute(&self.pool)
-            .await?;
-        drop(turn);
+        let insert = "INSERT INTO submitter_salts (day, salt) VALUES ($1, $2) ON CONFLICT (day) DO NOTHING";
+        self.write(sqlx::query(insert).bind(day).bind(new.to_hex())).await?;
         self.forget_submitters(day).await?;
         // Another server may have been quicker.
         self.salt_of(day).await?.ok_or_else(|| StorageError::Salt("it is not there any more".to_owned()))
@@ -51,19 +46,15 @@ impl Storage {
 
     /// Once a day: salts of days that are over, and counts that nobody asks for.
     pub(crate) async fn forget_submitters(&self, today: i64) -> Result<(), StorageError> {
-        let _turn = self.turn().await?;
-        sqlx::query("DELETE FROM submitter_salts WHERE day < $1")
-            .bind(today - DAYS_OF_SALTS)
-            .execute(&self.pool)
-            .await?;
-        sqlx::query(
+        let forget = "DELETE FROM submitter_salts WHERE day < $1";
+        self.write(sqlx::query(forget).bind(today - DAYS_OF_SALTS)).await?;
+        let forget = sqlx::query(
             "DELETE FROM announcements WHERE finished = 0 AND submitter IN (SELECT submitter FROM announcements \
              WHERE finished = 0 AND day < $1 LIMIT $2)",
         )
         .bind(today - DAYS_OF_UNFINISHED)
-        .bind(FORGOTTEN_AT_ONCE)
-        .execute(&self.pool)
-        .await?;
+        .bind(FORGOTTEN_AT_ONCE);
+        self.write(forget).await?;
         Ok(())
     }
 }

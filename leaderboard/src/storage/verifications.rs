@@ -54,6 +54,7 @@ impl Storage {
     }
 
     async fn take(&self, run_id: Option<&str>, now: f64, until: f64) -> Result<Option<Verification>, StorageError> {
+        // Nobody is told of it, so that the disk may have it later: what is taken is free again after a while anyway.
         let turn = self.turn().await?;
         let taken = sqlx::query(TAKE).bind(until).bind(now).bind(run_id).fetch_optional(&self.pool).await?;
         drop(turn);
@@ -119,11 +120,8 @@ impl Storage {
 
     /// Lets others have a run that was taken.
     pub(crate) async fn release_verification(&self, run_id: &str) -> Result<(), StorageError> {
-        let _turn = self.turn().await?;
-        sqlx::query("UPDATE verifications SET taken_until_unix_seconds = 0 WHERE run_id = $1")
-            .bind(run_id)
-            .execute(&self.pool)
-            .await?;
+        let release = "UPDATE verifications SET taken_until_unix_seconds = 0 WHERE run_id = $1";
+        self.write(sqlx::query(release).bind(run_id)).await?;
         Ok(())
     }
 

@@ -5,10 +5,13 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use sqlx::any::{AnyArguments, AnyQueryResult};
+use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, Transaction};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::connect::WRITER_PATIENCE;
+use super::log_sync::LogSync;
 use super::{Storage, StorageError};
 
 /// Whose turn it is; the next one's when dropped.
@@ -17,7 +20,8 @@ pub(super) type Turn = OwnedSemaphorePermit;
 /// A transaction that writes, in its turn.
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
-    _turn: Turn,
+    turn: Turn,
+    log_sync: Option<LogSync>,
 }
 
 impl Storage {
@@ -31,7 +35,16 @@ impl Storage {
     /// Begins a transaction that writes.
     pub(super) async fn writing(&self) -> Result<Writing, StorageError> {
         let turn = self.turn().await?;
-        Ok(Writing { transaction: self.pool.begin().await?, _turn: turn })
+        Ok(Writing { transaction: self.pool.begin().await?, turn, log_sync: self.log_sync.clone() })
+    }
+
+    /// Writes by a single statement, in its turn. Like what is committed, what it wrote is on the disk then.
+    pub(super) async fn write(&self, statement: Query<'_, Any, AnyArguments>) -> Result<AnyQueryResult, StorageError> {
+        let turn = self.turn().await?;
+        let done = statement.execute(&self.pool).await?;
+        drop(turn);
+        reach_disk(self.log_sync.as_ref()).await?;
+        Ok(done)
     }
 }
 
@@ -41,12 +54,23 @@ pub(super) fn turns(number: usize) -> Arc<Semaphore> {
 }
 
 impl Writing {
-    pub(super) async fn commit(self) -> Result<(), sqlx::Error> {
-        self.transaction.commit().await
+    /// Returns when what was written is on the disk; others write meanwhile.
+    pub(super) async fn commit(self) -> Result<(), StorageError> {
+        self.transaction.commit().await?;
+        drop(self.turn);
+        reach_disk(self.log_sync.as_ref()).await
     }
 
     pub(super) async fn rollback(self) -> Result<(), sqlx::Error> {
         self.transaction.rollback().await
+    }
+}
+
+/// PostgreSQL is there when it has answered.
+async fn reach_disk(log_sync: Option<&LogSync>) -> Result<(), StorageError> {
+    match log_sync {
+        Some(log_sync) => log_sync.sync().await,
+        None => Ok(()),
     }
 }
 

@@ -12,7 +12,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 pub(crate) use order::{Key, Order};
 pub(super) use ways::{Conditions, Reach, Way};
 
-use super::kinds::KindFilter;
+use super::kinds::{KindFilter, Kinds};
 use super::runs::tier;
 use super::values::{Statement, as_flag, flag, unknown_word};
 use super::{Storage, StorageError};
@@ -115,11 +115,11 @@ impl Storage {
             order: wanted.order,
             workload: wanted.workload.as_deref(),
             device: wanted.device.as_deref(),
-            kinds: wanted.kinds.numbers(&mut transaction).await?,
+            kinds: wanted.kinds.kinds(&mut transaction).await?,
             since: wanted.since,
             before: wanted.before,
         };
-        if conditions.kinds.as_ref().is_some_and(Vec::is_empty) {
+        if conditions.kinds.as_ref().is_some_and(Kinds::is_empty) {
             return Ok(Found { rows: Vec::new(), total: 0, more_than_total: false, next: None });
         }
         let chosen = choose(&mut transaction, &conditions, bounds).await?;
@@ -313,7 +313,7 @@ fn kinds_of_lists() -> Vec<Conditions<'static>> {
                 order: Order(sort),
                 workload: (sort.needs_workload() || has(0)).then_some("caffe-mnist"),
                 device: has(1).then_some("reported-example-gpu-9000"),
-                kinds: has(2).then(|| vec![1, 2, 3]),
+                kinds: has(2).then(|| Kinds::numbered(&[1, 2, 3])),
                 since: has(3).then_some(1.7e9),
                 before: has(4).then_some(1.9e9),
             });

@@ -6,7 +6,7 @@
 //! what is looked for is then met soon, unless filters fit together only rarely or at the far end of the order: so the last
 //! place that is looked at is found first, by counting along the index, which costs a fraction of reading what is there.
 
-use crate::storage::kinds::is_of;
+use crate::storage::kinds::Kinds;
 use crate::storage::list::order::{Column, Key, Order};
 use crate::storage::values::{Statement, Value};
 
@@ -16,7 +16,7 @@ pub(in crate::storage) struct Conditions<'a> {
     pub(in crate::storage) workload: Option<&'a str>,
     pub(in crate::storage) device: Option<&'a str>,
     /// All where it is absent.
-    pub(in crate::storage) kinds: Option<Vec<i64>>,
+    pub(in crate::storage) kinds: Option<Kinds>,
     /// From this moment on.
     pub(in crate::storage) since: Option<f64>,
     /// Before this one.
@@ -117,7 +117,7 @@ impl Conditions<'_> {
         match part {
             Part::Workload => self.workload.map(|workload| equals("workload", workload)),
             Part::Device => self.device.map(|device| equals("device_key", device)),
-            Part::Kinds => self.kinds.as_deref().map(|kinds| is_of(&column.of_number("kind"), kinds)),
+            Part::Kinds => self.kinds.as_ref().map(|kinds| kinds.include(&column.of_number("kind"))),
             Part::Dates => {
                 let bounds = [(">=", self.since), ("<", self.before)];
                 let submitted = column.of_number("submitted_unix_seconds");

@@ -1,0 +1,148 @@
+//! What was committed reaches the disk before anyone is told so. SQLite alone would wait for the disk once for each
+//! transaction, and keep everybody else from writing meanwhile; here all that were committed while the disk was busy wait for
+//! it together, as PostgreSQL has them do by itself ("group commit").
+//!
+//! Commits only append to the write-ahead log then (`PRAGMA synchronous = NORMAL`), and whoever committed waits until that
+//! file was synced after its commit. SQLite itself syncs the log before pages go from it to where they belong, so the file
+//! cannot be damaged, and a log that is gone was written back and synced (<https://sqlite.org/wal.html>). The locks of
+//! SQLite are on two other files: closing this one gives none of them up.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::Mutex;
+
+use super::StorageError;
+
+/// The log of a data base, to be synced for many at once; cloning shares it.
+#[derive(Clone)]
+pub(super) struct LogSync(Arc<Shared>);
+
+struct Shared {
+    log: PathBuf,
+    /// How many commits there were.
+    committed: AtomicU64,
+    synced: Mutex<Synced>,
+}
+
+enum Synced {
+    /// So many of the commits are on the disk.
+    UpTo(u64),
+    /// Whether what was written then will ever be on the disk nobody can tell, not even by another attempt that succeeds.
+    Failed,
+}
+
+impl LogSync {
+    /// That of the data base in this file.
+    pub(super) fn of(database: &Path) -> Self {
+        // SQLite has it beside the file itself, and not beside a link to it.
+        let mut log = database.canonicalize().unwrap_or_else(|_missing| database.to_owned()).into_os_string();
+        log.push("-wal");
+        let (committed, synced) = (AtomicU64::new(0), Mutex::new(Synced::UpTo(0)));
+        Self(Arc::new(Shared { log: log.into(), committed, synced }))
+    }
+
+    /// Returns when everything that was committed before is on the disk.
+    ///
+    /// # Errors
+    /// The disk failed, now or at any time before.
+    pub(super) async fn sync(&self) -> Result<(), StorageError> {
+        let mine = self.0.committed.fetch_add(1, Ordering::SeqCst) + 1;
+        // Whoever waits here is often served by the one before.
+        let mut synced = self.0.synced.lock().await;
+        match *synced {
+            Synced::UpTo(commits) if commits >= mine => return Ok(()),
+            Synced::UpTo(_) => {}
+            Synced::Failed => return Err(StorageError::NotOnDisk("it failed before".to_owned())),
+        }
+        let commits = self.0.committed.load(Ordering::SeqCst);
+        let log = self.0.log.clone();
+        let done = tokio::task::spawn_blocking(move || sync(&log)).await;
+        match done.unwrap_or_else(|ended| Err(std::io::Error::other(ended))) {
+            Ok(()) => {
+                *synced = Synced::UpTo(commits);
+                Ok(())
+            }
+            Err(cause) => {
+                *synced = Synced::Failed;
+                Err(StorageError::NotOnDisk(cause.to_string()))
+            }
+        }
+    }
+}
+
+fn sync(log: &Path) -> std::io::Result<()> {
+    // It is made anew when connections come after the last one went, so nobody keeps it open. Windows syncs only what may
+    // be written.
+    match std::fs::OpenOptions::new().read(true).write(true).open(log) {
+        Ok(file) => file.sync_data(),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(()),
+        Err(cause) => Err(cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{DatabaseAddress, Storage};
+
+    #[tokio::test]
+    async fn many_who_wait_together_are_served_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = LogSync::of(&folder.path().join("board.sqlite"));
+        std::fs::write(folder.path().join("board.sqlite-wal"), "pages").unwrap();
+        let synced = log.0.synced.lock().await;
+        let waiting: Vec<_> = (0..10)
+            .map(|_| {
+                tokio::spawn({
+                    let log = log.clone();
+                    async move { log.sync().await }
+                })
+            })
+            .collect();
+        while log.0.committed.load(Ordering::SeqCst) < 10 {
+            tokio::task::yield_now().await;
+        }
+        drop(synced);
+        for one in waiting {
+            one.await.unwrap().unwrap();
+        }
+        assert!(matches!(*log.0.synced.lock().await, Synced::UpTo(10)));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn the_log_is_where_sqlite_has_it_whatever_the_name_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("a board?.sqlite"), folder.path().join("link"));
+        std::fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        for name in [file, link] {
+            let storage = Storage::open(&DatabaseAddress::File(name.clone())).await.unwrap();
+            storage.submitter_salt(20_000).await.unwrap();
+            let log_sync = storage.log_sync.as_ref().unwrap();
+            assert!(log_sync.0.committed.load(Ordering::SeqCst) > 0, "a write waits for the disk");
+            assert!(std::fs::metadata(&log_sync.0.log).unwrap().len() > 0, "{}", name.display());
+            storage.close().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_log_that_was_written_back_and_removed_is_on_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        LogSync::of(&folder.path().join("board.sqlite")).sync().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn after_a_disk_that_failed_nothing_is_said_to_be_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = LogSync::of(&folder.path().join("board.sqlite"));
+        // A folder cannot be opened to be written.
+        std::fs::create_dir(folder.path().join("board.sqlite-wal")).unwrap();
+        assert!(matches!(log.sync().await, Err(StorageError::NotOnDisk(_))));
+        std::fs::remove_dir(folder.path().join("board.sqlite-wal")).unwrap();
+        assert!(matches!(log.sync().await, Err(StorageError::NotOnDisk(_))));
+    }
+}
