@@ -1,9 +1,11 @@
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How the learning rate changes with the number `t` of updates done: a factor on the base rate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Schedule {
+    #[default]
     Constant,
     /// `(1 + γt)^(-p)`: Caffe's "inv", and with p = 1 the decay of Keras 2 and Torch.
     Inverse {

@@ -44,6 +44,11 @@ fn work_that_is_not_the_networks_own_is_refused_whatever_the_run_is_called() {
         (|r| settings(r).training_samples = 50_000, "wrong_work", "workloads[0].settings.training_samples"),
         (|r| r.workloads[0].workload = "imagenet-in-a-minute".to_owned(), "unknown_workload", "workloads[0].workload"),
         (
+            |r| r.workloads[0].network = Some(serde_json::json!({ "name": "mine" })),
+            "network_of_a_file",
+            "workloads[0].network",
+        ),
+        (
             |r| {
                 r.device.backend = "warp-drive".to_owned();
                 r.device.requested_backend = r.device.backend.clone();
