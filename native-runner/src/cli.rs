@@ -16,6 +16,7 @@ mod serve_device;
 mod steps;
 mod study;
 mod values;
+mod workload_file;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -44,6 +45,7 @@ pub(crate) use steps::StepsArgs;
 pub(crate) use study::StudyArgs;
 pub(crate) use values::find_workloads;
 use values::{positive_seconds, precision, short_text};
+pub(crate) use workload_file::{OneWorkloadArgs, WorkloadFileArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,6 +53,7 @@ Examples:
   native-runner --adapter integrated               … on the integrated one
   native-runner --adapter cpu --workload keras-mnist-mlp --epochs 2
                                                    … on a software adapter, one workload, two epochs
+  native-runner --workload-file my_network.toml    a network of your own, from a file
   native-runner --json result.json                 keep the record
   native-runner --backend all --workload keras-mnist-mlp --epochs 2
                                                    every back end that runs here side by side, from three seeds
@@ -100,7 +103,7 @@ pub(crate) enum Command {
     /// List the adapters of this machine
     Adapters(ListArgs),
     /// List the workloads and what they train
-    Workloads(ListArgs),
+    Workloads(WorkloadsArgs),
     /// List the back ends of this program
     Backends(ListArgs),
     /// List the data sets and where they come from
@@ -135,6 +138,28 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const WORKLOADS_EXAMPLES: &str = "\
+Examples:
+  native-runner workloads                          those that are built in
+  native-runner workloads --workload-file my_network.toml
+                                                   is there a mistake in the file, and how large is its network?
+  native-runner workloads --schema > workload.schema.json
+                                                   what editors check such a file with";
+
+#[derive(Debug, Args)]
+#[command(after_help = WORKLOADS_EXAMPLES)]
+pub(crate) struct WorkloadsArgs {
+    /// Show the network that a TOML or JSON file describes, instead (docs/WORKLOADS.md). Can be given several times
+    #[arg(long = "workload-file", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print the JSON Schema of such a file
+    #[arg(long, conflicts_with_all = ["files", "json"])]
+    pub(crate) schema: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -249,6 +274,8 @@ pub(crate) struct TrainingArgs {
     /// Workloads to train, separated by commas [default: those of the suite]
     #[arg(long = "workload", value_name = "A,B", value_delimiter = ',')]
     pub(crate) workloads: Vec<String>,
+    #[command(flatten)]
+    pub(crate) files: WorkloadFileArgs,
     /// Suite to run
     #[arg(long, value_name = "NAME", default_value = engine::SUITES[0].name)]
     pub(crate) suite: String,
@@ -286,9 +313,8 @@ impl TrainingArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
-    /// Workload to trace
-    #[arg(long, value_name = "NAME")]
-    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) workload: OneWorkloadArgs,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
     /// Seed of weights and dropout

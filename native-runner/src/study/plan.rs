@@ -76,7 +76,7 @@ impl Plan {
         if found.is_empty() && mine != its {
             let (more, fewer) = (mine.difference(&its).count(), its.difference(&mine).count());
             found.push(format!(
-                "on this machine and with this program's back ends it has {more} cells that the folder's plan lacks, and \
+                "on this machine, with this program's back ends and the files of networks as they are now, it has {more} cells that the folder's plan lacks, and \
                  lacks {fewer} of those"
             ));
         }
