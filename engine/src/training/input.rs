@@ -48,10 +48,7 @@ pub enum Normalization {
     #[default]
     None,
     /// Each channel minus its mean, divided by its deviation.
-    Channels {
-        mean: [f32; 3],
-        deviation: [f32; 3],
-    },
+    Channels { mean: [f32; 3], deviation: [f32; 3] },
     /// All values minus the mean of the whole training set, divided by its deviation.
     WholeSet,
     /// Each value minus the mean image of the training set.

@@ -28,7 +28,7 @@ fn work_that_is_not_the_networks_own_is_refused_whatever_the_run_is_called() {
     fn settings(record: &mut RunRecord) -> &mut results::Settings {
         &mut record.workloads[0].settings
     }
-    let forgeries: [Forgery; 7] = [
+    let forgeries: [Forgery; 8] = [
         (
             |r| settings(r).training_flops_per_sample = 1,
             "wrong_work",

@@ -37,7 +37,9 @@ pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Re
     let mut found: Vec<Workload> = Vec::new();
     for name in names {
         if is_file_name(name) {
-            let text = format!("there is no workload named `{name}`; --workload-file trains the network that a file describes");
+            let text = format!(
+                "there is no workload named `{name}`; --workload-file trains the network that a file describes"
+            );
             return Err(Failure::Usage(text));
         }
         let workload = engine::workload(name).ok_or_else(|| engine::EngineError::UnknownWorkload {

@@ -70,7 +70,10 @@ impl Settings {
         if sha256 == file.sha256 {
             return Ok(workload);
         }
-        Err(format!("{} has changed since the study was planned; what it says now is another study", file.path.display()))
+        Err(format!(
+            "{} has changed since the study was planned; what it says now is another study",
+            file.path.display()
+        ))
     }
 
     /// Whether another program than this one trains it.

@@ -162,7 +162,8 @@ impl<'f> Network<'f> {
             let text = format!("it makes {} of each sample, and at most {MOST_VALUES} values are allowed", text(made));
             return Err(place.mistake(text));
         }
-        self.current = Reading { source: Source::Node(node), is_flat: read.is_flat && matches!(layer, Layer::Dropout(_)) };
+        self.current =
+            Reading { source: Source::Node(node), is_flat: read.is_flat && matches!(layer, Layer::Dropout(_)) };
         self.takes = Some(node);
         Ok(())
     }
@@ -220,7 +221,8 @@ impl<'f> Network<'f> {
     fn mistake(&self, error: &ModelError) -> Mistake {
         match error {
             ModelError::WindowTooLarge { layer, side, height, width, .. } => {
-                let size = if matches!(self.model.nodes[*layer].layer, Node::Conv2d { .. }) { "kernel_size" } else { "size" };
+                let size =
+                    if matches!(self.model.nodes[*layer].layer, Node::Conv2d { .. }) { "kernel_size" } else { "size" };
                 self.places[*layer].field(size).mistake(format!(
                     "a window of {side} × {side} does not fit into the layer's input of {height} × {width}; it needs a \
                      smaller one, or padding"
@@ -267,9 +269,11 @@ impl<'f> Network<'f> {
         let (place, set, classes) = (&self.places[last], &self.set.name, self.set.train.classes);
         let made = self.shape(Source::Node(last)).features();
         match &self.model.nodes[last].layer {
-            Node::Dense { activation: Activation::Identity, .. } if made != classes => Err(place.field("units").mistake(
-                format!("the last layer makes {made} numbers, and {set} has {classes} classes: `units` must be {classes}"),
-            )),
+            Node::Dense { activation: Activation::Identity, .. } if made != classes => {
+                Err(place.field("units").mistake(format!(
+                    "the last layer makes {made} numbers, and {set} has {classes} classes: `units` must be {classes}"
+                )))
+            }
             Node::Dense { activation: Activation::Identity, .. } | Node::WordScores { .. } if made == classes => Ok(()),
             Node::Dense { .. } => {
                 Err(place.mistake("the last layer makes the logits, on which the loss works: it has no activation"))

@@ -79,9 +79,7 @@ fn in_toml(value: &Spanned<DeValue<'_>>, way: &[Step]) -> Range<usize> {
 fn in_json<'t>(text: &'t str, value: &'t RawValue, way: &[Step]) -> Range<usize> {
     let next = way.split_first().and_then(|(step, rest)| {
         let next = match step {
-            Step::Field(name) => {
-                serde_json::from_str::<HashMap<String, &RawValue>>(value.get()).ok()?.remove(*name)?
-            }
+            Step::Field(name) => serde_json::from_str::<HashMap<String, &RawValue>>(value.get()).ok()?.remove(*name)?,
             Step::Item(number) => *serde_json::from_str::<Vec<&RawValue>>(value.get()).ok()?.get(*number)?,
         };
         Some(in_json(text, next, rest))
@@ -128,7 +126,8 @@ pub(super) fn byte_of(text: &str, line: usize, column: usize) -> usize {
 mod tests {
     use super::*;
 
-    const TOML: &str = "name = \"x\"\n\n[optimizer]\nrule = { sgd = { momentum = 7 } }\n\n[[layers]]\ndropout = { rate = 2 }\n";
+    const TOML: &str =
+        "name = \"x\"\n\n[optimizer]\nrule = { sgd = { momentum = 7 } }\n\n[[layers]]\ndropout = { rate = 2 }\n";
     const JSON: &str = "{\n  \"name\": \"x\",\n  \"layers\": [ \"relu\", { \"dropout\": { \"rate\": 2 } } ]\n}\n";
 
     fn way(steps: &[&'static str]) -> Place {

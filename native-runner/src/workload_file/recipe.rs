@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use engine::{
-    Augmentation, Batching, DataSetDefinition, EarlyStopping, Flip, InputRecipe, Loss, Normalization, Optimizer, Origin, Rule,
-    SampleOrder, Schedule, Shape, Shift, TestView, TrainingRange, WeightAverage, Workload,
+    Augmentation, Batching, DataSetDefinition, EarlyStopping, Flip, InputRecipe, Loss, Normalization, Optimizer,
+    Origin, Rule, SampleOrder, Schedule, Shape, Shift, TestView, TrainingRange, WeightAverage, Workload,
 };
 
 use super::bounds::{Checked, finite, not_negative, part, positive, share, whole};
@@ -115,7 +115,9 @@ fn check_samples(root: &Place, definition: &Definition, set: &DataSetDefinition)
     whole(&root.field("evaluations_per_epoch"), definition.evaluations_per_epoch, 1..=100)?;
     definition.target_accuracy.map_or(Ok(()), |target| share(&root.field("target_accuracy"), target))?;
     if definition.last_batch == LastBatch::Wrap && definition.shuffle {
-        return Err(root.field("last_batch").mistake("`wrap` is for the order of the file: it needs `shuffle = false`"));
+        return Err(root
+            .field("last_batch")
+            .mistake("`wrap` is for the order of the file: it needs `shuffle = false`"));
     }
     let place = root.field("early_stopping");
     let Some(EarlyStopping { threshold, .. }) = definition.early_stopping else { return Ok(()) };
@@ -135,7 +137,9 @@ fn input(
     let &Preprocessing { normalization, image_size, edge, flip, shift, brightness, contrast, .. } = preprocessing;
     if matches!(set.origin, Origin::Stories(_)) {
         if *preprocessing != Preprocessing::default() {
-            return Err(place.mistake(format!("the samples of {} are words, and stay the numbers that they are", set.name)));
+            return Err(
+                place.mistake(format!("the samples of {} are words, and stay the numbers that they are", set.name))
+            );
         }
         return Ok((InputRecipe::scaled(1.0), Shape::vector(set.train.features())));
     }

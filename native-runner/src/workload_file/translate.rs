@@ -3,7 +3,7 @@
 use engine::{DataSetDefinition, Layer as Node, Padding, PoolKind, Rounding, Shape};
 
 use super::bounds::{Checked, finite, part, positive, share, whole};
-use super::layers::{Conv2d, Layer, Pool};
+use super::layers::{BatchNorm, Conv2d, Embedding, Layer, LocalResponseNorm, Pool};
 use super::network::text;
 use super::place::{Mistake, Place};
 use super::weights::{Tensor, check_initializer, check_multipliers};
@@ -23,7 +23,6 @@ pub(super) fn translated(
     inputs: &[Shape],
     set: &DataSetDefinition,
 ) -> Result<Node, Mistake> {
-    let input = inputs[0];
     let channels = |field, value| whole(&place.field(field), value, 1..=MOST_CHANNELS);
     Ok(match layer {
         Layer::Dense(dense) => {
@@ -37,72 +36,23 @@ pub(super) fn translated(
             part(&place.field("rate"), dropout.rate)?;
             Node::Dropout { rate: dropout.rate }
         }
-        Layer::BatchNorm(norm) => {
-            positive(&place.field("epsilon"), norm.epsilon)?;
-            part(&place.field("momentum"), norm.momentum)?;
-            Node::BatchNorm {
-                epsilon: norm.epsilon,
-                keep: norm.momentum,
-                trained_scale: norm.trained_scale,
-                bias: norm.bias_multipliers,
-                activation: norm.activation,
-            }
-        }
+        Layer::BatchNorm(norm) => batch_norm(place, norm)?,
         Layer::LayerNorm(norm) => {
             positive(&place.field("epsilon"), norm.epsilon)?;
             Node::LayerNorm { epsilon: norm.epsilon }
         }
-        Layer::LocalResponseNorm(norm) => {
-            whole(&place.field("radius"), norm.radius, 0..=LARGEST_SIDE)?;
-            positive(&place.field("bias"), norm.bias)?;
-            positive(&place.field("alpha"), norm.alpha)?;
-            finite(&place.field("beta"), norm.beta)?;
-            Node::LocalResponseNorm { radius: norm.radius, bias: norm.bias, alpha: norm.alpha, beta: norm.beta }
-        }
+        Layer::LocalResponseNorm(norm) => local_response_norm(place, norm)?,
         Layer::Lstm(lstm) => {
             channels("units", lstm.units)?;
             Node::Lstm { units: lstm.units, recurrent: lstm.recurrent_initializer }
         }
-        Layer::Embedding(embedding) => {
-            channels("units", embedding.units)?;
-            let words = input.features();
-            whole(&place.field("first"), embedding.first, 0..=words - 1)?;
-            let rest = words - embedding.first;
-            embedding.count.map_or(Ok(()), |count| whole(&place.field("count"), count, 1..=rest))?;
-            Node::Embedding {
-                // The words of a data set are its classes: any of them may be the answer.
-                vocabulary: set.train.classes,
-                units: embedding.units,
-                first: embedding.first,
-                count: embedding.count.unwrap_or(rest),
-                zero_padding: embedding.zero_padding,
-                initializer: embedding.initializer,
-            }
-        }
+        Layer::Embedding(words) => embedding(place, words, inputs[0].features(), set.train.classes)?,
         Layer::PositionEmbedding(embedding) => Node::PositionEmbedding { initializer: embedding.initializer },
         Layer::Attention(attention) => {
             whole(&place.field("heads"), attention.heads, 1..=4096)?;
             Node::Attention { heads: attention.heads }
         }
-        Layer::Add(add) => {
-            let (first, second) = (inputs[0], inputs[1]);
-            let fits = second == first || second == Shape::vector(first.channels);
-            hold(place, fits, || format!("{} cannot be added to {}", text(second), text(first)))?;
-            Node::Add { activation: add.activation }
-        }
-        Layer::Concatenate(_) => {
-            let (first, second) = (inputs[0], inputs[1]);
-            let fits = second.pixels() == first.pixels();
-            hold(place, fits, || format!("{} cannot stand behind {}: they differ in pixels", text(second), text(first)))?;
-            Node::Concatenate
-        }
-        Layer::PixelProducts(_) => {
-            let (first, second) = (inputs[0], inputs[1]);
-            let fits = second.channels == first.channels;
-            let message = || format!("{} and {} have no products: they differ in channels", text(first), text(second));
-            hold(place, fits, message)?;
-            Node::PixelProducts
-        }
+        Layer::Add(_) | Layer::Concatenate(_) | Layer::PixelProducts(_) => joined(place, layer, inputs[0], inputs[1])?,
         Layer::SentenceSum(sum) => Node::SentenceSum { words: sum.words },
         Layer::WordScores(scores) => {
             Node::WordScores { vocabulary: set.train.classes, initializer: scores.initializer }
@@ -118,8 +68,53 @@ pub(super) fn translated(
     })
 }
 
-fn hold(place: &Place, fits: bool, message: impl Fn() -> String) -> Checked {
-    if fits { Ok(()) } else { Err(place.field("with").mistake(message())) }
+/// A layer that reads two others, whose shapes must fit each other.
+fn joined(place: &Place, layer: &Layer, first: Shape, second: Shape) -> Result<Node, Mistake> {
+    let (one, other) = (text(first), text(second));
+    let (fits, message, node) = match layer {
+        Layer::Add(add) => (
+            second == first || second == Shape::vector(first.channels),
+            format!("{other} cannot be added to {one}"),
+            Node::Add { activation: add.activation },
+        ),
+        Layer::Concatenate(_) => (
+            second.pixels() == first.pixels(),
+            format!("{other} cannot stand behind {one}: they differ in pixels"),
+            Node::Concatenate,
+        ),
+        _ => (
+            second.channels == first.channels,
+            format!("{one} and {other} have no products: they differ in channels"),
+            Node::PixelProducts,
+        ),
+    };
+    if fits { Ok(node) } else { Err(place.field("with").mistake(message)) }
+}
+
+fn batch_norm(place: &Place, norm: &BatchNorm) -> Result<Node, Mistake> {
+    let &BatchNorm { epsilon, momentum, trained_scale, activation, bias_multipliers } = norm;
+    positive(&place.field("epsilon"), epsilon)?;
+    part(&place.field("momentum"), momentum)?;
+    Ok(Node::BatchNorm { epsilon, keep: momentum, trained_scale, bias: bias_multipliers, activation })
+}
+
+fn local_response_norm(place: &Place, norm: &LocalResponseNorm) -> Result<Node, Mistake> {
+    let &LocalResponseNorm { radius, bias, alpha, beta } = norm;
+    whole(&place.field("radius"), radius, 0..=LARGEST_SIDE)?;
+    positive(&place.field("bias"), bias)?;
+    positive(&place.field("alpha"), alpha)?;
+    finite(&place.field("beta"), beta)?;
+    Ok(Node::LocalResponseNorm { radius, bias, alpha, beta })
+}
+
+/// Of some of the `words` of a sample. The words of a data set are its classes: any of them may be the answer.
+fn embedding(place: &Place, embedding: &Embedding, words: u32, vocabulary: u32) -> Result<Node, Mistake> {
+    let &Embedding { units, first, zero_padding, initializer, .. } = embedding;
+    whole(&place.field("units"), units, 1..=MOST_CHANNELS)?;
+    whole(&place.field("first"), first, 0..=words - 1)?;
+    let count = embedding.count.unwrap_or(words - first);
+    whole(&place.field("count"), count, 1..=words - first)?;
+    Ok(Node::Embedding { vocabulary, units, first, count, zero_padding, initializer })
 }
 
 fn conv2d(place: &Place, convolution: &Conv2d) -> Result<Node, Mistake> {

@@ -9,7 +9,12 @@ use super::place::Place;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tensor {
     /// Of a convolution of `filters`, each a square of `side`, that reads `channels`.
-    Kernel { filters: u32, side: u32, channels: u32, reads_data: bool },
+    Kernel {
+        filters: u32,
+        side: u32,
+        channels: u32,
+        reads_data: bool,
+    },
     Matrix,
     Bias,
 }

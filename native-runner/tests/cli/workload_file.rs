@@ -131,7 +131,7 @@ fn files_stand_beside_names_and_count_once() {
 fn what_is_wrong_is_shown_with_its_line() {
     let wrong = SMALL.replace("kernel_size = 5", "kernel_size = 29");
     let files: [(&str, &str); 2] = [("wrong.toml", &wrong), ("small.toml", SMALL)];
-    let place = ["wrong.toml, line 6, column 44: a window of 29 × 29 does not fit", "^^"];
+    let place = ["wrong.toml, line 6, column 45: a window of 29 × 29 does not fit", "^^"];
     for line in [
         "--workload-file wrong.toml",
         "steps --workload-file wrong.toml",
@@ -166,7 +166,8 @@ fn nothing_of_a_file_is_uploaded() {
     asked.expect_errors(&["--upload takes no network of a file", "small.toml", "nobody could prove it"]);
     let kept = with_files(&format!("{line} --json record.json"), &files).run().expect_status(0);
     let server = leaderboard();
-    let later = Runner::new("upload").arg(kept.folder.path().join("record.json")).args(&format!("--yes --to {}", server.url));
+    let later =
+        Runner::new("upload").arg(kept.folder.path().join("record.json")).args(&format!("--yes --to {}", server.url));
     later.run().expect_status(2).expect_errors(&["networks that it has itself", "small is one of a file"]);
     assert!(server.received().is_empty());
 }
@@ -177,7 +178,8 @@ fn a_file_is_shown_with_what_its_network_has() {
     let text = one_line(&finished.stdout);
     // 5·5·4 + 4, and 8·8·4·10 + 10.
     assert!(text.starts_with("small") && text.contains("2674 parameters") && text.contains("never ranked"), "{text}");
-    let json = with_files("workloads --json --workload-file small.toml", &[("small.toml", SMALL)]).run().expect_status(0);
+    let json =
+        with_files("workloads --json --workload-file small.toml", &[("small.toml", SMALL)]).run().expect_status(0);
     let listed: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((&listed[0]["name"], &listed[0]["parameters"]), (&"small".into(), &2674.into()));
 }
@@ -226,7 +228,9 @@ fn a_study_trains_files_and_notices_that_one_has_changed() {
     assert_eq!(server.received().len(), 1);
 
     write("small.toml", &SMALL.replace("filters = 4", "filters = 5"));
-    run("").expect_status(2).expect_errors(&["begun", "1 cells that the folder's plan lacks"]);
+    run("")
+        .expect_status(2)
+        .expect_errors(&["begun for another study", "small.toml has changed since the folder was begun"]);
     write("small.toml", "name = 7\n");
     run("").expect_status(2).expect_errors(&["[[matrix]] 1", "small.toml, line 1, column 8", "expected a string"]);
 }

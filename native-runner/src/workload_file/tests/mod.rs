@@ -51,7 +51,8 @@ fn a_name_is_kept_once_however_often_its_file_is_read() {
 
 #[test]
 fn the_schema_of_the_documentation_is_that_of_the_code() {
-    let written: Value = serde_json::from_str(&fs::read_to_string(documented("workload.schema.json")).unwrap()).unwrap();
+    let written: Value =
+        serde_json::from_str(&fs::read_to_string(documented("workload.schema.json")).unwrap()).unwrap();
     let advice = "`native-runner workloads --schema > docs/workload.schema.json` writes it anew";
     assert!(written == schema().to_value(), "the schema has changed; {advice}");
 }
@@ -64,7 +65,8 @@ fn the_schema_asks_for_what_the_reader_asks_for() {
         schema["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     required.sort_unstable();
     assert_eq!(required, ["batch_size", "data_set", "layers", "name", "optimizer"]);
-    let whole: Value = serde_json::from_str(&fs::read_to_string(documented("workloads/cifar10-cnn.json")).unwrap()).unwrap();
+    let whole: Value =
+        serde_json::from_str(&fs::read_to_string(documented("workloads/cifar10-cnn.json")).unwrap()).unwrap();
     for name in required {
         let mut without = whole.clone();
         without.as_object_mut().unwrap().remove(name);

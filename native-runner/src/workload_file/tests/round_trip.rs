@@ -1,7 +1,7 @@
 //! Every built-in workload can be written as a file, and comes back as it was: so the file lacks nothing that they have.
 
 use engine::{
-    Augmentation, Batching, Initializer, InputRecipe, Layer, Normalization, Node, Padding, PoolKind, SampleOrder,
+    Augmentation, Batching, Initializer, InputRecipe, Layer, Node, Normalization, Padding, PoolKind, SampleOrder,
     Source, TestView, WORKLOADS, Weights, Workload,
 };
 use serde_json::{Map, Value, json};
@@ -103,7 +103,8 @@ fn layers(workload: &Workload) -> Vec<Value> {
 fn named(node: &Node) -> (&'static str, Value) {
     match node.layer.clone() {
         Layer::Conv2d { filters, side, stride, padding, activation, weights } => {
-            let options = json!({ "filters": filters, "kernel_size": side, "stride": stride, "activation": activation });
+            let options =
+                json!({ "filters": filters, "kernel_size": side, "stride": stride, "activation": activation });
             let padding = match padding {
                 Padding::Zeros(zeros) => json!({ "zeros": zeros }),
                 other => json!(other),
