@@ -45,7 +45,7 @@ pub(crate) use steps::StepsArgs;
 pub(crate) use study::StudyArgs;
 pub(crate) use values::find_workloads;
 use values::{positive_seconds, precision, short_text};
-pub(crate) use workload_file::{OneWorkloadArgs, WorkloadFileArgs};
+pub(crate) use workload_file::{OneWorkloadArgs, WorkloadFileArgs, WorkloadsArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -138,28 +138,6 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-const WORKLOADS_EXAMPLES: &str = "\
-Examples:
-  native-runner workloads                          those that are built in
-  native-runner workloads --workload-file my_network.toml
-                                                   is there a mistake in the file, and how large is its network?
-  native-runner workloads --schema > workload.schema.json
-                                                   what editors check such a file with";
-
-#[derive(Debug, Args)]
-#[command(after_help = WORKLOADS_EXAMPLES)]
-pub(crate) struct WorkloadsArgs {
-    /// Show the network that a TOML or JSON file describes, instead (docs/WORKLOADS.md). Can be given several times
-    #[arg(long = "workload-file", value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// Print the JSON Schema of such a file
-    #[arg(long, conflicts_with_all = ["files", "json"])]
-    pub(crate) schema: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
