@@ -204,7 +204,7 @@ async fn run_workload(
     let mut trainer = backend.build(&job).await?;
     let built = edges.clock.now_seconds();
 
-    let mut record = empty_record(workload.name, &job)?;
+    let mut record = empty_record(workload, &job)?;
     record.settings.precision = backend.precision();
     record.settings.device_memory_bytes = trainer.device_memory_bytes();
     record.settings.variants = trainer.variants();
@@ -271,7 +271,7 @@ fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparat
 }
 
 /// The record of a workload that has not trained yet.
-fn empty_record(workload: &str, job: &TrainingJob) -> Result<WorkloadRecord, EngineError> {
+fn empty_record(workload: &Workload, job: &TrainingJob) -> Result<WorkloadRecord, EngineError> {
     let settings = Settings {
         batch_size: job.batches.batch_size,
         learning_rate: job.optimizer.learning_rate,
@@ -288,9 +288,10 @@ fn empty_record(workload: &str, job: &TrainingJob) -> Result<WorkloadRecord, Eng
 }
 
 /// A record with nothing in it but the settings.
-fn record_with(workload: &str, settings: Settings) -> WorkloadRecord {
+fn record_with(workload: &Workload, settings: Settings) -> WorkloadRecord {
     WorkloadRecord {
-        workload: workload.to_owned(),
+        workload: workload.name.to_owned(),
+        network: workload.described(),
         settings,
         outcome: Outcome::Completed,
         correctness: None,

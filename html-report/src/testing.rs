@@ -191,6 +191,7 @@ fn record(workload: &str) -> RunRecord {
         },
         workloads: vec![WorkloadRecord {
             workload: workload.to_owned(),
+            network: None,
             settings: Settings {
                 batch_size: 100,
                 learning_rate: 0.01,

@@ -16,6 +16,7 @@ mod serve_device;
 mod steps;
 mod study;
 mod values;
+mod workload_file;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -44,6 +45,7 @@ pub(crate) use steps::StepsArgs;
 pub(crate) use study::StudyArgs;
 pub(crate) use values::find_workloads;
 use values::{positive_seconds, precision, short_text};
+pub(crate) use workload_file::{OneWorkloadArgs, WorkloadFileArgs, WorkloadsArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,6 +53,7 @@ Examples:
   native-runner --adapter integrated               … on the integrated one
   native-runner --adapter cpu --workload keras-mnist-mlp --epochs 2
                                                    … on a software adapter, one workload, two epochs
+  native-runner --workload-file my_network.toml    a network of your own, from a file
   native-runner --json result.json                 keep the record
   native-runner --backend all --workload keras-mnist-mlp --epochs 2
                                                    every back end that runs here side by side, from three seeds
@@ -100,7 +103,7 @@ pub(crate) enum Command {
     /// List the adapters of this machine
     Adapters(ListArgs),
     /// List the workloads and what they train
-    Workloads(ListArgs),
+    Workloads(WorkloadsArgs),
     /// List the back ends of this program
     Backends(ListArgs),
     /// List the data sets and where they come from
@@ -249,6 +252,8 @@ pub(crate) struct TrainingArgs {
     /// Workloads to train, separated by commas [default: those of the suite]
     #[arg(long = "workload", value_name = "A,B", value_delimiter = ',')]
     pub(crate) workloads: Vec<String>,
+    #[command(flatten)]
+    pub(crate) files: WorkloadFileArgs,
     /// Suite to run
     #[arg(long, value_name = "NAME", default_value = engine::SUITES[0].name)]
     pub(crate) suite: String,
@@ -286,9 +291,8 @@ impl TrainingArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
-    /// Workload to trace
-    #[arg(long, value_name = "NAME")]
-    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) workload: OneWorkloadArgs,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
     /// Seed of weights and dropout

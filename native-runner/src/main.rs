@@ -33,6 +33,7 @@ mod screen;
 mod study;
 mod table;
 mod tls;
+mod workload_file;
 
 use std::iter;
 use std::process::ExitCode;

@@ -192,6 +192,7 @@ mod tests {
     fn workload(outcome: Outcome) -> WorkloadRecord {
         WorkloadRecord {
             workload: "caffe-mnist".to_owned(),
+            network: None,
             settings: Settings {
                 batch_size: 64,
                 learning_rate: 0.01,

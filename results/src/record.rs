@@ -49,6 +49,10 @@ pub struct Suite {
 #[serde(deny_unknown_fields)]
 pub struct WorkloadRecord {
     pub workload: String,
+    /// The network with its whole recipe, where it was read from a file and no program has it built in, in the layout of
+    /// `native-runner workloads --json`. Such a run is never ranked, and no leaderboard takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<serde_json::Value>,
     pub settings: Settings,
     pub outcome: Outcome,
     /// Comparison with the plain reference back end, made before anything was timed.

@@ -146,13 +146,14 @@ prop_compose! {
 
 prop_compose! {
     fn workload()(
-        workload in text(), settings in settings(), outcome in outcome(), correctness in option::of(correctness()),
+        workload in text(), described in option::of(text()), settings in settings(), outcome in outcome(), correctness in option::of(correctness()),
         cold in option::of(number()), first_losses in vec(single(), 0..5),
         (curve, evaluations, epochs, windows, peaks, weight_samples) in curves(),
         target in option::of((number(), option::of(number()), option::of(any::<u64>()))),
         resources in resources(), (timeline, checkpoints) in proof(),
     ) -> WorkloadRecord {
         let mut record = WorkloadRecord {
+            network: described.map(|name| serde_json::json!({ "name": name })),
             workload, settings, outcome, correctness, first_losses, curve, evaluations, epochs, windows, peaks,
             timeline, checkpoints, weight_samples, cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
             target: target.map(|(accuracy, reached_seconds, reached_step)| {

@@ -9,6 +9,7 @@ use results::{
 fn workload(windows: Vec<Window>) -> WorkloadRecord {
     WorkloadRecord {
         workload: "example".to_owned(),
+        network: None,
         settings: Settings {
             batch_size: 100,
             learning_rate: 0.1,

@@ -1,8 +1,9 @@
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How the weights of a tensor start.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Initializer {
     /// Uniform within ±√(6 / (fan in + fan out)): Glorot and Bengio (2010), equation 16.
     GlorotUniform,
@@ -59,7 +60,8 @@ impl Initializer {
 }
 
 /// How much faster a tensor learns and decays than the optimiser says.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Multipliers {
     pub learning_rate: f64,
     pub weight_decay: f64,

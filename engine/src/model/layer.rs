@@ -1,4 +1,5 @@
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Initializer, Multipliers, Weights};
 
@@ -51,9 +52,10 @@ pub enum Layer {
     Attention { heads: u32 },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Padding {
+    /// None: windows stay inside the input.
     Valid,
     /// Output as large as the input divided by the stride; an odd zero goes to the bottom and right.
     Same,
@@ -69,7 +71,7 @@ pub enum PoolKind {
 }
 
 /// What happens to windows that hang over the edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rounding {
     /// They are left out.
@@ -78,7 +80,7 @@ pub enum Rounding {
     Ceil,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Activation {
     Identity,

@@ -107,6 +107,14 @@ impl Model {
         self
     }
 
+    /// Whether back ends can put it together.
+    ///
+    /// # Errors
+    /// The first layer that is not possible where it stands.
+    pub fn check(&self) -> Result<(), ModelError> {
+        self.stages(true).map(drop)
+    }
+
     /// Share of the training in which its softmaxes pass what they read.
     pub(crate) fn linear_until(&self) -> f64 {
         let share = |node: &Node| if let Layer::Softmax { linear_until } = node.layer { linear_until } else { 0.0 };

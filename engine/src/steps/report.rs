@@ -64,6 +64,9 @@ impl StepsReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkloadSteps {
     pub workload: &'static str,
+    /// The whole workload, where it is not built in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<serde_json::Value>,
     /// The batch size of its recipe.
     pub own_batch_size: u32,
     /// Operations that one sample needs, forward and backward.
@@ -207,6 +210,7 @@ impl WorkloadSteps {
     pub(super) fn new(workload: &Workload) -> Self {
         Self {
             workload: workload.name,
+            network: workload.described(),
             own_batch_size: workload.batch_size,
             training_flops_per_sample: workload.model.operations().ok().map(|operations| operations.training_flops()),
             sizes: Vec::new(),

@@ -39,7 +39,7 @@ pub(super) async fn record_of(
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
     let asked = job_settings(request, workload, definition.train.samples)?;
     let mut record = record_with(
-        workload.name,
+        workload,
         Settings {
             batch_size: asked.batches.batch_size,
             learning_rate: asked.optimizer.learning_rate,

@@ -1,6 +1,7 @@
 //! What a request asks for, checked and put together with the workload's own recipe.
 
 use results::{Precision, WorkloadRecord};
+use sha2::{Digest, Sha256};
 
 use super::{Limit, RunRequest};
 use crate::data::data_set;
@@ -90,6 +91,11 @@ pub(super) fn validate(request: &RunRequest) -> Result<(), EngineError> {
     }
 }
 
+/// Tells networks of one name apart, for whoever compares or groups records.
+fn digest(network: &serde_json::Value) -> String {
+    Sha256::digest(network.to_string()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Every way in which the run departs from the suite.
 pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend, trained: &[WorkloadRecord]) -> Vec<String> {
     let mut reasons = Vec::new();
@@ -101,6 +107,8 @@ pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend, trained:
     if in_suite < trained.len() {
         reasons.push("networks that are not of the suite".to_owned());
     }
+    let of_a_file = trained.iter().filter_map(|record| Some((&record.workload, record.network.as_ref()?)));
+    reasons.extend(of_a_file.map(|(name, network)| format!("{name} is a network of a file ({})", digest(network))));
     if let Some(batch_size) = request.batch_size {
         reasons.push(format!("batch size {batch_size}"));
     }

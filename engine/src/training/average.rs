@@ -1,8 +1,9 @@
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A second set of weights that follows the trained ones.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WeightAverage {
     /// Follows after every step, keeping the share `min(largest, (1 + t) / (10 + t))`, as TensorFlow's moving
     /// averages; tests use it.

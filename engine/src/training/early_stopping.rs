@@ -1,8 +1,10 @@
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Training ends when held-out samples are no longer classified better, as in Theano's tutorials: after `updates`
 /// updates at the earliest, and not before `factor` times the update of the last real improvement.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct EarlyStopping {
     pub updates: u64,
     pub factor: u64,

@@ -1,4 +1,5 @@
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How the bytes of a sample become what the network sees, on the device. Where the network's image is smaller or
 /// larger than the sample's, the middle is cut out or a border is added.
@@ -41,15 +42,13 @@ impl TestView {
     ];
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Normalization {
+    #[default]
     None,
     /// Each channel minus its mean, divided by its deviation.
-    Channels {
-        mean: [f32; 3],
-        deviation: [f32; 3],
-    },
+    Channels { mean: [f32; 3], deviation: [f32; 3] },
     /// All values minus the mean of the whole training set, divided by its deviation.
     WholeSet,
     /// Each value minus the mean image of the training set.
@@ -61,10 +60,11 @@ pub enum Normalization {
     LocalContrast,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Edge {
     /// Black pixels.
+    #[default]
     Zero,
     /// The nearest pixel.
     Nearest,
@@ -83,9 +83,10 @@ pub struct Augmentation {
 }
 
 /// Left and right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Flip {
+    #[default]
     Never,
     /// With a chance of one half, each time.
     Random,
@@ -93,9 +94,10 @@ pub enum Flip {
     Alternating,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shift {
+    #[default]
     None,
     /// By whole pixels, at most so many in each direction.
     Pixels(u32),

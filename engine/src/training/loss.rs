@@ -1,7 +1,9 @@
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Softmax cross-entropy, the loss of every workload, with its variations.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Loss {
     /// Share of the target that is spread evenly over all classes: Szegedy et al. (2015).
     pub label_smoothing: f32,

@@ -1,23 +1,27 @@
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::Schedule;
 
 /// How weights change: a rule, its learning rate, and an L2 penalty that tensors may multiply.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Optimizer {
     pub rule: Rule,
     /// Before any schedule.
     pub learning_rate: f64,
+    #[serde(default)]
     pub schedule: Schedule,
+    #[serde(default)]
     pub weight_decay: f64,
     /// How long the gradients of all tensors may be together; longer ones are shortened to it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_gradient: Option<f64>,
 }
 
 /// The rule that changes weights, with its constants; `reference/golden/README.md` section 3 defines them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rule {
     /// `v = momentum·v + rate·g; w -= v`, as in Caffe.
     Sgd { momentum: f64 },

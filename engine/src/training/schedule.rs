@@ -1,34 +1,23 @@
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How the learning rate changes with the number `t` of updates done: a factor on the base rate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Schedule {
+    #[default]
     Constant,
     /// `(1 + γt)^(-p)`: Caffe's "inv", and with p = 1 the decay of Keras 2 and Torch.
-    Inverse {
-        gamma: f64,
-        power: f64,
-    },
+    Inverse { gamma: f64, power: f64 },
     /// Multiplied by `factor` after every `every` updates.
-    Staircase {
-        every: u64,
-        factor: f64,
-    },
+    Staircase { every: u64, factor: f64 },
     /// Multiplied by `factor` once, after `after` updates.
-    Drop {
-        after: u64,
-        factor: f64,
-    },
+    Drop { after: u64, factor: f64 },
     /// Straight lines between (share of the planned training, factor) points, constant beyond the ends.
-    Linear {
-        points: Vec<(f64, f64)>,
-    },
+    Linear { points: Vec<(f64, f64)> },
     /// A linear warm-up over a share of the planned training, then half a cosine down to 0: Loshchilov and Hutter
     /// (2016).
-    Cosine {
-        warm_up: f64,
-    },
+    Cosine { warm_up: f64 },
 }
 
 impl Schedule {

@@ -12,7 +12,8 @@ mod torch;
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::data::DataSet;
 use crate::model::{Activation, Layer, Model, Padding, PoolKind, Rounding, Shape, Weights};
@@ -55,13 +56,26 @@ pub struct Workload {
 }
 
 /// Samples of the training file; the others are held out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct TrainingRange {
     pub first: u32,
     pub samples: u32,
 }
 
 impl Workload {
+    /// Whether it is in the registry, and nothing of it was changed but by a request.
+    pub fn is_built_in(&self) -> bool {
+        WORKLOADS.iter().any(|make| make().name == self.name)
+    }
+
+    /// What a record says of a network that is in no registry: all that this type holds, for whoever reads it later.
+    pub(crate) fn described(&self) -> Option<serde_json::Value> {
+        // Through text, because a number of 32 bits is written as short there as people write it.
+        let described = || serde_json::from_str(&serde_json::to_string(self).ok()?).ok();
+        if self.is_built_in() { None } else { described() }
+    }
+
     /// The workload as the golden traces train it: Glorot weights, pixels over 255, samples in file order, and
     /// nothing that changes them; tests look at the weights themselves.
     #[must_use]
@@ -255,6 +269,18 @@ mod tests {
             assert_eq!(operations.forward_flops, forward, "{name}");
             assert_eq!(operations.backward_flops, backward, "{name}");
         }
+    }
+
+    #[test]
+    fn only_a_network_that_is_not_built_in_is_described_and_then_with_everything() {
+        let built_in = workload("keras-mnist-mlp").unwrap();
+        assert!(built_in.is_built_in() && built_in.described().is_none());
+        let own = Workload { name: "own", ..built_in };
+        let described = own.described().unwrap();
+        assert_eq!((&described["name"], &described["data_set"]), (&"own".into(), &"mnist".into()));
+        // As short as it is written in a recipe, though it is a number of 32 bits.
+        assert_eq!(described["model"]["nodes"][1]["layer"]["dropout"]["rate"].to_string(), "0.2");
+        assert_eq!(described["optimizer"]["rule"]["rms_prop"]["rho"], 0.9);
     }
 
     #[test]

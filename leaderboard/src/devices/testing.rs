@@ -88,6 +88,7 @@ fn record(kind: ClientKind, api: &str, name: &str, vendor: &str, architecture: &
 fn workload() -> WorkloadRecord {
     WorkloadRecord {
         workload: "keras-mnist-mlp".to_owned(),
+        network: None,
         settings: Settings {
             batch_size: 128,
             learning_rate: 0.001,

@@ -19,6 +19,11 @@ const FIRST_LOSSES: usize = 1000;
 const WEIGHT_SAMPLES: usize = 4096;
 
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
+    if record.network.is_some() {
+        let message =
+            "A leaderboard takes only networks that it has itself: nobody could prove what another one trained.";
+        return path.field("network").refuse("network_of_a_file", message);
+    }
     check_settings(&path.field("settings"), &record.settings)?;
     check_outcome(path, record)?;
     check_cold_start(&path.field("cold_start"), &record.cold_start)?;

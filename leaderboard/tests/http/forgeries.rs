@@ -28,7 +28,7 @@ fn work_that_is_not_the_networks_own_is_refused_whatever_the_run_is_called() {
     fn settings(record: &mut RunRecord) -> &mut results::Settings {
         &mut record.workloads[0].settings
     }
-    let forgeries: [Forgery; 7] = [
+    let forgeries: [Forgery; 8] = [
         (
             |r| settings(r).training_flops_per_sample = 1,
             "wrong_work",
@@ -43,6 +43,11 @@ fn work_that_is_not_the_networks_own_is_refused_whatever_the_run_is_called() {
         (|r| settings(r).test_samples = 100, "wrong_work", "workloads[0].settings.test_samples"),
         (|r| settings(r).training_samples = 50_000, "wrong_work", "workloads[0].settings.training_samples"),
         (|r| r.workloads[0].workload = "imagenet-in-a-minute".to_owned(), "unknown_workload", "workloads[0].workload"),
+        (
+            |r| r.workloads[0].network = Some(serde_json::json!({ "name": "mine" })),
+            "network_of_a_file",
+            "workloads[0].network",
+        ),
         (
             |r| {
                 r.device.backend = "warp-drive".to_owned();

@@ -3,7 +3,7 @@ use std::convert::Infallible;
 use clap::Args;
 use engine::AdapterChoice;
 
-use super::{DataArgs, positive_seconds, short_text};
+use super::{DataArgs, OneWorkloadArgs, positive_seconds, short_text};
 
 const PROFILE_EXAMPLES: &str = "\
 Examples:
@@ -17,9 +17,8 @@ of the launches may be less than the step. A launch that takes long for its byte
 #[derive(Debug, Args)]
 #[command(after_help = PROFILE_EXAMPLES)]
 pub(crate) struct ProfileArgs {
-    /// Workload of which a training step is timed
-    #[arg(long, value_name = "NAME")]
-    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) workload: OneWorkloadArgs,
     /// Samples in a batch [default: the workload's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch_size: Option<u32>,

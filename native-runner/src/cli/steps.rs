@@ -4,7 +4,7 @@ use clap::Args;
 use engine::AdapterChoice;
 use results::Precision;
 
-use super::{DataArgs, PlaceArgs, positive_seconds, precision, short_text};
+use super::{DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision, short_text};
 
 const STEPS_EXAMPLES: &str = "\
 Examples:
@@ -30,6 +30,8 @@ pub(crate) struct StepsArgs {
     /// Workloads to measure, separated by commas [default: all]
     #[arg(long = "workload", value_name = "A,B", value_delimiter = ',')]
     pub(crate) workloads: Vec<String>,
+    #[command(flatten)]
+    pub(crate) files: WorkloadFileArgs,
     /// Back ends to measure, separated by commas [default: all but the plain reference, which is slow]
     #[arg(long = "backend", value_name = "A,B", value_delimiter = ',')]
     pub(crate) backends: Vec<String>,

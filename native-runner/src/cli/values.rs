@@ -4,6 +4,7 @@ use engine::Workload;
 use results::Precision;
 
 use crate::failure::Failure;
+use crate::workload_file::is_file_name;
 
 /// A name of a device. An empty one would be a part of every name.
 pub(super) fn short_text(text: &str) -> Result<String, String> {
@@ -35,6 +36,12 @@ pub(super) fn positive_seconds(text: &str) -> Result<f64, String> {
 pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
     let mut found: Vec<Workload> = Vec::new();
     for name in names {
+        if is_file_name(name) {
+            let text = format!(
+                "there is no workload named `{name}`; --workload-file trains the network that a file describes"
+            );
+            return Err(Failure::Usage(text));
+        }
         let workload = engine::workload(name).ok_or_else(|| engine::EngineError::UnknownWorkload {
             name: name.to_owned(),
             known: engine::WORKLOADS.iter().map(|make| make().name.to_owned()).collect(),

@@ -48,6 +48,11 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(text));
     }
+    if let (Some(_), Some(file)) = (address, arguments.training.files.first()) {
+        let text =
+            format!("--upload takes no network of a file, as that of {} is: nobody could prove it", file.display());
+        return Err(Failure::Usage(text));
+    }
     let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;

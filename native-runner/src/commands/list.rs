@@ -5,7 +5,7 @@ use engine::{AdapterChoice, BackendState, DATA_SETS, DataSetDefinition, WORKLOAD
 use results::Adapter;
 use serde::Serialize;
 
-use crate::cli::{DataSetsArgs, JsonTarget, ListArgs};
+use crate::cli::{DataSetsArgs, JsonTarget, ListArgs, WorkloadsArgs};
 use crate::clock::MonotonicClock;
 use crate::data_folder::{Availability, DataFolder};
 use crate::failure::Failure;
@@ -13,6 +13,7 @@ use crate::figures::figure;
 use crate::json_output::to_json;
 use crate::program::READY;
 use crate::screen::Screen;
+use crate::workload_file;
 
 const SCREEN: Screen = Screen::Output;
 
@@ -78,8 +79,8 @@ fn offered(features: engine::backends::wgsl::Features) -> Vec<String> {
     std::iter::once(f16.to_owned()).chain(subgroups).chain(matrices).collect()
 }
 
-/// Lists the workloads of this program.
-pub(crate) fn workloads(arguments: &ListArgs) -> Result<(), Failure> {
+/// Lists the workloads of this program, or what files describe.
+pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
     #[derive(Serialize)]
     struct Listed {
         #[serde(flatten)]
@@ -89,8 +90,16 @@ pub(crate) fn workloads(arguments: &ListArgs) -> Result<(), Failure> {
         training_flops_per_sample: u64,
     }
 
+    if arguments.schema {
+        return print_json(&workload_file::schema());
+    }
+    let workloads = if arguments.files.is_empty() {
+        WORKLOADS.iter().map(|make| make()).collect()
+    } else {
+        arguments.files.iter().map(|file| workload_file::load(file)).collect::<Result<Vec<_>, _>>()?
+    };
     let mut listed = Vec::new();
-    for workload in WORKLOADS.iter().map(|make| make()) {
+    for workload in workloads {
         let parameters = workload.model.parameters().map_err(engine::EngineError::from)?;
         let operations = workload.model.operations().map_err(engine::EngineError::from)?;
         listed.push(Listed { workload, parameters, training_flops_per_sample: operations.training_flops() });
@@ -104,10 +113,13 @@ pub(crate) fn workloads(arguments: &ListArgs) -> Result<(), Failure> {
         }
         let name = SCREEN.paint(Style::new().bold(), workload.name);
         SCREEN.prose(&format!("{name}  "), workload.title, 2)?;
-        SCREEN.prose("  ", workload.description, 2)?;
+        if !workload.description.is_empty() {
+            SCREEN.prose("  ", workload.description, 2)?;
+        }
         let accuracy = figure("accuracy", workload.target_accuracy);
+        let origin = if workload.is_built_in() { "as published" } else { "· of a file, so it is never ranked" };
         let facts = format!(
-            "data {} · {parameters} parameters · batch size {} · target accuracy {accuracy} · {} epochs as published",
+            "data {} · {parameters} parameters · batch size {} · target accuracy {accuracy} · {} epochs {origin}",
             workload.data_set, workload.batch_size, workload.published_epochs
         );
         SCREEN.prose("  ", &facts, 2)?;

@@ -5,7 +5,7 @@ use engine::{DataSource, data_set};
 use results::Provenance;
 use serde::Serialize;
 
-use crate::cli::{JsonTarget, ProfileArgs, find_workloads};
+use crate::cli::{JsonTarget, ProfileArgs};
 use crate::clock::{MonotonicClock, ProcessorClock};
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ struct Document<'a> {
 
 /// Times each launch of a training step.
 pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
-    let workloads = find_workloads([arguments.workload.trim()])?;
+    let workloads = arguments.workload.find()?;
     let workload = &workloads[0];
     let clock = MonotonicClock::start();
     let processor = ProcessorClock::new();

@@ -10,12 +10,12 @@ pub(super) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineE
     engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
 }
 
-/// The workloads asked for by name; all of the suite's where none is.
+/// The workloads asked for by name, and those of files; all of the suite's where none is.
 pub(super) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
-    let asked = &arguments.training.workloads;
-    if asked.is_empty() {
+    let (asked, files) = (&arguments.training.workloads, &arguments.training.files);
+    if asked.is_empty() && files.first().is_none() {
         find_workloads(suite.workloads.iter().copied())
     } else {
-        find_workloads(asked.iter().map(|name| name.trim()))
+        files.and_named(asked.iter().map(|name| name.trim()))
     }
 }

@@ -11,7 +11,7 @@ use sysinfo::System;
 use super::contenders::{self, ALL, Unavailable};
 use super::refusal::Refusal;
 use super::steps_table::{name_of, show};
-use crate::cli::{JsonTarget, StepsArgs, find_workloads};
+use crate::cli::{JsonTarget, StepsArgs};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
 use crate::device::describe;
@@ -35,10 +35,10 @@ struct Document<'a> {
 
 /// Measures steps per second of workloads on several back ends side by side.
 pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
-    let workloads = if arguments.workloads.is_empty() {
+    let workloads = if arguments.workloads.is_empty() && arguments.files.first().is_none() {
         WORKLOADS.iter().map(|make| make()).collect()
     } else {
-        find_workloads(arguments.workloads.iter().map(|name| name.trim()))?
+        arguments.files.and_named(arguments.workloads.iter().map(|name| name.trim()))?
     };
     let clock = Rc::new(MonotonicClock::start());
     let mut progress = ListProgress::new(Interrupt::default(), "window");

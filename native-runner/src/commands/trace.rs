@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use engine::{DataSource, TraceRequest, data_set};
 
-use crate::cli::{JsonTarget, Switch, TraceArgs, find_workloads};
+use crate::cli::{JsonTarget, Switch, TraceArgs};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ use crate::screen::Screen;
 
 /// Trains on the first samples in file order and writes what the golden traces hold.
 pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
-    let workloads = find_workloads([arguments.workload.as_str()])?;
+    let workloads = arguments.workload.find()?;
     let workload = &workloads[0];
     arguments.json.check()?;
     let request = TraceRequest {

@@ -8,6 +8,13 @@ use crate::screen::Screen;
 /// Uploads a record that was kept in a file.
 pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
     let mut record = read_one(&arguments.file)?;
+    if let Some(own) = record.workloads.iter().find(|workload| workload.network.is_some()) {
+        let text = format!(
+            "a leaderboard takes only networks that it has itself, and {} is one of a file: nobody could prove it",
+            own.workload
+        );
+        return Err(Failure::Usage(text));
+    }
     if arguments.unverified {
         record.run_id = None;
         record.nonce = None;

@@ -1,18 +1,32 @@
 //! A cell: what one run is asked to do.
 
-use engine::KNOWN_BACKENDS;
+use std::path::PathBuf;
+
+use engine::{KNOWN_BACKENDS, Workload};
 use results::Precision;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::axis::Axis;
 use super::length::Length;
+use crate::workload_file;
+
+/// The file of a network of one's own, and what it said when the study was planned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WorkloadFile {
+    pub(crate) path: PathBuf,
+    pub(crate) sha256: String,
+}
 
 /// Everything that one run is asked for. What is absent is left to the workload, the suite or the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
     pub(crate) workload: String,
+    /// Where the workload is not built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<WorkloadFile>,
     pub(crate) backend: String,
     pub(crate) adapter: String,
     pub(crate) precision: Precision,
@@ -28,7 +42,10 @@ impl Settings {
     pub(crate) fn arguments(&self) -> Vec<String> {
         let option = |name: &str, value: Option<String>| value.map(|value| [format!("--{name}"), value]);
         let options = [
-            option("workload", Some(self.workload.clone())),
+            match &self.file {
+                Some(file) => option("workload-file", Some(file.path.display().to_string())),
+                None => option("workload", Some(self.workload.clone())),
+            },
             option("backend", Some(self.backend.clone())),
             option("adapter", Some(self.adapter.clone())),
             option("precision", Some(self.precision.name().to_owned())),
@@ -39,6 +56,24 @@ impl Settings {
             option("seed", Some(self.seed.to_string())),
         ];
         options.into_iter().flatten().flatten().collect()
+    }
+
+    /// What is trained.
+    ///
+    /// # Errors
+    /// There is no such network; or its file is not what it was.
+    pub(crate) fn network(&self) -> Result<Workload, String> {
+        let Some(file) = &self.file else {
+            return engine::workload(&self.workload).ok_or_else(|| format!("there is no workload `{}`", self.workload));
+        };
+        let (workload, sha256) = workload_file::load_with_digest(&file.path).map_err(|failure| failure.to_string())?;
+        if sha256 == file.sha256 {
+            return Ok(workload);
+        }
+        Err(format!(
+            "{} has changed since the study was planned; what it says now is another study",
+            file.path.display()
+        ))
     }
 
     /// Whether another program than this one trains it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
+use std::path::Path;
 
 use engine::BACKENDS;
 use results::Precision;
@@ -14,6 +15,7 @@ use super::names::{BackendName, Positive, WorkloadName};
 use super::registry::STUDIES;
 use crate::failure::Failure;
 use crate::program::NamedProgram;
+use crate::workload_file::is_file_name;
 
 /// A study: what it asks, and the runs that answer it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +47,7 @@ pub(crate) struct Definition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Matrix {
+    /// Built-in ones, and files that describe networks of one's own.
     pub(crate) workloads: Vec<WorkloadName>,
     /// `all` is every back end of the program that runs it, but the plain reference, and every external program.
     #[serde(default = "usual_backends")]
@@ -124,6 +127,15 @@ impl Definition {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
+    /// With the files of networks in this folder, where their names do not say another.
+    pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
+        let names = self.matrix.iter_mut().flat_map(|matrix| &mut matrix.workloads);
+        for WorkloadName(name) in names.filter(|name| is_file_name(&name.0)) {
+            *name = folder.join(&*name).display().to_string();
+        }
+        self
+    }
+
     /// On other back ends and adapters than it says itself, where some were asked for, and with these programs, too.
     pub(crate) fn on(mut self, backends: &[String], adapters: &[String], programs: &[NamedProgram]) -> Self {
         let backends: Vec<BackendName> = backends.iter().cloned().map(BackendName).collect();
@@ -178,7 +190,7 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     if let Some((name, text)) = STUDIES.iter().find(|(known, _)| *known == name) {
         return Ok(((*name).to_owned(), (*text).to_owned()));
     }
-    let path = std::path::Path::new(name);
+    let path = Path::new(name);
     if !path.exists() {
         let known: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
         let text = format!("there is neither a file nor a built-in study `{name}`; built in are: {}", known.join(", "));

@@ -119,7 +119,7 @@ impl Estimator {
         self.evidence.push(evidence);
     }
 
-    /// `None` for a workload that does not exist, which no plan has.
+    /// `None` for a workload that does not exist, which no plan has, or whose file has changed.
     pub(crate) fn estimate(&self, settings: &Settings) -> Option<Estimate> {
         let work = Work::of(settings)?;
         let same = self.nearest(settings, work.batch_size);
@@ -193,7 +193,7 @@ struct Work {
 
 impl Work {
     fn of(settings: &Settings) -> Option<Self> {
-        let workload = engine::workload(&settings.workload)?;
+        let workload = settings.network().ok()?;
         let batch_size = settings.batch_size.unwrap_or(workload.batch_size);
         let data = engine::data_set(workload.data_set)?;
         let batches = workload.batches(data.train.samples, batch_size, settings.seed).ok()?;

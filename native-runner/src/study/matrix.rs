@@ -1,17 +1,19 @@
 //! From a definition to its cells.
 
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::thread;
 
 use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE};
 use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
 use results::Precision;
 
-use super::cell::{Cell, Settings};
+use super::cell::{Cell, Settings, WorkloadFile};
 use super::definition::{Definition, Matrix, Threads, UpTo};
 use super::length::Length;
 use super::names::WorkloadName;
 use crate::cli::ALL;
+use crate::workload_file;
 
 /// The adapter of whoever does not choose one.
 const ANY: &str = "any";
@@ -49,12 +51,25 @@ pub(super) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
             }
         }
     }
+    if let Some(two) = cells.iter().find_map(|cell| of_one_name(&cells, cell)) {
+        return Err(two);
+    }
     if cells.is_empty() {
         return Err(
             "it has no cells: each [[matrix]] needs at least one workload, back end, adapter and seed".to_owned()
         );
     }
     Ok(cells)
+}
+
+/// Why another cell has another network of the same name, where one has: tables could not tell them apart.
+fn of_one_name(cells: &[Cell], cell: &Cell) -> Option<String> {
+    let Settings { workload, file, .. } = &cell.settings;
+    let file = file.as_ref()?;
+    let others = cells.iter().map(|other| &other.settings).filter(|other| other.workload == *workload);
+    let other = others.filter_map(|other| other.file.as_ref()).find(|other| *other != file)?;
+    let (one, two) = (file.path.display(), other.path.display());
+    Some(format!("{one} and {two} both describe a network called `{workload}`"))
 }
 
 /// The same cells in the order in which they run: so that nothing always comes first, while the device is cool.
@@ -71,7 +86,7 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     if threads != [None] && !backends.iter().any(|name| name == BURN_FLEX) {
         return Err(format!("`threads` is for the back end {BURN_FLEX}, which is not among its back ends"));
     }
-    let mut cells: Vec<Settings> = matrix.workloads.iter().map(of_workload).collect();
+    let mut cells: Vec<Settings> = matrix.workloads.iter().map(of_workload).collect::<Result<_, _>>()?;
     cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.batch_size = size);
     cells = vary(&cells, &own_or(&matrix.limits, |limit| limit), |cell, limit| cell.limit = limit);
     cells = vary(&cells, &own_or(&matrix.learning_rates, |rate| rate.0), |cell, rate| cell.learning_rate = rate);
@@ -87,9 +102,20 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
 }
 
 /// A cell of which nothing else is known yet.
-fn of_workload(WorkloadName(workload): &WorkloadName) -> Settings {
-    Settings {
-        workload: workload.clone(),
+///
+/// # Errors
+/// A file that describes no network.
+fn of_workload(WorkloadName(name): &WorkloadName) -> Result<Settings, String> {
+    let (workload, file) = if workload_file::is_file_name(name) {
+        let path = PathBuf::from(name);
+        let (own, sha256) = workload_file::load_with_digest(&path).map_err(|failure| failure.to_string())?;
+        (own.name.to_owned(), Some(WorkloadFile { path, sha256 }))
+    } else {
+        (name.clone(), None)
+    };
+    Ok(Settings {
+        workload,
+        file,
         backend: String::new(),
         adapter: ANY.to_owned(),
         precision: Precision::F32,
@@ -98,7 +124,7 @@ fn of_workload(WorkloadName(workload): &WorkloadName) -> Settings {
         learning_rate: None,
         limit: None,
         seed: 0,
-    }
+    })
 }
 
 /// Each of the cells once with each of the values.
@@ -154,7 +180,7 @@ fn threads(threads: &Threads, machine: Machine) -> Vec<Option<u16>> {
 /// A batch of more samples than are trained on.
 fn scaled(cell: Settings, scale: f64) -> Result<Cell, String> {
     let name = &cell.workload;
-    let workload = engine::workload(name).ok_or_else(|| format!("there is no workload `{name}`"))?;
+    let workload = cell.network()?;
     let samples = engine::data_set(workload.data_set).map_or(0, |data| data.train.samples);
     let batches = workload.batches(samples, cell.batch_size.unwrap_or(workload.batch_size), cell.seed);
     let batches = batches.map_err(|error| format!("{name}: {error}"))?;

@@ -9,8 +9,9 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::ALL;
+use crate::workload_file::is_file_name;
 
-/// A network of the registry.
+/// A network of the registry, or the file of one's own (`docs/WORKLOADS.md`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct WorkloadName(pub(crate) String);
 
@@ -22,7 +23,7 @@ impl WorkloadName {
 
 impl<'de> Deserialize<'de> for WorkloadName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(NameOf { what: "workload", known: Self::known }).map(Self)
+        deserializer.deserialize_str(NameOfWorkload).map(Self)
     }
 }
 
@@ -32,7 +33,16 @@ impl JsonSchema for WorkloadName {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Self::known() })
+        json_schema!({
+            "anyOf": [
+                { "type": "string", "enum": Self::known() },
+                {
+                    "type": "string",
+                    "pattern": r"\.(toml|json)$",
+                    "description": "a file that describes a network, from the folder of this file",
+                },
+            ]
+        })
     }
 }
 
@@ -83,29 +93,26 @@ impl JsonSchema for Positive {
     }
 }
 
-/// Reads one of the known names.
-struct NameOf {
-    what: &'static str,
-    known: fn() -> Vec<&'static str>,
-}
+/// Reads one of the known names, or that of a file.
+struct NameOfWorkload;
 
-impl Visitor<'_> for NameOf {
+impl Visitor<'_> for NameOfWorkload {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the name of a {}", self.what)
+        f.write_str("the name of a workload, or of its file")
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<String, E> {
-        one_of(self.what, name, &(self.known)()).map_err(E::custom)
+        let known = WorkloadName::known();
+        if known.contains(&name) || is_file_name(name) {
+            return Ok(name.to_owned());
+        }
+        let known = known.join(", ");
+        Err(E::custom(format_args!(
+            "there is no workload `{name}`; there are: {known}; and a file of one's own ends in .toml or .json"
+        )))
     }
-}
-
-fn one_of(what: &str, name: &str, known: &[&str]) -> Result<String, String> {
-    if known.contains(&name) {
-        return Ok(name.to_owned());
-    }
-    Err(format!("there is no {what} `{name}`; there are: {}", known.join(", ")))
 }
 
 /// Reads a number, whole or not.

@@ -1,6 +1,7 @@
 //! What a study will run, in which order, and what it was planned from and on: the file `study.json` of its folder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use results::Provenance;
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,7 @@ impl Plan {
         for ((name, here), there) in ["definition", "scale"].into_iter().zip(&here).zip(&there) {
             differ(name, here, there, &mut found);
         }
+        found.extend(self.changed_files(begun));
         let ids = |plan: &Self| plan.cells.iter().map(|cell| cell.id.clone()).collect::<BTreeSet<String>>();
         let (mine, its) = (ids(self), ids(begun));
         if found.is_empty() && mine != its {
@@ -86,6 +88,20 @@ impl Plan {
             found.push(format!("and {more} more"));
         }
         found
+    }
+}
+
+impl Plan {
+    /// Networks of one's own whose files do not say any more what they said when the folder was begun.
+    fn changed_files(&self, begun: &Self) -> Vec<String> {
+        let files = |plan: &Self| -> BTreeMap<PathBuf, String> {
+            let files = plan.cells.iter().filter_map(|cell| cell.settings.file.clone());
+            files.map(|file| (file.path, file.sha256)).collect()
+        };
+        let then = files(begun);
+        let now = files(self).into_iter();
+        let changed = now.filter(|(path, sha256)| then.get(path).is_some_and(|before| before != sha256));
+        changed.map(|(path, _)| format!("{} has changed since the folder was begun", path.display())).collect()
     }
 }
 

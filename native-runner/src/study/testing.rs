@@ -8,6 +8,7 @@ use super::cell::Settings;
 pub(super) fn settings(workload: &str) -> Settings {
     Settings {
         workload: workload.to_owned(),
+        file: None,
         backend: "burn-flex".to_owned(),
         adapter: "any".to_owned(),
         precision: Precision::F32,

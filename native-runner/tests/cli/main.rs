@@ -23,3 +23,4 @@ mod support;
 mod threads;
 mod trace;
 mod upload;
+mod workload_file;

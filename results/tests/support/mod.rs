@@ -19,6 +19,7 @@ pub(crate) fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -
     let epoch = |epoch: u32| Epoch { epoch, seconds: epoch_seconds, loss: 0.1, accuracy: 0.9 };
     let workload = WorkloadRecord {
         workload: WORKLOAD.to_owned(),
+        network: None,
         settings: Settings {
             batch_size: 100,
             learning_rate: 0.1,

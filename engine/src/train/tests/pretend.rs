@@ -173,7 +173,7 @@ impl TrainingTest {
             accuracies: self.accuracies,
             step: 0,
         };
-        let mut record = empty_record(workload.name, &job).unwrap();
+        let mut record = empty_record(&workload, &job).unwrap();
         record.target = Some(Target { accuracy: 0.9, reached_seconds: None, reached_step: None });
         let mut observer = Recorder { cancel_after: self.cancel_after, ..Recorder::default() };
         let mut edges = Edges {

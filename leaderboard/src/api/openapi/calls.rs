@@ -62,6 +62,7 @@ const RECORD: &[&str] = &[
     "empty",
     "incomplete_suite",
     "inconsistent",
+    "network_of_a_file",
     "not_finite",
     "not_increasing",
     "nothing_completed",

@@ -119,6 +119,7 @@ fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
     let target = standard.workload.target_accuracy;
     let mut record = WorkloadRecord {
         workload: name.to_owned(),
+        network: None,
         settings: Settings {
             batch_size: standard.workload.batch_size,
             learning_rate: standard.workload.optimizer.learning_rate,

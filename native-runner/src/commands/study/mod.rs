@@ -8,7 +8,7 @@ mod run;
 mod table;
 mod upload;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use results::Date;
 
@@ -31,6 +31,7 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.print {
         return JsonTarget::StandardOutput.write(text.trim_end());
     }
+    let definition = definition.in_folder(Path::new(name).parent().unwrap_or(Path::new("")));
     let definition = definition.on(&arguments.backends, &arguments.adapters, arguments.external.all());
     definition.named_programs().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let machine = Machine::this(arguments.remote.is_some());

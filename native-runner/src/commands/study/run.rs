@@ -5,12 +5,13 @@ use std::time::Duration;
 use std::{env, iter};
 
 use console::Style;
+use engine::Workload;
 
 use super::calibration::calibrate;
 use super::document::document;
 use super::upload::upload;
 use super::{Cell, answer, arguments_of, asked, estimator, table};
-use crate::cli::{JsonTarget, StudyArgs, find_workloads};
+use crate::cli::{JsonTarget, StudyArgs};
 use crate::commands::submission::Submission;
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
@@ -32,10 +33,7 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(is_missing).collect();
     introduce(plan, &folder, asked.len(), missing.len())?;
     // What is fetched once is no part of a cell's time.
-    DataFolder::with_data_of(
-        &arguments.data,
-        &find_workloads(asked.iter().map(|(_, cell)| cell.settings.workload.as_str()))?,
-    )?;
+    DataFolder::with_data_of(&arguments.data, &networks(&asked)?)?;
 
     let interrupt = Interrupt::default();
     let mut progress = StudyProgress::new(interrupt.clone());
@@ -66,6 +64,17 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
         upload(submission, &folder, &mut finished, arguments)?;
     }
     conclude(&cells, &finished, path)
+}
+
+/// The networks of these cells, each once.
+fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
+    let mut networks: Vec<Workload> = Vec::new();
+    for (_, cell) in cells {
+        if networks.iter().all(|network| network.name != cell.settings.workload) {
+            networks.push(cell.settings.network().map_err(Failure::Usage)?);
+        }
+    }
+    Ok(networks)
 }
 
 /// Says what will run, and where it is kept.
@@ -107,7 +116,8 @@ impl Session<'_> {
     /// Runs these cells, until all are done or somebody interrupts.
     ///
     /// # Errors
-    /// No process can be started, or a cell's file cannot be written. What becomes of a cell is never an error.
+    /// No process can be started, a cell's file cannot be written, or the file of a network is not what it was. What
+    /// becomes of a cell is never an error.
     fn run(
         &mut self,
         missing: &[(usize, &Cell)],
@@ -118,6 +128,7 @@ impl Session<'_> {
             if interrupt.asked() {
                 break;
             }
+            cell.settings.network().map_err(Failure::Usage)?;
             let left = self.left(&missing[index..]);
             progress.begin(*number, self.plan.cells.len(), &cell.settings.text(), Some(&left));
             let Some(finished) = self.run_cell(*number, cell, interrupt, progress)? else { break };

@@ -26,7 +26,7 @@ pub(super) fn upload(
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
         let is_due = finished.ending == Ending::Completed && !is_there;
-        if is_due && finished.settings.is_of_external_program() {
+        if is_due && (finished.settings.is_of_external_program() || finished.settings.file.is_some()) {
             unprovable += 1;
             continue;
         }
@@ -37,7 +37,9 @@ pub(super) fn upload(
     }
     let screen = Screen::Error;
     if unprovable > 0 {
-        let text = format!("{unprovable} of external programs stay here: nobody could prove what they trained.");
+        let text = format!(
+            "{unprovable} of external programs, or of networks of files, stay here: nobody could prove what they trained."
+        );
         screen.prose("", &text, 0)?;
     }
     if missing.is_empty() {

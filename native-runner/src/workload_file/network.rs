@@ -1,0 +1,306 @@
+//! From the layers of a file to the engine's model, each checked where it stands.
+
+use std::collections::BTreeMap;
+
+use engine::{Activation, DataSetDefinition, Layer as Node, Model, ModelError, Origin, Shape, Source};
+
+use super::layers::Layer;
+use super::place::{Mistake, Place};
+use super::translate::{check_weights, translated, weights_of};
+
+/// Values that a layer makes of one sample: more would fill any device.
+const MOST_VALUES: u64 = 1 << 22;
+/// Weights of one layer.
+const MOST_WEIGHTS: u64 = 1 << 27;
+const MOST_LAYERS: usize = 256;
+/// What `from` calls the sample.
+const DATA: &str = "data";
+
+/// The model of these layers, whose samples have the shape `input`.
+///
+/// # Errors
+/// The first layer that is not possible where it stands.
+pub(super) fn model(
+    name: &'static str,
+    set: &DataSetDefinition,
+    input: Shape,
+    layers: &[Layer],
+) -> Result<Model, Mistake> {
+    let list = Place::default().field("layers");
+    if layers.is_empty() || layers.len() > MOST_LAYERS {
+        return Err(list.mistake(format!("there must be 1 to {MOST_LAYERS} layers, and here are {}", layers.len())));
+    }
+    let model = Model { name, input, nodes: Vec::new() };
+    let current = Reading { source: Source::Data, is_flat: false };
+    let mut network = Network { set, model, places: Vec::new(), current, labels: BTreeMap::new(), takes: None };
+    for (number, layer) in layers.iter().enumerate() {
+        network.add(&list.item(number), layer)?;
+    }
+    network.finish(&list)
+}
+
+/// What a layer reads.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    source: Source,
+    /// Whether `flatten` made a vector of something that was none.
+    is_flat: bool,
+}
+
+struct Network<'f> {
+    set: &'f DataSetDefinition,
+    model: Model,
+    /// Where each node of the model stands in the file.
+    places: Vec<Place>,
+    /// What the next layer reads.
+    current: Reading,
+    labels: BTreeMap<&'f str, Reading>,
+    /// The node whose activation the next word may be.
+    takes: Option<usize>,
+}
+
+impl<'f> Network<'f> {
+    fn add(&mut self, place: &Place, layer: &'f Layer) -> Result<(), Mistake> {
+        let takes = self.takes.take();
+        let activate = |network: &mut Self, activation| network.activate(place, takes, layer.name(), activation);
+        match layer {
+            Layer::Flatten => {
+                self.current.is_flat |= self.shape(self.current.source).pixels() != 1;
+                Ok(())
+            }
+            Layer::Relu => activate(self, Activation::Relu),
+            Layer::Tanh => activate(self, Activation::Tanh),
+            Layer::Gelu => activate(self, Activation::Gelu),
+            Layer::Label(label) => self.keep(&place.field("label"), label),
+            Layer::From(label) => {
+                let data = Reading { source: Source::Data, is_flat: false };
+                self.current = if label == DATA { data } else { self.labelled(&place.field("from"), label)? };
+                Ok(())
+            }
+            _ => self.node(&place.field(layer.name()), layer),
+        }
+    }
+
+    /// What a label stands for.
+    fn labelled(&self, place: &Place, label: &str) -> Result<Reading, Mistake> {
+        self.labels.get(label).copied().ok_or_else(|| {
+            let known: Vec<&str> = self.labels.keys().copied().collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            place.mistake(format!("no layer before has the label `{label}`; there are: {known}"))
+        })
+    }
+
+    fn keep(&mut self, place: &Place, label: &'f str) -> Result<(), Mistake> {
+        if self.current.source == Source::Data {
+            return Err(place.mistake("no layer is before it that it could be the label of"));
+        }
+        if label == DATA || label.is_empty() {
+            return Err(place.mistake(format!("a label is a word other than `{DATA}`, which is the sample")));
+        }
+        if self.labels.insert(label, self.current).is_some() {
+            return Err(place.mistake(format!("another layer has the label `{label}`")));
+        }
+        Ok(())
+    }
+
+    /// An activation belongs to the layer before it, as back ends compute it.
+    fn activate(
+        &mut self,
+        place: &Place,
+        takes: Option<usize>,
+        name: &str,
+        activation: Activation,
+    ) -> Result<(), Mistake> {
+        let layer = takes.map(|node| &mut self.model.nodes[node].layer);
+        match layer.and_then(activation_of) {
+            Some(own) if *own == Activation::Identity => {
+                *own = activation;
+                Ok(())
+            }
+            Some(_) => Err(place.mistake(format!("the layer before `{name}` has an activation already"))),
+            None => Err(place.mistake(format!(
+                "`{name}` must stand right behind the layer whose activation it is: dense, conv2d, max_pool, average_pool, \
+                 batch_norm or add"
+            ))),
+        }
+    }
+
+    /// A layer that becomes a node of the model. `place` is that of its options.
+    fn node(&mut self, place: &Place, layer: &'f Layer) -> Result<(), Mistake> {
+        let read = match layer {
+            // A story's words are read as they are, wherever the layer stands.
+            Layer::Embedding(_) => Reading { source: Source::Data, is_flat: false },
+            _ => self.current,
+        };
+        self.check_input(place, layer, read)?;
+        let mut inputs = vec![read.source];
+        if let Layer::Add(add) = layer {
+            inputs.push(self.joined(place, &add.with)?);
+        } else if let Layer::Concatenate(join) | Layer::PixelProducts(join) = layer {
+            inputs.push(self.joined(place, &join.with)?);
+        }
+        let shapes: Vec<Shape> = inputs.iter().map(|&source| self.shape(source)).collect();
+        let node = translated(place, layer, &shapes, self.set)?;
+        check_weights(place, layer, shapes[0], read.source == Source::Data)?;
+        let shares = match layer {
+            Layer::Embedding(embedding) => self.shared(place, embedding.shares.as_deref())?,
+            Layer::WordScores(scores) => self.shared(place, scores.shares.as_deref())?,
+            _ => None,
+        };
+        let weights = weights_of(&node, shapes[0]);
+        if weights > MOST_WEIGHTS {
+            return Err(place.mistake(format!("it has {weights} weights, and at most {MOST_WEIGHTS} are allowed")));
+        }
+        self.model.nodes.push(engine::Node { layer: node, inputs, shares });
+        self.places.push(place.clone());
+        // The tensors of a node that shares are held to those that it shares.
+        self.model.shapes().and(self.model.tensors()).map_err(|error| self.mistake(&error))?;
+        let node = self.model.nodes.len() - 1;
+        let made = self.shape(Source::Node(node));
+        let values = u64::from(made.height) * u64::from(made.width) * u64::from(made.channels);
+        if values > MOST_VALUES {
+            let text = format!("it makes {} of each sample, and at most {MOST_VALUES} values are allowed", text(made));
+            return Err(place.mistake(text));
+        }
+        self.current =
+            Reading { source: Source::Node(node), is_flat: read.is_flat && matches!(layer, Layer::Dropout(_)) };
+        self.takes = Some(node);
+        Ok(())
+    }
+
+    /// What every layer may read at all.
+    fn check_input(&self, place: &Place, layer: &Layer, read: Reading) -> Result<(), Mistake> {
+        let name = layer.name();
+        if read.is_flat && !matches!(layer, Layer::Dense(_) | Layer::Dropout(_)) {
+            return Err(place.mistake(format!(
+                "`{name}` cannot read the vector that `flatten` makes: only dense and dropout may follow it"
+            )));
+        }
+        let reads_words = matches!(layer, Layer::Embedding(_));
+        let is_of_words = matches!(self.set.origin, Origin::Stories(_));
+        let can_begin = matches!(layer, Layer::Conv2d(_) | Layer::Dense(_) | Layer::Lstm(_)) && !is_of_words;
+        let wanted = if is_of_words { "embedding, because samples are words" } else { "conv2d, dense or lstm" };
+        if read.source == Source::Data && !can_begin && !(reads_words && is_of_words) {
+            return Err(place.mistake(format!(
+                "`{name}` cannot read the samples of {} as they are: this must be {wanted}",
+                self.set.name
+            )));
+        }
+        Ok(())
+    }
+
+    fn joined(&self, place: &Place, label: &str) -> Result<Source, Mistake> {
+        let place = place.field("with");
+        let reading = self.labelled(&place, label)?;
+        if reading.is_flat {
+            return Err(place.mistake("only dense and dropout can read the vector that `flatten` makes"));
+        }
+        Ok(reading.source)
+    }
+
+    /// The embedding whose vectors a layer reads as well.
+    fn shared(&self, place: &Place, label: Option<&str>) -> Result<Option<usize>, Mistake> {
+        let Some(label) = label else { return Ok(None) };
+        let place = place.field("shares");
+        let Reading { source, .. } = self.labelled(&place, label)?;
+        let Source::Node(node) = source else { unreachable!("the data has no label") };
+        match self.model.nodes[node] {
+            engine::Node { layer: Node::Embedding { .. }, shares: None, .. } => Ok(Some(node)),
+            _ => Err(place.mistake(format!("`{label}` is no embedding with vectors of its own"))),
+        }
+    }
+
+    fn shape(&self, source: Source) -> Shape {
+        match source {
+            Source::Data => self.model.input,
+            Source::Node(node) => self.model.shapes().map_or(self.model.input, |shapes| shapes[node]),
+        }
+    }
+
+    /// What the engine says of a node, where the file has it.
+    fn mistake(&self, error: &ModelError) -> Mistake {
+        match error {
+            ModelError::WindowTooLarge { layer, side, height, width, .. } => {
+                let size =
+                    if matches!(self.model.nodes[*layer].layer, Node::Conv2d { .. }) { "kernel_size" } else { "size" };
+                self.places[*layer].field(size).mistake(format!(
+                    "a window of {side} × {side} does not fit into the layer's input of {height} × {width}; it needs a \
+                     smaller one, or padding"
+                ))
+            }
+            ModelError::Impossible { layer, reason, .. } | ModelError::Unsupported { layer, reason, .. } => {
+                self.places[*layer].mistake(format!("this is not possible here: {reason}"))
+            }
+        }
+    }
+
+    /// The whole, held to what only the whole shows.
+    fn finish(self, list: &Place) -> Result<Model, Mistake> {
+        let Some(last) = self.model.nodes.len().checked_sub(1) else {
+            return Err(list.mistake("no layer computes anything"));
+        };
+        if self.current.source != Source::Node(last) {
+            return Err(list.mistake("`from` is the last word, and nothing reads what it names"));
+        }
+        self.check_logits(last)?;
+        for (number, place) in self.places.iter().enumerate().take(last) {
+            if !self.readers(Source::Node(number)).any(|_| true) {
+                return Err(place.mistake("nothing reads what this layer makes"));
+            }
+        }
+        let is_lstm = |node: &engine::Node| matches!(node.layer, Node::Lstm { .. });
+        let of_data: Vec<usize> = self.readers(Source::Data).collect();
+        if of_data.iter().any(|&node| is_lstm(&self.model.nodes[node]))
+            && let Some(&other) = of_data.iter().find(|&&node| !is_lstm(&self.model.nodes[node]))
+        {
+            return Err(self.places[other].mistake("where an lstm reads the samples, only lstm layers can"));
+        }
+        self.model.check().map_err(|error| self.mistake(&error))?;
+        Ok(self.model)
+    }
+
+    fn readers(&self, source: Source) -> impl Iterator<Item = usize> {
+        let nodes = self.model.nodes.iter().enumerate();
+        nodes.filter(move |(_, node)| node.inputs.contains(&source)).map(|(number, _)| number)
+    }
+
+    /// The last layer makes a number for each class.
+    fn check_logits(&self, last: usize) -> Result<(), Mistake> {
+        let (place, set, classes) = (&self.places[last], &self.set.name, self.set.train.classes);
+        let made = self.shape(Source::Node(last)).features();
+        match &self.model.nodes[last].layer {
+            Node::Dense { activation: Activation::Identity, .. } if made != classes => {
+                Err(place.field("units").mistake(format!(
+                    "the last layer makes {made} numbers, and {set} has {classes} classes: `units` must be {classes}"
+                )))
+            }
+            Node::Dense { activation: Activation::Identity, .. } | Node::WordScores { .. } if made == classes => Ok(()),
+            Node::Dense { .. } => {
+                Err(place.mistake("the last layer makes the logits, on which the loss works: it has no activation"))
+            }
+            Node::Softmax { .. } => Err(place.mistake(
+                "the loss takes logits and makes their softmax itself: leave this one out, and end with `dense`",
+            )),
+            _ => Err(place.mistake(format!(
+                "the last layer must be `dense` with {classes} units, one for each class of {set}, or `word_scores`"
+            ))),
+        }
+    }
+}
+
+fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
+    match layer {
+        Node::Conv2d { activation, .. }
+        | Node::Dense { activation, .. }
+        | Node::Pool { activation, .. }
+        | Node::Add { activation }
+        | Node::BatchNorm { activation, .. } => Some(activation),
+        _ => None,
+    }
+}
+
+/// For people.
+pub(super) fn text(shape: Shape) -> String {
+    let Shape { height, width, channels } = shape;
+    if shape.pixels() == 1 { format!("a vector of {channels}") } else { format!("{height} × {width} × {channels}") }
+}

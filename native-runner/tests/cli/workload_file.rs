@@ -1,0 +1,248 @@
+//! Networks of one's own, from files (docs/WORKLOADS.md).
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use results::RunRecord;
+use serde_json::Value;
+
+use crate::support::{Runner, any_adapter, leaderboard, one_line};
+
+/// A file of the documentation.
+fn documented(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
+}
+
+/// Two layers, small enough for the plain reference.
+const SMALL: &str = "\
+name = \"small\"
+data_set = \"mnist\"
+batch_size = 16
+optimizer = { rule = { sgd = { momentum = 0.9 } }, learning_rate = 0.01 }
+layers = [
+    { conv2d = { filters = 4, kernel_size = 5, stride = 3, activation = \"relu\" } },
+    { dense = { units = 10 } },
+]
+";
+
+/// The call, with files of networks beside it.
+fn with_files(line: &str, files: &[(&str, &str)]) -> Runner {
+    let runner = Runner::new(line);
+    for (name, text) in files {
+        fs::write(runner.folder.path().join(name), text).unwrap();
+    }
+    runner
+}
+
+fn record(finished: &str) -> RunRecord {
+    serde_json::from_str(finished).unwrap()
+}
+
+#[test]
+fn the_file_of_a_built_in_network_trains_bit_for_bit_like_it() {
+    let reference = "--backend reference".to_owned();
+    for device in [Some(reference), any_adapter("the_file_of_a_built_in_network")].into_iter().flatten() {
+        let line = format!("{device} --steps 4 --batch-size 16 --seed 5 --json -");
+        let own = Runner::new(&line).arg("--workload-file").arg(documented("workloads/mnist-mlp.toml"));
+        let own = record(&own.run().expect_status(0).stdout);
+        let built_in = record(&Runner::new(&line).args("--workload keras-mnist-mlp").run().expect_status(0).stdout);
+        let (of_file, of_registry) = (&own.workloads[0], &built_in.workloads[0]);
+        assert_eq!(of_file.workload, "mnist-mlp");
+        assert!(!of_file.weight_samples.is_empty() && of_file.first_losses.len() == 4, "{device}");
+        assert_eq!(of_file.weight_samples, of_registry.weight_samples, "{device}");
+        assert_eq!(of_file.first_losses, of_registry.first_losses, "{device}");
+        let seen = |record: &RunRecord| {
+            record.workloads[0].evaluations.iter().map(|of| (of.step, of.loss, of.accuracy)).collect::<Vec<_>>()
+        };
+        assert_eq!(seen(&own), seen(&built_in), "{device}");
+    }
+}
+
+#[test]
+fn a_trace_of_the_file_is_that_of_the_built_in_network() {
+    let line = "trace --backend reference --seed 3 --batch-size 8 --steps 3 --dropout on";
+    let own = Runner::new(line).arg("--workload-file").arg(documented("workloads/mnist-mlp.toml"));
+    let mut own: Value = serde_json::from_str(&own.run().expect_status(0).stdout).unwrap();
+    let built_in = Runner::new(line).args("--workload keras-mnist-mlp").run().expect_status(0);
+    let built_in: Value = serde_json::from_str(&built_in.stdout).unwrap();
+    assert_eq!(own["workload"], "mnist-mlp");
+    own["workload"] = built_in["workload"].clone();
+    assert_eq!(own, built_in);
+}
+
+#[test]
+fn a_network_of_ones_own_trains_on_every_back_end_and_its_record_describes_it() {
+    let beside = any_adapter("a_network_of_ones_own");
+    let (names, adapter) = match &beside {
+        Some(words) => (format!("reference,{}", words.split(' ').nth(1).unwrap()), words.clone()),
+        None => ("reference".to_owned(), String::new()),
+    };
+    let burn = if cfg!(feature = "burn-flex") { ",burn-flex" } else { "" };
+    let adapter = adapter.split_once(" --adapter").map_or(String::new(), |(_, index)| format!("--adapter{index}"));
+    let line = format!("--backend {names}{burn} {adapter} --seeds 1 --steps 2 --batch-size 8 --json -");
+    let runner = Runner::new(&line).arg("--workload-file").arg(documented("workloads/mnist-residual.toml"));
+    let document: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
+    let records = document["records"].as_array().unwrap();
+    assert_eq!(records.len(), names.split(',').count() + usize::from(!burn.is_empty()));
+    for record in records {
+        let workload = &record["workloads"][0];
+        assert_eq!(workload["outcome"]["kind"], "completed", "{workload}");
+        assert_eq!(workload["correctness"]["passed"], true);
+        assert_eq!(workload["network"]["name"], "mnist-residual");
+        assert_eq!(workload["network"]["model"]["nodes"][0]["layer"]["conv2d"]["filters"], 8);
+        let reasons = record["non_standard"].to_string();
+        assert!(reasons.contains("mnist-residual is a network of a file"), "{reasons}");
+    }
+}
+
+/// Before anything is timed, `steps` holds losses and gradients of each to the plain reference.
+#[test]
+fn layers_that_are_joined_as_in_no_built_in_network_compute_the_same_everywhere() {
+    let Some(words) = any_adapter("layers_that_are_joined_as_in_no_built_in_network") else { return };
+    let index = words.rsplit(' ').next().unwrap();
+    let burn = if cfg!(feature = "burn-flex") { ",burn-flex" } else { "" };
+    let broad = include_str!("../../src/workload_file/tests/broad.toml");
+    // Whitened patches are left to the built-in network that has them.
+    let broad = broad.replace(", kernel_initializer = { whitened_patches = { epsilon = 0.001 } }", "");
+    assert!(!broad.contains("whitened"));
+    let line = format!(
+        "steps --backend wgsl{burn} --adapter {index} --workload-file broad.toml --batch-sizes 8 --seconds-per-workload 0.5 \
+         --json"
+    );
+    let finished = with_files(&line, &[("broad.toml", &broad)]).run().expect_status(0);
+    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    let entries = document["workloads"][0]["sizes"][0]["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 1 + usize::from(!burn.is_empty()));
+    assert!(entries.iter().all(|entry| entry["samples_per_second"].as_f64().unwrap() > 0.0), "{entries:?}");
+}
+
+#[test]
+fn files_stand_beside_names_and_count_once() {
+    let line = "--backend reference --steps 1 --batch-size 4 --workload keras-mnist-mlp --workload-file small.toml \
+                --workload-file small.toml --json -";
+    let finished = with_files(line, &[("small.toml", SMALL)]).run().expect_status(0);
+    let mut names: Vec<String> = record(&finished.stdout).workloads.into_iter().map(|of| of.workload).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["keras-mnist-mlp", "small"]);
+    assert!(one_line(&finished.stderr).contains("small is a network of a file"), "{}", finished.stderr);
+}
+
+#[test]
+fn what_is_wrong_is_shown_with_its_line() {
+    let wrong = SMALL.replace("kernel_size = 5", "kernel_size = 29");
+    let files: [(&str, &str); 2] = [("wrong.toml", &wrong), ("small.toml", SMALL)];
+    let place = ["wrong.toml, line 6, column 45: a window of 29 × 29 does not fit", "^^"];
+    for line in [
+        "--workload-file wrong.toml",
+        "steps --workload-file wrong.toml",
+        "profile --workload-file wrong.toml",
+        "trace --workload-file wrong.toml --seed 1 --batch-size 1 --steps 1",
+        "workloads --workload-file wrong.toml",
+    ] {
+        let finished = with_files(line, &files).run().expect_status(2);
+        assert_eq!(finished.stdout, "", "{line}");
+        finished.expect_errors(&place);
+    }
+    let cases: [(&str, i32, &[&str]); 6] = [
+        ("--workload-file small.txt", 2, &["small.txt must end in .toml or .json"]),
+        ("--workload-file missing.toml", 1, &["cannot read missing.toml"]),
+        ("--workload small.toml", 2, &["no workload named `small.toml`", "--workload-file"]),
+        ("--workload-file small.toml --workload-file other.toml", 2, &["other.toml", "called `small`"]),
+        ("trace --seed 1 --batch-size 1 --steps 1", 2, &["--workload <NAME>|--workload-file <FILE>"]),
+        ("--workload-file large.toml", 2, &["large.toml is larger than 65536 bytes"]),
+    ];
+    let large = format!("{SMALL}{}", "# more\n".repeat(20_000));
+    for (line, status, parts) in cases {
+        let files = [("small.toml", SMALL), ("other.toml", SMALL), ("small.txt", SMALL), ("large.toml", &large)];
+        with_files(line, &files).run().expect_status(status).expect_errors(parts);
+    }
+}
+
+#[test]
+fn nothing_of_a_file_is_uploaded() {
+    let line = "--backend reference --steps 1 --batch-size 4 --workload-file small.toml";
+    let files = [("small.toml", SMALL)];
+    let asked = with_files(&format!("{line} --upload http://127.0.0.1:9 --yes"), &files).run().expect_status(2);
+    asked.expect_errors(&["--upload takes no network of a file", "small.toml", "nobody could prove it"]);
+    let kept = with_files(&format!("{line} --json record.json"), &files).run().expect_status(0);
+    let server = leaderboard();
+    let later =
+        Runner::new("upload").arg(kept.folder.path().join("record.json")).args(&format!("--yes --to {}", server.url));
+    later.run().expect_status(2).expect_errors(&["networks that it has itself", "small is one of a file"]);
+    assert!(server.received().is_empty());
+}
+
+#[test]
+fn a_file_is_shown_with_what_its_network_has() {
+    let finished = with_files("workloads --workload-file small.toml", &[("small.toml", SMALL)]).run().expect_status(0);
+    let text = one_line(&finished.stdout);
+    // 5·5·4 + 4, and 8·8·4·10 + 10.
+    assert!(text.starts_with("small") && text.contains("2674 parameters") && text.contains("never ranked"), "{text}");
+    let json =
+        with_files("workloads --json --workload-file small.toml", &[("small.toml", SMALL)]).run().expect_status(0);
+    let listed: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&listed[0]["name"], &listed[0]["parameters"]), (&"small".into(), &2674.into()));
+}
+
+#[test]
+fn the_schema_is_that_of_the_documentation() {
+    let printed = Runner::new("workloads --schema").run().expect_status(0).stdout;
+    let written = fs::read_to_string(documented("workload.schema.json")).unwrap();
+    assert_eq!(printed, written, "`native-runner workloads --schema > docs/workload.schema.json` writes it anew");
+}
+
+#[test]
+fn steps_are_counted_of_a_network_of_ones_own() {
+    let line = "steps --backend reference --workload-file small.toml --seconds-per-workload 0.2 --json";
+    let finished = with_files(line, &[("small.toml", SMALL)]).run().expect_status(0);
+    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    let workloads = document["workloads"].as_array().unwrap();
+    assert_eq!((workloads.len(), &workloads[0]["workload"]), (1, &"small".into()), "{document}");
+    assert_eq!(workloads[0]["network"]["batch_size"], 16);
+}
+
+#[test]
+fn a_study_trains_files_and_notices_that_one_has_changed() {
+    let study = "title = \"t\"\n[[matrix]]\nworkloads = [\"small.toml\", \"keras-mnist-mlp\"]\nbackends = [\"reference\"]\n\
+                 batch_sizes = [4]\nlimits = [{ steps = 1 }]\n";
+    let place = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
+    write("mine.toml", study);
+    write("small.toml", SMALL);
+    // Files of networks are looked for beside the study's, wherever it is run from.
+    let run = |words: &str| {
+        let output = place.path().join("out");
+        Runner::new("study").arg(place.path().join("mine.toml")).arg("--output").arg(output).args(words).run()
+    };
+    let dry = run("--dry-run").expect_status(0);
+    assert!(dry.stdout.contains("small") && dry.stdout.contains("keras-mnist-mlp"), "{}", dry.stdout);
+    run("").expect_status(0);
+    let cells = fs::read_dir(place.path().join("out/cells")).unwrap().map(|entry| entry.unwrap().path());
+    let cells: Vec<Value> =
+        cells.map(|path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).collect();
+    let small = cells.iter().find(|cell| cell["settings"]["workload"] == "small").unwrap();
+    assert_eq!(small["record"]["workloads"][0]["network"]["name"], "small", "{small}");
+    let server = leaderboard();
+    let upload = run(&format!("--upload {} --yes", server.url)).expect_status(0);
+    upload.expect_errors(&["1 of external programs, or of networks of files, stay here"]);
+    assert_eq!(server.received().len(), 1);
+
+    write("small.toml", &SMALL.replace("filters = 4", "filters = 5"));
+    run("")
+        .expect_status(2)
+        .expect_errors(&["begun for another study", "small.toml has changed since the folder was begun"]);
+    write("small.toml", "name = 7\n");
+    run("").expect_status(2).expect_errors(&["[[matrix]] 1", "small.toml, line 1, column 8", "expected a string"]);
+}
+
+#[cfg(feature = "wgsl")]
+#[test]
+fn a_step_of_a_network_of_ones_own_is_profiled() {
+    let Some(words) = any_adapter("a_step_of_a_network_of_ones_own") else { return };
+    let adapter = words.split_once("--adapter").map_or("", |(_, index)| index.trim());
+    let line = format!("profile --workload-file small.toml --adapter {adapter} --seconds-per-launch 0.01 --json");
+    let finished = with_files(&line, &[("small.toml", SMALL)]).run().expect_status(0);
+    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(document["workload"], "small");
+    assert!(!document["launches"].as_array().unwrap().is_empty());
+}
