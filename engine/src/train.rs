@@ -305,6 +305,7 @@ fn record_with(workload: &str, settings: Settings) -> WorkloadRecord {
         checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
+        communication: None,
         resources: Resources::default(),
         summary: results::Summary::default(),
     }

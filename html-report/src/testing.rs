@@ -216,6 +216,7 @@ fn record(workload: &str) -> RunRecord {
             checkpoints: Vec::new(),
             target: Some(Target { accuracy: 0.98, reached_seconds: None, reached_step: None }),
             weight_samples: Vec::new(),
+            communication: None,
             resources: Resources {
                 cpu_user_percent: Some(180.0),
                 cpu_system_percent: Some(12.0),

@@ -24,6 +24,10 @@ pub(crate) fn open(
 ) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
     if let Some(program) = place.program(name) {
+        if opening.devices.is_some() {
+            let reason = "an external program chooses its devices itself";
+            return Err(EngineError::OneDevice { backend: name.to_owned(), reason });
+        }
         return open_program(program, opening, place.program_timeout);
     }
     #[cfg(feature = "burn-remote")]

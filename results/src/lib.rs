@@ -44,8 +44,8 @@ pub use obstacle::{Obstacle, obstacle};
 pub use phase::Phase;
 pub use provenance::{BROWSERS, Client, ClientKind, Provenance, SYSTEMS, UNKNOWN, VENDORS};
 pub use record::{
-    ColdStart, CurvePoint, Epoch, Evaluation, FailureCause, OLDEST_SCHEMA_VERSION, Outcome, PeakSample, RunRecord,
-    SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
+    ColdStart, Communication, CurvePoint, Epoch, Evaluation, FailureCause, OLDEST_SCHEMA_VERSION, Outcome, PeakSample,
+    RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
 pub use resources::{EnergySource, ResourceSample, Resources};
 pub use warning::Warning;

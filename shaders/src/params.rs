@@ -81,7 +81,12 @@ block! {
         /// What the step writes beside its results: a number that none before it had, so that nobody takes older results
         /// for its own.
         pub mark: u32,
-        pub reserved: [u32; 4],
+        /// Row of the batch that is this device's first one, where several devices share a batch: random numbers are
+        /// counted over all of it.
+        pub first_row: u32,
+        /// Samples of the batch that other devices train on. Losses and gradients are shares of the whole batch.
+        pub elsewhere: u32,
+        pub reserved: [u32; 2],
     }
 }
 
@@ -100,7 +105,9 @@ block! {
         pub channels: u32,
         /// Channels as stored; what is beyond the known ones stays zero.
         pub stored_channels: u32,
-        pub reserved: [u32; 2],
+        /// Values of a sample that the network knows of: so many random numbers of dropout are before those of the next.
+        pub features: u32,
+        pub reserved: u32,
     }
 }
 

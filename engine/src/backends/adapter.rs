@@ -85,6 +85,26 @@ impl AdapterChoice {
         found.ok_or_else(|| self.not_found(adapters))
     }
 
+    /// Indices of so many adapters of the kind that fits: the same name, driver and interface, because devices that round
+    /// differently would not keep the same weights. A software adapter is taken as often as it is wanted.
+    ///
+    /// # Errors
+    /// Those of [`AdapterChoice::choose`], and fewer adapters of that kind.
+    pub fn choose_several(&self, adapters: &[Adapter], devices: usize) -> Result<Vec<usize>, EngineError> {
+        let first = self.choose(adapters)?;
+        let alike = (0..adapters.len()).filter(|&other| other != first && adapters[other] == adapters[first]);
+        let mut chosen: Vec<usize> = std::iter::once(first).chain(alike).collect();
+        if chosen.len() < devices && adapters[first].software {
+            return Ok(vec![first; devices]);
+        }
+        if chosen.len() < devices {
+            let name = adapters[first].name.clone();
+            return Err(EngineError::TooFewDevices { asked: devices, found: chosen.len(), name });
+        }
+        chosen.truncate(devices);
+        Ok(chosen)
+    }
+
     /// The same device for a back end that counts devices of its own: an index among `adapters` becomes a name, and all
     /// other choices mean the same everywhere.
     ///

@@ -149,6 +149,17 @@ pub(super) fn not_built(name: &'static str) -> EngineError {
     EngineError::BackendNotBuilt { name, feature: name }
 }
 
+/// Why a back end computes on one device only; nothing for the one that shares batches among several.
+pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
+    match name {
+        WGSL => None,
+        super::REFERENCE => Some("it judges the others, with plain loops on the processor"),
+        _ => {
+            Some("Burn shares batches among CUDA devices only, over NCCL, which nobody could try for this program yet")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

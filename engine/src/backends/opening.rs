@@ -13,6 +13,8 @@ pub struct Opening {
     pub adapter: AdapterChoice,
     /// Threads of [`BURN_FLEX`]; without a number, one for each core.
     pub threads: Option<NonZero<usize>>,
+    /// Devices of [`WGSL`](super::list::WGSL) that share each batch; without a number, one.
+    pub devices: Option<NonZero<u32>>,
     /// Host and port where the device of [`BURN_REMOTE`] is served.
     pub remote: Option<String>,
     /// What [`WGSL`](super::list::WGSL) does without although the device has it, to see what it brings.
@@ -30,6 +32,7 @@ impl Opening {
             precision,
             adapter: adapter.clone(),
             threads: None,
+            devices: None,
             remote: None,
             without: Vec::new(),
             processor: None,

@@ -1,3 +1,4 @@
+use std::num::NonZero;
 use std::rc::Rc;
 
 use console::Style;
@@ -45,6 +46,20 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         let text = format!(
             "--upload takes nothing that the external program `{}` trained: nobody could prove it",
             program.name
+        );
+        return Err(Failure::Usage(text));
+    }
+    let devices = arguments.device.place.devices.map_or(1, NonZero::get);
+    if address.is_some() {
+        Submission::refuse_several(devices)?;
+    }
+    let least = |workload: &Workload| arguments.training.batch_size.unwrap_or(workload.batch_size);
+    if let Some(workload) = workloads.iter().find(|workload| least(workload) < devices) {
+        let samples = least(workload);
+        let text = format!(
+            "--devices {devices} cannot share the batches of {}, which have {samples} samples; ask for fewer devices or a \
+             larger --batch-size",
+            workload.name
         );
         return Err(Failure::Usage(text));
     }
@@ -140,7 +155,8 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
     let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
     let title = screen.paint(Style::new().bold(), "Gradmark");
     screen.line(&format!("{title} {}, {} suite version {}", env!("CARGO_PKG_VERSION"), suite.name, suite.version))?;
-    screen.prose(&label("device"), &describe(backend.adapter()), 10)?;
+    let times = if backend.devices() > 1 { format!("{} × ", backend.devices()) } else { String::new() };
+    screen.prose(&label("device"), &format!("{times}{}", describe(backend.adapter())), 10)?;
     let computing = format!("{}, computing in {}", backend.name(), backend.precision().name());
     screen.prose(&label("back end"), &computing, 10)?;
     screen.prose(&label("seed"), &format!("{} ({})", seed.value, seed.origin), 10)?;

@@ -198,6 +198,7 @@ fn launch_with<P: Pod>(
     let buffers: Vec<Vec<u8>> = buffers.iter().zip(&types).map(|(bytes, &stored)| as_stored(stored, bytes)).collect();
     plans.extend(buffers.iter().map(|bytes| plan("storage", false, bytes)));
     let recording = Recording {
+        exchanges: Vec::new(),
         dispatches: vec![Dispatch {
             kernel,
             constants: constants.to_vec(),
