@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(one.networks(), ["keras-mnist-mlp"]);
         assert_eq!(one.clone().with_network("keras-mnist-mlp", false), one, "the last one stays");
         let all = one.with_suite(engine::suite("complete").unwrap());
-        assert_eq!(all.networks().len(), engine::WORKLOADS.len());
+        assert_eq!(all.networks().len(), engine::suite("complete").unwrap().workloads.len());
         assert_eq!(RunOptions::from_pairs([("suite", "complete")]).unwrap(), all);
     }
 }

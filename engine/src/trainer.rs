@@ -59,8 +59,14 @@ impl TrainingJob {
             epoch: batch.epoch,
             average: average.mode,
             average_keep: average.keep as f32,
+            linear: self.linear(number),
             ..Step::default()
         }
+    }
+
+    /// [`Step::linear`] after so many steps: 1 until the share of the training is over that the model says.
+    pub(crate) fn linear(&self, number: u64) -> u32 {
+        u32::from((number as f64) < self.model.linear_until() * self.planned_steps as f64)
     }
 
     /// Numbers of the samples of a set in its file, and the file.

@@ -90,7 +90,7 @@ impl Board {
         looked_at: u64,
     ) -> Result<(Vec<(String, String)>, Option<ListRuns>), String> {
         let wanted = crate::api::wanted(query).map_err(|refusal| format!("{refusal:?}"))?;
-        let bounds = Bounds { few, looked_at, looked_at_to_skip: looked_at };
+        let bounds = Bounds { few, looked_at };
         let found = self.0.list_within(&wanted, bounds).await.map_err(|cause| cause.to_string())?;
         let next = found.next.map(|(key, skip)| crate::api::next_page(query, &key, skip)).transpose();
         let next = next.map_err(|cause| cause.to_string())?;

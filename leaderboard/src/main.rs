@@ -30,11 +30,13 @@ async fn perform() -> anyhow::Result<()> {
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).init();
 
     let server = Server::bind(arguments.into()).await?;
+    // Whoever reads the next line may ask it to stop at once.
+    let interrupted = interrupted()?;
     println!("listening on http://{}", server.address());
     if let Some(address) = server.metrics_address() {
         println!("metrics on http://{address}/metrics");
     }
-    server.run(interrupted()?).await;
+    server.run(interrupted).await;
     Ok(())
 }
 

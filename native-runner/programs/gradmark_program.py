@@ -74,12 +74,17 @@ class Job:
     def nodes(self):
         """Kind, settings, what it reads (-1 for the data) and (height, width, channels) of each layer."""
         for node, shape in zip(self.model["nodes"], self.shapes):
-            (kind, settings), = node["layer"].items()
+            layer = node["layer"]
+            (kind, settings), = [(layer, {})] if isinstance(layer, str) else layer.items()
+            if "shares" in node or settings.get("zero_padding"):
+                raise Unsupported(f"the layer {kind} with the weights of another, or with padding that has no vector")
             reads = [-1 if source == "data" else source["node"] for source in node["inputs"]]
             yield kind, settings, reads, (shape["height"], shape["width"], shape["channels"])
 
     def rule(self):
         """Name and constants of the optimiser's rule."""
+        if "largest_gradient" in self.optimizer:
+            raise Unsupported("a limit on the length of all gradients")
         (name, constants), = self.optimizer["rule"].items()
         return name, constants
 

@@ -1,8 +1,7 @@
 """Keras 3 as a back end of Gradmark, on JAX or on TensorFlow: KERAS_BACKEND says which.
 
     pip install keras jax tensorflow-cpu
-    native-runner --backend wgsl,keras-jax --workload keras-mnist-mlp \\
-        --program 'keras-jax=env KERAS_BACKEND=jax python3 keras_program.py'
+    native-runner --backend wgsl,keras-jax --workload keras-mnist-mlp --program keras-jax
 
 On JAX a step is one compiled function (`jax.jit`) that may overwrite weights and states; on TensorFlow it is a
 `tf.function`. Many steps are under way before anything is read back, as in `Model.fit`.

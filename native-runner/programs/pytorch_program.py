@@ -1,7 +1,7 @@
 """PyTorch as a back end of Gradmark.
 
     pip install torch numpy        (or Debian's python3-torch)
-    native-runner --backend wgsl,pytorch --workload keras-mnist-mlp --program 'pytorch=python3 pytorch_program.py'
+    native-runner --backend wgsl,pytorch --workload keras-mnist-mlp --program pytorch
 
 Layers and optimisers are PyTorch's own, in eager mode; images lie channels last. Only the LSTM is written out, because
 its gates have Keras 2's hard sigmoid. Nothing is read back before the last step of a message.

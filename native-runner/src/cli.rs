@@ -9,6 +9,7 @@ mod kernels;
 mod place;
 #[cfg(feature = "wgsl")]
 mod profile;
+mod program;
 mod report;
 #[cfg(feature = "burn-remote")]
 mod serve_device;
@@ -35,6 +36,7 @@ pub(crate) use kernels::KernelsArgs;
 pub(crate) use place::PlaceArgs;
 #[cfg(feature = "wgsl")]
 pub(crate) use profile::ProfileArgs;
+pub(crate) use program::ProgramArgs;
 pub(crate) use report::ReportArgs;
 #[cfg(feature = "burn-remote")]
 pub(crate) use serve_device::ServeDeviceArgs;

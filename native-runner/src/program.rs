@@ -2,6 +2,7 @@
 //! (`docs/EXTERNAL.md`).
 
 mod frame;
+mod ready;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -19,6 +20,9 @@ use engine::backends::external::{self, ExternalBackend, Message};
 use engine::{Backend, EngineError};
 use results::Precision;
 
+pub(crate) use ready::READY;
+use ready::ReadyProgram;
+
 /// Lines of standard error that are kept, to be shown when the program fails.
 const LAST_LINES: usize = 12;
 /// A program that has failed may take so long to end, and to be heard.
@@ -26,26 +30,83 @@ const TIME_TO_SAY: Duration = Duration::from_secs(2);
 /// A program that is no longer needed may take so long to end by itself.
 const TIME_TO_END: Duration = Duration::from_secs(3);
 
-/// `NAME=COMMAND`, as it is typed.
+/// `NAME=COMMAND`, as it is typed, or the `NAME` of a program that comes with this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedProgram {
     /// Kept until this process ends, as the names of our own back ends are.
     pub(crate) name: &'static str,
-    words: Vec<String>,
+    command: Words,
 }
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Words {
+    Typed(Vec<String>),
+    Ready(&'static ReadyProgram),
+}
+
+impl NamedProgram {
+    /// # Errors
+    /// A name that is none, or one of our own; a command that is missing, or whose quotation does not end.
+    pub(crate) fn new(name: &str, command: &str) -> Result<Self, String> {
+        let name = external::checked_name(name.trim())?;
+        let words = shlex::split(command).ok_or_else(|| format!("a quotation in {command:?} does not end"))?;
+        if words.is_empty() {
+            return Err(format!("the command of `{name}` is missing, {EXAMPLE}"));
+        }
+        Ok(Self { name: name.leak(), command: Words::Typed(words) })
+    }
+
+    /// As it may be typed again; a program of ours goes by its name.
+    pub(crate) fn typed(&self) -> String {
+        match self.command {
+            Words::Typed(_) => format!("{}={}", self.name, self.command_text()),
+            Words::Ready(_) => self.name.to_owned(),
+        }
+    }
+
+    /// The command as it may be typed again; nothing for a program of ours.
+    pub(crate) fn command_text(&self) -> String {
+        match &self.command {
+            Words::Typed(words) => {
+                let words = shlex::try_join(words.iter().map(String::as_str));
+                words.expect("what was typed holds no zero byte")
+            }
+            Words::Ready(_) => String::new(),
+        }
+    }
+
+    /// The command, with what it takes from the environment.
+    ///
+    /// # Errors
+    /// A program of ours for which this machine has no Python, or no place.
+    fn command(&self) -> Result<Command, String> {
+        match &self.command {
+            Words::Typed(words) => {
+                let (program, arguments) = words.split_first().expect("a command has at least one word");
+                let mut command = Command::new(program);
+                command.args(arguments);
+                Ok(command)
+            }
+            Words::Ready(program) => program.command(),
+        }
+    }
+}
+
+const EXAMPLE: &str = "as in `pytorch=python3 pytorch_program.py`";
 
 impl FromStr for NamedProgram {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let example = "as in `pytorch=python3 pytorch_backend.py`";
-        let (name, command) = text.split_once('=').ok_or_else(|| format!("it must be NAME=COMMAND, {example}"))?;
-        let name = external::checked_name(name.trim())?;
-        let words = shlex::split(command).ok_or_else(|| format!("a quotation in {command:?} does not end"))?;
-        if words.is_empty() {
-            return Err(format!("the command is missing, {example}"));
+        if let Some((name, command)) = text.split_once('=') {
+            return Self::new(name, command);
         }
-        Ok(Self { name: name.leak(), words })
+        let ready = READY.iter().find(|ready| ready.name == text.trim());
+        let ready = ready.ok_or_else(|| {
+            let names: Vec<&str> = READY.iter().map(|ready| ready.name).collect();
+            format!("it must be NAME=COMMAND, {EXAMPLE}, or one that is ready: {}", names.join(", "))
+        })?;
+        Ok(Self { name: ready.name, command: Words::Ready(ready) })
     }
 }
 
@@ -78,16 +139,14 @@ struct Running {
 
 impl Running {
     fn start(program: &NamedProgram, timeout: Duration) -> Result<Self, EngineError> {
-        let (command, arguments) = program.words.split_first().expect("a command has at least one word");
-        let mut started = Command::new(command);
-        started.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let cannot = |message| EngineError::ProgramFailed { program: program.name.to_owned(), message };
+        let mut started = program.command().map_err(cannot)?;
+        started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C is ours: what was measured until then is kept, and then the program ends.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut started, 0);
-        let mut child = started.spawn().map_err(|source| EngineError::ProgramFailed {
-            program: program.name.to_owned(),
-            message: format!("{command} cannot be started: {source}"),
-        })?;
+        let command = started.get_program().to_string_lossy().into_owned();
+        let mut child = started.spawn().map_err(|source| cannot(format!("{command} cannot be started: {source}")))?;
         let input = child.stdin.take().expect("it was asked for");
         let (output, errors) = (child.stdout.take().expect("it was asked for"), child.stderr.take());
         let (send, answers) = mpsc::channel();
@@ -199,13 +258,24 @@ mod tests {
     fn a_program_is_a_name_and_a_command_with_quotations() {
         let program: NamedProgram = "keras-jax=env KERAS_BACKEND=jax python3 'my programs/keras.py'".parse().unwrap();
         assert_eq!(program.name, "keras-jax");
-        assert_eq!(program.words, ["env", "KERAS_BACKEND=jax", "python3", "my programs/keras.py"]);
+        let words = ["env", "KERAS_BACKEND=jax", "python3", "my programs/keras.py"];
+        assert_eq!(program.command, Words::Typed(words.map(str::to_owned).to_vec()));
+        assert_eq!(program.typed().parse::<NamedProgram>().unwrap(), program);
+    }
+
+    #[test]
+    fn one_that_is_ready_goes_by_its_name_and_can_be_named_with_another_command() {
+        let ready: NamedProgram = "keras-jax".parse().unwrap();
+        assert_eq!((ready.name, ready.typed().as_str()), ("keras-jax", "keras-jax"));
+        let other: NamedProgram = "keras-jax=python3 mine.py".parse().unwrap();
+        assert_eq!((other.name, other.typed().as_str()), ("keras-jax", "keras-jax=python3 mine.py"));
     }
 
     #[test]
     fn what_is_no_program_is_refused_with_an_example() {
         for (text, part) in [
             ("python3 pytorch.py", "NAME=COMMAND"),
+            ("torch", "ready: pytorch, keras-jax, keras-tensorflow"),
             ("Pytorch=python3", "lower-case"),
             ("wgsl=python3", "our own"),
             ("pytorch=", "missing"),

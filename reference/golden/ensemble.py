@@ -68,13 +68,23 @@ class Trainer:
         size = [l.units for l in net.layers if isinstance(l, kl.Dense)]  # dropout place d follows dense layer d
         self.drops = [(l, (b, size[l.number])) for l in net.layers if isinstance(l, Drop)] if spec.get("dropout") else []
 
-        def step(w, state, x, y, masks, orders, lr):
+        def step(w, state, x, y, masks, orders, lr, linear=False):
+            net.linear = linear
             (loss, logits), g = jax.value_and_grad(net.loss, has_aux=True)(w, x, y, masks, orders)
-            out = [update(v, gi + d * v if d else gi, s, lr * m) for v, gi, s, d, m in zip(w, g, state, decay, mult)]
+            g = [gi * b for gi in g] if spec.get("summed") else g  # of the sum over the batch, of which the loss is the mean
+            h, limit = g, spec["opt"].get("largest_gradient")
+            if limit:
+                factor = limit / jnp.maximum(jnp.sqrt(sum(jnp.sum(gi * gi) for gi in g)), limit)
+                h = [gi * factor for gi in g]
+            out = [update(v, gi + d * v if d else gi, s, lr * m) for v, gi, s, d, m in zip(w, h, state, decay, mult)]
             return loss, logits, g, [v for v, _ in out], [s for _, s in out]
 
-        self.step, self.step_unjitted = jax.jit(step), step
-        self.forward = jax.jit(lambda w, x, orders: net.forward(w, x, (), orders))
+        def forward(w, x, orders):
+            net.linear = False  # a test comes after the linear start
+            return net.forward(w, x, (), orders)
+
+        self.step, self.step_unjitted = jax.jit(step, static_argnames="linear"), step
+        self.forward = jax.jit(forward)
         self.checked, self.starts = False, {}
 
     def precision(self):
@@ -124,7 +134,7 @@ class Trainer:
             args = (w, state, self.cast(x), jnp.asarray(y[samples]), [self.cast(m) for m in masks], orders,
                     jnp.asarray(rate(self.spec["opt"], t), self.dtype))
             self.check_floats(args)
-            loss, logits, g, w, state = self.step(*args)
+            loss, logits, g, w, state = self.step(*args, linear=t < self.spec.get("linear_until", 0) * self.steps)
             assert loss.dtype == self.dtype and all(v.dtype == self.dtype for v in w)
             r["losses"].append(float(loss))
             r["norms"].append(norms(w))

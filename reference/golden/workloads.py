@@ -17,6 +17,9 @@ import keras
 import numpy as np
 from keras import layers as kl, ops
 
+import stories
+from memories import Matching, MemN2N
+
 
 # ---------------------------------------------------------------- generator
 def pcg4d(index, stream, step, seed):
@@ -127,6 +130,14 @@ def caffe_cifar():  # "same" with 3x3/2 on even sizes = Caffe's ceil mode; Keras
             conv(64, 5, "relu", "same"), kl.AveragePooling2D(3, 2, "same"), flatten(-1, 1024), dense(64), dense(10)]
 
 
+def memn2n():
+    return [MemN2N()]
+
+
+def keras_memnn():
+    return [Matching(), lstm(32), dense(22)]
+
+
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
 def reorder(x, order, axis):
     """x with the entries of one axis in another order, a permutation; its derivative puts them back."""
@@ -146,7 +157,7 @@ class Net:
     def __init__(self, make, dtype, sample):
         keras.config.set_floatx(dtype)
         keras.config.set_dtype_policy(dtype)  # layers take theirs from here, not from floatx
-        self.layers, self.dtype, self.summing = make(), dtype, []
+        self.layers, self.dtype, self.summing, self.linear = make(), dtype, [], False
         self.apply(jnp.asarray(sample, sample.dtype if sample.dtype.kind == "i" else dtype))  # builds the variables
         self.tensors, self.vars, count = [], [], {}
         for l in (part for l in self.layers for part in getattr(l, "parts", [l])):
@@ -155,7 +166,7 @@ class Net:
             kind = {"Conv2D": "conv"}.get(type(l).__name__, type(l).__name__.lower())
             count[kind] = count.get(kind, 0) + 1
             for v in l.weights:
-                part = v.path.split("/")[-1]
+                part = v.path.split("/")[-1].replace("embeddings", "kernel")
                 s, t = list(v.shape), dict(number=len(self.vars), name=f"{kind}{count[kind]}/{part}", shape=list(v.shape), init="constant", limit=0.0)
                 if part == "bias":
                     t["value"] = float(np.asarray(v.value).flat[0])
@@ -165,7 +176,7 @@ class Net:
                         del t["value"]
                 else:
                     area = s[0] * s[1] if len(s) == 4 else 1
-                    t.update(init="uniform", limit=float(np.sqrt(6 / (area * (s[-2] + s[-1])))))
+                    t.update(init="uniform", limit=float(getattr(l, "golden_limit", np.sqrt(6 / (area * (s[-2] + s[-1]))))))
                 self.tensors.append(t)
                 self.vars.append(v)
         # the layers whose sums can be taken in another order, and how many values they take and give
@@ -173,6 +184,9 @@ class Net:
                         for l in self.layers if isinstance(l, (kl.Conv2D, kl.Dense, kl.LSTM))]
 
     def apply(self, x, masks=(), orders=()):
+        for l in self.layers:
+            if hasattr(l, "linear"):
+                l.linear = self.linear
         order_of = {id(l): order for (l, *_), order in zip(self.summing, orders)}
         for l in self.layers:
             if isinstance(l, Drop):
@@ -268,10 +282,16 @@ class Data:
         lab = lambda n: np.array(json.loads(read(n)), np.uint8)
         return [img("data_batch_1.png"), lab("train_lables.json")[:10000], img("test_batch.png"), lab("test_lables.json")]
 
+    def babi_qa1_sentences(self):
+        return stories.as_sentences(pcg4d, memories=10, words=6)
+
+    def babi_qa1_10k(self):  # of the 10,000 training questions the first 1,000
+        return stories.as_words(pcg4d, story_length=68, question_length=4)
+
     def get(self, set_, view):
         """(train x, train y, test x, test y) with x float32 = pixel / 255 in the network's input shape."""
         if set_ not in self.cache:
-            self.cache[set_] = getattr(self, set_)()
+            self.cache[set_] = getattr(self, set_.replace("-", "_"))()
         xs, ys, xt, yt = self.cache[set_]
         return [(x, y.astype(np.int32)) for x, y in ((lambda n, x=x: view(x[n]), y) for x, y in ((xs, ys), (xt, yt)))]
 
@@ -286,10 +306,11 @@ VIEWS = {
     "pixel/255, shape [28,28,1]: 28 rows of 28 steps of 1": lambda x: scale(x)[..., None],
     "pixel/255, shape [32,32,3], RGB": scale,
     "central crop (rows and columns 4..27), then pixel/255, shape [24,24,3], RGB": lambda x: scale(x[:, 4:28, 4:28]),
+    "numbers of words": lambda x: x,
 }
 
 RMS = dict(kind="rmsprop", lr=0.001, rho=0.9, epsilon=1e-8)
-FLAT, IMG, ROWS, RGB, CROP = VIEWS
+FLAT, IMG, ROWS, RGB, CROP, WORDS = VIEWS
 # `seed` is where the search begins for one that can be answered: the one found last time, since each refusal takes a while
 WORKLOADS = {
     "keras-mnist-mlp": dict(net=keras_mlp, set="mnist", view=FLAT, batch=128, steps=15, seed=4, opt=RMS),
@@ -306,6 +327,9 @@ WORKLOADS = {
                                opt=dict(kind="sgd", lr=0.1, momentum=0.0, weight_decay=0.004, decay_on=["dense1/kernel", "dense2/kernel"])),
     "caffe-cifar10": dict(net=caffe_cifar, set="cifar10", view=RGB, batch=50, steps=10, seed=4,
                           opt=dict(kind="sgd", lr=0.001, momentum=0.9, weight_decay=0.004, decay_on="all", bias_lr_mult=2.0)),
+    "memn2n-babi": dict(net=memn2n, set="babi-qa1-sentences", view=WORDS, batch=32, steps=20, linear_until=0.2, summed=True,
+                        opt=dict(kind="sgd", lr=0.005, momentum=0.0, largest_gradient=40.0)),
+    "keras-babi-memnn": dict(net=keras_memnn, set="babi-qa1-10k", view=WORDS, batch=8, steps=5, opt=RMS),
 }
 # cheap traces, whose seeds keep clear of ReLU crossings in every step
 for _name, _batch, _steps, _seed in (("keras-mnist-mlp", 16, 20, 5), ("keras-mnist-cnn", 4, 10, 3), ("keras-cifar10-cnn", 4, 6, 8),

@@ -1,4 +1,4 @@
-// embedding_forward: y[b, p] = epilogue(weights[ids[b, p]]), the vector of each word.
+// embedding_forward: y[b, p] = epilogue(weights[ids[b, p]]), the vector of each word; that of padding is zero.
 //
 // B samples, P word numbers of each, V words, S stored channels, a multiple of 4.
 // params: Embedding. ids: (B, id_stride) whole numbers below V, of which P from id_offset on are used.
@@ -20,5 +20,7 @@ fn main(
     if token >= params.rows * params.tokens {
         return;
     }
-    y[number] = rounded(apply_epilogue(weights[word(token) * quads + number % quads], 4u * number, params.epilogue));
+    let word = word(token);
+    let vector = select(weights[word * quads + number % quads], vec4<f32>(0.0), is_padding(word));
+    y[number] = rounded(apply_epilogue(vector, 4u * number, params.epilogue));
 }

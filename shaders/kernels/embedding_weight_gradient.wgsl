@@ -31,7 +31,10 @@ fn main(
     }
     let end = min(first + params.tokens_per_part, tokens);
     for (var token = first; token < end; token++) {
-        let at = start + word(token) * quads;
-        parts[at] = parts[at] + vec4<f32>(dy[token * quads + quad]);
+        let word = word(token);
+        if !is_padding(word) {
+            let at = start + word * quads;
+            parts[at] = parts[at] + vec4<f32>(dy[token * quads + quad]);
+        }
     }
 }

@@ -1,11 +1,11 @@
-// sum_parts: sum[i] = Σ parts[p, i], in the order of the parts.
+// sum_parts: sum[i] = Σ parts[p, i], in the order of the parts, added to what is there where `accumulate` is 1.
 //
 // params: SumParts; elements is a multiple of 4. parts: (parts, elements). sum: (elements). All f32.
 struct Params {
     elements: u32,
     parts: u32,
-    reserved0: u32,
-    reserved1: u32,
+    accumulate: u32,
+    reserved: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -26,6 +26,9 @@ fn main(
     var total = vec4<f32>(0.0);
     for (var part = 0u; part < params.parts; part++) {
         total += parts[part * quads + number];
+    }
+    if params.accumulate == 1u {
+        total = sum[number] + total;
     }
     sum[number] = total;
 }

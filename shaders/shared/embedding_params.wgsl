@@ -8,6 +8,10 @@ struct Params {
     channels: u32,
     tokens_per_part: u32,
     part_stride: u32,
+    zero_padding: u32,
+    reserved0: u32,
+    reserved1: u32,
+    reserved2: u32,
     epilogue: Epilogue,
 }
 
@@ -15,4 +19,9 @@ struct Params {
 fn word(token: u32) -> u32 {
     let at = token / params.tokens * params.id_stride + params.id_offset + token % params.tokens;
     return u32(f32(ids[at]));
+}
+
+// Whether a word number is padding, which has a vector of zeros.
+fn is_padding(word: u32) -> bool {
+    return params.zero_padding == 1u && word == 0u;
 }

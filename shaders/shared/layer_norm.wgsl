@@ -1,4 +1,4 @@
-// The parameter block that `params::LayerNorm` describes. Needs epilogue.wgsl and the kernel's `params`.
+// The parameter block that `params::LayerNorm` describes. Needs epilogue.wgsl.
 struct Params {
     rows: u32,
     tokens: u32,
@@ -9,14 +9,4 @@ struct Params {
     bias_offset: u32,
     epsilon: f32,
     epilogue: Epilogue,
-}
-
-// The values of channels that the network knows of, of the four from four `quad` on; zero in the padding.
-fn known(quad: u32, values: vec4<f32>) -> vec4<f32> {
-    let channel = 4u * quad + vec4<u32>(0u, 1u, 2u, 3u);
-    return select(vec4<f32>(0.0), values, channel < vec4<u32>(params.channels));
-}
-
-fn sum_of_four(values: vec4<f32>) -> f32 {
-    return (values.x + values.y) + (values.z + values.w);
 }

@@ -12,10 +12,10 @@ struct Step {
     average: u32,
     average_keep: f32,
     mark: u32,
+    linear: u32,
     first_row: u32,
     elsewhere: u32,
     reserved0: u32,
-    reserved1: u32,
 }
 
 @group(1) @binding(0) var<uniform> step: Step;

@@ -138,6 +138,7 @@ pub const KERNELS: &[Kernel] = kernels![
     "average_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params", "pool_window", "store_gradient"], [Read, Read, ReadWrite];
     "softmax_cross_entropy", Softmax, 256, ["step"], [Read, Read, ReadWrite, ReadWrite];
     "sum_parts", SumParts, 64, ["step", "invocation"], [Read, ReadWrite];
+    "limit_gradients", GradientLimit, 256, ["step"], [Read, ReadWrite];
     "sgd", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];
     "rmsprop", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];
     "adadelta", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite, ReadWrite];
@@ -165,9 +166,9 @@ pub const KERNELS: &[Kernel] = kernels![
     "pass_gradient", Elementwise, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "elementwise_params", "store_gradient"], [Read, Read, ReadWrite];
     "position_forward", Position, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "position_params"], [Read, Read, ReadWrite];
     "position_gradient", Position, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "position_params"], [Read, ReadWrite];
-    "layer_norm_forward", LayerNorm, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "layer_norm"], [Read, Read, Read, ReadWrite, ReadWrite];
-    "layer_norm_input_gradient", LayerNorm, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "layer_norm", "store_gradient"], [Read, Read, Read, Read, ReadWrite];
-    "layer_norm_weight_gradient", LayerNorm, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "layer_norm"], [Read, Read, Read, ReadWrite];
+    "layer_norm_forward", LayerNorm, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "channels", "layer_norm"], [Read, Read, Read, ReadWrite, ReadWrite];
+    "layer_norm_input_gradient", LayerNorm, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "channels", "layer_norm", "store_gradient"], [Read, Read, Read, Read, ReadWrite];
+    "layer_norm_weight_gradient", LayerNorm, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "channels", "layer_norm"], [Read, Read, Read, ReadWrite];
     "attention_forward", Attention, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "attention"], [Read, ReadWrite, ReadWrite];
     "attention_query_gradient", Attention, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "attention", "store_gradient"], [Read, Read, Read, Read, ReadWrite, ReadWrite];
     "attention_key_value_gradient", Attention, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "attention", "store_gradient"], [Read, Read, Read, Read, ReadWrite];
@@ -177,6 +178,16 @@ pub const KERNELS: &[Kernel] = kernels![
     "embedding_weight_gradient", Embedding, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "embedding_params"], [Read, Read, ReadWrite];
     "add_forward", Add, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params"], [Read, Read, ReadWrite];
     "add_gradient", Add, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params", "store_gradient"], [Read, Read, ReadWrite];
+    "sentence_sum_forward", SentenceSum, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "sentence_sum"], [Read, ReadWrite];
+    "sentence_sum_gradient", SentenceSum, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "sentence_sum", "store_gradient"], [Read, Read, ReadWrite];
+    "pixel_products_forward", PixelProducts, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "channels", "pixel_products_params"], [Read, Read, ReadWrite];
+    "pixel_products_gradient", PixelProducts, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "pixel_products_params", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "channel_softmax_forward", ChannelSoftmax, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "channels", "channel_softmax_params"], [Read, ReadWrite];
+    "channel_softmax_backward", ChannelSoftmax, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "channels", "channel_softmax_params", "store_gradient"], [Read, Read, ReadWrite];
+    "transpose_forward", Transpose, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "transpose_params"], [Read, ReadWrite];
+    "transpose_gradient", Transpose, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "transpose_params", "store_gradient"], [Read, Read, ReadWrite];
+    "concatenate_forward", Concatenate, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "concatenate_params"], [Read, Read, ReadWrite];
+    "concatenate_gradient", Concatenate, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "concatenate_params", "store_gradient"], [Read, Read, ReadWrite];
     "blend", Blend, 64, ["step", "invocation"], [Read, ReadWrite];
     "dense_forward_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "subgroup_tile"], [Read, Read, Read, ReadWrite];
     "dense_input_gradient_subgroup", Dense, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "subgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];

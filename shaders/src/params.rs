@@ -38,6 +38,7 @@ macro_rules! block {
 mod attention;
 mod elementwise;
 mod input;
+mod memories;
 mod normalizers;
 mod peak;
 mod sequences;
@@ -48,6 +49,7 @@ pub use input::{
     Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, Shuffle, Standardize, edge, flip, normalization,
     shift,
 };
+pub use memories::{ChannelSoftmax, Concatenate, PixelProducts, SentenceSum, Transpose};
 pub use normalizers::{BatchNorm, LayerNorm, LocalResponse};
 pub use peak::{PEAK_FMAS, PeakFma, PeakStream};
 pub use sequences::{Embedding, Lstm};
@@ -81,12 +83,14 @@ block! {
         /// What the step writes beside its results: a number that none before it had, so that nobody takes older results
         /// for its own.
         pub mark: u32,
+        /// 1 while attention has no softmax: the linear start of memory networks.
+        pub linear: u32,
         /// Row of the batch that is this device's first one, where several devices share a batch: random numbers are
         /// counted over all of it.
         pub first_row: u32,
         /// Samples of the batch that other devices train on. Losses and gradients are shares of the whole batch.
         pub elsewhere: u32,
-        pub reserved: [u32; 2],
+        pub reserved: [u32; 1],
     }
 }
 
@@ -233,6 +237,19 @@ block! {
     pub struct SumParts {
         pub elements: u32,
         pub parts: u32,
+        /// 1 to add to what is there: the gradient that another layer left in a tensor that they share.
+        pub accumulate: u32,
+        pub reserved: u32,
+    }
+}
+
+block! {
+    /// `limit_gradients`.
+    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+    pub struct GradientLimit {
+        pub elements: u32,
+        /// How long all gradients may be together, as they are multiplied on the device.
+        pub limit: f32,
         pub reserved: [u32; 2],
     }
 }

@@ -2,7 +2,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::stories::{QUESTION_LENGTH, QUESTIONS, STORY_LENGTH, StoryTask, VOCABULARY};
+use super::stories::{QUESTIONS, StorySet};
 
 /// A compact data file as `reference/data-sets.json` lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ pub enum Origin {
     /// Compact files that were made from published ones; every byte of them is known.
     Files { train: Box<DataFile>, test: Box<DataFile> },
     /// Stories with questions: the published text files, or generated ones of the same task.
-    Stories(StoryTask),
+    Stories(StorySet),
 }
 
 impl DataSetDefinition {
@@ -69,7 +69,7 @@ impl DataSetDefinition {
     pub fn file_names(&self) -> [&str; 2] {
         match &self.origin {
             Origin::Files { train, test } => [&train.file, &test.file],
-            Origin::Stories(task) => task.file_names(),
+            Origin::Stories(set) => set.file_names(),
         }
     }
 
@@ -89,15 +89,16 @@ impl DataSetDefinition {
         }
     }
 
-    fn of_stories(task: StoryTask) -> Self {
-        let half = SplitDefinition {
+    fn of_stories(set: StorySet) -> Self {
+        let test = SplitDefinition {
             samples: QUESTIONS,
             height: 1,
-            width: STORY_LENGTH + QUESTION_LENGTH,
+            width: set.lengths().into_iter().sum(),
             channels: 1,
-            classes: VOCABULARY,
+            classes: set.vocabulary(),
         };
-        Self { name: format!("babi-qa{}", task.number()), train: half, test: half, origin: Origin::Stories(task) }
+        let train = SplitDefinition { samples: set.training_questions(), ..test };
+        Self { name: set.name(), train, test, origin: Origin::Stories(set) }
     }
 }
 
@@ -110,7 +111,7 @@ pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
     };
     let of_files = files.iter().filter(|f| f.split == "train");
     let of_files = of_files.map(|train| DataSetDefinition::of_files(train, part(&train.set, "test")));
-    of_files.chain(StoryTask::ALL.into_iter().map(DataSetDefinition::of_stories)).collect()
+    of_files.chain(StorySet::ALL.into_iter().map(DataSetDefinition::of_stories)).collect()
 });
 
 /// The data set with this name.

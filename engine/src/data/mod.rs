@@ -11,7 +11,7 @@ use async_trait::async_trait;
 
 pub use definition::{DATA_SETS, DataFile, DataSetDefinition, Origin, SplitDefinition, data_set};
 use statistics::Statistics;
-pub use stories::StoryTask;
+pub use stories::{Reading, StorySet, StoryTask};
 
 /// One half of a data set, in memory as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,16 +65,16 @@ impl DataSet {
             Origin::Files { train: train_file, test: test_file } => {
                 [file::read(train_file, train)?, file::read(test_file, test)?]
             }
-            Origin::Stories(task) => stories::read(*task, &train, &test)?,
+            Origin::Stories(set) => stories::read(*set, &train, &test)?,
         };
         Ok(Self::new(definition, train, test, false))
     }
 
-    /// Stories of this task, made up from a fixed seed: the same everywhere.
-    pub fn generated(task: StoryTask) -> Self {
-        let definition = DATA_SETS.iter().find(|set| set.origin == Origin::Stories(task));
-        let [train, test] = stories::generated(task);
-        Self::new(definition.expect("every task has a data set"), train, test, true)
+    /// Stories of this set, made up from a fixed seed: the same everywhere.
+    pub fn generated(stories: StorySet) -> Self {
+        let definition = DATA_SETS.iter().find(|set| set.origin == Origin::Stories(stories));
+        let [train, test] = stories::generated(stories);
+        Self::new(definition.expect("it is one of the data sets"), train, test, true)
     }
 }
 
@@ -103,7 +103,7 @@ pub enum DataError {
     NotADataFile { file: String, reason: String },
     #[error(
         "{file} is missing in {place}; it belongs to the published archive of the bAbI tasks, whose folder with the \
-         files of 1,000 training questions, `en`, is wanted here"
+         files of 1,000 training questions, `en`, is wanted here (with `en-10k` beside it)"
     )]
     NoStories { file: String, place: String },
     #[error("{file}, line {line}: {reason}; the published file has no such line")]

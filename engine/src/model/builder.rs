@@ -29,7 +29,18 @@ impl ModelBuilder {
 
     /// Adds a layer that reads several sources.
     pub fn reads(&mut self, inputs: Vec<Source>, layer: Layer) -> Source {
-        self.model.nodes.push(Node { layer, inputs });
+        self.model.nodes.push(Node { layer, inputs, shares: None });
+        self.last = Source::Node(self.model.nodes.len() - 1);
+        self.last
+    }
+
+    /// Adds a layer that reads `source`, with the tensor of the layer that made `owner` instead of its own.
+    ///
+    /// # Panics
+    /// The data has no tensor.
+    pub fn sharing(&mut self, owner: Source, source: Source, layer: Layer) -> Source {
+        let Source::Node(owner) = owner else { panic!("the data has no tensor") };
+        self.model.nodes.push(Node { layer, inputs: vec![source], shares: Some(owner) });
         self.last = Source::Node(self.model.nodes.len() - 1);
         self.last
     }

@@ -41,6 +41,14 @@ pub enum Initializer {
 }
 
 impl Initializer {
+    /// Uniform numbers of the same deviation as the normal ones that it draws, or Glorot's.
+    pub(crate) fn uniform_or_glorot(self) -> Self {
+        match self {
+            Self::Normal { deviation } => Self::Uniform { limit: deviation * 3.0_f64.sqrt() },
+            _ => Self::GlorotUniform,
+        }
+    }
+
     /// Whether the size of what it draws is a number of the recipe, and follows from no shape.
     pub(crate) fn has_a_size_of_its_own(self) -> bool {
         matches!(

@@ -20,8 +20,24 @@ pub enum Layer {
     /// Each row of the input is a sequence of its columns; the last hidden state is the output. Gates i, f, c, o with
     /// hard sigmoid, tanh on cell input and output (Keras 2); kernel `[in, 4·units]`, recurrent `[units, 4·units]`.
     Lstm { units: u32, recurrent: Initializer },
-    /// Vectors of words: reads `count` numbers of the sample from `first` on; weights `[vocabulary, units]`.
-    Embedding { vocabulary: u32, units: u32, first: u32, count: u32, initializer: Initializer },
+    /// Vectors of words: reads `count` numbers of the sample from `first` on; weights `[vocabulary, units]`. With zero
+    /// padding, word 0 has a vector of zeros whatever its weights are, and trains none.
+    Embedding { vocabulary: u32, units: u32, first: u32, count: u32, zero_padding: bool, initializer: Initializer },
+    /// Each `words` pixels that follow each other are a sentence, whose vectors are added up, weighted by their places:
+    /// the position encoding of Sukhbaatar et al. (2015), section 4.1.
+    SentenceSum { words: u32 },
+    /// How much the input looks like each word: its products with the words' vectors; kernel `[vocabulary, channels]`,
+    /// the other way round than an embedding has it.
+    WordScores { vocabulary: u32, initializer: Initializer },
+    /// Products of each pixel of the first input with each pixel of the second: pixels × pixels.
+    PixelProducts,
+    /// Softmax over the channels of each pixel. Until this share of the training is over it passes what it reads: the
+    /// linear start of Sukhbaatar et al. (2015), section 4.2. All of a network begin together.
+    Softmax { linear_until: f64 },
+    /// Pixels become channels, and channels pixels.
+    Transpose,
+    /// The channels of two inputs, one behind the other.
+    Concatenate,
     /// Sum of two inputs; the second may have a single pixel, which is repeated.
     Add { activation: Activation },
     /// Per channel over batch and pixels: `activation((x - mean) / √(variance + epsilon)·scale + bias)`. Running

@@ -4,6 +4,7 @@ mod builder;
 mod initial;
 mod initializer;
 mod layer;
+mod memory_params;
 mod operations;
 mod shape;
 mod stage;
@@ -21,7 +22,7 @@ pub use shape::{ModelError, Shape};
 pub(crate) use stage::Storage;
 #[cfg(feature = "burn")]
 pub(crate) use stage::zeros_before;
-pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Value};
+pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Value, Words};
 pub use tensor::{Initial, TensorKind, TensorSpec};
 pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};
 
@@ -40,6 +41,9 @@ pub struct Model {
 pub struct Node {
     pub layer: Layer,
     pub inputs: Vec<Source>,
+    /// The earlier node whose tensor is this one's as well, where it has none of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shares: Option<usize>,
 }
 
 /// Something that a layer can read.
@@ -62,7 +66,8 @@ impl Model {
         builder.finish()
     }
 
-    /// The same network with every weight matrix drawn within Glorot's limit, as the golden traces have it.
+    /// The same network with every weight matrix drawn within Glorot's limit, as the golden traces have it; vectors of
+    /// words and places that are drawn from a normal distribution, uniformly with its deviation.
     #[must_use]
     pub fn with_glorot_weights(mut self) -> Self {
         for node in &mut self.nodes {
@@ -71,7 +76,9 @@ impl Model {
                     weights.kernel = Initializer::GlorotUniform;
                 }
                 Layer::Lstm { recurrent, .. } => *recurrent = Initializer::GlorotUniform,
-                Layer::Embedding { initializer, .. } => *initializer = Initializer::GlorotUniform,
+                Layer::Embedding { initializer, .. }
+                | Layer::PositionEmbedding { initializer }
+                | Layer::WordScores { initializer, .. } => *initializer = initializer.uniform_or_glorot(),
                 _ => {}
             }
         }
@@ -79,10 +86,18 @@ impl Model {
     }
 
     /// The same network with every weight matrix that starts with random numbers of some size of its own, or with zeros,
-    /// drawn within Glorot's limit.
+    /// drawn within Glorot's limit, and with words apart where a network compares them.
     #[must_use]
     pub(crate) fn with_lively_weights(mut self) -> Self {
+        // Words that are hardly apart look alike to every other word: each has the same share of the softmax.
+        const APART: f64 = 0.5;
+        let compares_words = self.nodes.iter().any(|node| node.layer == Layer::PixelProducts);
         for node in &mut self.nodes {
+            if let Layer::Embedding { initializer: Initializer::Uniform { limit }, .. } = &mut node.layer
+                && compares_words
+            {
+                *limit = limit.max(APART);
+            }
             if let Layer::Conv2d { weights, .. } | Layer::Dense { weights, .. } = &mut node.layer
                 && weights.kernel.has_a_size_of_its_own()
             {
@@ -90,6 +105,17 @@ impl Model {
             }
         }
         self
+    }
+
+    /// Share of the training in which its softmaxes pass what they read.
+    pub(crate) fn linear_until(&self) -> f64 {
+        let share = |node: &Node| if let Layer::Softmax { linear_until } = node.layer { linear_until } else { 0.0 };
+        self.nodes.iter().map(share).fold(0.0, f64::max)
+    }
+
+    /// The node whose tensors a node reads: another, or itself.
+    pub(crate) fn owner(&self, node: usize) -> usize {
+        self.nodes[node].shares.unwrap_or(node)
     }
 
     /// Number of classes: the features of the logits.

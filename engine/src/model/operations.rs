@@ -42,6 +42,9 @@ impl Model {
                 }
                 // Two products of tokens × tokens × channels; each has two gradients as well.
                 Layer::Attention { .. } => (0, 2 * u64::from(input.pixels()).pow(2) * u64::from(output.channels)),
+                Layer::WordScores { vocabulary, .. } => (u64::from(input.features()) * u64::from(vocabulary), 0),
+                // A product for each pair of pixels, with two gradients.
+                Layer::PixelProducts => (0, channels * u64::from(output.features())),
                 _ => (0, 0),
             };
             forward += with_input + others;

@@ -62,7 +62,8 @@ impl Model {
 
     fn output_shape(&self, index: usize, layer: &Layer, inputs: &[Shape]) -> Result<Shape, ModelError> {
         let impossible = |reason: String| ModelError::Impossible { model: self.name, layer: index, reason };
-        let wanted = if matches!(layer, Layer::Add { .. }) { 2 } else { 1 };
+        let two = matches!(layer, Layer::Add { .. } | Layer::PixelProducts | Layer::Concatenate);
+        let wanted = if two { 2 } else { 1 };
         if inputs.len() != wanted {
             return Err(impossible(format!("it reads {} layers instead of {wanted}", inputs.len())));
         }
@@ -114,7 +115,33 @@ impl Model {
                 }
                 Shape { channels: input.channels / 3, ..input }
             }
+            Layer::SentenceSum { words } => {
+                if words == 0 || !input.pixels().is_multiple_of(words) {
+                    return Err(impossible(format!("{} words are not whole sentences of {words}", input.pixels())));
+                }
+                Shape::new(1, input.pixels() / words, input.channels)
+            }
+            Layer::WordScores { vocabulary, .. } => {
+                if input.pixels() != 1 {
+                    return Err(impossible(format!("it compares words with one vector, not with {}", input.pixels())));
+                }
+                Shape::vector(vocabulary)
+            }
+            Layer::PixelProducts => {
+                if inputs[1].channels != input.channels {
+                    return Err(impossible(format!("it multiplies {input:?} with {:?}", inputs[1])));
+                }
+                Shape::new(1, input.pixels(), inputs[1].pixels())
+            }
+            Layer::Transpose => Shape::new(1, input.channels, input.pixels()),
+            Layer::Concatenate => {
+                if inputs[1].pixels() != input.pixels() {
+                    return Err(impossible(format!("it lays {:?} behind {input:?}", inputs[1])));
+                }
+                Shape { channels: input.channels + inputs[1].channels, ..input }
+            }
             Layer::Dropout { .. }
+            | Layer::Softmax { .. }
             | Layer::LocalResponseNorm { .. }
             | Layer::BatchNorm { .. }
             | Layer::LayerNorm { .. }

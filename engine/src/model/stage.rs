@@ -39,6 +39,8 @@ pub(crate) struct Stage {
     pub(crate) output: usize,
     /// Place of its first tensor in the model's list; the others follow.
     pub(crate) tensor: usize,
+    /// Whether a later stage reads this tensor too: going backwards, its gradient is there before this stage's.
+    pub(crate) adds_to_gradient: bool,
 }
 
 /// The square that a convolution or a pooling layer moves over its input.
@@ -72,10 +74,17 @@ pub(crate) enum StageKind {
         beta: f32,
     },
     Lstm,
-    Embedding {
-        vocabulary: u32,
-        first: u32,
+    Embedding(Words),
+    SentenceSum {
+        words: u32,
     },
+    WordScores,
+    PixelProducts,
+    Softmax {
+        linear_start: bool,
+    },
+    Transpose,
+    Concatenate,
     Add,
     BatchNorm {
         epsilon: f32,
@@ -90,6 +99,16 @@ pub(crate) enum StageKind {
         heads: u32,
     },
     Gelu,
+}
+
+/// Which words an embedding reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub(crate) vocabulary: u32,
+    /// Place of the first in a sample.
+    pub(crate) first: u32,
+    /// Whether word 0 has a vector of zeros.
+    pub(crate) zero_padding: bool,
 }
 
 impl Stages {
@@ -115,6 +134,7 @@ struct Lowering<'a> {
     /// The value that each node made.
     made: Vec<usize>,
     tensor: usize,
+    adds_to_gradient: bool,
     dropouts: u32,
 }
 
@@ -123,11 +143,14 @@ impl Model {
     pub(crate) fn stages(&self, dropout: bool) -> Result<Stages, ModelError> {
         let data = Value { shape: self.input, epilogue: Epilogue::default(), storage: self.data_storage() };
         let stages = Stages { values: vec![data], stages: Vec::new() };
-        let mut lowering = Lowering { model: self, stages, made: Vec::new(), tensor: 0, dropouts: 0 };
+        let mut lowering =
+            Lowering { model: self, stages, made: Vec::new(), tensor: 0, adds_to_gradient: false, dropouts: 0 };
         let tensors = self.tensors()?;
         for (index, output) in self.shapes()?.into_iter().enumerate() {
+            let owner = self.owner(index);
+            lowering.tensor = tensors.iter().take_while(|tensor| tensor.layer < owner).count();
+            lowering.adds_to_gradient = self.nodes[index + 1..].iter().any(|later| later.shares == Some(owner));
             lowering.node(index, output, dropout)?;
-            lowering.tensor += tensors.iter().filter(|tensor| tensor.layer == index).count();
         }
         Ok(lowering.stages)
     }
@@ -174,9 +197,17 @@ impl Lowering<'_> {
                 (StageKind::LocalResponseNorm { radius, bias, alpha, beta }, Activation::Identity)
             }
             Layer::Lstm { .. } => (StageKind::Lstm, Activation::Identity),
-            Layer::Embedding { vocabulary, first, .. } => {
-                (StageKind::Embedding { vocabulary, first }, Activation::Identity)
+            Layer::Embedding { vocabulary, first, zero_padding, .. } => {
+                (StageKind::Embedding(Words { vocabulary, first, zero_padding }), Activation::Identity)
             }
+            Layer::SentenceSum { words } => (StageKind::SentenceSum { words }, Activation::Identity),
+            Layer::WordScores { .. } => (StageKind::WordScores, Activation::Identity),
+            Layer::PixelProducts => (StageKind::PixelProducts, Activation::Identity),
+            Layer::Softmax { linear_until } => {
+                (StageKind::Softmax { linear_start: linear_until > 0.0 }, Activation::Identity)
+            }
+            Layer::Transpose => (StageKind::Transpose, Activation::Identity),
+            Layer::Concatenate => (StageKind::Concatenate, Activation::Identity),
             Layer::Add { activation } => (StageKind::Add, activation),
             Layer::BatchNorm { epsilon, keep, activation, .. } => {
                 // Its kernels apply any activation themselves.
@@ -205,7 +236,8 @@ impl Lowering<'_> {
         let epilogue =
             Epilogue { activation, channels: shape.channels, features: shape.features(), ..Epilogue::default() };
         self.stages.values.push(Value { shape, epilogue, storage: Storage::PaddedChannels });
-        self.stages.stages.push(Stage { kind, inputs, output, tensor: self.tensor });
+        let (tensor, adds_to_gradient) = (self.tensor, self.adds_to_gradient);
+        self.stages.stages.push(Stage { kind, inputs, output, tensor, adds_to_gradient });
         output
     }
 

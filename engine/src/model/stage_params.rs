@@ -6,7 +6,7 @@ use shaders::params::{
     NO_BIAS, Pool, Position, activation as activations,
 };
 
-use super::stage::{SlidingWindow, Storage};
+use super::stage::{SlidingWindow, Storage, Words};
 use super::{Activation, Stage, Stages, Value};
 
 impl Value {
@@ -141,7 +141,7 @@ impl Stages {
     pub(crate) fn embedding_params(
         &self,
         stage: &Stage,
-        (vocabulary, first): (u32, u32),
+        Words { vocabulary, first, zero_padding }: Words,
         rows: u32,
         alignment: u32,
     ) -> Embedding {
@@ -156,6 +156,8 @@ impl Stages {
             channels,
             tokens_per_part: rows * tokens,
             part_stride: vocabulary * channels,
+            zero_padding: u32::from(zero_padding),
+            reserved: [0; 3],
             epilogue: output.stored_epilogue(alignment),
         }
     }

@@ -145,6 +145,10 @@ impl Tensors {
                 let name = self.name("embedding");
                 self.trained(format!("{name}/kernel"), vec![*vocabulary, *units], *initializer);
             }
+            Layer::WordScores { vocabulary, initializer } => {
+                let name = self.name("word_scores");
+                self.trained(format!("{name}/kernel"), vec![*vocabulary, input.channels], *initializer);
+            }
             Layer::PositionEmbedding { initializer } => {
                 let name = self.name("position");
                 self.trained(format!("{name}/kernel"), vec![input.pixels(), input.channels], *initializer);
@@ -167,7 +171,12 @@ impl Tensors {
             | Layer::Dropout { .. }
             | Layer::LocalResponseNorm { .. }
             | Layer::Add { .. }
-            | Layer::Attention { .. } => {}
+            | Layer::Attention { .. }
+            | Layer::SentenceSum { .. }
+            | Layer::PixelProducts
+            | Layer::Softmax { .. }
+            | Layer::Transpose
+            | Layer::Concatenate => {}
         }
     }
 
@@ -211,8 +220,27 @@ impl Model {
                 Source::Data => self.input,
                 Source::Node(node) => shapes[node],
             };
-            tensors.of_layer(&node.layer, input);
+            match node.shares {
+                None => tensors.of_layer(&node.layer, input),
+                Some(owner) => self.check_shared(layer, input, owner, &tensors.list)?,
+            }
         }
         Ok(tensors.list)
+    }
+
+    /// A tensor can be read by another layer if it is the only one of both, and the same in both.
+    fn check_shared(&self, layer: usize, input: Shape, owner: usize, list: &[TensorSpec]) -> Result<(), ModelError> {
+        let mut own = Tensors { list: Vec::new(), counts: Vec::new(), layer };
+        own.of_layer(&self.nodes[layer].layer, input);
+        let shapes = |list: &mut dyn Iterator<Item = &TensorSpec>| -> Vec<Vec<u32>> {
+            list.map(|tensor| tensor.shape.clone()).collect()
+        };
+        let theirs = shapes(&mut list.iter().filter(|tensor| tensor.layer == owner));
+        let ours = shapes(&mut own.list.iter());
+        if ours.len() == 1 && ours == theirs {
+            return Ok(());
+        }
+        let reason = format!("it shares the tensors of layer {owner}, {theirs:?}, and needs {ours:?}");
+        Err(ModelError::Impossible { model: self.name, layer, reason })
     }
 }

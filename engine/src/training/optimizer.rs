@@ -10,6 +10,9 @@ pub struct Optimizer {
     pub learning_rate: f64,
     pub schedule: Schedule,
     pub weight_decay: f64,
+    /// How long the gradients of all tensors may be together; longer ones are shortened to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_gradient: Option<f64>,
 }
 
 /// The rule that changes weights, with its constants; `reference/golden/README.md` section 3 defines them.
@@ -67,9 +70,9 @@ impl Rule {
 }
 
 impl Optimizer {
-    /// Without schedule or weight decay.
+    /// Without schedule, weight decay or limit.
     pub fn new(rule: Rule, learning_rate: f64) -> Self {
-        Self { rule, learning_rate, schedule: Schedule::Constant, weight_decay: 0.0 }
+        Self { rule, learning_rate, schedule: Schedule::Constant, weight_decay: 0.0, largest_gradient: None }
     }
 
     /// The same optimiser with another rate.

@@ -136,6 +136,7 @@ pub(super) fn babi_rnn() -> Workload {
         units: 50,
         first,
         count,
+        zero_padding: false,
         initializer: Initializer::Uniform { limit: 0.05 },
     };
     let lstm = Layer::Lstm { units: 50, recurrent: Initializer::Orthogonal };
@@ -162,5 +163,48 @@ pub(super) fn babi_rnn() -> Workload {
         target_accuracy: 0.3,
         evaluations_per_epoch: 1,
         ..keras(name, "babi-qa2", network.finish(), Optimizer::new(adam, 0.001))
+    }
+}
+
+pub(super) fn babi_memnn() -> Workload {
+    // The longest story and question of task 1 with 10,000 training questions, and its words with the padding.
+    const STORY: u32 = 68;
+    const QUESTION: u32 = 4;
+    const VOCABULARY: u32 = 22;
+    let name = "keras-babi-memnn";
+    let embedding = |first, count, units| Layer::Embedding {
+        vocabulary: VOCABULARY,
+        units,
+        first,
+        count,
+        zero_padding: false,
+        initializer: Initializer::Uniform { limit: 0.05 },
+    };
+    let mut network = ModelBuilder::new(name, Shape::vector(STORY + QUESTION));
+    let dropout = Layer::Dropout { rate: 0.3 };
+    let [asked, answering, question] =
+        [(0, STORY, 64), (0, STORY, QUESTION), (STORY, QUESTION, 64)].map(|(first, count, units)| {
+            network.after(Source::Data, embedding(first, count, units));
+            network.then(dropout.clone())
+        });
+    network.reads(vec![asked, question], Layer::PixelProducts);
+    let matched = network.then(Layer::Softmax { linear_until: 0.0 });
+    network.reads(vec![matched, answering], Layer::Add { activation: Activation::Identity });
+    let response = network.then(Layer::Transpose);
+    network.reads(vec![response, question], Layer::Concatenate);
+    network.then(Layer::Lstm { units: 32, recurrent: Initializer::Orthogonal });
+    network.then(dropout);
+    network.then(dense(VOCABULARY, Activation::Identity, glorot()));
+    Workload {
+        title: "bAbI task 1, memory network (Keras)",
+        description: "Words of the story matched with words of the question by products and a softmax over the question, \
+                      an LSTM over the question's words with what they found; RMSprop, from the Keras 2 examples \
+                      (babi_memnn.py), on 10,000 training questions.",
+        input: InputRecipe::scaled(1.0),
+        batch_size: 32,
+        published_epochs: 120,
+        target_accuracy: 0.95,
+        evaluations_per_epoch: 1,
+        ..keras(name, "babi-qa1-10k", network.finish(), Optimizer::new(RMSPROP, 0.001))
     }
 }

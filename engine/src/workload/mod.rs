@@ -3,6 +3,7 @@
 mod caffe;
 mod convergence;
 mod keras;
+mod memory;
 mod modern;
 mod standard;
 mod tensorflow;
@@ -117,6 +118,8 @@ pub const WORKLOADS: &[Definition] = &[
     keras::cifar10_cnn,
     keras::mnist_hrnn,
     keras::babi_rnn,
+    keras::babi_memnn,
+    memory::babi,
     tensorflow::mnist,
     tensorflow::cifar10,
     caffe::mnist,
@@ -238,6 +241,8 @@ mod tests {
             ("theano-cifar10", 14_318, 129_432, 258_864, 323_328),
             ("airbench94", 1_972_792, 118_147_360, 236_294_720, 471_482_368),
             // Not of the sources: added up by hand, layer by layer.
+            ("keras-babi-memnn", 24_750, 102_080, 204_160, 408_320),
+            ("memn2n-babi", 2_400, 1_600, 3_200, 6_400),
             ("resnet20-cifar10", 272_474, 40_813_184, 81_626_368, 162_368_000),
             ("transformer-cifar10", 311_146, 22_315_968, 44_631_936, 88_674_048),
         ];
@@ -262,9 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn the_complete_suite_holds_every_workload_once() {
+    fn the_complete_suite_holds_every_workload_of_its_time_once() {
+        /// What came after the suite was made: a suite stays what it is.
+        const LATER: [&str; 2] = ["keras-babi-memnn", "memn2n-babi"];
         let mut names = suite("complete").unwrap().workloads.to_vec();
-        let mut all: Vec<&str> = WORKLOADS.iter().map(|make| make().name).collect();
+        let all = WORKLOADS.iter().map(|make| make().name);
+        let mut all: Vec<&str> = all.filter(|name| !LATER.contains(name)).collect();
         names.sort_unstable();
         all.sort_unstable();
         assert_eq!(names, all);

@@ -213,6 +213,7 @@ pub(super) fn airbench94() -> Workload {
             learning_rate,
             schedule: Schedule::Linear { points: vec![(0.0, 0.2), (0.23, 1.0), (1.0, 0.07)] },
             weight_decay: total_decay / learning_rate,
+            largest_gradient: None,
         },
         average: Some(WeightAverage::Lookahead { every: 5, decay: 0.95 }),
         batch_size: 1024,

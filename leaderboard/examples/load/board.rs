@@ -1,7 +1,6 @@
 //! A board as it might be after some years: four in five runs of the quick suite, the others of the complete one; known
 //! GPUs, a few of which most people have; rates that spread as real ones do.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use engine::SUITES;
@@ -12,6 +11,7 @@ use results::{ClientKind, Precision, RunRecord};
 
 use crate::measure::Report;
 use crate::server::NOW;
+use crate::support::database::TestDatabase;
 use crate::support::record;
 
 /// Runs in one transaction.
@@ -25,15 +25,31 @@ const ONE_RARE_IN: usize = 5000;
 const RARE_BROWSER: &str = "Opera";
 const RARE_BACKEND: &str = "burn-cuda";
 
-/// Runs of a suite by which the server is asked.
-const KEPT: usize = 1000;
-
 /// Some of the visible runs that are there, by which the server is asked.
 pub(crate) struct Runs {
     pub(crate) quick: Vec<String>,
     pub(crate) complete: Vec<String>,
     /// Keys of devices, that of most runs first.
     pub(crate) devices: Vec<String>,
+}
+
+impl Runs {
+    pub(crate) fn on(database: &TestDatabase) -> Self {
+        Self {
+            quick: database.words(concat!(
+                "SELECT run_id FROM runs WHERE suite_name = 'quick' AND tier <> 'hidden' ",
+                "ORDER BY submitted_unix_seconds LIMIT 1000"
+            )),
+            complete: database.words(concat!(
+                "SELECT run_id FROM runs WHERE suite_name = 'complete' AND tier <> 'hidden' ",
+                "ORDER BY submitted_unix_seconds LIMIT 1000"
+            )),
+            devices: database.words(concat!(
+                "SELECT device_key FROM runs WHERE tier <> 'hidden' AND device_key IS NOT NULL ",
+                "GROUP BY device_key ORDER BY COUNT(*) DESC, device_key LIMIT 200"
+            )),
+        }
+    }
 }
 
 /// Numbers that look random and are the same each time: `SplitMix64` (Steele, Lea and Flood, *Fast Splittable
@@ -66,11 +82,10 @@ impl Random {
     }
 }
 
-pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) -> Runs {
+pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) {
     let [quick, complete] = [&SUITES[0], &SUITES[1]].map(|suite| record::of_suite(suite, 1));
     let mut random = Random(1);
-    let (mut runs, mut stored, mut number) = (Runs { quick: vec![], complete: vec![], devices: vec![] }, 0, 0);
-    let mut of_devices: BTreeMap<String, u64> = BTreeMap::new();
+    let (mut stored, mut number) = (0, 0);
     let begin = Instant::now();
     while stored < results {
         let mut portion = Vec::with_capacity(PORTION);
@@ -80,17 +95,7 @@ pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) -> Ru
             stored += template.workloads.len() as u64;
             portion.push(past_run(template, number, &mut random));
         }
-        let told: Vec<(bool, Tier)> = portion.iter().map(|run| (run.record.workloads.len() > 2, run.tier)).collect();
-        for run in portion.iter().filter(|run| run.tier != Tier::Hidden) {
-            *of_devices.entry(key(&run.record.device.adapter.name)).or_default() += 1;
-        }
-        let ids = board.store(portion).await.expect("runs are stored");
-        for (id, (complete, tier)) in ids.into_iter().zip(told) {
-            let kept = if complete { &mut runs.complete } else { &mut runs.quick };
-            if tier != Tier::Hidden && kept.len() < KEPT {
-                kept.push(id);
-            }
-        }
+        board.store(portion).await.expect("runs are stored");
         eprint!("\r  {stored} results");
     }
     eprintln!();
@@ -98,24 +103,12 @@ pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) -> Ru
     let begin = Instant::now();
     board.settle().await.expect("figures are made");
     report.add("all figures made, and tables analysed", begin.elapsed().as_secs_f64() * 1e3, "ms", None);
-    let mut devices: Vec<(String, u64)> = of_devices.into_iter().collect();
-    devices.sort_by_key(|(_, runs)| std::cmp::Reverse(*runs));
-    runs.devices = devices.into_iter().take(200).map(|(device, _)| device).collect();
-    runs
 }
 
 /// The device of a rank, known ones first.
 fn device(rank: usize) -> String {
     let known = known_devices();
     known.get(rank * 7 % known.len()).map_or_else(|| "Example GPU".to_owned(), |device| device.name.clone())
-}
-
-/// As the leaderboard makes it of a known device's name.
-fn key(name: &str) -> String {
-    let words = name.to_lowercase();
-    let words: Vec<&str> =
-        words.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    words.join("-")
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of small numbers")]
@@ -163,8 +156,8 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
 /// # Panics
 /// Where a query reads a whole table that grows with the board.
 pub(crate) async fn check_plans(board: &Board) {
-    for (query, steps) in board.plans().await.expect("plans") {
-        let bad = |step: &String| step.contains("Seq Scan on r") || step == "SCAN results" || step == "SCAN runs";
-        assert!(!steps.iter().any(bad), "{query}\n{steps:#?}");
-    }
+    let is_bad = |step: &String| step.contains("Seq Scan on r") || step == "SCAN results" || step == "SCAN runs";
+    let plans = board.plans().await.expect("plans");
+    let bad: Vec<_> = plans.iter().filter(|(_, steps)| steps.iter().any(is_bad)).collect();
+    assert!(bad.is_empty(), "{} queries read a whole table:\n{:#?}", bad.len(), &bad[..bad.len().min(3)]);
 }

@@ -15,10 +15,13 @@ mod support {
     pub(crate) mod record;
 }
 
+use std::path::PathBuf;
+
 use clap::Parser;
 use leaderboard::load::Board;
 use support::database::{TestDatabase, block_on};
 
+use board::Runs;
 use measure::Report;
 
 /// Data bases on PostgreSQL are made one by one here, and not because of what kind of test program this is.
@@ -30,6 +33,7 @@ const ON_POSTGRES: bool = false;
     after_help = "Examples:
   load                                      a million results on SQLite and on PostgreSQL
   load --on sqlite --results 100000
+  load --on sqlite --board board.sqlite     keeps the board, and takes it the next time
   load --json > load.json                   one JSON document, to be compared with another"
 )]
 struct Arguments {
@@ -48,6 +52,9 @@ struct Arguments {
     /// Runs that are handed in
     #[arg(long, default_value_t = 5000, value_name = "N")]
     hand_ins: u32,
+    /// File of an SQLite board to make, or to take where it is there: making one takes ten minutes
+    #[arg(long, value_name = "FILE")]
+    board: Option<PathBuf>,
     /// Write figures as JSON to the standard output
     #[arg(long)]
     json: bool,
@@ -72,18 +79,23 @@ fn main() {
 }
 
 fn measure(kind: Kind, arguments: &Arguments) -> Report {
-    let database = match kind {
-        Kind::Sqlite => TestDatabase::new(),
-        Kind::Postgres => TestDatabase::at(support::postgres::Cluster::shared().new_schema()),
+    let (database, is_there) = match (kind, &arguments.board) {
+        (Kind::Sqlite, Some(file)) => {
+            (TestDatabase::at(file.to_str().expect("its name is text").to_owned()), file.exists())
+        }
+        (Kind::Sqlite, None) => (TestDatabase::new(), false),
+        (Kind::Postgres, _) => (TestDatabase::at(support::postgres::Cluster::shared().new_schema()), false),
     };
     let mut report = Report::new(kind, arguments.results);
-    let runs = block_on(async {
-        let board = Board::open(&database.address()).await.expect("an empty data base");
-        let runs = board::fill(&board, arguments.results, &mut report).await;
+    block_on(async {
+        let board = Board::open(&database.address()).await.expect("a data base");
+        if !is_there {
+            board::fill(&board, arguments.results, &mut report).await;
+        }
         board::check_plans(&board).await;
         board.close().await;
-        runs
     });
+    let runs = Runs::on(&database);
     let server = server::Server::start(&database);
     reading::measure(&server, &runs, arguments, &mut report);
     handing_in::measure(&server, arguments.hand_ins, &mut report);

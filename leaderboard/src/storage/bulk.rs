@@ -23,9 +23,11 @@ impl Storage {
         Ok(transaction.commit().await?)
     }
 
-    /// Lets the data base look at what it holds, as it does by itself after a while.
+    /// Lets the data base look at what it holds, where it does so by itself after a while.
     pub(crate) async fn analyze(&self) -> Result<(), StorageError> {
-        sqlx::query(self.dialect.analyze).execute(&self.pool).await?;
+        if let Some(analyze) = self.dialect.analyze {
+            sqlx::query(analyze).execute(&self.pool).await?;
+        }
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::kinds::KindFilter;
-use super::list::{Conditions, Order, Way};
+use super::list::{Conditions, Key, Order, Reach, Way, last_place};
 use super::values::{Statement, Value};
 use super::{Storage, StorageError};
 use crate::ranking::{Category, ProvenRun};
@@ -58,12 +58,12 @@ impl Storage {
             return Ok(HistoryPart { results: Vec::new(), older_left_out: false });
         }
         let conditions = conditions(device, &category.workload, kinds);
-        let mut rows = latest(&conditions).query().fetch_all(&mut *transaction).await?;
+        let until = last_place(&mut transaction, &conditions, None, LOOKED_AT).await?;
+        let mut rows = latest(&conditions, until.as_ref()).query().fetch_all(&mut *transaction).await?;
         let too_many = rows.len() as u64 > READ;
         rows.truncate(usize::try_from(READ)?);
-        let too_far = conditions.last(None, LOOKED_AT + 1).query().fetch_optional(&mut *transaction).await?.is_some();
         let results = rows.iter().map(past_result).collect::<Result<_, _>>()?;
-        Ok(HistoryPart { results, older_left_out: too_many || too_far })
+        Ok(HistoryPart { results, older_left_out: too_many || until.is_some() })
     }
 }
 
@@ -78,8 +78,8 @@ fn conditions<'a>(device: &'a str, workload: &'a str, kinds: Vec<i64>) -> Condit
     }
 }
 
-fn latest(conditions: &Conditions<'_>) -> Statement {
-    conditions.rows(Way::Order, None, LOOKED_AT, (0, READ + 1), PAST)
+fn latest(conditions: &Conditions<'_>, until: Option<&Key>) -> Statement {
+    conditions.rows(Way::Order, Reach { until, ..Reach::default() }, (0, READ + 1), PAST)
 }
 
 fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {
@@ -99,6 +99,12 @@ fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {
 /// Every query of this file, with a value for every parameter; for looking at how they are performed.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     let conditions = conditions("reported-example-gpu-9000", "caffe-mnist", vec![1, 2, 3]);
-    let statements = [latest(&conditions), conditions.last(None, LOOKED_AT + 1)];
+    let key = Key {
+        number: 1.8e9,
+        submitted_unix_seconds: 1.8e9,
+        run_id: "0123456789abcdef".to_owned(),
+        workload: "caffe-mnist".to_owned(),
+    };
+    let statements = [latest(&conditions, Some(&key)), conditions.last(None, LOOKED_AT)];
     statements.map(|statement| (statement.sql, statement.values.iter().map(Value::written).collect())).into()
 }

@@ -140,10 +140,11 @@ impl KindFilter {
     }
 }
 
-/// A condition that a result is of one of these kinds. The numbers are part of the statement, which is made for them.
-pub(super) fn is_of(kinds: &[i64]) -> String {
+/// A condition that a result, whose kind stands in this column, is of one of these kinds. The numbers are part of the
+/// statement, which is made for them.
+pub(super) fn is_of(column: &str, kinds: &[i64]) -> String {
     let numbers: Vec<String> = kinds.iter().map(i64::to_string).collect();
-    format!("kind IN ({})", numbers.join(", "))
+    format!("{column} IN ({})", numbers.join(", "))
 }
 
 /// Gives the results of a run the kinds that they are of by its tier and by whether they may be ranked.

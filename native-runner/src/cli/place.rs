@@ -6,10 +6,9 @@ use engine::AdapterChoice;
 use engine::backends::{Feature, Opening};
 use results::Precision;
 
-use super::positive_seconds;
+use super::{ProgramArgs, positive_seconds};
 use crate::kept::KeptFile;
 use crate::processor;
-use crate::program::NamedProgram;
 
 /// Where devices are served and looked for unless another port is named.
 pub(super) const PORT: u16 = 4400;
@@ -41,35 +40,14 @@ pub(crate) struct PlaceArgs {
     /// shows what they bring, and is never ranked
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Device", value_parser = feature)]
     without: Vec<Feature>,
-    /// An external program as one more back end, called NAME: it is started with COMMAND and trains the same networks from
-    /// the same weights on the same batches (docs/EXTERNAL.md). Can be given several times; never ranked
-    #[arg(long = "program", value_name = "NAME=COMMAND", help_heading = "Device")]
-    programs: Vec<NamedProgram>,
-    /// Seconds without an answer after which an external program is given up
-    #[arg(
-        long,
-        value_name = "X",
-        help_heading = "Device",
-        default_value_t = 900.0,
-        value_parser = positive_seconds,
-        requires = "programs"
-    )]
-    pub(crate) program_timeout: f64,
+    #[command(flatten)]
+    pub(crate) external: ProgramArgs,
     /// Time the kernels again, instead of taking those that were the fastest on this device before
     #[arg(long, help_heading = "Device")]
     retune: bool,
 }
 
 impl PlaceArgs {
-    /// The external program of this name.
-    pub(crate) fn program(&self, name: &str) -> Option<&NamedProgram> {
-        self.programs.iter().find(|program| program.name == name)
-    }
-
-    pub(crate) fn programs(&self) -> impl Iterator<Item = &'static str> {
-        self.programs.iter().map(|program| program.name)
-    }
-
     pub(crate) fn opening(&self, precision: Precision, adapter: &AdapterChoice) -> Opening {
         Opening {
             threads: self.threads,

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::place::host_and_port;
-use super::{ConsentArgs, DataArgs, JsonTarget, positive_seconds, short_text};
+use super::{ConsentArgs, DataArgs, JsonTarget, ProgramArgs, positive_seconds, short_text};
 use crate::leaderboard::Address;
 use crate::study::Filter;
 
@@ -16,6 +16,8 @@ Examples:
   native-runner study gtdl-batch-size --scale 0.01 a hundredth of it, marked so, on the best GPU
   native-runner study gtdl-baseline --backend burn-flex --only workload=caffe-mnist,torch-mnist
                                                    some of its cells, on the processor
+  native-runner study keras-backends --program keras-jax --program pytorch
+                                                   with other frameworks beside our own back ends
   native-runner study keras-five --print > mine.toml
                                                    a study of one's own begins as a copy …
   native-runner study mine.toml --output mine      … and runs, or goes on, in this folder
@@ -53,6 +55,8 @@ pub(crate) struct StudyArgs {
     /// Where `native-runner serve-device` serves the device of `burn-remote`; the port is 4400 unless it is said
     #[arg(long, value_name = "HOST[:PORT]", help_heading = "Study", value_parser = host_and_port)]
     pub(crate) remote: Option<String>,
+    #[command(flatten)]
+    pub(crate) external: ProgramArgs,
     /// Run only some cells now, such as `workload=caffe-mnist`, `batch-size=50,500` or `seed=1`; may be given several times
     #[arg(long, value_name = "AXIS=A,B", help_heading = "Study")]
     pub(crate) only: Vec<Filter>,

@@ -42,7 +42,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
     let address = arguments.upload_to.as_ref();
-    if let (Some(_), Some(program)) = (address, arguments.device.place.program(&arguments.device.backend)) {
+    if let (Some(_), Some(program)) = (address, arguments.device.place.external.named(&arguments.device.backend)) {
         let text = format!(
             "--upload takes nothing that the external program `{}` trained: nobody could prove it",
             program.name

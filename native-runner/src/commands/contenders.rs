@@ -37,7 +37,7 @@ pub(super) fn open(
     place: &PlaceArgs,
     clock: &Rc<MonotonicClock>,
 ) -> Result<(Opened, Vec<Unavailable>), Failure> {
-    let programs: Vec<&str> = place.programs().collect();
+    let programs: Vec<&str> = place.external.all().iter().map(|program| program.name).collect();
     let wanted = wanted(names, &programs);
     let named: Vec<&str> = wanted.iter().map(|wanted| wanted.name()).collect();
     place.opening(Precision::F32, choice).check(&named)?;

@@ -11,6 +11,7 @@ use crate::data_folder::{Availability, DataFolder};
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::json_output::to_json;
+use crate::program::READY;
 use crate::screen::Screen;
 
 const SCREEN: Screen = Screen::Output;
@@ -135,6 +136,25 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
         let remark = remark.as_ref().filter(|_| needs.is_none());
         let remark = remark.map_or_else(String::new, |remark| format!(": {remark}"));
         SCREEN.prose(&" ".repeat(width + 2), &format!("{state}{remark}"), width + 2)?;
+    }
+    external_programs()
+}
+
+/// The programs of other frameworks that come with this one.
+fn external_programs() -> Result<(), Failure> {
+    SCREEN.line("")?;
+    SCREEN.prose("", "Other frameworks, as external programs (--program NAME; docs/EXTERNAL.md):", 0)?;
+    let width = READY.iter().map(|ready| ready.name.len()).max().unwrap_or(0);
+    for ready in READY {
+        let python = ready.python();
+        let style = if python.is_ok() { Style::new().bold() } else { Style::new().dim() };
+        let name = SCREEN.paint(style, format!("{:width$}", ready.name));
+        SCREEN.prose(&format!("{name}  "), ready.framework, width + 2)?;
+        let state = match python {
+            Ok(python) => format!("runs with {}", python.display()),
+            Err(reason) => format!("cannot run here: {reason}"),
+        };
+        SCREEN.prose(&" ".repeat(width + 2), &state, width + 2)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! A cell: what one run is asked to do.
 
+use engine::KNOWN_BACKENDS;
 use results::Precision;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -38,6 +39,11 @@ impl Settings {
             option("seed", Some(self.seed.to_string())),
         ];
         options.into_iter().flatten().flatten().collect()
+    }
+
+    /// Whether another program than this one trains it.
+    pub(crate) fn is_of_external_program(&self) -> bool {
+        KNOWN_BACKENDS.iter().all(|known| known.name != self.backend)
     }
 
     /// In words: the workload, the back end, and what else was asked for.

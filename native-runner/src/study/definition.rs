@@ -1,5 +1,6 @@
 //! What a study's file says.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
 
@@ -12,6 +13,7 @@ use super::length::Length;
 use super::names::{BackendName, Positive, WorkloadName};
 use super::registry::STUDIES;
 use crate::failure::Failure;
+use crate::program::NamedProgram;
 
 /// A study: what it asks, and the runs that answer it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +33,10 @@ pub(crate) struct Definition {
     /// The order of the cells follows from it.
     #[serde(default = "first_seed")]
     pub(crate) order_seed: u32,
+    /// External programs by the names under which they are back ends: the command of each (`docs/EXTERNAL.md`), or nothing
+    /// for one that comes with this program.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) programs: BTreeMap<String, String>,
     /// The study has the cells of all of them, each once.
     pub(crate) matrix: Vec<Matrix>,
 }
@@ -40,7 +46,7 @@ pub(crate) struct Definition {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Matrix {
     pub(crate) workloads: Vec<WorkloadName>,
-    /// `all` is every back end of the program that runs it, but the plain reference.
+    /// `all` is every back end of the program that runs it, but the plain reference, and every external program.
     #[serde(default = "usual_backends")]
     pub(crate) backends: Vec<BackendName>,
     /// As `--adapter` of a run takes them.
@@ -118,9 +124,9 @@ impl Definition {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// On other back ends and adapters than it says itself, where some were asked for.
-    pub(crate) fn on(mut self, backends: &[String], adapters: &[String]) -> Result<Self, String> {
-        let backends = backends.iter().map(|name| BackendName::new(name)).collect::<Result<Vec<_>, _>>()?;
+    /// On other back ends and adapters than it says itself, where some were asked for, and with these programs, too.
+    pub(crate) fn on(mut self, backends: &[String], adapters: &[String], programs: &[NamedProgram]) -> Self {
+        let backends: Vec<BackendName> = backends.iter().cloned().map(BackendName).collect();
         for matrix in &mut self.matrix {
             if !backends.is_empty() {
                 matrix.backends.clone_from(&backends);
@@ -129,7 +135,38 @@ impl Definition {
                 matrix.adapters = adapters.to_vec();
             }
         }
-        Ok(self)
+        let typed = programs.iter().map(|program| (program.name.to_owned(), program.command_text()));
+        self.programs.extend(typed);
+        self
+    }
+
+    /// The external programs.
+    ///
+    /// # Errors
+    /// A name that none can have, and a command that is none.
+    pub(crate) fn named_programs(&self) -> Result<Vec<NamedProgram>, String> {
+        let named = |(name, command): (&String, &String)| {
+            let program = if command.is_empty() { name.parse() } else { NamedProgram::new(name, command) };
+            program.map_err(|error| format!("[programs] {name}: {error}"))
+        };
+        self.programs.iter().map(named).collect()
+    }
+
+    /// # Errors
+    /// A back end that is neither one of ours nor a program of this study.
+    pub(super) fn check_backends(&self) -> Result<(), String> {
+        let programs = self.programs.keys().map(String::as_str);
+        let known: Vec<&str> = BackendName::own().into_iter().chain(programs).collect();
+        for (number, matrix) in (1..).zip(&self.matrix) {
+            if let Some(BackendName(name)) = matrix.backends.iter().find(|name| !known.contains(&name.0.as_str())) {
+                return Err(format!(
+                    "[[matrix]] {number}: there is no back end `{name}`; there are: {}. An external program is one once \
+                     --program or [programs] names it",
+                    known.join(", ")
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -178,7 +215,7 @@ mod tests {
     fn what_is_wrong_is_named_with_its_place_and_with_what_would_be_right() {
         let cases = [
             ("colour = 1", "line 4, column 1", "`batch_sizes`"),
-            ("backends = [\"wgsl\", \"abacus\"]", "line 4, column 21", "there are: wgsl, burn-wgpu"),
+            ("backends = [\"wgsl\", 7]", "line 4, column 21", "expected a string"),
             ("limits = [{ hours = 2 }]", "line 4, column 13", "`epochs`, `steps`, `seconds`"),
             ("limits = [{ steps = 0 }]", "line 4, column 21", "nonzero"),
             ("learning_rates = [-0.5]", "line 4, column 19", "-0.5 is not a number above 0"),
@@ -205,9 +242,24 @@ mod tests {
     #[test]
     fn other_back_ends_take_the_place_of_the_studys_own() {
         let definition = Definition::parse(SMALL).unwrap();
-        let on = definition.clone().on(&["burn-flex".to_owned()], &["cpu".to_owned()]).unwrap();
+        let on = definition.clone().on(&["burn-flex".to_owned()], &["cpu".to_owned()], &[]);
         assert_eq!((on.matrix[0].backends[0].0.as_str(), on.matrix[0].adapters[0].as_str()), ("burn-flex", "cpu"));
-        assert_eq!(definition.clone().on(&[], &[]).unwrap(), definition);
-        assert!(definition.on(&["abacus".to_owned()], &[]).unwrap_err().contains("abacus"));
+        assert_eq!(definition.clone().on(&[], &[], &[]), definition);
+        let error = definition.on(&["abacus".to_owned()], &[], &[]).check_backends().unwrap_err();
+        assert!(error.contains("no back end `abacus`") && error.contains("there are: wgsl, burn-wgpu"), "{error}");
+    }
+
+    #[test]
+    fn programs_are_back_ends_once_the_file_or_the_command_line_names_them() {
+        let text = "title = \"t\"\n[programs]\nmine = \"python3 'my program.py'\"\npytorch = \"\"\n[[matrix]]\n\
+                    workloads = [\"keras-mnist-mlp\"]\nbackends = [\"mine\", \"pytorch\", \"keras-jax\"]\n";
+        let definition = Definition::parse(text).unwrap();
+        assert!(definition.check_backends().unwrap_err().contains("no back end `keras-jax`"));
+        let definition = definition.on(&[], &[], &["keras-jax".parse().unwrap(), "pytorch=other".parse().unwrap()]);
+        definition.check_backends().unwrap();
+        let typed: Vec<String> = definition.named_programs().unwrap().iter().map(NamedProgram::typed).collect();
+        assert_eq!(typed, ["keras-jax", "mine=python3 'my program.py'", "pytorch=other"]);
+        let wrong = Definition::parse(&text.replace("mine =", "wgsl =")).unwrap();
+        assert!(wrong.named_programs().unwrap_err().contains("[programs] wgsl"));
     }
 }

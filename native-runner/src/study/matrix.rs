@@ -34,12 +34,15 @@ impl Machine {
 /// All cells of a study, each once, in the order in which the definition lists them.
 ///
 /// # Errors
-/// A batch that is larger than its training set; threads that nobody computes with; and nothing to run at all.
+/// A back end that there is not; a batch that is larger than its training set; threads that nobody computes with; and
+/// nothing to run at all.
 pub(super) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+    definition.check_backends()?;
+    let programs: Vec<&str> = definition.programs.keys().map(String::as_str).collect();
     let mut cells: Vec<Cell> = Vec::new();
     for (number, matrix) in definition.matrix.iter().enumerate() {
-        let of_matrix =
-            of_matrix(matrix, scale, machine).map_err(|error| format!("[[matrix]] {}: {error}", number + 1))?;
+        let of_matrix = of_matrix(matrix, &programs, scale, machine)
+            .map_err(|error| format!("[[matrix]] {}: {error}", number + 1))?;
         for cell in of_matrix {
             if cells.iter().all(|other| other.id != cell.id) {
                 cells.push(Cell { place: cells.len(), ..cell });
@@ -62,8 +65,8 @@ pub(super) fn in_random_order(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
     order.into_iter().filter_map(|place| cells[place as usize].take()).collect()
 }
 
-fn of_matrix(matrix: &Matrix, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
-    let backends = backends(matrix, machine);
+fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+    let backends = backends(matrix, programs, machine);
     let threads = threads(&matrix.threads, machine);
     if threads != [None] && !backends.iter().any(|name| name == BURN_FLEX) {
         return Err(format!("`threads` is for the back end {BURN_FLEX}, which is not among its back ends"));
@@ -116,22 +119,24 @@ fn own_or<T: Copy, U>(listed: &[T], value: impl Fn(T) -> U) -> Vec<Option<U>> {
 }
 
 /// Back ends by name, with what [`ALL`] stands for. A remote device takes part where one is named.
-fn backends(matrix: &Matrix, machine: Machine) -> Vec<String> {
+fn backends(matrix: &Matrix, programs: &[&str], machine: Machine) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in matrix.backends.iter().map(|name| name.0.as_str()) {
         let all = BACKENDS
             .iter()
             .map(|backend| backend.name)
-            .filter(|other| *other != REFERENCE && (*other != BURN_REMOTE || machine.has_remote));
+            .filter(|other| *other != REFERENCE && (*other != BURN_REMOTE || machine.has_remote))
+            .chain(programs.iter().copied());
         let wanted: Vec<&str> = if name == ALL { all.collect() } else { vec![name] };
         names.extend(wanted.into_iter().map(str::to_owned));
     }
     names
 }
 
+/// An external program chooses its device itself.
 fn chooses_devices(backend: &str) -> bool {
     let known = KNOWN_BACKENDS.iter().find(|known| known.name == backend);
-    known.is_none_or(|known| known.devices() != Devices::Given)
+    known.is_some_and(|known| known.devices() != Devices::Given)
 }
 
 fn threads(threads: &Threads, machine: Machine) -> Vec<Option<u16>> {
@@ -222,10 +227,29 @@ mod tests {
             cells.into_iter().map(|cell| cell.settings.backend).collect()
         };
         let (without, with) = (names(MACHINE), names(Machine { has_remote: true, ..MACHINE }));
-        let has_remote = BACKENDS.iter().any(|backend| backend.name == BURN_REMOTE);
         assert_eq!(with.len(), BACKENDS.len() - 1);
-        assert_eq!(without.len(), with.len() - usize::from(has_remote));
+        assert_eq!(without.len(), with.len() - has_remote());
         assert!(!with.contains(&REFERENCE.to_owned()));
+    }
+
+    #[test]
+    fn all_has_the_external_programs_too_and_no_adapter_is_chosen_for_them() {
+        let text =
+            format!("[programs]\nmine = \"python3 mine.py\"\n{CAFFE}backends = [\"all\"]\nadapters = [\"cpu\"]\n");
+        let cells = expand(&text, 1.0).unwrap();
+        let mine: Vec<&Settings> =
+            cells.iter().map(|cell| &cell.settings).filter(|settings| settings.backend == "mine").collect();
+        assert_eq!(mine.iter().map(|settings| settings.adapter.as_str()).collect::<Vec<_>>(), [ANY]);
+        assert_eq!(
+            cells.iter().filter(|cell| cell.settings.backend != "mine").count(),
+            BACKENDS.len() - 1 - has_remote()
+        );
+        let error = expand(&format!("{CAFFE}backends = [\"mine\"]\n"), 1.0).unwrap_err();
+        assert!(error.contains("[[matrix]] 1") && error.contains("no back end `mine`"), "{error}");
+    }
+
+    fn has_remote() -> usize {
+        usize::from(BACKENDS.iter().any(|backend| backend.name == BURN_REMOTE))
     }
 
     #[test]

@@ -36,25 +36,15 @@ impl JsonSchema for WorkloadName {
     }
 }
 
-/// A back end, in this program or not, or [`ALL`] of this program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A back end, in this program or not, [`ALL`] of this program, or an external program, which the study names elsewhere:
+/// so that it is checked once the whole file is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BackendName(pub(crate) String);
 
 impl BackendName {
-    /// # Errors
-    /// There is none; the error lists those that there are.
-    pub(crate) fn new(name: &str) -> Result<Self, String> {
-        one_of("back end", name, &Self::known()).map(Self)
-    }
-
-    fn known() -> Vec<&'static str> {
+    /// Those that need not be named elsewhere.
+    pub(super) fn own() -> Vec<&'static str> {
         KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
-    }
-}
-
-impl<'de> Deserialize<'de> for BackendName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(NameOf { what: "back end", known: Self::known }).map(Self)
     }
 }
 
@@ -64,7 +54,12 @@ impl JsonSchema for BackendName {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Self::known() })
+        json_schema!({
+            "anyOf": [
+                { "type": "string", "enum": Self::own() },
+                { "type": "string", "description": "an external program of [programs], or of --program" },
+            ]
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use super::cell::Cell;
 use super::definition::Definition;
 use super::matrix::{Machine, cells, in_random_order};
 use crate::processor;
+use crate::program::NamedProgram;
 use crate::provenance::provenance;
 
 /// Version of the layout of the plan.
@@ -49,6 +50,12 @@ impl Plan {
             provenance: provenance(),
             processor: processor::name(),
         })
+    }
+
+    /// The external program that trains as the back end of this name, if one does.
+    pub(crate) fn program(&self, backend: &str) -> Option<NamedProgram> {
+        // The definition was checked before anything was planned.
+        self.definition.named_programs().ok()?.into_iter().find(|program| program.name == backend)
     }
 
     /// Whether this program can read it.

@@ -8,23 +8,17 @@ use serde_json::Value;
 
 use crate::support::{Runner, skipped};
 
-/// A program in `native-runner/programs`, and what Python needs for it.
+/// A program that comes with ours, and what Python needs for it.
 struct Ready {
     name: &'static str,
-    program: &'static str,
     keras_backend: &'static str,
     modules: &'static str,
 }
 
 const PROGRAMS: [Ready; 3] = [
-    Ready { name: "pytorch", program: "pytorch_program.py", keras_backend: "", modules: "numpy, torch" },
-    Ready { name: "keras-jax", program: "keras_program.py", keras_backend: "jax", modules: "keras, jax" },
-    Ready {
-        name: "keras-tensorflow",
-        program: "keras_program.py",
-        keras_backend: "tensorflow",
-        modules: "keras, tensorflow",
-    },
+    Ready { name: "pytorch", keras_backend: "", modules: "numpy, torch" },
+    Ready { name: "keras-jax", keras_backend: "jax", modules: "keras, jax" },
+    Ready { name: "keras-tensorflow", keras_backend: "tensorflow", modules: "keras, tensorflow" },
 ];
 
 /// What small traces cover: dense, convolutional and recurrent layers, three rules, dropout, and Caffe's.
@@ -49,12 +43,6 @@ impl Ready {
             command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
         };
         env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()).chain(own).find(has_modules)
-    }
-
-    fn option(&self, python: &Path) -> String {
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(self.program);
-        let environment = format!("KERAS_BACKEND={}", self.keras_backend);
-        format!("{}=env '{environment}' '{}' '{}'", self.name, python.display(), program.display())
     }
 }
 
@@ -85,7 +73,7 @@ fn every_framework_reproduces_the_golden_traces() {
                 golden["batch_size"],
                 golden["steps"]
             );
-            let runner = Runner::new(&line).arg("--program").arg(of.option(&python));
+            let runner = Runner::new(&line).arg("--program").arg(of.name).env("GRADMARK_PYTHON", &python);
             let trace: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
             let worst = worst_share(&golden, &trace);
             println!("{name} on {}: {:.3} of what is allowed, at {}", of.name, worst.0, worst.1);
@@ -131,7 +119,7 @@ fn a_framework_stands_beside_the_others_in_one_table() {
         return skipped("external", &format!("no Python here has {}", of.modules));
     };
     let line = "--backend reference,pytorch --workload keras-mnist-mlp --batch-size 16 --steps 8 --seeds 1 --json -";
-    let runner = Runner::new(line).arg("--program").arg(of.option(&python));
+    let runner = Runner::new(line).arg("--program").arg(of.name).env("GRADMARK_PYTHON", &python);
     let document: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
     let rows = document["comparisons"][0]["rows"].as_array().unwrap();
     assert_eq!(
@@ -150,7 +138,7 @@ fn a_framework_stands_beside_the_others_in_one_table() {
 fn what_cannot_be_is_said_before_anything_is_trained() {
     let cases: [(&[&str], &[&str]); 4] = [
         (&["--backend", "pytorch"], &["there is no back end named `pytorch`", "--program"]),
-        (&["--backend", "pytorch", "--program", "python3 x.py"], &["NAME=COMMAND"]),
+        (&["--backend", "pytorch", "--program", "python3 x.py"], &["NAME=COMMAND", "pytorch, keras-jax"]),
         (
             &["--backend", "pytorch", "--program", "pytorch=/nowhere/python3 x.py"],
             &["`pytorch` failed", "cannot be started"],
@@ -181,4 +169,13 @@ fn what_an_external_program_trained_is_not_uploaded() {
     let line = "--backend pytorch --upload http://127.0.0.1:9 --yes";
     let runner = Runner::new(line).arg("--program").arg("pytorch=python3 x.py");
     runner.run().expect_status(2).expect_errors(&["external program", "--upload"]);
+}
+
+/// One that comes with ours needs no command, only a Python that has what it imports.
+#[test]
+fn a_program_that_is_ready_says_what_its_python_lacks() {
+    let nowhere = tempfile::tempdir().unwrap();
+    let line = "--backend pytorch --program pytorch --workload keras-mnist-mlp --steps 1";
+    let runner = Runner::new(line).env("GRADMARK_PYTHON", "").env("PATH", nowhere.path());
+    runner.run().expect_status(1).expect_errors(&["no Python has numpy and torch", "pip install torch numpy"]);
 }

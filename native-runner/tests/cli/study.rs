@@ -122,6 +122,28 @@ fn a_cell_that_cannot_be_run_is_kept_with_its_reason_and_the_others_go_on() {
     assert_eq!(attempts, 1 + 2);
 }
 
+/// One that cannot even begin: what it said is the reason, and the other back end's cell has figures.
+#[cfg(unix)]
+#[test]
+fn an_external_program_is_a_back_end_of_a_study() {
+    let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
+    let line = format!("--backend {BACKEND},pytorch");
+    study.runner(&line).run().expect_status(2).expect_errors(&["[[matrix]] 1", "no back end `pytorch`", "--program"]);
+    let run =
+        || study.runner(&line).arg("--program").arg("pytorch=sh -c 'echo no module named torch >&2; exit 1'").run();
+    run().expect_status(1).expect_errors(&["1 of 2 cells have no figures"]);
+    let cells = study.cells();
+    let of = |backend: &str| cells.iter().find(|cell| cell["settings"]["backend"] == backend).unwrap();
+    assert_eq!(of(BACKEND)["ending"], "completed");
+    let failed = of("pytorch");
+    assert_eq!(failed["ending"], "failed");
+    assert!(failed["reason"].as_str().unwrap().contains("no module named torch"), "{failed}");
+    assert_eq!(study.plan()["definition"]["programs"]["pytorch"], "sh -c 'echo no module named torch >&2; exit 1'");
+    // Another command is another study.
+    let other = study.runner(&line).arg("--program").arg("pytorch=false").run().expect_status(2);
+    other.expect_errors(&["begun for another study", "definition.programs.pytorch"]);
+}
+
 #[test]
 fn a_cell_that_takes_too_long_is_ended() {
     let study = Study::new("limits = [{ seconds = 600 }]");
@@ -272,5 +294,5 @@ fn records_are_uploaded_once_after_one_agreement() {
     }
     let again = study.runner("--yes --upload").arg(&server.url).run().expect_status(0);
     assert_eq!(server.received().len(), 2);
-    assert!(one_line(&again.stderr).contains("has every record with figures"), "{}", again.stderr);
+    assert!(one_line(&again.stderr).contains("has every record that it takes"), "{}", again.stderr);
 }

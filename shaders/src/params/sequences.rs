@@ -41,6 +41,9 @@ block! {
         pub tokens_per_part: u32,
         /// Elements from one part of the gradients to the next.
         pub part_stride: u32,
+        /// 1 where word 0 is padding: it has a vector of zeros, which is not trained.
+        pub zero_padding: u32,
+        pub reserved: [u32; 3],
         /// Forward only: of this layer.
         pub epilogue: Epilogue,
     }

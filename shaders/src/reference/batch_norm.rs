@@ -219,9 +219,10 @@ mod tests {
         average: 0,
         average_keep: 0.0,
         mark: 0,
+        linear: 0,
         first_row: 0,
         elsewhere: 0,
-        reserved: [0; 2],
+        reserved: [0; 1],
     };
 
     fn saved(params: &BatchNorm, x: &[f64]) -> Vec<f64> {
@@ -250,7 +251,7 @@ mod tests {
             let by = Normalizer { saved: &saved, gamma: &gamma, beta: &beta };
             let (mut parts, mut sums, mut dx) = (vec![0.0; 32], vec![0.0; 8], vec![0.0; x.len()]);
             batch_norm_gradient_sums(&params, &STEP, &x, &dy, &by, &mut parts);
-            sum_parts(&SumParts { elements: 8, parts: 4, reserved: [0; 2] }, &parts, &mut sums);
+            sum_parts(&SumParts { elements: 8, parts: 4, accumulate: 0, reserved: 0 }, &parts, &mut sums);
             batch_norm_input_gradient(&params, &STEP, &x, &dy, &by, &sums, &mut dx);
             assert_gradient(&x, &dx, |x| loss(&params, x, &gamma, &beta, &dy));
             assert_gradient(&gamma, &sums[..3], |gamma| loss(&params, &x, gamma, &beta, &dy));

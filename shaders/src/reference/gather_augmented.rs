@@ -175,9 +175,10 @@ mod tests {
         average: 0,
         average_keep: 0.0,
         mark: 0,
+        linear: 0,
         first_row: 0,
         elsewhere: 0,
-        reserved: [0; 2],
+        reserved: [0; 1],
     };
 
     #[test]

@@ -111,7 +111,7 @@ mod tests {
         let saved = forward(&x, &gamma, &beta).1;
         let (mut parts, mut sums, mut dx) = (vec![0.0; 24], vec![0.0; 12], vec![0.0; 30]);
         layer_norm_weight_gradient(&params, &x, &dy, &saved, &mut parts);
-        sum_parts(&SumParts { elements: 12, parts: 2, reserved: [0; 2] }, &parts, &mut sums);
+        sum_parts(&SumParts { elements: 12, parts: 2, accumulate: 0, reserved: 0 }, &parts, &mut sums);
         layer_norm_input_gradient(&params, &step, &x, &dy, &saved, &gamma, &mut dx);
         assert_gradient(&x, &dx, |x| forward(x, &gamma, &beta).0);
         assert_gradient(&gamma, &sums[..5], |gamma| forward(&x, gamma, &beta).0);

@@ -4,6 +4,8 @@
 
 mod add;
 mod blend;
+mod channel_softmax;
+mod concatenate;
 mod conv2d;
 mod dense;
 mod dot;
@@ -11,17 +13,21 @@ mod embedding;
 mod epilogue;
 mod gather;
 mod gather_augmented;
+mod limit_gradients;
 mod local_contrast;
 mod optimizers;
 pub mod pcg4d;
 mod peak;
+mod pixel_products;
 mod pool;
 mod recurrent;
 mod round_weights;
+mod sentence_sum;
 mod shuffle;
 mod softmax;
 mod standardize;
 mod sum_parts;
+mod transpose;
 
 mod attention;
 mod batch_norm;
@@ -34,22 +40,28 @@ mod position;
 
 pub use add::{add_forward, add_gradient};
 pub use blend::blend;
+pub use channel_softmax::{channel_softmax_backward, channel_softmax_forward};
+pub use concatenate::{concatenate_forward, concatenate_gradient};
 pub use conv2d::{conv2d_forward, conv2d_input_gradient, conv2d_weight_gradient};
 pub use dense::{dense_forward, dense_input_gradient, dense_weight_gradient};
 pub use embedding::{embedding_forward, embedding_weight_gradient};
 pub use epilogue::{apply_epilogue, store_gradient};
 pub use gather::gather;
 pub use gather_augmented::gather_augmented;
+pub use limit_gradients::gradient_factor;
 pub use local_contrast::local_contrast;
 pub use optimizers::{Block, Update, adadelta, adam, adamw, average, rmsprop, sgd};
 pub use peak::{peak_copy, peak_fma, peak_read};
+pub use pixel_products::{pixel_products_forward, pixel_products_gradient};
 pub use pool::{average_pool_backward, average_pool_forward, max_pool_backward, max_pool_forward};
 pub use recurrent::{lstm_backward, lstm_forward};
 pub use round_weights::round_weights;
+pub use sentence_sum::{sentence_sum_forward, sentence_sum_gradient};
 pub use shuffle::shuffle;
 pub use softmax::softmax_cross_entropy;
 pub use standardize::standardize;
 pub use sum_parts::sum_parts;
+pub use transpose::{transpose_forward, transpose_gradient};
 
 pub use attention::{Attended, attention_forward, attention_key_value_gradient, attention_query_gradient};
 pub use batch_norm::{

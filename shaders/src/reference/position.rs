@@ -52,7 +52,7 @@ mod tests {
         };
         let (mut parts, mut sum, mut dx) = (vec![0.0; 21], vec![0.0; 7], vec![0.0; 30]);
         position_gradient(&params, &dy, &mut parts);
-        sum_parts(&SumParts { elements: 7, parts: 3, reserved: [0; 2] }, &parts, &mut sum);
+        sum_parts(&SumParts { elements: 7, parts: 3, accumulate: 0, reserved: 0 }, &parts, &mut sum);
         pass_gradient(&elementwise, &Step::default(), &dy, &x, &mut dx);
         assert_gradient(&embedding, &sum[..6], |embedding| loss(&x, embedding));
         assert_gradient(&x, &dx, |x| loss(x, &embedding));

@@ -78,6 +78,12 @@ fn has(layer: &Layer, wanted: Activation) -> bool {
         Layer::Dropout { .. }
         | Layer::LocalResponseNorm { .. }
         | Layer::Embedding { .. }
+        | Layer::SentenceSum { .. }
+        | Layer::WordScores { .. }
+        | Layer::PixelProducts
+        | Layer::Softmax { .. }
+        | Layer::Transpose
+        | Layer::Concatenate
         | Layer::LayerNorm { .. }
         | Layer::PositionEmbedding { .. }
         | Layer::Attention { .. } => false,

@@ -55,7 +55,12 @@ impl<'a> Leaves<'a> {
     pub(super) fn gradients(self, gradients: &mut Gradients) -> Vec<Option<Tensor<1>>> {
         let mut found: Vec<Option<Tensor<1>>> = vec![None; self.tensors.len()];
         for (tensor, leaf) in self.read {
-            found[tensor] = leaf.gradient(gradients);
+            // Layers that share a tensor have a leaf each.
+            let gradient = leaf.gradient(gradients);
+            found[tensor] = match (found[tensor].take(), gradient) {
+                (Some(others), Some(gradient)) => Some(others + gradient),
+                (others, gradient) => others.or(gradient),
+            };
         }
         found
     }

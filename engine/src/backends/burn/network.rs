@@ -3,6 +3,7 @@
 mod attention;
 mod convolution;
 mod dropout;
+mod memory;
 mod normalization;
 mod pooling;
 mod recurrent;
@@ -70,7 +71,7 @@ impl Network {
             return Err(error.into());
         }
         let data = Planned {
-            node: Node { layer: Layer::Dropout { rate: 0.0 }, inputs: Vec::new() },
+            node: Node { layer: Layer::Dropout { rate: 0.0 }, inputs: Vec::new(), shares: None },
             input: model.input,
             output: model.input,
             order: order_of_data(model),
@@ -87,7 +88,10 @@ impl Network {
                 order: order_of(&node.layer, read.order, output),
                 input: read.output,
                 output,
-                tensor: specs.iter().position(|spec| spec.layer == index).unwrap_or(specs.len()),
+                tensor: {
+                    let owner = model.owner(index);
+                    specs.iter().position(|spec| spec.layer == owner).unwrap_or(specs.len())
+                },
                 dropout: dropouts,
                 last_reader: last_reader(model, Source::Node(index)),
                 functions,
@@ -178,9 +182,15 @@ impl Network {
                 layer.local_response(input, radius, [bias, alpha, beta])
             }
             Layer::Lstm { units, .. } => layer.lstm(input, units as usize, pass),
-            Layer::Embedding { vocabulary, units, first, count, .. } => {
-                layer.embedding(input, [vocabulary, units], first..first + count, pass)
+            Layer::Embedding { vocabulary, units, first, count, zero_padding, .. } => {
+                layer.embedding(input, [vocabulary, units], first..first + count, zero_padding, pass)
             }
+            Layer::SentenceSum { words } => layer.sentence_sum(input, words as usize, pass),
+            Layer::WordScores { vocabulary, .. } => layer.word_scores(input, vocabulary, pass),
+            Layer::PixelProducts => layer.pixel_products(input, self.second(layer, inputs.next())),
+            Layer::Softmax { linear_until } => layer.softmax(input, linear_until, pass),
+            Layer::Transpose => layer.transpose(input),
+            Layer::Concatenate => layer.concatenate(input, self.second(layer, inputs.next())),
             Layer::Add { activation } => {
                 let second = inputs.next().expect("a sum reads two values");
                 let shape = self.source(layer.node.inputs[1]).output;
@@ -193,6 +203,12 @@ impl Network {
             Layer::PositionEmbedding { .. } => layer.position(input, pass),
             Layer::Attention { heads } => layer.attention(input, heads as usize),
         }
+    }
+
+    /// (rows, pixels, channels) of the second value that a layer reads.
+    fn second(&self, layer: &Planned, value: Option<Value>) -> Tensor<3> {
+        let value = value.expect("this layer reads two values");
+        value.channels_last(self.source(layer.node.inputs[1]).output)
     }
 }
 
@@ -212,10 +228,15 @@ fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
         Layer::Conv2d { .. } if convolution::is_pointwise(layer) && read == Order::ChannelsLast => Order::ChannelsLast,
         Layer::Conv2d { .. } | Layer::Pool { .. } | Layer::LocalResponseNorm { .. } => Order::ChannelsFirst,
         Layer::BatchNorm { .. } if output.pixels() > 1 || read == Order::ChannelsFirst => Order::ChannelsFirst,
-        Layer::Dense { .. } | Layer::BatchNorm { .. } => Order::Flat,
+        Layer::Dense { .. } | Layer::BatchNorm { .. } | Layer::WordScores { .. } => Order::Flat,
         Layer::Dropout { .. } | Layer::Add { .. } => read,
         Layer::Lstm { .. }
         | Layer::Embedding { .. }
+        | Layer::SentenceSum { .. }
+        | Layer::PixelProducts
+        | Layer::Softmax { .. }
+        | Layer::Transpose
+        | Layer::Concatenate
         | Layer::LayerNorm { .. }
         | Layer::PositionEmbedding { .. }
         | Layer::Attention { .. } => Order::ChannelsLast,

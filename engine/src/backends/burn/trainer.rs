@@ -259,7 +259,8 @@ impl Trainer for BurnTrainer {
         let (mut offset, mut pending) = (0, Vec::new());
         while offset < samples {
             let count = self.test_batch().min(samples - offset);
-            let step = Step { offset, count, seed: job.seed, ..Step::default() };
+            let linear = job.linear(self.step);
+            let step = Step { offset, count, seed: job.seed, linear, ..Step::default() };
             pending.push(self.test(split, &order, &step));
             offset += count;
             if offset == samples || pending.len() == STEPS_PER_READ_BACK {

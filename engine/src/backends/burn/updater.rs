@@ -47,6 +47,13 @@ impl Updater {
         gradients: &[Option<Tensor<1>>],
         tensors: &mut [Tensor<1>],
     ) {
+        let limited;
+        let gradients = if let Some(limit) = job.optimizer.largest_gradient {
+            limited = shortened(gradients, limit);
+            &limited
+        } else {
+            gradients
+        };
         let list = self.specs.iter().zip(&mut self.states).zip(gradients).zip(tensors.iter_mut());
         for (((spec, states), gradient), weights) in list {
             let Some(gradient) = gradient else { continue };
@@ -157,6 +164,17 @@ fn apply(
             weights - first.clone() * rate / (second.clone().sqrt() + epsilon as f32)
         }
     }
+}
+
+/// The same gradients, which are no longer than `limit` together.
+#[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
+fn shortened(gradients: &[Option<Tensor<1>>], limit: f64) -> Vec<Option<Tensor<1>>> {
+    let squares = gradients.iter().flatten().map(|gradient| gradient.clone().square().sum());
+    let Some(length) = squares.reduce(|a, b| a + b).map(Tensor::sqrt) else { return Vec::new() };
+    let limit = limit as f32;
+    // 1 where the length is within the limit.
+    let factor = length.clamp_min(limit).recip() * limit;
+    gradients.iter().map(|gradient| gradient.clone().map(|gradient| gradient * factor.clone())).collect()
 }
 
 /// An exponential average that has moved towards `value`.

@@ -3,6 +3,7 @@
 mod attention;
 mod convolution;
 mod dense;
+mod memory;
 mod normalization;
 mod pooling;
 mod recurrent;
@@ -83,7 +84,13 @@ impl<T: Real> Network<T> {
             }
             StageKind::LayerNorm { epsilon } => self.layer_norm_forward(index, stage, epsilon, step, y),
             StageKind::Lstm => self.lstm_forward(index, stage, step, y),
-            StageKind::Embedding { vocabulary, first } => self.embedding_forward(stage, (vocabulary, first), step, y),
+            StageKind::Embedding(words) => self.embedding_forward(stage, words, step, y),
+            StageKind::SentenceSum { words } => self.sentence_sum_forward(stage, words, step, y),
+            StageKind::WordScores => self.word_scores_forward(stage, step, y),
+            StageKind::PixelProducts => self.pixel_products_forward(stage, step, y),
+            StageKind::Softmax { linear_start } => self.softmax_forward(stage, linear_start, step, y),
+            StageKind::Transpose => self.transpose_forward(stage, step, y),
+            StageKind::Concatenate => self.concatenate_forward(stage, step, y),
             StageKind::Add => self.add_forward(stage, step, y),
             StageKind::PositionEmbedding => self.position_forward(stage, step, y),
             StageKind::Attention { heads } => self.attention_forward(index, stage, heads, y),
@@ -102,7 +109,11 @@ impl<T: Real> Network<T> {
         for index in (0..self.stages.stages.len()).rev() {
             let stage = self.stages.stages[index].clone();
             let dy = self.value_gradients[stage.output].take().expect("every value is used");
+            let later = stage.adds_to_gradient.then(|| self.gradients[stage.tensor].clone());
             self.stage_backward(index, &stage, step, &dy);
+            if let Some(later) = later {
+                self.gradients[stage.tensor].iter_mut().zip(later).for_each(|(gradient, later)| *gradient += later);
+            }
         }
     }
 
@@ -129,7 +140,13 @@ impl<T: Real> Network<T> {
             }
             StageKind::LayerNorm { epsilon } => self.layer_norm_backward(index, stage, epsilon, step, dy),
             StageKind::Lstm => self.lstm_backward(index, stage, step, dy),
-            StageKind::Embedding { vocabulary, first } => self.embedding_backward(stage, (vocabulary, first), dy),
+            StageKind::Embedding(words) => self.embedding_backward(stage, words, dy),
+            StageKind::SentenceSum { words } => self.sentence_sum_backward(stage, words, step, dy),
+            StageKind::WordScores => self.word_scores_backward(stage, step, dy),
+            StageKind::PixelProducts => self.pixel_products_backward(stage, step, dy),
+            StageKind::Softmax { linear_start } => self.softmax_backward(stage, linear_start, step, dy),
+            StageKind::Transpose => self.transpose_backward(stage, step, dy),
+            StageKind::Concatenate => self.concatenate_backward(stage, step, dy),
             StageKind::Add => self.add_backward(stage, step, dy),
             StageKind::PositionEmbedding => self.position_backward(stage, step, dy),
             StageKind::Attention { heads } => self.attention_backward(index, stage, heads, step, dy),

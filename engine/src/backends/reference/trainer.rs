@@ -104,7 +104,8 @@ impl<T: Real> ReferenceTrainer<T> {
         let mut offset = 0;
         while offset < samples {
             let count = TEST_BATCH.min(samples - offset);
-            let step = Step { offset, count, seed: self.job.seed, ..Step::default() };
+            let linear = self.job.linear(self.step);
+            let step = Step { offset, count, seed: self.job.seed, linear, ..Step::default() };
             let (logits, labels) = self.test_logits(split, order, &step);
             let mut unused = vec![T::ZERO; logits.len()];
             let (loss, result) =

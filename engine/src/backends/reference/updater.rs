@@ -29,6 +29,10 @@ impl<T: Real> Updater<T> {
         let step = job.step(number, 0);
         let scheduled = job.optimizer.scheduled_rate(number, job.planned_steps);
         let constants = job.optimizer.rule.constants();
+        let factor = job.optimizer.largest_gradient.map_or(T::ONE, |limit| {
+            let trained = self.specs.iter().zip(gradients).filter(|(spec, _)| spec.kind == TensorKind::Trained);
+            twin::gradient_factor(real(limit), trained.map(|(_, gradient)| gradient.as_slice()))
+        });
         let update = Update {
             step: step.step,
             learning_rate: real(scheduled * job.optimizer.correction(number)),
@@ -38,7 +42,7 @@ impl<T: Real> Updater<T> {
             epsilon: real(constants.epsilon),
             nesterov: constants.nesterov,
             rate_outside: constants.nesterov,
-            gradient_scale: T::ONE,
+            gradient_scale: factor,
         };
         let [first, second] = &mut self.states;
         for (((spec, weights), gradient), (first, second)) in

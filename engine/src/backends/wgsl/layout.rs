@@ -2,7 +2,7 @@
 
 use shaders::params::BLOCK_ELEMENTS;
 
-use crate::model::{Model, ModelError, Shape, SlidingWindow, Stage, StageKind, Stages, Storage, Value};
+use crate::model::{Model, ModelError, Shape, SlidingWindow, Stage, StageKind, Stages, Storage, Value, Words};
 
 /// Kernels read and write four channels at once.
 pub(super) const CHANNEL_ALIGNMENT: u32 = 4;
@@ -95,6 +95,10 @@ pub(super) fn tensor_layouts(model: &Model, stages: &Stages) -> Result<Vec<Tenso
     let mut offset = 0;
     for stage in &stages.stages {
         for (place, shape) in stored_shapes(stage, stages.input(stage), stages.output(stage).shape) {
+            if layouts[stage.tensor + place].is_some() {
+                // Of an earlier stage, whose tensor this one shares.
+                continue;
+            }
             let layout = TensorLayout { offset, shape };
             // A running variance follows its mean at once, because one kernel binds both.
             let running_mean = matches!(stage.kind, StageKind::BatchNorm { .. }) && place == 2;
@@ -142,9 +146,9 @@ fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, Sto
                 (1, recurrent.gates()),
             ]
         }
-        StageKind::Embedding { vocabulary, .. } => {
-            vec![(0, StoredShape::new(1, vocabulary, vocabulary, output.channels))]
-        }
+        // The words of both are filled up alike, because an embedding and what compares words may share their vectors.
+        StageKind::Embedding(Words { vocabulary, .. }) => vec![(0, word_vectors(vocabulary, output.channels))],
+        StageKind::WordScores => vec![(0, word_vectors(output.channels, channels))],
         StageKind::PositionEmbedding => {
             vec![(0, StoredShape::new(1, output.pixels(), output.pixels(), output.channels))]
         }
@@ -155,8 +159,17 @@ fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, Sto
         | StageKind::LocalResponseNorm { .. }
         | StageKind::Add
         | StageKind::Attention { .. }
+        | StageKind::SentenceSum { .. }
+        | StageKind::PixelProducts
+        | StageKind::Softmax { .. }
+        | StageKind::Transpose
+        | StageKind::Concatenate
         | StageKind::Gelu => Vec::new(),
     }
+}
+
+fn word_vectors(vocabulary: u32, channels: u32) -> StoredShape {
+    StoredShape::new(1, vocabulary, vocabulary.next_multiple_of(CHANNEL_ALIGNMENT), channels)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod convolution;
 mod dense;
 mod input;
 mod limits;
+mod memories;
 mod memory;
 mod normalization;
 mod optimizer;
@@ -141,6 +142,8 @@ struct Planner<'a> {
     values: Vec<ValueBuffers>,
     /// What a stage keeps from its forward for its backward: buffers of its own choice.
     kept: Vec<Vec<BufferRange>>,
+    /// For each tensor, whether a stage has left its gradient there: another may share the tensor.
+    has_gradient: Vec<bool>,
     /// Sum of the logits of all views, once it is needed.
     blended: Option<BufferRange>,
     /// Samples of the recording that is being made.
@@ -207,6 +210,7 @@ impl<'a> Planner<'a> {
         }
         Ok(Self {
             kept: vec![Vec::new(); stages.stages.len()],
+            has_gradient: vec![false; tensors.len()],
             blended: None,
             job,
             choices,
@@ -288,7 +292,13 @@ impl<'a> Planner<'a> {
                 }
                 StageKind::LayerNorm { epsilon } => self.layer_norm_forward(index, &stage, epsilon),
                 StageKind::Lstm => self.lstm_forward(index, &stage),
-                StageKind::Embedding { vocabulary, first } => self.embedding_forward(&stage, (vocabulary, first)),
+                StageKind::Embedding(words) => self.embedding_forward(&stage, words),
+                StageKind::SentenceSum { words } => self.sentence_sum_forward(&stage, words),
+                StageKind::WordScores => self.word_scores_forward(&stage),
+                StageKind::PixelProducts => self.pixel_products_forward(&stage),
+                StageKind::Softmax { linear_start } => self.softmax_forward(&stage, linear_start),
+                StageKind::Transpose => self.transpose_forward(&stage),
+                StageKind::Concatenate => self.concatenate_forward(&stage),
                 StageKind::Add => self.add_forward(&stage),
                 StageKind::PositionEmbedding => self.position_forward(&stage),
                 StageKind::Attention { heads } => self.attention_forward(index, &stage, heads),
@@ -325,7 +335,13 @@ impl<'a> Planner<'a> {
                 }
                 StageKind::LayerNorm { epsilon } => self.layer_norm_backward(index, &stage, epsilon),
                 StageKind::Lstm => self.lstm_backward(index, &stage),
-                StageKind::Embedding { vocabulary, first } => self.embedding_backward(&stage, (vocabulary, first)),
+                StageKind::Embedding(words) => self.embedding_backward(&stage, words),
+                StageKind::SentenceSum { words } => self.sentence_sum_backward(&stage, words),
+                StageKind::WordScores => self.word_scores_backward(&stage),
+                StageKind::PixelProducts => self.pixel_products_backward(&stage),
+                StageKind::Softmax { linear_start } => self.softmax_backward(&stage, linear_start),
+                StageKind::Transpose => self.transpose_backward(&stage),
+                StageKind::Concatenate => self.concatenate_backward(&stage),
                 StageKind::Add => self.add_backward(&stage),
                 StageKind::PositionEmbedding => self.position_backward(&stage),
                 StageKind::Attention { heads } => self.attention_backward(index, &stage, heads),

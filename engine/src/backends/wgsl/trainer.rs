@@ -204,13 +204,13 @@ impl Trainer for WgslTrainer {
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
-        let (rows, seed) = (self.evaluation_rows, self.job.seed);
+        let (rows, seed, linear) = (self.evaluation_rows, self.job.seed, self.job.linear(self.step));
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         let mut first = 0;
         while first < samples {
             let step = |slot| {
                 let offset = first + slot * rows;
-                Step { offset, count: rows.min(samples - offset), slot, seed, ..Step::default() }
+                Step { offset, count: rows.min(samples - offset), slot, seed, linear, ..Step::default() }
             };
             let count = (samples - first).div_ceil(rows).min(RESULT_SLOTS);
             for (slot, result) in (0..).zip(self.run(Work::Evaluation(set), count, &step).await?) {

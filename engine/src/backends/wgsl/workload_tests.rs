@@ -31,7 +31,7 @@ impl Clock for Standstill {
 /// Samples of a set: random bytes, or random words where words are wanted.
 fn random_split(workload: &Workload, samples: u32, stream: u32) -> Split {
     let definition = data_set(workload.data_set).unwrap();
-    let bound = if workload.data_set.starts_with("babi") { 36 } else { 256 };
+    let bound = if workload.data_set.starts_with("babi") { definition.train.classes } else { 256 };
     let generator = Generator { stream, step: 0, seed: 3 };
     let byte = |i| u8::try_from(generator.below(i, bound)).unwrap();
     Split {

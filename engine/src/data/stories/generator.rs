@@ -23,11 +23,11 @@ const TAKES: [[&str; 2]; 4] =
     [["took", " there"], ["seized", " there"], ["collected", " there"], ["lifted up", " there"]];
 const DROPS: [[&str; 2]; 4] = [["dropped", ""], ["abandoned", ""], ["left", ""], ["set down", " there"]];
 
-/// Texts of a training and a test file.
-pub(super) fn generate(task: StoryTask) -> [String; 2] {
-    [0, 1].map(|half| {
+/// Texts of a training file of so many questions, and of a test file.
+pub(super) fn generate(task: StoryTask, training_questions: u32) -> [String; 2] {
+    [(0, training_questions), (1, QUESTIONS)].map(|(half, questions)| {
         let mut text = String::new();
-        for story in 0..QUESTIONS / QUESTIONS_PER_STORY {
+        for story in 0..questions / QUESTIONS_PER_STORY {
             let stream = stream::STORIES + 2 * task.number() + half;
             Narrator::new(Generator { stream, step: story, seed: SEED }).tell(task, &mut text);
         }

@@ -6,21 +6,17 @@
 mod encode;
 mod generator;
 mod parser;
+mod reading;
 
 use serde::Serialize;
 
 use super::{DataError, Split};
+pub use reading::{Reading, StorySet};
 
-/// Words of a story as a network sees it; the longest story of task 2 has as many.
-pub(super) const STORY_LENGTH: u32 = 552;
-/// Words of a question as a network sees it.
-pub(super) const QUESTION_LENGTH: u32 = 5;
-/// The 35 words of task 2, and the padding.
-pub(super) const VOCABULARY: u32 = 36;
-/// Questions of the training file, and of the test file.
+/// Questions of the test file, and of most training files.
 pub(super) const QUESTIONS: u32 = 1000;
 
-/// A task of bAbI that this program knows. Both are encoded for the same network.
+/// A task of bAbI that this program knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoryTask {
@@ -52,32 +48,33 @@ impl StoryTask {
 }
 
 /// Training and test half from the two published files, whose names are in the errors.
-pub(super) fn read(task: StoryTask, train: &[u8], test: &[u8]) -> Result<[Split; 2], DataError> {
-    let [train_file, test_file] = task.file_names();
-    let (train, test) = (parse(train_file, train)?, parse(test_file, test)?);
-    let words = encode::Vocabulary::of(train.iter().chain(&test));
-    if words.size() > VOCABULARY {
-        let (words, most) = (words.size() - 1, VOCABULARY - 1);
+pub(super) fn read(set: StorySet, train: &[u8], test: &[u8]) -> Result<[Split; 2], DataError> {
+    let [train_file, test_file] = set.file_names();
+    let train = parse(train_file, train, set.training_questions())?;
+    let test = parse(test_file, test, QUESTIONS)?;
+    let words = encode::Vocabulary::of(set, train.iter().chain(&test));
+    if words.size() > set.vocabulary() {
+        let (words, most) = (words.size() - 1, set.vocabulary() - 1);
         let reason = format!("with its other half it has {words} different words where at most {most} are expected");
         return Err(DataError::NotStories { file: train_file.to_owned(), reason });
     }
     Ok([words.encode(&train), words.encode(&test)])
 }
 
-fn parse<'t>(file: &str, bytes: &'t [u8]) -> Result<Vec<parser::Sample<'t>>, DataError> {
+fn parse<'t>(file: &str, bytes: &'t [u8], questions: u32) -> Result<Vec<parser::Sample<'t>>, DataError> {
     let wrong = |reason: String| DataError::NotStories { file: file.to_owned(), reason };
     let text = std::str::from_utf8(bytes).map_err(|error| wrong(format!("it is not text ({error})")))?;
     let samples = parser::parse(file, text)?;
-    if samples.len() != QUESTIONS as usize {
-        return Err(wrong(format!("it asks {} questions where {QUESTIONS} are expected", samples.len())));
+    if samples.len() != questions as usize {
+        return Err(wrong(format!("it asks {} questions where {questions} are expected", samples.len())));
     }
     Ok(samples)
 }
 
 /// Training and test half of made-up stories.
-pub(super) fn generated(task: StoryTask) -> [Split; 2] {
-    let [train, test] = generator::generate(task);
-    read(task, train.as_bytes(), test.as_bytes()).expect("what is generated has the published format")
+pub(super) fn generated(set: StorySet) -> [Split; 2] {
+    let [train, test] = generator::generate(set.task, set.training_questions());
+    read(set, train.as_bytes(), test.as_bytes()).expect("what is generated has the published format")
 }
 
 #[cfg(test)]

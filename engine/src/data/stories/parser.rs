@@ -83,14 +83,22 @@ impl<'t> Story<'t> {
     }
 }
 
+/// Whether a token is a word and no punctuation mark.
+pub(super) fn is_word(token: &str) -> bool {
+    token.starts_with(is_of_words)
+}
+
+fn is_of_words(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
 /// Words, and runs of punctuation marks, without the spaces.
 fn tokens(text: &str) -> Vec<&str> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut tokens = Vec::new();
     for part in text.split_whitespace() {
         let mut rest = part;
         while let Some(first) = rest.chars().next() {
-            let end = rest.find(|c| is_word(c) != is_word(first)).unwrap_or(rest.len());
+            let end = rest.find(|c| is_of_words(c) != is_of_words(first)).unwrap_or(rest.len());
             let (token, after) = rest.split_at(end);
             tokens.push(token);
             rest = after;

@@ -79,7 +79,7 @@ fn questions(text: &str) -> Vec<Asked<'_>> {
 #[test]
 fn every_generated_answer_follows_from_its_story_and_from_its_supporting_lines_alone() {
     for task in StoryTask::ALL {
-        for text in generator::generate(task) {
+        for text in generator::generate(task, QUESTIONS) {
             let questions = questions(&text);
             assert_eq!(questions.len(), 1000);
             for Asked { sentences, question, answer, supporting } in questions {
@@ -99,13 +99,14 @@ fn every_generated_answer_follows_from_its_story_and_from_its_supporting_lines_a
 #[test]
 fn generated_stories_have_the_measure_of_the_published_ones() {
     for (task, words) in [(StoryTask::OneSupportingFact, 21), (StoryTask::TwoSupportingFacts, 35)] {
-        let texts = generator::generate(task);
+        let texts = generator::generate(task, QUESTIONS);
         let samples = texts.each_ref().map(|text| parser::parse("generated", text).unwrap());
-        assert_eq!(encode::Vocabulary::of(samples.iter().flatten()).size(), words + 1);
+        let set = StorySet { task, reading: Reading::Words };
+        assert_eq!(encode::Vocabulary::of(set, samples.iter().flatten()).size(), words + 1);
         let longest = samples.iter().flatten().map(|sample| sample.story.len()).max().unwrap();
-        assert!(longest <= STORY_LENGTH as usize, "{longest}");
+        assert!(longest <= 552, "{longest}");
         let questions = samples.iter().flatten().map(|sample| sample.question.len()).max().unwrap();
-        assert!(questions <= QUESTION_LENGTH as usize, "{questions}");
+        assert!(questions <= 5, "{questions}");
         for half in &samples {
             let mut counts: HashMap<&str, u32> = HashMap::new();
             half.iter().for_each(|sample| *counts.entry(sample.answer).or_default() += 1);
@@ -119,7 +120,7 @@ fn generated_stories_have_the_measure_of_the_published_ones() {
 #[test]
 fn training_and_test_stories_are_not_the_same() {
     for task in StoryTask::ALL {
-        let [train, test] = generator::generate(task);
+        let [train, test] = generator::generate(task, QUESTIONS);
         let [train, test] = [&train, &test].map(|text| text.split("\n1 ").map(str::to_owned).collect::<BTreeSet<_>>());
         assert!(train.len() > 190 && test.len() > 190, "stories repeat");
         assert!(train.intersection(&test).count() <= 2, "{:?}", train.intersection(&test).collect::<Vec<_>>());
@@ -128,36 +129,37 @@ fn training_and_test_stories_are_not_the_same() {
 
 #[test]
 fn a_generated_set_says_so_and_has_the_shape_of_its_definition() {
-    for task in StoryTask::ALL {
-        let set = DataSet::generated(task);
+    for stories in StorySet::ALL {
+        let set = DataSet::generated(stories);
         assert!(set.generated);
-        assert_eq!(set.definition.name, format!("babi-qa{}", task.number()));
+        assert_eq!(set.definition.name, stories.name());
         for (half, expected) in [(&set.train, set.definition.train), (&set.test, set.definition.test)] {
             assert_eq!(half.samples(), expected.samples);
             assert_eq!(half.images.len(), (expected.samples * expected.features()) as usize);
             assert!(half.labels.iter().all(|&label| label > 0 && u32::from(label) < expected.classes));
         }
-        assert_eq!(DataSet::generated(task).train, set.train);
+        assert_eq!(DataSet::generated(stories).train, set.train);
     }
 }
 
+const TWO_FACTS: StorySet = StorySet { task: StoryTask::TwoSupportingFacts, reading: Reading::Words };
+
 #[test]
 fn a_file_with_too_few_questions_is_refused() {
-    let [train, test] = generator::generate(StoryTask::TwoSupportingFacts);
+    let [train, test] = generator::generate(StoryTask::TwoSupportingFacts, QUESTIONS);
     let half = test[..test.len() / 2].rfind('\n').unwrap();
-    let error =
-        read(StoryTask::TwoSupportingFacts, train.as_bytes(), &test.as_bytes()[..half]).unwrap_err().to_string();
+    let error = read(TWO_FACTS, train.as_bytes(), &test.as_bytes()[..half]).unwrap_err().to_string();
     assert!(error.starts_with("qa2_two-supporting-facts_test.txt is not"), "{error}");
     assert!(error.contains("where 1000 are expected"), "{error}");
-    let error = read(StoryTask::TwoSupportingFacts, b"\xff", test.as_bytes()).unwrap_err().to_string();
+    let error = read(TWO_FACTS, b"\xff", test.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("it is not text"), "{error}");
 }
 
 #[test]
 fn stories_with_too_many_words_are_refused() {
-    let [train, test] = generator::generate(StoryTask::TwoSupportingFacts);
+    let [train, test] = generator::generate(StoryTask::TwoSupportingFacts, QUESTIONS);
     let other = train.replacen("lantern", "lamp", 1);
-    let error = read(StoryTask::TwoSupportingFacts, other.as_bytes(), test.as_bytes()).unwrap_err().to_string();
+    let error = read(TWO_FACTS, other.as_bytes(), test.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("36 different words where at most 35"), "{error}");
 }
 
@@ -181,8 +183,9 @@ fn the_published_files_are_what_the_network_is_made_for() {
         [(StoryTask::OneSupportingFact, 21, 66, 4), (StoryTask::TwoSupportingFacts, 35, 552, 5)]
     {
         let Some([train, test]) = published(task) else { return };
-        let halves = [&train, &test].map(|bytes| parse("published", bytes).unwrap());
-        assert_eq!(encode::Vocabulary::of(halves.iter().flatten()).size(), words + 1);
+        let halves = [&train, &test].map(|bytes| parse("published", bytes, QUESTIONS).unwrap());
+        let set = StorySet { task, reading: Reading::Words };
+        assert_eq!(encode::Vocabulary::of(set, halves.iter().flatten()).size(), words + 1);
         assert_eq!(halves.iter().flatten().map(|sample| sample.story.len()).max(), Some(longest));
         assert_eq!(halves.iter().flatten().map(|sample| sample.question.len()).max(), Some(question));
 
@@ -192,4 +195,18 @@ fn the_published_files_are_what_the_network_is_made_for() {
         assert_eq!((set.train.samples(), set.test.samples()), (1000, 1000));
         assert_eq!(set.train.images.len(), 1000 * 557);
     }
+}
+
+#[test]
+fn the_published_sentences_of_task_1_fit_into_the_memory() {
+    let set = StorySet { task: StoryTask::OneSupportingFact, reading: Reading::Sentences };
+    let Some([train, test]) = published(set.task) else { return };
+    let halves = [&train, &test].map(|bytes| parse("published", bytes, QUESTIONS).unwrap());
+    let sentences = |sample: &parser::Sample<'_>| sample.story.iter().filter(|word| **word == ".").count();
+    assert_eq!(halves.iter().flatten().map(sentences).max(), Some(10));
+    let longest = |sample: &parser::Sample<'_>| sample.story.split(|word| *word == ".").map(<[_]>::len).max();
+    assert_eq!(halves.iter().flatten().filter_map(longest).max(), Some(6));
+    let data = DataSet::from_files(data_set(&set.name()).unwrap(), train, test).unwrap();
+    assert_eq!((data.train.images.len(), data.train.samples()), (66_000, 1000));
+    assert!(data.train.images.iter().chain(&data.train.labels).all(|&number| number < 20));
 }

@@ -10,7 +10,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 pub(crate) use order::{Key, Order};
-pub(super) use ways::{Conditions, Way};
+pub(super) use ways::{Conditions, Reach, Way};
 
 use super::kinds::KindFilter;
 use super::runs::tier;
@@ -29,13 +29,11 @@ pub(crate) struct Bounds {
     pub(crate) few: u64,
     /// Results that are looked at in the order of the list.
     pub(crate) looked_at: u64,
-    /// The same for those who leave out rows at the start, which have to be looked at as well.
-    pub(crate) looked_at_to_skip: u64,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { few: 10_000, looked_at: 50_000, looked_at_to_skip: 250_000 }
+        Self { few: 10_000, looked_at: 50_000 }
     }
 }
 
@@ -71,19 +69,19 @@ pub(crate) struct Found {
 /// The way to a page.
 struct Chosen {
     way: Way,
-    /// Results to look at.
-    most: u64,
-    /// Whether there may be more on the way.
-    is_cut: bool,
+    /// How much is looked at where there may be more on the way than that, and than what belongs to the list.
+    cut: Option<u64>,
     /// Rows of the list, as far as they were counted; nothing where that would take too long.
     total: Option<u64>,
 }
 
 impl Chosen {
-    /// How many results to look at, first a few: most pages are full then.
-    fn portions(&self) -> impl Iterator<Item = u64> {
-        let first = self.is_cut.then_some(self.most / FIRST_PORTION);
-        first.into_iter().chain([self.most])
+    /// How much is looked at, first a little: most pages are full then.
+    fn portions(&self) -> Vec<Option<u64>> {
+        match self.cut {
+            Some(most) => vec![Some((most / FIRST_PORTION).max(1)), Some(most)],
+            None => vec![None],
+        }
     }
 }
 
@@ -124,23 +122,37 @@ impl Storage {
         if conditions.kinds.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Found { rows: Vec::new(), total: 0, more_than_total: false, next: None });
         }
-        let chosen = choose(&mut transaction, &conditions, wanted, bounds).await?;
+        let chosen = choose(&mut transaction, &conditions, bounds).await?;
         let after = wanted.after.as_ref();
         // One more tells whether there are more.
         let part = (wanted.skip, wanted.limit + 1);
-        let (mut rows, mut is_full) = (Vec::new(), false);
-        for most in chosen.portions() {
-            let statement = conditions.rows(chosen.way, after, most, part, SHOWN);
+        let (mut rows, mut is_full, mut until) = (Vec::new(), false, None);
+        for portion in chosen.portions() {
+            until = match portion {
+                Some(most) => last_place(&mut transaction, &conditions, after, most).await?,
+                None => None,
+            };
+            let statement =
+                conditions.rows(chosen.way, Reach { after, until: until.as_ref(), most: bounds.few }, part, SHOWN);
             rows = statement.query().fetch_all(&mut *transaction).await?;
             is_full = rows.len() as u64 > wanted.limit;
-            if is_full {
+            if is_full || until.is_none() {
                 break;
             }
         }
         rows.truncate(usize::try_from(wanted.limit)?);
-        let next = match rows.last() {
-            Some(last) if is_full => Some((key(last, wanted.order)?, 0)),
-            _ if chosen.is_cut => go_on(&mut transaction, &conditions, wanted, &chosen, rows.len() as u64).await?,
+        let next = match (rows.last(), until) {
+            (Some(row), _) if is_full => Some((key(row, wanted.order)?, 0)),
+            // After all that was looked at, and with as many rows to leave out as were not met there.
+            (row, Some(until)) => {
+                let mut skip = 0;
+                if wanted.skip > 0 && row.is_none() {
+                    let reach = Reach { after, until: Some(&until), most: bounds.few };
+                    let met = counted(&mut transaction, &conditions.count(chosen.way, reach)).await?;
+                    skip = wanted.skip.saturating_sub(met);
+                }
+                Some((until, skip))
+            }
             _ => None,
         };
         let before = if rows.is_empty() { 0 } else { wanted.skip };
@@ -212,7 +224,6 @@ fn precision(row: &AnyRow) -> Result<Precision, StorageError> {
 async fn choose(
     connection: &mut AnyConnection,
     conditions: &Conditions<'_>,
-    wanted: &Wanted,
     bounds: Bounds,
 ) -> Result<Chosen, StorageError> {
     let mut total = None;
@@ -220,9 +231,9 @@ async fn choose(
         let length = counted(connection, &conditions.length(way, bounds.few + 1)).await?;
         if length <= bounds.few {
             let leads_all = conditions.leads_all(way);
-            let count = conditions.count(way, None, bounds.few);
+            let count = conditions.count(way, Reach { most: bounds.few, ..Reach::default() });
             let total = if leads_all { length } else { counted(connection, &count).await? };
-            return Ok(Chosen { way, most: bounds.few, is_cut: false, total: Some(total) });
+            return Ok(Chosen { way, cut: None, total: Some(total) });
         }
         if conditions.leads_all(way) {
             total = Some(length);
@@ -233,35 +244,20 @@ async fn choose(
         total = Some(counted(connection, &conditions.length(way, bounds.few + 1)).await?);
     }
     // Where all on the way belongs to the list, no more is looked at than is shown.
-    let (most, is_cut) = if conditions.leads_all(way) {
-        (wanted.skip + wanted.limit + 1, false)
-    } else if wanted.skip > 0 {
-        (bounds.looked_at_to_skip, true)
-    } else {
-        (bounds.looked_at, true)
-    };
-    Ok(Chosen { way, most, is_cut, total })
+    let cut = (!conditions.leads_all(way)).then_some(bounds.looked_at);
+    Ok(Chosen { way, cut, total })
 }
 
-/// Where the next page begins after all that was looked at; nothing where the order ended.
-async fn go_on(
+/// The last place in the order of the list where so many results are looked at; nothing where the order ends before.
+pub(super) async fn last_place(
     connection: &mut AnyConnection,
     conditions: &Conditions<'_>,
-    wanted: &Wanted,
-    chosen: &Chosen,
-    shown: u64,
-) -> Result<Option<(Key, u64)>, StorageError> {
-    let after = wanted.after.as_ref();
-    let Some(last) = conditions.last(after, chosen.most).query().fetch_optional(&mut *connection).await? else {
-        return Ok(None);
-    };
-    let skip = if wanted.skip > 0 && shown == 0 {
-        let met = counted(connection, &conditions.count(chosen.way, after, chosen.most)).await?;
-        wanted.skip.saturating_sub(met)
-    } else {
-        0
-    };
-    Ok(Some((key(&last, wanted.order)?, skip)))
+    after: Option<&Key>,
+    most: u64,
+) -> Result<Option<Key>, StorageError> {
+    let statement = conditions.last(after, most);
+    let row = statement.query().fetch_optional(connection).await?;
+    row.map(|row| key(&row, conditions.order)).transpose()
 }
 
 async fn counted(connection: &mut AnyConnection, statement: &Statement) -> Result<u64, StorageError> {
@@ -297,9 +293,10 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     for conditions in kinds_of_lists() {
         let ways: Vec<Way> = conditions.ways().into_iter().chain([Way::Order]).collect();
         for (way, after) in ways.into_iter().flat_map(|way| [(way, None), (way, Some(&key))]) {
+            let until = Some(&key).filter(|_| way == Way::Order && !conditions.leads_all(way));
             add(conditions.length(way, most));
-            add(conditions.count(way, after, most));
-            add(conditions.rows(way, after, most, (10_000, 100), SHOWN));
+            add(conditions.count(way, Reach { after, until, most }));
+            add(conditions.rows(way, Reach { after, until, most }, (10_000, 100), SHOWN));
         }
         add(conditions.last(Some(&key), most));
     }

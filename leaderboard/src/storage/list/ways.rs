@@ -3,10 +3,11 @@
 //! A *way* is an index, with those conditions that it can begin with. What is on the way is looked at, and nothing else:
 //! that is bounded, and the rest of the conditions is held to it inside the index. A filter that leaves few results is a
 //! way of its own: they are all looked at, and sorted. Where every filter leaves many, the way is the order of the list;
-//! what is looked for is then met soon, unless filters fit together only rarely or at the far end of the order.
+//! what is looked for is then met soon, unless filters fit together only rarely or at the far end of the order: so the last
+//! place that is looked at is found first, by counting along the index, which costs a fraction of reading what is there.
 
 use crate::storage::kinds::is_of;
-use crate::storage::list::order::{Key, Order};
+use crate::storage::list::order::{Column, Key, Order};
 use crate::storage::values::{Statement, Value};
 
 /// What all results of a list fit.
@@ -45,7 +46,18 @@ enum Part {
 
 const PARTS: [Part; 5] = [Part::Workload, Part::Device, Part::Kinds, Part::Dates, Part::Figure];
 
-/// The columns that each index has. Those of the orders lack the figures by which they do not sort.
+/// The part of a way that is looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::storage) struct Reach<'a> {
+    /// The place where the last page ended.
+    pub(in crate::storage) after: Option<&'a Key>,
+    /// The last place in the order of the list that is looked at; without one, all that follows is.
+    pub(in crate::storage) until: Option<&'a Key>,
+    /// The most that a filter leaves, where that is the way.
+    pub(in crate::storage) most: u64,
+}
+
+/// The columns that the index of each filter has.
 const KEY: &str = "run_id, workload, submitted_unix_seconds, kind, device_key";
 const FIGURES: &str = "descending_rate, descending_accuracy, seconds_to_target";
 
@@ -96,21 +108,23 @@ impl Conditions<'_> {
         PARTS.into_iter().all(|part| !self.has(part) || self.is_on(way, part))
     }
 
-    fn condition(&self, part: Part, statement: &mut Statement) -> Option<String> {
-        let mut equals = |column: &str, word: &str| {
+    /// The condition, of a column that leads or is read.
+    fn condition(&self, part: Part, column: Column, statement: &mut Statement) -> Option<String> {
+        let mut equals = |name: &str, word: &str| {
             let value = statement.value(Value::Text(word.to_owned()));
-            format!("{column} = {value}")
+            format!("{} = {value}", column.of_text(name))
         };
         match part {
             Part::Workload => self.workload.map(|workload| equals("workload", workload)),
             Part::Device => self.device.map(|device| equals("device_key", device)),
-            Part::Kinds => self.kinds.as_deref().map(is_of),
+            Part::Kinds => self.kinds.as_deref().map(|kinds| is_of(&column.of_number("kind"), kinds)),
             Part::Dates => {
                 let bounds = [(">=", self.since), ("<", self.before)];
+                let submitted = column.of_number("submitted_unix_seconds");
                 let bounds: Vec<String> = bounds
                     .into_iter()
                     .filter_map(|(sign, bound)| Some((sign, statement.value(Value::Number(bound?)))))
-                    .map(|(sign, value)| format!("submitted_unix_seconds {sign} {value}"))
+                    .map(|(sign, value)| format!("{submitted} {sign} {value}"))
                     .collect();
                 (!bounds.is_empty()).then(|| bounds.join(" AND "))
             }
@@ -118,53 +132,55 @@ impl Conditions<'_> {
         }
     }
 
-    /// What is on a way, from the place where the last page ended. It is in the order of the list where that is the way.
-    fn on(&self, way: Way, after: Option<&Key>, statement: &mut Statement) -> String {
+    /// The results that are looked at on a way: every condition that leads.
+    fn on(&self, way: Way, reach: Reach<'_>, statement: &mut Statement) -> String {
         let mut conditions = vec!["shown".to_owned()];
         for part in PARTS.into_iter().filter(|part| self.is_on(way, *part)) {
-            conditions.extend(self.condition(part, statement));
+            conditions.extend(self.condition(part, Column::Leads, statement));
         }
-        conditions.extend(after.filter(|_| way == Way::Order).map(|key| self.order.after(key, statement)));
-        let conditions = conditions.join(" AND ");
-        let figures = match way {
-            // What an order begins with, where that is not a part of the key.
-            Way::Order if !self.order.is_by_date() => format!(", {}", self.order.number()),
-            Way::Order | Way::Workload => String::new(),
-            Way::Device | Way::Dates | Way::Kinds => format!(", {FIGURES}"),
-        };
-        let order = if way == Way::Order { format!(" ORDER BY {}", self.order.of("results")) } else { String::new() };
-        format!("SELECT {KEY}{figures} FROM results WHERE {conditions}{order}")
+        if way == Way::Order {
+            conditions.extend(reach.after.map(|key| self.order.after(key, Column::Leads, statement)));
+            conditions.extend(reach.until.map(|key| self.order.until(key, statement)));
+        }
+        conditions.join(" AND ")
     }
 
-    /// At most so many of those, as a table.
-    fn looked_at(&self, way: Way, after: Option<&Key>, most: u64, statement: &mut Statement) -> String {
-        format!("({} LIMIT {most}) AS looked", self.on(way, after, statement))
-    }
-
-    /// Those conditions that do not lead, and the page before, for what was looked at.
-    fn rest(&self, way: Way, after: Option<&Key>, statement: &mut Statement) -> String {
+    /// Those of them that belong to the list, as what follows `FROM`.
+    fn that_fit(&self, way: Way, reach: Reach<'_>, statement: &mut Statement) -> String {
+        let on = self.on(way, reach, statement);
         let mut conditions = Vec::new();
         for part in PARTS.into_iter().filter(|part| !self.is_on(way, *part)) {
-            conditions.extend(self.condition(part, statement));
+            conditions.extend(self.condition(part, Column::IsRead, statement));
         }
-        conditions.extend(after.filter(|_| way != Way::Order).map(|key| self.order.after(key, statement)));
-        if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) }
+        let after = reach.after.filter(|_| way != Way::Order);
+        conditions.extend(after.map(|key| self.order.after(key, Column::IsRead, statement)));
+        if way == Way::Order {
+            conditions.insert(0, on);
+            return format!("results WHERE {}", conditions.join(" AND "));
+        }
+        // What a filter leaves lies in its index with all that it is sorted by.
+        let rest = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
+        format!("({} LIMIT {}) AS looked{rest}", left_by_filter(&on), reach.most)
     }
 
     /// How many results are on a way, up to a number.
     pub(super) fn length(&self, way: Way, most: u64) -> Statement {
         let mut statement = Statement::default();
-        let looked = self.looked_at(way, None, most, &mut statement);
-        statement.sql = format!("SELECT COUNT(*) AS results FROM {looked}");
+        let on = self.on(way, Reach::default(), &mut statement);
+        let looked = if way == Way::Order {
+            format!("SELECT 1 AS one FROM results WHERE {on} ORDER BY {}", self.order.by_columns())
+        } else {
+            left_by_filter(&on)
+        };
+        statement.sql = format!("SELECT COUNT(*) AS results FROM ({looked} LIMIT {most}) AS looked");
         statement
     }
 
     /// How many of the results that are looked at belong to the list.
-    pub(super) fn count(&self, way: Way, after: Option<&Key>, most: u64) -> Statement {
+    pub(super) fn count(&self, way: Way, reach: Reach<'_>) -> Statement {
         let mut statement = Statement::default();
-        let looked = self.looked_at(way, after, most, &mut statement);
-        let rest = self.rest(way, after, &mut statement);
-        statement.sql = format!("SELECT COUNT(*) AS results FROM {looked}{rest}");
+        let that_fit = self.that_fit(way, reach, &mut statement);
+        statement.sql = format!("SELECT COUNT(*) AS results FROM {that_fit}");
         statement
     }
 
@@ -172,20 +188,18 @@ impl Conditions<'_> {
     pub(in crate::storage) fn rows(
         &self,
         way: Way,
-        after: Option<&Key>,
-        most: u64,
+        reach: Reach<'_>,
         (skip, limit): (u64, u64),
         shown: &str,
     ) -> Statement {
         let mut statement = Statement::default();
-        let looked = self.looked_at(way, after, most, &mut statement);
-        let rest = self.rest(way, after, &mut statement);
+        let that_fit = self.that_fit(way, reach, &mut statement);
         let (limit, skip) = (i64::try_from(limit).unwrap_or(i64::MAX), i64::try_from(skip).unwrap_or(i64::MAX));
         let (limit, skip) = (statement.value(Value::Whole(limit)), statement.value(Value::Whole(skip)));
         statement.sql = format!(
-            "{shown} JOIN (SELECT run_id, workload FROM {looked}{rest} ORDER BY {} LIMIT {limit} OFFSET {skip}) AS page \
+            "{shown} JOIN (SELECT run_id, workload FROM {that_fit} ORDER BY {} LIMIT {limit} OFFSET {skip}) AS page \
              ON results.run_id = page.run_id AND results.workload = page.workload ORDER BY {}",
-            self.order.of("looked"),
+            self.order.by_columns(),
             self.order.of("results")
         );
         statement
@@ -194,8 +208,18 @@ impl Conditions<'_> {
     /// The last of the results that are looked at in the order of the list; none where the order ends before.
     pub(in crate::storage) fn last(&self, after: Option<&Key>, most: u64) -> Statement {
         let mut statement = Statement::default();
-        let on = self.on(Way::Order, after, &mut statement);
-        statement.sql = format!("{on} LIMIT 1 OFFSET {}", most.saturating_sub(1));
+        let on = self.on(Way::Order, Reach { after, ..Reach::default() }, &mut statement);
+        let number = self.order.number();
+        let number = if self.order.is_by_date() { String::new() } else { format!(", {number}") };
+        statement.sql = format!(
+            "SELECT run_id, workload, submitted_unix_seconds{number} FROM results WHERE {on} ORDER BY {} LIMIT 1 OFFSET {}",
+            self.order.by_columns(),
+            most.saturating_sub(1)
+        );
         statement
     }
+}
+
+fn left_by_filter(on: &str) -> String {
+    format!("SELECT {KEY}, {FIGURES} FROM results WHERE {on}")
 }

@@ -73,7 +73,7 @@ impl TestDatabase {
     }
 
     pub(crate) async fn connect(&self) -> AnyConnection {
-        let scheme = if self.folder.is_some() { "sqlite:" } else { "" };
+        let scheme = if self.argument.contains("://") { "" } else { "sqlite:" };
         connect(&format!("{scheme}{}", self.argument)).await
     }
 }

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::progress::StudyProgress;
 use crate::provenance::provenance;
-use crate::study::{Attempt, Child, Estimator, Evidence, Finished, Length, Settings};
+use crate::study::{Attempt, Child, Estimator, Evidence, Finished, Length, Plan, Settings};
 
 /// Long enough for the first steps to weigh little, short enough for a hundred of them.
 const SECONDS: u32 = 2;
@@ -20,6 +20,7 @@ const SECONDS: u32 = 2;
 /// No process can be started. What cannot be trained stays unknown.
 pub(super) fn calibrate(
     arguments: &StudyArgs,
+    plan: &Plan,
     cells: &[(usize, &Cell)],
     estimator: &mut Estimator,
     interrupt: &Interrupt,
@@ -29,7 +30,7 @@ pub(super) fn calibrate(
     for (index, shape) in shapes.iter().enumerate() {
         let cell = Cell::new(shape.clone(), None);
         progress.begin(index + 1, shapes.len(), &format!("calibration: {}", shape.text()), None);
-        let words = arguments_of(arguments, &cell);
+        let words = arguments_of(arguments, plan, &cell);
         let started_unix_seconds = provenance().started_unix_seconds;
         let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
         let ended = Child::start(&words)

@@ -57,7 +57,7 @@ pub(super) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Resu
         let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
         let interrupt = Interrupt::default();
         let mut progress = StudyProgress::new(interrupt.clone());
-        calibrate(arguments, &missing, &mut estimator, &interrupt, &mut progress)?;
+        calibrate(arguments, plan, &missing, &mut estimator, &interrupt, &mut progress)?;
         progress.finish();
         interrupt.end_at_once();
     }

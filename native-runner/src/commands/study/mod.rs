@@ -15,6 +15,7 @@ use results::Date;
 use crate::cli::{JsonTarget, StudyArgs};
 use crate::failure::Failure;
 use crate::json_output::to_json;
+use crate::program::NamedProgram;
 use crate::provenance::provenance;
 use crate::study::{Cell, Definition, Estimator, Evidence, Finished, Machine, Plan, load, schema};
 
@@ -30,7 +31,8 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.print {
         return JsonTarget::StandardOutput.write(text.trim_end());
     }
-    let definition = definition.on(&arguments.backends, &arguments.adapters).map_err(Failure::Usage)?;
+    let definition = definition.on(&arguments.backends, &arguments.adapters, arguments.external.all());
+    definition.named_programs().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let machine = Machine::this(arguments.remote.is_some());
     let plan = Plan::new(&short_name, definition, arguments.scale, machine);
     let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
@@ -69,8 +71,8 @@ fn estimator(finished: &[Finished]) -> Estimator {
     Estimator::new(finished.iter().filter_map(|finished| Evidence::of(finished, false)))
 }
 
-/// What every run of the study is told beside its cell: where the data are, and the remote device.
-fn arguments_of(arguments: &StudyArgs, cell: &Cell) -> Vec<String> {
+/// What a run of the study is told: its cell, where the data are, and the remote device or the external program that trains.
+fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> {
     let mut words = cell.settings.arguments();
     let mut tell =
         |name: &str, value: Option<String>| words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
@@ -78,5 +80,8 @@ fn arguments_of(arguments: &StudyArgs, cell: &Cell) -> Vec<String> {
     tell("--babi", arguments.data.babi.as_ref().map(|folder| folder.display().to_string()));
     let is_remote = cell.settings.backend == engine::backends::BURN_REMOTE;
     tell("--remote", arguments.remote.clone().filter(|_| is_remote));
+    let program = plan.program(&cell.settings.backend);
+    tell("--program", program.as_ref().map(NamedProgram::typed));
+    tell("--program-timeout", arguments.external.chosen_timeout().filter(|_| program.is_some()).map(|x| x.to_string()));
     words
 }

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     let mut progress = StudyProgress::new(interrupt.clone());
     let mut session = Session { arguments, plan, folder: &folder, estimator: estimator(&finished), finished };
     if arguments.calibrate {
-        calibrate(arguments, &missing, &mut session.estimator, &interrupt, &mut progress)?;
+        calibrate(arguments, plan, &missing, &mut session.estimator, &interrupt, &mut progress)?;
     }
     let ran = session.run(&missing, &interrupt, &mut progress);
     progress.finish();
@@ -140,7 +140,7 @@ impl Session<'_> {
         interrupt: &Interrupt,
         progress: &mut StudyProgress,
     ) -> Result<Option<Finished>, Failure> {
-        let words = arguments_of(self.arguments, cell);
+        let words = arguments_of(self.arguments, self.plan, cell);
         let started_unix_seconds = provenance().started_unix_seconds;
         let timeout = self.arguments.cell_timeout.map(Duration::from_secs_f64);
         let ended = Child::start(&words)

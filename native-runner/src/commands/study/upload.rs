@@ -22,16 +22,26 @@ pub(super) fn upload(
 ) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut Finished, String)> = Vec::new();
+    let mut unprovable = 0_usize;
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
-        let json = finished.record.as_ref().filter(|_| finished.ending == Ending::Completed && !is_there).map(to_json);
+        let is_due = finished.ending == Ending::Completed && !is_there;
+        if is_due && finished.settings.is_of_external_program() {
+            unprovable += 1;
+            continue;
+        }
+        let json = finished.record.as_ref().filter(|_| is_due).map(to_json);
         if let Some(json) = json.transpose()? {
             missing.push((finished, json));
         }
     }
     let screen = Screen::Error;
+    if unprovable > 0 {
+        let text = format!("{unprovable} of external programs stay here: nobody could prove what they trained.");
+        screen.prose("", &text, 0)?;
+    }
     if missing.is_empty() {
-        return screen.line(&format!("{leaderboard} has every record with figures."));
+        return screen.line(&format!("{leaderboard} has every record that it takes."));
     }
     if !submission.asks(&about(&leaderboard, &missing), "Upload all of them?", &missing[0].1)? {
         return screen.line("Not uploaded.");

@@ -3,7 +3,7 @@ use shaders::params::{Add, Dense, Step};
 use shaders::reference as twin;
 
 use super::{ALIGNMENT, Network};
-use crate::model::Stage;
+use crate::model::{Stage, Words};
 
 impl<T: Real> Network<T> {
     pub(super) fn lstm_forward(&mut self, index: usize, stage: &Stage, step: &Step, mut y: Vec<T>) -> Vec<T> {
@@ -39,13 +39,13 @@ impl<T: Real> Network<T> {
         });
     }
 
-    pub(super) fn embedding_forward(&self, stage: &Stage, words: (u32, u32), step: &Step, mut y: Vec<T>) -> Vec<T> {
+    pub(super) fn embedding_forward(&self, stage: &Stage, words: Words, step: &Step, mut y: Vec<T>) -> Vec<T> {
         let params = self.stages.embedding_params(stage, words, self.rows, ALIGNMENT);
         twin::embedding_forward(&params, step, &self.values[stage.inputs[0]], &self.tensors[stage.tensor], &mut y);
         y
     }
 
-    pub(super) fn embedding_backward(&mut self, stage: &Stage, words: (u32, u32), dy: &[T]) {
+    pub(super) fn embedding_backward(&mut self, stage: &Stage, words: Words, dy: &[T]) {
         let params = self.stages.embedding_params(stage, words, self.rows, ALIGNMENT);
         let ids = &self.values[stage.inputs[0]];
         twin::embedding_weight_gradient(&params, ids, dy, &mut self.gradients[stage.tensor]);

@@ -53,13 +53,18 @@ fn loss(network: &mut Network<f64>, step: &Step, input: &[f64]) -> (f64, Vec<f64
 
 /// Holds the gradient of every trained tensor, in some places, to the slope between two losses.
 fn check(model: &Model, input: &[f64]) {
+    check_at(model, input, 0);
+}
+
+/// The same in a step that is linear, or not.
+fn check_at(model: &Model, input: &[f64], linear: u32) {
     const DISTANCE: f64 = 1e-5;
     let specs = model.tensors().unwrap();
     let nothing = Split { images: Vec::new(), labels: Vec::new() };
     let start = |values: Vec<f32>| values.into_iter().map(f64::from).collect();
     let tensors = specs.iter().map(|spec| start(spec.initial_values(7, &nothing, 2))).collect();
     let mut network = Network::<f64>::new(model.stages(true).unwrap(), tensors);
-    let step = Step { step: 2, seed: 5, count: ROWS, training: 1, ..Step::default() };
+    let step = Step { step: 2, seed: 5, count: ROWS, training: 1, linear, ..Step::default() };
     let (_, gradient) = loss(&mut network, &step, input);
     network.backward(&step, gradient);
     let gradients = network.gradients.clone();
@@ -204,6 +209,7 @@ fn embeddings_and_a_vector_that_is_added_to_every_word() {
         units: 5,
         first,
         count,
+        zero_padding: false,
         initializer: Initializer::Uniform { limit: 0.5 },
     };
     let lstm = Layer::Lstm { units: 5, recurrent: Initializer::Orthogonal };
@@ -216,4 +222,64 @@ fn embeddings_and_a_vector_that_is_added_to_every_word() {
     network.then(logits());
     let words = (0..ROWS * 9).map(|place| f64::from(place * 5 % 7)).collect::<Vec<_>>();
     check(&network.finish(), &words);
+}
+
+/// A memory network of two hops, with all that it shares: the first memory's words with the question, the last one's with
+/// the answers, and places of the memories.
+fn memory_network(linear_until: f64) -> Model {
+    let start = Initializer::Uniform { limit: 0.8 };
+    let embedding = |first, count| Layer::Embedding {
+        vocabulary: CLASSES,
+        units: 5,
+        first,
+        count,
+        zero_padding: true,
+        initializer: start,
+    };
+    let sentences = Layer::SentenceSum { words: 3 };
+    let mut network = ModelBuilder::new("memories", Shape::vector(12));
+    let words = network.after(Source::Data, embedding(0, 9));
+    network.then(sentences.clone());
+    network.then(Layer::Dropout { rate: 0.3 });
+    let places = network.then(Layer::PositionEmbedding { initializer: start });
+    let others = network.after(Source::Data, embedding(0, 9));
+    let told = network.then(sentences.clone());
+    let answering = network.sharing(places, told, Layer::PositionEmbedding { initializer: start });
+    network.sharing(words, Source::Data, embedding(9, 3));
+    let mut state = network.then(sentences);
+    for [asked, answering] in [[places, answering], [answering, places]] {
+        network.reads(vec![state, asked], Layer::PixelProducts);
+        let shares = network.then(Layer::Softmax { linear_until });
+        let answers = network.after(answering, Layer::Transpose);
+        let answer = network.reads(vec![shares, answers], Layer::PixelProducts);
+        state = network.reads(vec![state, answer], Layer::Add { activation: Activation::Tanh });
+    }
+    network.sharing(others, state, Layer::WordScores { vocabulary: CLASSES, initializer: start });
+    network.finish()
+}
+
+#[test]
+fn memories_with_shared_words_and_a_softmax() {
+    let words: Vec<f64> = (0..ROWS * 12).map(|place| f64::from(place * 3 % 7 % CLASSES)).collect();
+    assert!(words.contains(&0.0), "padding is among the words");
+    check(&memory_network(0.0), &words);
+    check(&memory_network(0.5), &words);
+    check_at(&memory_network(0.5), &words, 1);
+}
+
+#[test]
+fn words_that_are_matched_with_a_question_and_laid_behind_it() {
+    let mut network = ModelBuilder::new("matched", IMAGE);
+    let conv = |filters| conv(filters, 1, Padding::Same, Activation::Tanh);
+    let story = network.then(conv(5));
+    network.after(Source::Data, conv(5));
+    let question = network.then(pool(PoolKind::Average, Activation::Tanh));
+    network.reads(vec![story, question], Layer::PixelProducts);
+    network.then(Layer::Softmax { linear_until: 0.0 });
+    network.then(Layer::Dropout { rate: 0.2 });
+    let matched = network.then(Layer::Transpose);
+    network.reads(vec![matched, question], Layer::Concatenate);
+    network.then(Layer::Lstm { units: 3, recurrent: Initializer::Orthogonal });
+    network.then(logits());
+    check(&network.finish(), &random_input(IMAGE));
 }

@@ -6,7 +6,8 @@ use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, 
 
 /// Words from the middle of each row of numbers, of vocabularies with words that never come up and with only one.
 fn shapes() -> impl Strategy<Value = Embedding> {
-    (1u32..6, 1u32..30, 0u32..4, 0u32..4, 1u32..40, 1u32..5).prop_map(|(rows, tokens, before, after, words, fours)| {
+    let sizes = (1u32..6, 1u32..30, 0u32..4, 0u32..4, 1u32..40, 1u32..5, 0u32..2);
+    sizes.prop_map(|(rows, tokens, before, after, words, fours, zero_padding)| {
         let channels = 4 * fours;
         Embedding {
             rows,
@@ -17,6 +18,8 @@ fn shapes() -> impl Strategy<Value = Embedding> {
             channels,
             tokens_per_part: 17,
             part_stride: words * channels + 8,
+            zero_padding,
+            reserved: [0; 3],
             epilogue: Epilogue {
                 dropout_stream: 1000,
                 dropout_rate: 0.3,

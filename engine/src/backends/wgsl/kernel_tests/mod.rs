@@ -21,6 +21,7 @@ mod batch_norm;
 mod gelu;
 mod layer_norm;
 mod local_response;
+mod memories;
 mod position;
 mod round_weights;
 

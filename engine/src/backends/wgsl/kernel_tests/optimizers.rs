@@ -1,4 +1,4 @@
-use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers, Optimizer, Step, SumParts};
+use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers, GradientLimit, Optimizer, Step, SumParts};
 use shaders::reference as twin;
 
 use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, with_device};
@@ -153,10 +153,10 @@ fn average_equals_its_twin_and_does_nothing_where_the_step_does_not_ask_for_it()
 #[test]
 fn sum_parts_equals_its_twin() {
     with_device(|device| {
-        let check = |(fours, parts): (u32, u32)| {
-            let params = SumParts { elements: 4 * fours, parts, reserved: [0; 2] };
+        let check = |(fours, parts, accumulate): (u32, u32, u32)| {
+            let params = SumParts { elements: 4 * fours, parts, accumulate, reserved: 0 };
             let values = numbers(params.elements * parts, 1);
-            let sum = vec![0.0f32; params.elements as usize];
+            let sum = numbers(params.elements, 2);
             let buffers = [bytes(&values), bytes(&sum)];
             let found = launch(device, "sum_parts", &params, &step(1), &buffers, u64::from(fours));
             let mut expected = double(&sum);
@@ -164,6 +164,24 @@ fn sum_parts_equals_its_twin() {
             assert_close(&format!("{params:?}"), &floats(&found[1]), &expected, 1e-6);
             Ok(())
         };
-        runner().run(&(1u32..100, 1u32..20), check).unwrap();
+        runner().run(&(1u32..100, 1u32..20, 0u32..2), check).unwrap();
+    });
+}
+
+#[test]
+fn gradients_are_shortened_to_the_limit_together() {
+    with_device(|device| {
+        let check = |(fours, limit): (u32, f32)| {
+            let params = GradientLimit { elements: 4 * fours, limit, reserved: [0; 2] };
+            let gradients = numbers(params.elements, 1);
+            let limited = vec![9.0f32; gradients.len()];
+            let found = launch(device, "limit_gradients", &params, &step(1), &[bytes(&gradients), bytes(&limited)], 1);
+            let gradients = double(&gradients);
+            let factor = twin::gradient_factor(f64::from(limit), std::iter::once(gradients.as_slice()));
+            let expected: Vec<f64> = gradients.iter().map(|gradient| factor * gradient).collect();
+            assert_close(&format!("{params:?}"), &floats(&found[1]), &expected, 1e-5);
+            Ok(())
+        };
+        runner().run(&(1u32..900, 0.5f32..40.0), check).unwrap();
     });
 }

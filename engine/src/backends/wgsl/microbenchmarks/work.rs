@@ -90,7 +90,7 @@ impl Work {
             return partial;
         }
         let sum = self.zeros("gradient", u64::from(elements));
-        let params = SumParts { elements, parts, reserved: [0; 2] };
+        let params = SumParts { elements, parts, accumulate: 0, reserved: 0 };
         self.repeat("sum_parts", &params, &[partial, sum], u64::from(elements / 4));
         sum
     }

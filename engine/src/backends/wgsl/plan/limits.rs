@@ -5,7 +5,7 @@ use shaders::Stored;
 use shaders::params::LARGEST_HEAD;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use crate::model::{Model, ModelError, StageKind, Stages};
+use crate::model::{Model, ModelError, StageKind, Stages, Words};
 
 /// Size of the largest buffer that holds something for each sample of a batch.
 pub(super) fn most_bytes_per_sample(stages: &Stages) -> u64 {
@@ -26,7 +26,7 @@ pub(super) fn check(model: &Model, stages: &Stages, stored: Stored) -> Result<()
                 format!("heads of {} channels; the kernels hold {LARGEST_HEAD} at most", channels / heads)
             }
             // Numbers of words are stored like activations, and up to here each whole number is one.
-            StageKind::Embedding { vocabulary, .. }
+            StageKind::Embedding(Words { vocabulary, .. })
                 if stored == Stored::F16 && vocabulary > 1 << f16::MANTISSA_DIGITS =>
             {
                 format!(

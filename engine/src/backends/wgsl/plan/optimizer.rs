@@ -1,8 +1,8 @@
 //! What becomes of the weights after the gradients of a step.
 
-use shaders::params::Optimizer as OptimizerParams;
+use shaders::params::{GradientLimit, Optimizer as OptimizerParams};
 
-use super::super::recording::Combination;
+use super::super::recording::{BufferRange, Combination};
 use super::Planner;
 use super::arenas::Arenas;
 use crate::training::Rule;
@@ -38,6 +38,7 @@ impl Planner<'_> {
             Rule::Adam { decoupled: true, .. } => "adamw",
         };
         let Arenas { blocks, gradients, weights, .. } = self.arenas;
+        let gradients = self.limited(gradients);
         let mut bindings = vec![blocks, gradients, weights];
         bindings.extend(self.arenas.states(rule.states(), &mut self.builder));
         let invocations = u64::from(self.arenas.elements / 4);
@@ -45,6 +46,19 @@ impl Planner<'_> {
         if let Some(shadow) = self.arenas.shadow {
             self.builder.dispatch("average", &params, &[weights, shadow], invocations);
         }
+    }
+
+    /// The gradients, no longer than the job wants them together: in an arena of their own, because the trainer tells those
+    /// that were computed.
+    #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
+    fn limited(&mut self, gradients: BufferRange) -> BufferRange {
+        let Some(limit) = self.job.optimizer.largest_gradient else { return gradients };
+        let elements = self.arenas.elements;
+        let limited = self.builder.floats("limited gradients", u64::from(elements));
+        let params = GradientLimit { elements, limit: limit as f32 * self.gradient_scale, reserved: [0; 2] };
+        // One workgroup: it adds up all squares.
+        self.builder.dispatch("limit_gradients", &params, &[gradients, limited], 1);
+        limited
     }
 
     /// Rounds the weights of this step for the products of the next one.

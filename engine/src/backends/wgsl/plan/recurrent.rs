@@ -5,7 +5,7 @@ use super::super::products::{Pass, Product};
 use super::super::recording::BufferRange;
 use super::Planner;
 use super::weight_gradient::rows_per_part;
-use crate::model::Stage;
+use crate::model::{Stage, Words};
 
 impl Planner<'_> {
     pub(super) fn lstm_forward(&mut self, index: usize, stage: &Stage) {
@@ -48,14 +48,14 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn embedding_forward(&mut self, stage: &Stage, words: (u32, u32)) {
+    pub(super) fn embedding_forward(&mut self, stage: &Stage, words: Words) {
         let params = self.stages.embedding_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
         let y = self.output_of(stage);
         let bindings = [self.input_of(stage, 0), self.weight(stage, 0), y];
         self.builder.dispatch("embedding_forward", &params, &bindings, self.quads(y));
     }
 
-    pub(super) fn embedding_backward(&mut self, stage: &Stage, words: (u32, u32)) {
+    pub(super) fn embedding_backward(&mut self, stage: &Stage, words: Words) {
         let params = self.stages.embedding_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
         let (ids, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         // One invocation for four channels of all words.

@@ -32,7 +32,8 @@ pub(super) struct Parts {
 
 impl Planner<'_> {
     /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one. It is a sum over
-    /// `rows`, of which each part sums `rows_per_part`; `dispatch` launches it. Returns where the gradient is.
+    /// `rows`, of which each part sums `rows_per_part`; `dispatch` launches it. Returns where the gradient is. It is added
+    /// to that of a stage that shares the tensor.
     pub(super) fn weight_gradient(
         &mut self,
         tensor: usize,
@@ -47,14 +48,15 @@ impl Planner<'_> {
         let part_stride = bias.map_or(weights.span(), |bias| bias_offset + bias.span());
         let gradient = self.arenas.part(self.arenas.gradients, weights.offset, part_stride);
         let parts = rows.div_ceil(rows_per_part);
-        let output = if parts == 1 {
+        let accumulate = u32::from(std::mem::replace(&mut self.has_gradient[tensor], true));
+        let output = if parts == 1 && accumulate == 0 {
             gradient
         } else {
             self.builder.floats("gradient parts", u64::from(parts) * u64::from(part_stride))
         };
         dispatch(self, &Parts { rows_per_part, part_stride, bias_offset, output, parts });
-        if parts > 1 {
-            let params = SumParts { elements: part_stride, parts, reserved: [0; 2] };
+        if output != gradient {
+            let params = SumParts { elements: part_stride, parts, accumulate, reserved: 0 };
             self.builder.dispatch("sum_parts", &params, &[output, gradient], u64::from(part_stride / 4));
         }
         gradient

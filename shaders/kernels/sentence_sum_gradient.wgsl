@@ -1,0 +1,26 @@
+// sentence_sum_gradient: dx[s, j, k] = weight(j, k)·dy[s, k] ⊙ slope(x[s, j, k]), where the epilogue of the layer below
+// made x.
+//
+// S sentences over the whole batch of J words, C stored channels, a multiple of 4.
+// params: SentenceSum. dy: (S, C). x, dx: (S, J, C). All row-major Stored.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(2) var<storage, read> x: array<Stored4>;
+@group(0) @binding(3) var<storage, read_write> dx: array<Stored4>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let quads = params.stored_channels / 4u;
+    let number = invocation_number(workgroup, workgroups, local);
+    let token = number / quads;
+    let sentence = token / params.words;
+    if sentence >= params.sentences {
+        return;
+    }
+    let quad = number % quads;
+    store_gradient(number, weights(token % params.words, quad) * vec4<f32>(dy[sentence * quads + quad]));
+}

@@ -1,0 +1,22 @@
+// The parameter block that `params::ChannelSoftmax` describes. Needs epilogue.wgsl, step.wgsl and the kernel's `params`, `x`.
+struct Params {
+    pixels: u32,
+    channels: u32,
+    stored_channels: u32,
+    linear_start: u32,
+    epilogue: Epilogue,
+}
+
+// The largest of a pixel's channels, of which the first four are x[start].
+fn largest_channel(start: u32) -> f32 {
+    var largest = f32(x[start].x);
+    for (var channel = 1u; channel < params.channels; channel++) {
+        largest = max(largest, f32(x[start + channel / 4u][channel % 4u]));
+    }
+    return largest;
+}
+
+// Whether there is no softmax in this step yet.
+fn is_linear() -> bool {
+    return params.linear_start == 1u && step.linear == 1u;
+}

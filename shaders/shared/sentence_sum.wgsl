@@ -1,0 +1,16 @@
+// The parameter block that `params::SentenceSum` describes. Needs epilogue.wgsl and the kernel's `params`.
+struct Params {
+    sentences: u32,
+    words: u32,
+    channels: u32,
+    stored_channels: u32,
+    epilogue: Epilogue,
+}
+
+// How much the four values of a word from four `quad` on count in their sentence, by the places of both, counted from 1:
+// (1 - j/J) - (k/d)·(1 - 2j/J).
+fn weights(word: u32, quad: u32) -> vec4<f32> {
+    let place = f32(word + 1u) / f32(params.words);
+    let height = vec4<f32>(4u * quad + vec4<u32>(1u, 2u, 3u, 4u)) / f32(params.channels);
+    return (1.0 - place) - height * (1.0 - place - place);
+}
