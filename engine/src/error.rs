@@ -70,7 +70,12 @@ pub enum EngineError {
         "{asked} devices were asked for, and this machine has {found} like {name}; `native-runner adapters` lists them"
     )]
     TooFewDevices { asked: usize, found: usize, name: String },
-    #[error("the back end `{backend}` trains on one device: {reason}; --devices is for `wgsl`")]
+    #[error(
+        "devices that share batches must be alike, or rounding would drive their weights apart, and these are not alike: \
+         {one}, {other}; name those that are, as in --adapter 0,1"
+    )]
+    UnlikeDevices { one: String, other: String },
+    #[error("the back end `{backend}` trains on one device: {reason}; `--backend wgsl` trains on several")]
     OneDevice { backend: String, reason: &'static str },
     #[error("device {number} of {devices} ({name}): {error}")]
     OfDevice { number: usize, devices: usize, name: String, error: Box<Self> },
@@ -102,6 +107,7 @@ impl EngineError {
             | Self::BackendNotBuilt { .. }
             | Self::NoAdapter { .. }
             | Self::TooFewDevices { .. }
+            | Self::UnlikeDevices { .. }
             | Self::OneDevice { .. }
             | Self::IndexOfOthers { .. }
             | Self::NoPrecision { .. }

@@ -113,6 +113,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::BackendNotBuilt { .. }
         | EngineError::NoAdapter { .. }
         | EngineError::TooFewDevices { .. }
+        | EngineError::UnlikeDevices { .. }
         | EngineError::OneDevice { .. }
         | EngineError::IndexOfOthers { .. }
         | EngineError::NoPrecision { .. }

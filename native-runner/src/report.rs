@@ -129,15 +129,17 @@ fn communication(record: &WorkloadRecord) -> Option<String> {
     let told = record.communication?;
     let seconds = |seconds| figure("training_seconds", seconds);
     Some(format!(
-        "{}: {} devices · communication {} ({:.1} % of training): reading {}, summing {}, writing {} · {} MiB",
+        "{}: {} devices · communication {} ({:.1} % of the timed training): reading {}, summing {}, writing {} · {} MiB in \
+         {} exchanges",
         record.workload,
         told.devices,
         seconds(told.seconds()),
-        100.0 * told.seconds() / record.summary.training_seconds.max(f64::MIN_POSITIVE),
+        100.0 * record.communication_share()?,
         seconds(told.reading_seconds),
         seconds(told.summing_seconds),
         seconds(told.writing_seconds),
         told.bytes >> 20,
+        told.exchanges,
     ))
 }
 

@@ -15,6 +15,7 @@ pub mod api;
 pub mod badge;
 mod calendar;
 mod checkpoint;
+mod communication;
 pub mod comparison;
 mod correctness;
 pub mod csv;
@@ -37,6 +38,7 @@ mod warning;
 
 pub use calendar::Date;
 pub use checkpoint::{Checkpoint, Stretch, measured_sha256, weights_bytes, weights_sha256};
+pub use communication::Communication;
 pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
 pub use device::{Adapter, Device, DeviceKind, Precision};
 pub use metric::{Better, METRICS, Metric, Unit, metric, metrics_of};
@@ -44,8 +46,8 @@ pub use obstacle::{Obstacle, obstacle};
 pub use phase::Phase;
 pub use provenance::{BROWSERS, Client, ClientKind, Provenance, SYSTEMS, UNKNOWN, VENDORS};
 pub use record::{
-    ColdStart, Communication, CurvePoint, Epoch, Evaluation, FailureCause, OLDEST_SCHEMA_VERSION, Outcome, PeakSample,
-    RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
+    ColdStart, CurvePoint, Epoch, Evaluation, FailureCause, OLDEST_SCHEMA_VERSION, Outcome, PeakSample, RunRecord,
+    SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
 pub use resources::{EnergySource, ResourceSample, Resources};
 pub use warning::Warning;

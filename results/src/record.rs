@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Checkpoint, Correctness, Device, Precision, Provenance, Resources, Stretch, Warning};
+use crate::{Checkpoint, Communication, Correctness, Device, Precision, Provenance, Resources, Stretch, Warning};
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
 pub const SCHEMA_VERSION: u32 = 5;
@@ -304,28 +304,6 @@ pub struct Target {
     /// Training seconds, evaluation excluded; absent when the target was not reached.
     pub reached_seconds: Option<f64>,
     pub reached_step: Option<u64>,
-}
-
-/// What several devices that shared each batch told each other in all timed training, and the seconds that it took.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Communication {
-    pub devices: u32,
-    /// From the end of the last device's work until the host has what all of them found.
-    pub reading_seconds: f64,
-    /// On the host.
-    pub summing_seconds: f64,
-    /// Until all devices have the sum.
-    pub writing_seconds: f64,
-    /// Read from all devices and written to them.
-    pub bytes: u64,
-}
-
-impl Communication {
-    /// All of it; it is a part of the seconds of training.
-    pub fn seconds(&self) -> f64 {
-        self.reading_seconds + self.summing_seconds + self.writing_seconds
-    }
 }
 
 /// One final weight.

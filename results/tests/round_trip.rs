@@ -160,7 +160,7 @@ prop_compose! {
             }),
             resources,
             communication: Some(Communication {
-                devices: 2, reading_seconds: 0.5, summing_seconds: 0.25, writing_seconds: 0.125, bytes: 1 << 20,
+                devices: 2, exchanges: 9, bytes: 1 << 20, reading_seconds: 0.5, summing_seconds: 0.25, writing_seconds: 0.125,
             }),
             summary: results::Summary::default(),
         };

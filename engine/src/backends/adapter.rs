@@ -1,3 +1,5 @@
+mod several;
+
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
@@ -17,6 +19,10 @@ pub enum AdapterChoice {
     Cpu,
     /// Place in the list of adapters, from 0.
     Index(usize),
+    /// Every adapter that is not software: they share each batch.
+    All,
+    /// Places in the list of adapters, which share each batch.
+    Indices(Vec<usize>),
     /// Part of the name, in any case.
     Name(String),
     /// Exactly this name, which only one may have: an adapter that was chosen already, among other back ends' devices.
@@ -35,8 +41,15 @@ impl FromStr for AdapterChoice {
             "integrated" => Self::Integrated,
             "cpu" => Self::Cpu,
             "browser" => Self::Browser,
-            word => match word.parse() {
-                Ok(index) => Self::Index(index),
+            "all" => Self::All,
+            word => match word.split(',').map(|index| index.trim().parse()).collect::<Result<Vec<usize>, _>>() {
+                Ok(indices) => {
+                    if let [index] = indices[..] {
+                        Self::Index(index)
+                    } else {
+                        Self::Indices(indices)
+                    }
+                }
                 Err(_) => Self::Name(word.to_owned()),
             },
         })
@@ -54,6 +67,10 @@ impl fmt::Display for AdapterChoice {
             Self::Name(name) => write!(f, "{name}"),
             Self::Exactly(name) => write!(f, "the only {name}"),
             Self::Browser => write!(f, "browser"),
+            Self::All => write!(f, "all"),
+            Self::Indices(indices) => {
+                write!(f, "{}", indices.iter().map(usize::to_string).collect::<Vec<_>>().join(","))
+            }
         }
     }
 }
@@ -81,28 +98,15 @@ impl AdapterChoice {
                 of_name.next().filter(|_| of_name.next().is_none())
             }
             Self::Browser => (!adapters.is_empty()).then_some(0),
+            Self::All | Self::Indices(_) => {
+                return Err(EngineError::InvalidSetting {
+                    what: "the adapter",
+                    allowed: "a single one here; a run with `--backend wgsl` takes several".to_owned(),
+                    value: self.to_string(),
+                });
+            }
         };
         found.ok_or_else(|| self.not_found(adapters))
-    }
-
-    /// Indices of so many adapters of the kind that fits: the same name, driver and interface, because devices that round
-    /// differently would not keep the same weights. A software adapter is taken as often as it is wanted.
-    ///
-    /// # Errors
-    /// Those of [`AdapterChoice::choose`], and fewer adapters of that kind.
-    pub fn choose_several(&self, adapters: &[Adapter], devices: usize) -> Result<Vec<usize>, EngineError> {
-        let first = self.choose(adapters)?;
-        let alike = (0..adapters.len()).filter(|&other| other != first && adapters[other] == adapters[first]);
-        let mut chosen: Vec<usize> = std::iter::once(first).chain(alike).collect();
-        if chosen.len() < devices && adapters[first].software {
-            return Ok(vec![first; devices]);
-        }
-        if chosen.len() < devices {
-            let name = adapters[first].name.clone();
-            return Err(EngineError::TooFewDevices { asked: devices, found: chosen.len(), name });
-        }
-        chosen.truncate(devices);
-        Ok(chosen)
     }
 
     /// The same device for a back end that counts devices of its own: an index among `adapters` becomes a name, and all

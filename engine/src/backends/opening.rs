@@ -13,7 +13,7 @@ pub struct Opening {
     pub adapter: AdapterChoice,
     /// Threads of [`BURN_FLEX`]; without a number, one for each core.
     pub threads: Option<NonZero<usize>>,
-    /// Devices of [`WGSL`](super::list::WGSL) that share each batch; without a number, one.
+    /// Devices of [`WGSL`](super::list::WGSL) that share each batch; without a number, those that `adapter` names.
     pub devices: Option<NonZero<u32>>,
     /// Host and port where the device of [`BURN_REMOTE`] is served.
     pub remote: Option<String>,
@@ -38,6 +38,11 @@ impl Opening {
             processor: None,
             keeper: None,
         }
+    }
+
+    /// Whether several devices are to share each batch.
+    pub fn asks_for_several(&self) -> bool {
+        self.adapter.is_of_several() || self.devices.is_some_and(|devices| devices.get() > 1)
     }
 
     /// What was asked for that only one back end has: what it is, and whose.

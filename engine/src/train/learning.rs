@@ -1,4 +1,4 @@
-use results::{Communication, CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadRecord, summary};
+use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadRecord, summary};
 
 use super::progress::Progress;
 use super::{Edges, Event, Limits};
@@ -158,7 +158,9 @@ impl<'a> Learning<'a> {
         let (report, window) = timed_steps(self.trainer, steps, edges.clock).await?;
         let seconds = window.seconds;
         edges.meter.sample();
-        self.note_communication(&report);
+        if let (Some(sum), Some(told)) = (&mut self.record.communication, &report.communication) {
+            sum.add(told);
+        }
         self.repetition.note(&report.losses)?;
         self.note_next_loss(self.step, &report.losses);
 
@@ -173,21 +175,6 @@ impl<'a> Learning<'a> {
             self.record.outcome = Outcome::Cancelled;
         }
         Ok(())
-    }
-
-    fn note_communication(&mut self, report: &StepReport) {
-        let Some(found) = report.communication else { return };
-        let sum = self.record.communication.get_or_insert(Communication {
-            devices: found.devices,
-            reading_seconds: 0.0,
-            summing_seconds: 0.0,
-            writing_seconds: 0.0,
-            bytes: 0,
-        });
-        sum.reading_seconds += found.reading_seconds;
-        sum.summing_seconds += found.summing_seconds;
-        sum.writing_seconds += found.writing_seconds;
-        sum.bytes += found.bytes;
     }
 
     /// How many steps fit into a window.

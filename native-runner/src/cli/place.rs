@@ -19,10 +19,6 @@ pub(crate) struct PlaceArgs {
     /// Threads that `burn-flex` computes with on the processor [default: one for each core]
     #[arg(long, value_name = "N", help_heading = "Device", value_parser = threads())]
     threads: Option<NonZero<usize>>,
-    /// Devices that share each batch with `wgsl`, as one device with the whole batch would train: so many adapters of the
-    /// same kind, or so many logical devices on a software adapter. Such a run is never ranked or uploaded
-    #[arg(long, value_name = "N", help_heading = "Device", value_parser = devices())]
-    pub(crate) devices: Option<NonZero<u32>>,
     /// Where `native-runner serve-device` serves the device of `burn-remote`; the port is 4400 unless it is said
     #[arg(long, value_name = "HOST[:PORT]", help_heading = "Device", value_parser = host_and_port)]
     pub(crate) remote: Option<String>,
@@ -51,7 +47,6 @@ impl PlaceArgs {
     pub(crate) fn opening(&self, precision: Precision, adapter: &AdapterChoice) -> Opening {
         Opening {
             threads: self.threads,
-            devices: self.devices.filter(|devices| devices.get() > 1),
             remote: self.remote.clone(),
             without: self.without.clone(),
             processor: processor::name(),

@@ -1,4 +1,3 @@
-use std::num::NonZero;
 use std::rc::Rc;
 
 use console::Style;
@@ -49,25 +48,14 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(text));
     }
-    let devices = arguments.device.place.devices.map_or(1, NonZero::get);
-    if address.is_some() {
-        Submission::refuse_several(devices)?;
-    }
-    let least = |workload: &Workload| arguments.training.batch_size.unwrap_or(workload.batch_size);
-    if let Some(workload) = workloads.iter().find(|workload| least(workload) < devices) {
-        let samples = least(workload);
-        let text = format!(
-            "--devices {devices} cannot share the batches of {}, which have {samples} samples; ask for fewer devices or a \
-             larger --batch-size",
-            workload.name
-        );
-        return Err(Failure::Usage(text));
-    }
     let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
     let backend = crate::device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
+    if submission.is_some() {
+        Submission::refuse_several(backend.devices())?;
+    }
     let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
     introduce(suite, backend.as_ref(), &seed)?;

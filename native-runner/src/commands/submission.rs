@@ -31,8 +31,9 @@ impl Submission {
         if devices < 2 {
             return Ok(());
         }
-        let text = "--upload takes no run on several devices (--devices): a leaderboard ranks one device each";
-        Err(Failure::Usage(text.to_owned()))
+        let text =
+            format!("nothing that {devices} devices trained together is uploaded: leaderboards rank one device each");
+        Err(Failure::Usage(text))
     }
 
     /// # Errors

@@ -8,8 +8,7 @@ use crate::screen::Screen;
 /// Uploads a record that was kept in a file.
 pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
     let mut record = read_one(&arguments.file)?;
-    let communications = record.workloads.iter().filter_map(|workload| workload.communication);
-    Submission::refuse_several(communications.map(|found| found.devices).max().unwrap_or(1))?;
+    Submission::refuse_several(record.devices())?;
     if arguments.unverified {
         record.run_id = None;
         record.nonce = None;

@@ -37,6 +37,7 @@ pub(super) fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue 
         dropout_rate: 0.2,
         channels: stored_channels - 1,
         stored_channels,
+        features: 3 * (stored_channels - 1),
         ..Epilogue::default()
     }
 }

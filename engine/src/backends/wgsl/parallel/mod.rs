@@ -36,27 +36,35 @@ pub(in super::super) struct ParallelBackend {
     logical: bool,
 }
 
-impl ParallelBackend {
-    /// Opens so many adapters of the kind that fits; a software adapter is opened several times.
-    ///
-    /// # Errors
-    /// Fewer adapters than were asked for, and those of [`WgslBackend::open`].
-    pub(in super::super) async fn open(
-        opening: &Opening,
-        devices: u32,
-        clock: Rc<dyn Clock>,
-    ) -> Result<Self, EngineError> {
-        let adapters = super::adapters().await;
-        let chosen = opening.adapter.choose_several(&adapters, devices as usize)?;
-        let logical = chosen.iter().all(|index| *index == chosen[0]);
-        let mut opened = Vec::new();
-        for index in chosen {
-            let one = Opening { adapter: AdapterChoice::Index(index), devices: None, ..opening.clone() };
-            opened.push(WgslBackend::open(&one, Rc::clone(&clock)).await?);
-        }
-        Ok(Self { devices: opened, clock, logical })
+/// Opens the adapters that share each batch; a software adapter is opened several times. Where a single one fits, it trains
+/// as it does without others.
+///
+/// # Errors
+/// Those of [`AdapterChoice::choose_several`] and [`WgslBackend::open`].
+pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
+    let adapters = super::adapters().await;
+    let chosen = opening.adapter.choose_several(&adapters, opening.devices)?;
+    let on = |index: usize| Opening { adapter: AdapterChoice::Index(index), devices: None, ..opening.clone() };
+    if let [index] = chosen[..] {
+        return Ok(Box::new(WgslBackend::open(&on(index), clock).await?));
     }
+    let mut devices = Vec::new();
+    for (place, &index) in chosen.iter().enumerate() {
+        let opened = WgslBackend::open(&on(index), Rc::clone(&clock)).await;
+        let of_device = of_device(place, chosen.len(), &adapters[index].name);
+        devices.push(opened.map_err(of_device)?);
+    }
+    let logical = chosen.iter().all(|index| *index == chosen[0]);
+    Ok(Box::new(ParallelBackend { devices, clock, logical }))
+}
 
+/// Says of an error which device it is of.
+fn of_device(place: usize, devices: usize, name: &str) -> impl Fn(EngineError) -> EngineError + use<> {
+    let name = name.to_owned();
+    move |error| EngineError::OfDevice { number: place + 1, devices, name: name.clone(), error: Box::new(error) }
+}
+
+impl ParallelBackend {
     fn count(&self) -> u32 {
         u32::try_from(self.devices.len()).expect("devices are few")
     }
@@ -96,8 +104,9 @@ impl Backend for ParallelBackend {
     }
 
     async fn recover(&self) -> Result<(), EngineError> {
-        for device in &self.devices {
-            device.recover().await?;
+        for (place, device) in self.devices.iter().enumerate() {
+            let of_device = of_device(place, self.devices.len(), &self.adapter().name);
+            device.recover().await.map_err(of_device)?;
         }
         Ok(())
     }
@@ -111,12 +120,7 @@ impl Backend for ParallelBackend {
                 backend.choices.replace(Choices::recalled(backend.device.abilities(), &known));
             }
             let built = backend.build_share(job, self.count()).await;
-            replicas.push(built.map_err(|error| EngineError::OfDevice {
-                number: place + 1,
-                devices: self.devices.len(),
-                name: self.adapter().name.clone(),
-                error: Box::new(error),
-            })?);
+            replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);
         }
         let name = self.adapter().name.clone();
         let (clock, job) = (Rc::clone(&self.clock), Rc::new(job.clone()));

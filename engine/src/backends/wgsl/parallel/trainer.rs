@@ -6,7 +6,6 @@ use results::Communication;
 use shaders::params::Step;
 
 use super::super::plan::RESULT_SLOTS;
-use super::super::recording::Exchange;
 use super::super::trainer::WgslTrainer;
 use super::division::{Share, shares};
 use crate::clock::Clock;
@@ -40,10 +39,8 @@ impl ParallelTrainer {
         u32::try_from(self.replicas.len()).expect("devices are few")
     }
 
-    /// Says of an error which device it is of.
     fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<> {
-        let (number, devices, name) = (place + 1, self.replicas.len(), self.name.clone());
-        move |error| EngineError::OfDevice { number, devices, name: name.clone(), error: Box::new(error) }
+        super::of_device(place, self.replicas.len(), &self.name)
     }
 
     /// One step on all devices. Nobody waits for its end, only for what the devices tell each other.
@@ -54,15 +51,14 @@ impl ParallelTrainer {
         for (replica, share) in self.replicas.iter().zip(&self.shares) {
             replica.begin_step(slot, share.of(whole));
         }
-        let mut from = 0;
+        let exchanges = self.replicas[0].exchanges().len();
         let mut writing = None;
-        for exchange in self.replicas[0].exchanges().to_vec() {
-            writing = Some(self.stretch(&whole, from, exchange, writing, communication).await?);
-            from = exchange.after;
+        for number in 0..exchanges {
+            writing = Some(self.stretch(&whole, number, writing, communication).await?);
         }
         for replica in &self.replicas {
             // What goes wrong with it is told by the next one that is waited for.
-            drop(replica.compute(slot, from..replica.launches(), false));
+            drop(replica.compute(slot, exchanges, false));
         }
         self.arrived(writing, communication).await?;
         let seconds = self.clock.now_seconds() - started;
@@ -70,22 +66,21 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// The launches up to an exchange, and the exchange.
+    /// The launches up to the exchange of this number, and the exchange.
     async fn stretch(
         &self,
         whole: &Step,
-        from: usize,
-        exchange: Exchange,
+        number: usize,
         writing: Option<Writing>,
         communication: &mut Communication,
     ) -> Result<Writing, EngineError> {
-        let epoch_begins = from == 0 && whole.offset == 0;
-        let under_way: Vec<_> = (self.replicas.iter())
-            .map(|replica| {
-                let computing = replica.compute(whole.slot, from..exchange.after, epoch_begins);
-                (computing, replica.begin_to_read(exchange.read))
-            })
-            .collect();
+        let epoch_begins = number == 0 && whole.offset == 0;
+        let exchange = self.replicas[0].exchanges()[number];
+        let begin = |replica: &WgslTrainer| {
+            let computing = replica.compute(whole.slot, number, epoch_begins);
+            (computing, replica.begin_to_read(exchange.read))
+        };
+        let under_way: Vec<_> = self.replicas.iter().map(begin).collect();
         self.arrived(writing, communication).await?;
         let mut readings = Vec::new();
         for (place, (computing, reading)) in under_way.into_iter().enumerate() {
@@ -102,6 +97,7 @@ impl ParallelTrainer {
         let since = self.clock.now_seconds();
         communication.reading_seconds += read - computed;
         communication.summing_seconds += since - read;
+        communication.exchanges += 1;
         communication.bytes += found.len() as u64 * (exchange.read.bytes + exchange.write.bytes);
         let write = |replica: &WgslTrainer| -> Arriving {
             Box::pin(replica.write(exchange.write, bytemuck::cast_slice(&combined)))
@@ -124,7 +120,7 @@ impl ParallelTrainer {
         let mut losses = vec![0.0; steps as usize];
         for place in 0..self.replicas.len() {
             let of_device = self.of_device(place);
-            let results = self.replicas[place].results(self.step, steps).await.map_err(of_device)?;
+            let results = self.replicas[place].results(steps).await.map_err(of_device)?;
             for (loss, result) in losses.iter_mut().zip(results) {
                 // Each is the device's share of the mean over the whole batch.
                 *loss += f64::from(result.loss);
@@ -156,13 +152,7 @@ impl ParallelTrainer {
 impl Trainer for ParallelTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         let mut report = StepReport::default();
-        let mut communication = Communication {
-            devices: self.devices(),
-            reading_seconds: 0.0,
-            summing_seconds: 0.0,
-            writing_seconds: 0.0,
-            bytes: 0,
-        };
+        let mut communication = Communication::among(self.devices());
         let mut left = steps;
         while left > 0 {
             let count = left.min(RESULT_SLOTS);
