@@ -11,6 +11,7 @@ mod place;
 mod profile;
 mod program;
 mod report;
+mod scaling;
 #[cfg(feature = "burn-remote")]
 mod serve_device;
 mod steps;
@@ -40,6 +41,7 @@ use place::devices;
 pub(crate) use profile::ProfileArgs;
 pub(crate) use program::ProgramArgs;
 pub(crate) use report::ReportArgs;
+pub(crate) use scaling::ScalingArgs;
 #[cfg(feature = "burn-remote")]
 pub(crate) use serve_device::ServeDeviceArgs;
 pub(crate) use steps::StepsArgs;
@@ -125,6 +127,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Write what a study or any records say as one HTML file: findings, plots, published figures
     Report(ReportArgs),
+    /// Compute from records of few devices how steps would scale to 1,024
+    Scaling(ScalingArgs),
     /// Compare kept records with a baseline: slower, faster or tied, and an exit status for continuous integration
     Compare(CompareRecordsArgs),
     /// Upload a record that was kept in a file

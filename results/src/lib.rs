@@ -31,6 +31,7 @@ mod provenance;
 mod record;
 pub mod regression;
 mod resources;
+pub mod scaling;
 pub mod software;
 pub mod statistics;
 pub mod summary;
