@@ -23,6 +23,7 @@ pub(crate) fn open(
     clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
+    opening.check_devices(name)?;
     if let Some(program) = place.external.named(name) {
         if opening.asks_for_several() {
             let reason = "an external program chooses its devices itself";

@@ -68,9 +68,7 @@ pub async fn open_in(
 /// Those of [`open_in`], what the back end would have to ignore, and for a device elsewhere that it cannot be reached.
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
-    if let (true, Some(reason)) = (opening.asks_for_several(), list::only_one_device(name)) {
-        return Err(EngineError::OneDevice { backend: name.to_owned(), reason });
-    }
+    opening.check_devices(name)?;
     let Opening { precision, adapter: choice, .. } = opening;
     let precision = *precision;
     match name {

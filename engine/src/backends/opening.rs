@@ -45,6 +45,19 @@ impl Opening {
         self.adapter.is_of_several() || self.devices.is_some_and(|devices| devices.get() > 1)
     }
 
+    /// Whether the back end with this name trains on as many devices as were asked for, whatever they are.
+    ///
+    /// # Errors
+    /// One that trains on a single device, with the reason.
+    pub fn check_devices(&self, name: &str) -> Result<(), EngineError> {
+        match list::only_one_device(name) {
+            Some(reason) if self.asks_for_several() => {
+                Err(EngineError::OneDevice { backend: name.to_owned(), reason })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What was asked for that only one back end has: what it is, and whose.
     fn particulars(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let threads = self.threads.map(|_| ("a number of threads", BURN_FLEX));

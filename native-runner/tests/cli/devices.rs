@@ -53,8 +53,8 @@ fn a_list_that_names_a_software_adapter_twice_is_two_logical_devices() {
 }
 
 #[test]
-fn what_several_devices_trained_is_not_uploaded_from_a_file_either_and_is_another_device_to_compare() {
-    let test = "what_several_devices_trained_is_not_uploaded_from_a_file_either_and_is_another_device_to_compare";
+fn what_several_devices_trained_is_not_uploaded_from_a_file_either_and_says_what_more_would_bring() {
+    let test = "what_several_devices_trained_is_not_uploaded_from_a_file_either_and_says_what_more_would_bring";
     if !has_software(test) {
         return;
     }
@@ -69,12 +69,6 @@ fn what_several_devices_trained_is_not_uploaded_from_a_file_either_and_is_anothe
     let (one, two) = (file(1), file(2));
     let refused = Runner::new(&format!("upload {two} --to http://127.0.0.1:9 --yes")).run();
     refused.expect_status(2).expect_errors(&["nothing that 2 devices trained together is uploaded"]);
-    let compared = Runner::new(&format!("compare {one} {two}")).run();
-    assert!(
-        one_line(&format!("{}{}", compared.stdout, compared.stderr)).contains("2 × llvmpipe"),
-        "{}",
-        compared.stderr
-    );
     scaling_says_what_more_devices_would_bring(&one, &two);
 }
 
