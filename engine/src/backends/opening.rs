@@ -51,9 +51,7 @@ impl Opening {
     /// One that trains on a single device, with the reason.
     pub fn check_devices(&self, name: &str) -> Result<(), EngineError> {
         match list::only_one_device(name) {
-            Some(reason) if self.asks_for_several() => {
-                Err(EngineError::OneDevice { backend: name.to_owned(), reason })
-            }
+            Some(reason) if self.asks_for_several() => Err(EngineError::OneDevice { backend: name.to_owned(), reason }),
             _ => Ok(()),
         }
     }
