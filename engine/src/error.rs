@@ -66,6 +66,19 @@ pub enum EngineError {
     ProgramFailed { program: String, message: String },
     #[error("the program `{program}` cannot train this network: {message}")]
     ProgramLacks { program: String, message: String },
+    #[error(
+        "{asked} devices were asked for, and this machine has {found} like {name}; `native-runner adapters` lists them"
+    )]
+    TooFewDevices { asked: usize, found: usize, name: String },
+    #[error(
+        "devices that share batches must be alike, or rounding would drive their weights apart, and these are not alike: \
+         {one}, {other}; name those that are, as in --adapter 0,1"
+    )]
+    UnlikeDevices { one: String, other: String },
+    #[error("the back end `{backend}` trains on one device: {reason}; `--backend wgsl` trains on several")]
+    OneDevice { backend: String, reason: &'static str },
+    #[error("device {number} of {devices} ({name}): {error}")]
+    OfDevice { number: usize, devices: usize, name: String, error: Box<Self> },
     #[error("Burn panicked, which is a fault of its own, of the driver's or of ours: {message}")]
     Panicked { message: String },
 }
@@ -75,6 +88,7 @@ impl EngineError {
     /// because nobody could train on such a device, or what was asked for is wrong.
     pub fn failure_of_workload(&self) -> Option<FailureCause> {
         match self {
+            Self::OfDevice { error, .. } => error.failure_of_workload(),
             Self::DoesNotFit { .. } => Some(FailureCause::DoesNotFit),
             Self::OutOfMemory { .. } => Some(FailureCause::OutOfMemory),
             Self::DeviceRefused { .. } => Some(FailureCause::DeviceRefused),
@@ -92,6 +106,9 @@ impl EngineError {
             | Self::UnknownBackend { .. }
             | Self::BackendNotBuilt { .. }
             | Self::NoAdapter { .. }
+            | Self::TooFewDevices { .. }
+            | Self::UnlikeDevices { .. }
+            | Self::OneDevice { .. }
             | Self::IndexOfOthers { .. }
             | Self::NoPrecision { .. }
             | Self::Unsuited { .. }

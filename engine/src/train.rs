@@ -31,7 +31,7 @@ pub use event::Event;
 use learning::Learning;
 pub use meter::{NoMeter, ResourceMeter};
 use progress::Progress;
-use settings::{JobSettings, Limits, job_settings, non_standard, validate};
+use settings::{JobSettings, Limits, communication, job_settings, non_standard, validate};
 pub use witness::Witness;
 
 /// What to run. Everything that is `None` is the suite's or the workload's own.
@@ -98,7 +98,7 @@ pub struct Stopped {
 /// Settings out of range, and a device on which nothing more can be trained: it is lost, does not answer or drops work.
 /// What was finished before comes with the error.
 pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<'_>) -> Result<RunRecord, Stopped> {
-    validate(request).map_err(|error| Stopped { error, so_far: None })?;
+    validate(request, backend.devices()).map_err(|error| Stopped { error, so_far: None })?;
     let start = edges.clock.now_seconds();
     let workloads = in_random_order(request);
     edges.observer.event(&Event::RunStarted {
@@ -205,6 +205,7 @@ async fn run_workload(
     let built = edges.clock.now_seconds();
 
     let mut record = empty_record(workload, &job)?;
+    record.communication = communication(backend);
     record.settings.precision = backend.precision();
     record.settings.device_memory_bytes = trainer.device_memory_bytes();
     record.settings.variants = trainer.variants();
@@ -306,6 +307,7 @@ fn record_with(workload: &Workload, settings: Settings) -> WorkloadRecord {
         checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
+        communication: None,
         resources: Resources::default(),
         summary: results::Summary::default(),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Adapter, Precision, Warning};
+use results::{Adapter, Communication, Precision, Warning};
 use shaders::params::Step;
 
 use crate::data::{DataSet, Split};
@@ -103,6 +103,10 @@ pub trait Backend {
     /// The word that chooses it.
     fn name(&self) -> &'static str;
     fn adapter(&self) -> &Adapter;
+    /// Devices that share each batch.
+    fn devices(&self) -> u32 {
+        1
+    }
     fn precision(&self) -> Precision;
     /// What is not ideal about computing with it here, for the record of every run.
     fn warnings(&self) -> Vec<Warning> {
@@ -226,6 +230,8 @@ pub struct StepReport {
     /// How long the steps took, where the back end tells that apart from how their batches came to it; otherwise the
     /// clock of whoever waits for it says.
     pub seconds: Option<f64>,
+    /// Where several devices share each batch: what telling each other took.
+    pub communication: Option<Communication>,
 }
 
 /// What a pass over test samples found.

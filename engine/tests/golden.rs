@@ -6,11 +6,11 @@ use std::path::Path;
 
 use common::{data, gpu};
 #[cfg(feature = "burn-flex")]
-use engine::backends::{self, BURN_FLEX, Opening};
-use engine::{Backend, Trace, TraceRequest, backends::reference::ReferenceBackend};
+use engine::backends::BURN_FLEX;
+use engine::backends::{self, Opening, WGSL};
+use engine::{AdapterChoice, Backend, Trace, TraceRequest, backends::reference::ReferenceBackend};
+use results::Precision;
 use serde_json::Value;
-#[cfg(feature = "burn-flex")]
-use {engine::AdapterChoice, results::Precision};
 
 /// A trace file: what the generator wrote and how far a correct engine may be from it.
 struct Golden {
@@ -226,6 +226,21 @@ fn the_reference_in_double_precision_reproduces_every_trace() {
 #[test]
 fn the_wgsl_back_end_reproduces_every_trace() {
     let Some(backend) = gpu() else { return };
+    for golden in wanted_traces() {
+        compare(&golden, &compute(&golden, backend.as_ref()), 1e-5);
+    }
+}
+
+#[test]
+fn two_devices_that_share_each_batch_reproduce_every_trace() {
+    let devices = std::num::NonZero::new(2);
+    let opening = Opening { devices, ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
+    let clock = std::rc::Rc::new(common::Clock::default());
+    let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
+        Ok(backend) => backend,
+        Err(error) => return common::skipped(true, format!("two logical devices: {error}")),
+    };
+    assert_eq!(backend.devices(), 2);
     for golden in wanted_traces() {
         compare(&golden, &compute(&golden, backend.as_ref()), 1e-5);
     }

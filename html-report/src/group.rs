@@ -30,6 +30,8 @@ pub(crate) struct Setup {
     pub(crate) precision: Precision,
     pub(crate) device: String,
     pub(crate) threads: Option<u32>,
+    /// How many shared each batch.
+    pub(crate) devices: u32,
     pub(crate) batch_size: u32,
     pub(crate) learning_rate: f64,
     pub(crate) length: Length,
@@ -44,6 +46,7 @@ pub(crate) enum Field {
     Precision,
     Device,
     Threads,
+    Devices,
     BatchSize,
     LearningRate,
     Length,
@@ -52,11 +55,12 @@ pub(crate) enum Field {
 
 impl Field {
     /// In the order in which labels say them.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Backend,
         Self::Precision,
         Self::Device,
         Self::Threads,
+        Self::Devices,
         Self::BatchSize,
         Self::LearningRate,
         Self::Length,
@@ -74,6 +78,7 @@ impl Setup {
             precision: settings.precision,
             device: device(run.record),
             threads,
+            devices: run.record.devices(),
             batch_size: settings.batch_size,
             learning_rate: settings.learning_rate,
             length: length(&run.record.non_standard),
@@ -96,6 +101,7 @@ impl Setup {
             Field::Precision => Some(self.precision.name().to_owned()),
             Field::Device => Some(format!("on {}", self.device)),
             Field::Threads => self.threads.map(|count| text::counted(count as usize, "thread")),
+            Field::Devices => Some(text::counted(self.devices as usize, "device")),
             Field::BatchSize => Some(format!("batch {}", self.batch_size)),
             Field::LearningRate => Some(format!("rate {}", text::plain(self.learning_rate))),
             Field::Length => Some(match self.length {
@@ -115,6 +121,7 @@ impl Setup {
             Field::Precision => self.precision == other.precision,
             Field::Device => self.device == other.device,
             Field::Threads => self.threads == other.threads,
+            Field::Devices => self.devices == other.devices,
             Field::BatchSize => self.batch_size == other.batch_size,
             Field::LearningRate => self.learning_rate == other.learning_rate,
             Field::Length => self.length == other.length,
@@ -150,7 +157,8 @@ fn is_told_elsewhere(term: &str) -> bool {
     let told = ["batch size ", "learning rate ", "computed in "].iter().any(|start| term.starts_with(start));
     let of_suite = term.contains(" of the suite's ") || term == "networks that are not of the suite";
     let of_length = !matches!(length(&[term.to_owned()]), Length::Suite);
-    told || of_suite || of_length || term.starts_with("the reference back end judges")
+    let of_devices = term.split_once(" devices").is_some_and(|(count, _)| count.parse::<u32>().is_ok());
+    told || of_devices || of_suite || of_length || term.starts_with("the reference back end judges")
 }
 
 /// Runs that differ in nothing but their seed.
@@ -233,6 +241,11 @@ impl<'a> Group<'a> {
     pub(crate) fn rate(&self) -> Option<(f64, bool)> {
         let (rates, is_measured) = self.rates()?;
         Some((median(&rates.iter().map(|rate| rate.value).collect::<Vec<f64>>())?, is_measured))
+    }
+
+    /// Share of the timed seconds in which several devices told each other what they found.
+    pub(crate) fn communication(&self) -> Option<f64> {
+        self.median_of(|run| run.workload.communication_share())
     }
 
     /// Seconds for one pass over the training set at that rate.

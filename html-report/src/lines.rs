@@ -10,6 +10,10 @@ pub(crate) enum Axis {
     LearningRate,
     Epochs,
     Threads,
+    /// Of the same batch: strong scaling.
+    Devices,
+    /// Each with as many samples of the batch as one: weak scaling.
+    FedDevices,
 }
 
 /// What is held alike along a line beside everything that is not varied.
@@ -17,6 +21,8 @@ pub(crate) enum Axis {
 pub(crate) enum Same {
     Epochs(f64),
     Steps(u64),
+    /// Samples of the batch for each device.
+    PerDevice(u32),
     /// The limit, which is that of time, or the suite's.
     Limit,
     /// Nothing more.
@@ -31,7 +37,8 @@ pub(crate) struct Line<'g, 'a> {
 }
 
 impl Axis {
-    pub(crate) const ALL: [Self; 4] = [Self::BatchSize, Self::LearningRate, Self::Epochs, Self::Threads];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::BatchSize, Self::LearningRate, Self::Epochs, Self::Threads, Self::Devices, Self::FedDevices];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -39,6 +46,8 @@ impl Axis {
             Self::LearningRate => "learning rate",
             Self::Epochs => "epochs",
             Self::Threads => "threads",
+            Self::Devices => "devices that share the batch",
+            Self::FedDevices => "devices with as many samples each",
         }
     }
 
@@ -49,6 +58,8 @@ impl Axis {
             Self::LearningRate => &[Field::LearningRate],
             Self::Epochs => &[Field::Length],
             Self::Threads => &[Field::Threads],
+            Self::Devices => &[Field::Devices],
+            Self::FedDevices => &[Field::Devices, Field::BatchSize],
         }
     }
 
@@ -58,6 +69,7 @@ impl Axis {
             Self::LearningRate => Some(group.setup.learning_rate),
             Self::Epochs => group.epochs(),
             Self::Threads => group.setup.threads.map(f64::from),
+            Self::Devices | Self::FedDevices => Some(f64::from(group.setup.devices)),
         }
     }
 }
@@ -68,6 +80,7 @@ impl Same {
         match self {
             Self::Epochs(epochs) => Some(text::epochs(epochs)),
             Self::Steps(steps) => Some(format!("{steps} steps")),
+            Self::PerDevice(samples) => Some(format!("{samples} samples for each device")),
             Self::Limit | Self::Rest => None,
         }
     }
@@ -79,6 +92,7 @@ pub(crate) fn lines<'g, 'a>(groups: &[&'g Group<'a>], axis: Axis) -> Vec<Line<'g
     for class in classes(groups, axis) {
         let candidates = match axis {
             Axis::BatchSize => by_length(&class),
+            Axis::FedDevices => by_share(&class),
             _ => vec![(Same::Rest, class)],
         };
         found.extend(candidates.into_iter().filter_map(|(same, groups)| line(axis, same, &groups)));
@@ -111,6 +125,21 @@ fn by_length<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)>
         (*key, class.iter().filter(has).copied().collect())
     };
     keys.iter().map(of).collect()
+}
+
+/// Those with as many samples for each device, where the batch divides evenly.
+fn by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
+    let share = |group: &Group<'_>| {
+        let (batch, devices) = (group.setup.batch_size, group.setup.devices);
+        (batch % devices == 0).then_some(batch / devices)
+    };
+    let mut shares: Vec<u32> = class.iter().filter_map(|group| share(group)).collect();
+    shares.sort_unstable();
+    shares.dedup();
+    let of = |samples: u32| {
+        (Same::PerDevice(samples), class.iter().filter(|group| share(group) == Some(samples)).copied().collect())
+    };
+    shares.into_iter().map(of).collect()
 }
 
 fn lengths(group: &Group<'_>) -> Vec<Same> {
@@ -178,6 +207,15 @@ mod tests {
         let records = [rate(0.1).outcome(Outcome::Diverged { step: 5 }).record(), rate(0.01).record()];
         assert_eq!(found(&records, Axis::LearningRate), [(None, vec![0.01, 0.1])]);
         assert_eq!(found(&records, Axis::BatchSize), []);
+    }
+
+    #[test]
+    fn devices_share_a_batch_or_have_as_many_samples_each() {
+        let made = |devices, batch| Made::new("caffe-mnist").devices(devices).batch_size(batch).record();
+        let records = [made(1, 60), made(2, 60), made(2, 120), made(4, 240), made(4, 61)];
+        assert_eq!(found(&records, Axis::Devices), [(None, vec![1.0, 2.0])]);
+        let fed = (Some("60 samples for each device".to_owned()), vec![1.0, 2.0, 4.0]);
+        assert_eq!(found(&records, Axis::FedDevices), [fed]);
     }
 
     #[test]

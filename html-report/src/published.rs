@@ -33,6 +33,9 @@ pub(crate) struct Published {
     pub(crate) memory_max_mb: Option<f64>,
     #[serde(default)]
     pub(crate) gpus: Option<u32>,
+    /// Where as many GPUs as [`Published::gpus`] share a batch: the samples of one.
+    #[serde(default)]
+    pub(crate) batch_size_per_gpu: Option<u32>,
     #[serde(default)]
     pub(crate) threads: Option<u32>,
     #[serde(default)]

@@ -1,8 +1,8 @@
 //! Records for the tests of this crate.
 
 use results::{
-    Adapter, Client, ClientKind, ColdStart, CurvePoint, Device, DeviceKind, Epoch, Evaluation, Outcome, Precision,
-    Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target, Warning, Window,
+    Adapter, Client, ClientKind, ColdStart, Communication, CurvePoint, Device, DeviceKind, Epoch, Evaluation, Outcome,
+    Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target, Warning, Window,
     WorkloadRecord,
 };
 
@@ -73,6 +73,16 @@ impl Made {
 
     pub(crate) fn threads(self, count: u32) -> Self {
         self.variants(&[&format!("threads: {count}")])
+    }
+
+    /// So many that spent a second and a half on telling each other what they found.
+    pub(crate) fn devices(mut self, count: u32) -> Self {
+        if count > 1 {
+            let told = Communication { reading_seconds: WINDOW_SECONDS, ..Communication::among(count) };
+            self.record.workloads[0].communication = Some(told);
+            self.record.non_standard.push(format!("{count} devices, logical ones on one software adapter"));
+        }
+        self
     }
 
     pub(crate) fn non_standard(mut self, terms: &[&str]) -> Self {
@@ -217,6 +227,7 @@ fn record(workload: &str) -> RunRecord {
             checkpoints: Vec::new(),
             target: Some(Target { accuracy: 0.98, reached_seconds: None, reached_step: None }),
             weight_samples: Vec::new(),
+            communication: None,
             resources: Resources {
                 cpu_user_percent: Some(180.0),
                 cpu_system_percent: Some(12.0),

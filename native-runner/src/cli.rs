@@ -11,6 +11,7 @@ mod place;
 mod profile;
 mod program;
 mod report;
+mod scaling;
 #[cfg(feature = "burn-remote")]
 mod serve_device;
 mod steps;
@@ -19,6 +20,7 @@ mod values;
 mod workload_file;
 
 use std::convert::Infallible;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -35,10 +37,12 @@ pub(crate) use installation::{CompletionsArgs, FetchDataArgs, Installation, Manu
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::KernelsArgs;
 pub(crate) use place::PlaceArgs;
+use place::devices;
 #[cfg(feature = "wgsl")]
 pub(crate) use profile::ProfileArgs;
 pub(crate) use program::ProgramArgs;
 pub(crate) use report::ReportArgs;
+pub(crate) use scaling::ScalingArgs;
 #[cfg(feature = "burn-remote")]
 pub(crate) use serve_device::ServeDeviceArgs;
 pub(crate) use steps::StepsArgs;
@@ -59,6 +63,7 @@ Examples:
                                                    every back end that runs here side by side, from three seeds
   native-runner --backend wgsl,burn-flex --seeds 5 --output runs --json -
                                                    two of them from five seeds, each record in a file to upload
+  native-runner --adapter all                      all GPUs of this machine together, each with a share of every batch
   native-runner --upload https://gradmark.example  put the result on a leaderboard, after asking
   native-runner adapters                           list the devices of this machine
   native-runner study gtdl-batch-size --scale 0.01 a published study, a hundredth as long
@@ -125,6 +130,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Write what a study or any records say as one HTML file: findings, plots, published figures
     Report(ReportArgs),
+    /// Compute from records of few devices how steps would scale to 1,024
+    Scaling(ScalingArgs),
     /// Compare kept records with a baseline: slower, faster or tied, and an exit status for continuous integration
     Compare(CompareRecordsArgs),
     /// Upload a record that was kept in a file
@@ -156,7 +163,7 @@ pub(crate) struct DataSetsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArgs {
     /// Adapter to use: `any` (the best that is not software), `discrete`, `integrated`, `cpu`, an index, or part of a
-    /// name; `native-runner adapters` lists them
+    /// name; `native-runner adapters` lists them. With `wgsl` also `all`, or indices such as `0,1`: they share each batch
     #[arg(long, value_name = "ADAPTER", default_value = "any", help_heading = "Device", value_parser = short_text)]
     pub(crate) adapter: String,
     /// Back end to compute with; `native-runner backends` lists them. A run takes several, separated by commas, or `all`
@@ -168,6 +175,10 @@ pub(crate) struct DeviceArgs {
     /// ranked either); or `f64` on the reference
     #[arg(long, value_name = "NAME", default_value = "f32", help_heading = "Device", value_parser = precision)]
     pub(crate) precision: Precision,
+    /// Devices that share each batch with `wgsl`, as one with the whole batch would train: so many adapters of one kind, or
+    /// logical devices of a software adapter. Such a run is never ranked [default: those that --adapter names]
+    #[arg(long, value_name = "N", help_heading = "Device", value_parser = devices())]
+    pub(crate) devices: Option<NonZero<u32>>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 }
@@ -178,7 +189,7 @@ impl DeviceArgs {
     }
 
     pub(crate) fn opening(&self) -> Opening {
-        self.place.opening(self.precision, &self.choice())
+        Opening { devices: self.devices, ..self.place.opening(self.precision, &self.choice()) }
     }
 }
 

@@ -23,7 +23,12 @@ pub(crate) fn open(
     clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
+    opening.check_devices(name)?;
     if let Some(program) = place.external.named(name) {
+        if opening.asks_for_several() {
+            let reason = "an external program chooses its devices itself";
+            return Err(EngineError::OneDevice { backend: name.to_owned(), reason });
+        }
         return open_program(program, opening, place.external.timeout_seconds());
     }
     #[cfg(feature = "burn-remote")]

@@ -82,6 +82,7 @@ impl Failure {
                 EngineError::NoAdapter { .. }
                     | EngineError::DeviceRefused { .. }
                     | EngineError::DeviceLost { .. }
+                    | EngineError::OfDevice { .. }
                     | EngineError::NoAnswer { .. }
                     | EngineError::WorkDropped { .. }
                     | EngineError::Panicked { .. }
@@ -105,11 +106,15 @@ impl From<LeaderboardError> for Failure {
 
 fn engine_exit_code(error: &EngineError) -> u8 {
     match error {
+        EngineError::OfDevice { error, .. } => engine_exit_code(error),
         EngineError::UnknownWorkload { .. }
         | EngineError::UnknownSuite { .. }
         | EngineError::UnknownBackend { .. }
         | EngineError::BackendNotBuilt { .. }
         | EngineError::NoAdapter { .. }
+        | EngineError::TooFewDevices { .. }
+        | EngineError::UnlikeDevices { .. }
+        | EngineError::OneDevice { .. }
         | EngineError::IndexOfOthers { .. }
         | EngineError::NoPrecision { .. }
         | EngineError::Unsuited { .. }

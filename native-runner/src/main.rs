@@ -62,6 +62,7 @@ fn main() -> ExitCode {
         Some(Command::Profile(arguments)) => commands::profile(&arguments),
         Some(Command::Trace(arguments)) => commands::trace(&arguments),
         Some(Command::Report(arguments)) => commands::report(&arguments),
+        Some(Command::Scaling(arguments)) => commands::scaling(&arguments),
         Some(Command::Compare(arguments)) => commands::compare_records(&arguments),
         Some(Command::Upload(arguments)) => commands::upload(&arguments),
         #[cfg(feature = "burn-remote")]

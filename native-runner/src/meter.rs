@@ -58,7 +58,8 @@ impl MachineMeter {
     /// elsewhere it has none. An external program has time and memory of its own, which are not this process's.
     pub(crate) fn of(backend: &dyn Backend) -> Self {
         let root = PathBuf::from("/");
-        let is_here = backend.name() != BURN_REMOTE;
+        // One device's sensors would say nothing of several.
+        let is_here = backend.name() != BURN_REMOTE && backend.devices() == 1;
         let sensors = if is_here { Sensors::of(backend.adapter(), &root) } else { Sensors::default() };
         let trains_itself = KNOWN_BACKENDS.iter().any(|known| known.name == backend.name());
         Self { root, sensors, trains_itself, running: None }

@@ -31,6 +31,10 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     for used in record.workloads.iter().filter_map(resources::in_words) {
         screen.prose(&format!("{title}   "), &used, 12)?;
     }
+    let title = screen.paint(Style::new().bold(), "Devices");
+    for told in record.workloads.iter().filter_map(communication) {
+        screen.prose(&format!("{title}     "), &told, 12)?;
+    }
     if !record.warnings.is_empty() {
         Screen::Error.line("")?;
     }
@@ -118,6 +122,25 @@ fn cold_start(record: &WorkloadRecord) -> Option<String> {
     });
     let known: Vec<String> = known.collect();
     (!known.is_empty()).then(|| format!("{}: {}", record.workload, known.join(" · ")))
+}
+
+/// How much of the training several devices spent on telling each other what they found; `None` of one device.
+fn communication(record: &WorkloadRecord) -> Option<String> {
+    let told = record.communication?;
+    let seconds = |seconds| figure("training_seconds", seconds);
+    Some(format!(
+        "{}: {} devices · communication {} ({:.1} % of the timed training): reading {}, summing {}, writing {} · {} MiB in \
+         {} exchanges",
+        record.workload,
+        told.devices,
+        seconds(told.seconds()),
+        100.0 * record.communication_share()?,
+        seconds(told.reading_seconds),
+        seconds(told.summing_seconds),
+        seconds(told.writing_seconds),
+        told.bytes >> 20,
+        told.exchanges,
+    ))
 }
 
 /// Device, back end, the headline of each workload, and whether a leaderboard may rank it.
@@ -233,6 +256,7 @@ mod tests {
             checkpoints: Vec::new(),
             target: Some(Target { accuracy: 0.98, reached_seconds: Some(12.5), reached_step: Some(938) }),
             weight_samples: Vec::new(),
+            communication: None,
             resources: Resources::default(),
             summary: Summary {
                 samples_per_second: Some(41_234.0),

@@ -17,6 +17,8 @@ pub enum Obstacle {
     GeneratedData,
     /// The browser hides what the adapter is, and it is no faster than a program that acts as a GPU.
     PerhapsSoftware,
+    /// Several devices trained together, and the others of a ranking are one each.
+    SeveralDevices,
 }
 
 impl fmt::Display for Obstacle {
@@ -27,6 +29,7 @@ impl fmt::Display for Obstacle {
             Self::TabHidden => "the tab was hidden",
             Self::CoarseTimer => "the clock is too coarse",
             Self::GeneratedData => "trained on generated data",
+            Self::SeveralDevices => "several devices trained it together",
             Self::PerhapsSoftware => "the adapter may be a program",
         })
     }
@@ -43,6 +46,7 @@ pub fn obstacle(record: &RunRecord, workload: &WorkloadRecord) -> Option<Obstacl
     match () {
         () if !workload.summary.stable => Some(Obstacle::NotSteady),
         () if !has_learned(workload) => Some(Obstacle::NotLearned),
+        () if workload.communication.is_some() => Some(Obstacle::SeveralDevices),
         () if may_be_a_program(record) => Some(Obstacle::PerhapsSoftware),
         () => warned,
     }

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Checkpoint, Correctness, Device, Precision, Provenance, Resources, Stretch, Warning};
+use crate::{Checkpoint, Communication, Correctness, Device, Precision, Provenance, Resources, Stretch, Warning};
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
 pub const SCHEMA_VERSION: u32 = 5;
@@ -78,6 +78,9 @@ pub struct WorkloadRecord {
     pub target: Option<Target>,
     /// A few of the final weights, chosen by the seed: evidence.
     pub weight_samples: Vec<WeightSample>,
+    /// What several devices that shared each batch told each other; absent where one device trained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub communication: Option<Communication>,
     pub resources: Resources,
     /// Recomputable from the fields above; the server does recompute it.
     pub summary: Summary,

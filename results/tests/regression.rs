@@ -4,7 +4,7 @@ mod support;
 
 use results::comparison::Basis;
 use results::regression::{AccuracyVerdict, Line, MismatchKind, Regressions, Rules, Verdict, compare, device};
-use results::{DeviceKind, FailureCause, Outcome, RunRecord, Window};
+use results::{Communication, DeviceKind, FailureCause, Outcome, RunRecord, Window};
 use support::{WORKLOAD, run};
 
 /// A run of twelve windows of a second at about this many samples a second, after a second of warm-up.
@@ -229,6 +229,8 @@ fn a_device_is_named_without_what_drivers_add() {
     let mut record = run_at(900.0, 1);
     record.device.claimed_name = Some("Example 9000".to_owned());
     assert_eq!(device(&record), "Example 9000");
+    record.workloads[0].communication = Some(Communication::among(2));
+    assert_eq!(device(&record), "2 × Example 9000", "several that shared each batch are another device");
 }
 
 #[test]

@@ -4,10 +4,10 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use results::{
-    Adapter, Checkpoint, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind,
-    Disagreement, EnergySource, Epoch, Evaluation, FailureCause, Outcome, PeakSample, Phase, Precision, Provenance,
-    ResourceSample, Resources, RunRecord, SCHEMA_VERSION, Settings, Stretch, Suite, Target, Warning, WeightSample,
-    WholeBatch, Window, WorkloadRecord, summary,
+    Adapter, Checkpoint, Client, ClientKind, ColdStart, Communication, Compared, Correctness, CurvePoint, Device,
+    DeviceKind, Disagreement, EnergySource, Epoch, Evaluation, FailureCause, Outcome, PeakSample, Phase, Precision,
+    Provenance, ResourceSample, Resources, RunRecord, SCHEMA_VERSION, Settings, Stretch, Suite, Target, Warning,
+    WeightSample, WholeBatch, Window, WorkloadRecord, summary,
 };
 
 /// Every finite number, the subnormal and the negative zero among them.
@@ -160,6 +160,9 @@ prop_compose! {
                 Target { accuracy, reached_seconds, reached_step }
             }),
             resources,
+            communication: Some(Communication {
+                devices: 2, exchanges: 9, bytes: 1 << 20, reading_seconds: 0.5, summing_seconds: 0.25, writing_seconds: 0.125,
+            }),
             summary: results::Summary::default(),
         };
         // A figure that overflows cannot be written; the server refuses such a record.

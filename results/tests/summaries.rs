@@ -35,6 +35,7 @@ fn workload(windows: Vec<Window>) -> WorkloadRecord {
         checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
+        communication: None,
         resources: Resources::default(),
         summary: Summary::default(),
     }

@@ -5,6 +5,7 @@
 // Normalization", 2015.
 //
 // C stored channels, a multiple of 4. One workgroup for each four channels.
+// Where several devices share a batch, their parts were made one before.
 // params: BatchNorm. parts: (parts, 2, C): means, sums of squared deviations. running: (2, C): mean, variance.
 // saved: (2, C): mean, 1 / √(variance + epsilon). All f32.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -31,7 +32,8 @@ fn total(value: vec4<f32>, local: u32) -> vec4<f32> {
 }
 
 fn values_of_part(part: u32) -> f32 {
-    return f32(first_pixel(part + 1u) - first_pixel(part));
+    let all = pixels_of_batch();
+    return f32(min((part + 1u) * params.pixels_per_part, all) - min(part * params.pixels_per_part, all));
 }
 
 fn store(quad: u32, mean: vec4<f32>, variance: vec4<f32>) {
@@ -56,7 +58,7 @@ fn main(
         }
         return;
     }
-    let count = f32(real_pixels());
+    let count = f32(pixels_of_batch());
     var share = vec4<f32>(0.0);
     for (var part = local; part < params.parts; part += WORKGROUP_SIZE) {
         share += parts[2u * part * quads + quad] * (values_of_part(part) / count);

@@ -31,7 +31,7 @@ fn main(
     let by = normalizer(quad);
     let value = normalized(vec4<f32>(x[number]), by);
     let gradient = vec4<f32>(dy[number]) * activation_slope(fma(value, by.gamma, by.beta));
-    let means = (sums[params.bias_offset / 4u + quad] + value * sums[quad]) / f32(pixels);
+    let means = (sums[params.bias_offset / 4u + quad] + value * sums[quad]) / f32(pixels_of_batch());
     let through = by.gamma * by.inverse_deviation * (gradient - means);
     store_gradient(number, select(vec4<f32>(0.0), through, vec4<bool>(number < pixels * quads)));
 }

@@ -49,7 +49,7 @@ fn main(
     var values = vec4<f32>(0.0);
     var label = 0u;
     if row < step.count {
-        let sample = order[(step.offset + row) % params.samples];
+        let sample = order[(step.offset + step.first_row + row) % params.samples];
         label = extractBits(labels[sample / 4u], 8u * (sample % 4u), 8u);
         if quad * 4u < params.features {
             let word = image_word(sample, quad);

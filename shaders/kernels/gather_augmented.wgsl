@@ -4,7 +4,7 @@
 // source mirrored without its edge repeated. Where it is black, a mean image is black too.
 //   normal(byte) = byte / divisor, or (byte / divisor - mean[c]) · inverse_deviation[c], or byte / divisor - mean image.
 // Where grey == 1 there is one channel, which has the mean of all the source's bytes for its byte.
-// Shifts and random flips happen in training only. pcg4d(row, stream, step) decides about them (lane x: rows, y:
+// Shifts and random flips happen in training only. pcg4d(row of the whole batch, stream, step) decides about them (lane x: rows, y:
 // columns, z: flip), and pcg4d(sample, stream + 1, 0) about the flip that a sample begins with.
 //
 // params: GatherAugmented. first_images, second_images: (samples, source_height, source_width, channels) bytes, four
@@ -79,7 +79,7 @@ fn shift(number: u32) -> i32 {
 fn placement(row: u32, sample: u32) -> Placement {
     var result = Placement(params.offset_y, params.offset_x, params.flip == FLIP_ALWAYS);
     if step.training == 1u {
-        let numbers = pcg4d(vec4<u32>(row, params.stream, step.step, step.seed));
+        let numbers = pcg4d(vec4<u32>(step.first_row + row, params.stream, step.step, step.seed));
         result.y += shift(numbers.x);
         result.x += shift(numbers.y);
         if params.flip == FLIP_RANDOM {
@@ -157,7 +157,7 @@ fn main(
     var values = vec4<f32>(0.0);
     var label = 0u;
     if row < step.count {
-        let sample = order[(step.offset + row) % params.samples];
+        let sample = order[(step.offset + step.first_row + row) % params.samples];
         label = extractBits(labels[sample / 4u], 8u * (sample % 4u), 8u);
         let place = placement(row, sample);
         let channels = select(params.channels, 1u, params.grey == 1u);

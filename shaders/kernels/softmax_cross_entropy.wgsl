@@ -1,5 +1,5 @@
 // softmax_cross_entropy: mean loss, count of right answers, and in training the logits' gradient
-// scale·(softmax(scale·logits) - target), divided by the count unless summed, in one pass. The target is
+// scale·(softmax(scale·logits) - target), divided by the samples of the whole batch unless summed, in one pass. The target is
 // 1 - smoothing on the label and smoothing / classes on all. One workgroup; each invocation takes every 256th row.
 // The first of equal logits is the answer.
 //
@@ -35,7 +35,7 @@ var<workgroup> corrects: array<u32, INVOCATIONS>;
 
 @compute @workgroup_size(INVOCATIONS)
 fn main(@builtin(local_invocation_index) local: u32) {
-    let share = 1.0 / f32(step.count);
+    let share = 1.0 / f32(step.count + step.elsewhere);
     let weight = select(share, 1.0, params.summed == 1u) * params.logits_scale * params.gradient_scale;
     let each = params.label_smoothing / f32(params.classes);
     var loss = 0.0;

@@ -59,7 +59,7 @@ fn main(
     var brightness = 0.0;
     var contrast = 1.0;
     if step.training == 1u {
-        let numbers = vec4<f32>(pcg4d(vec4<u32>(row, params.stream, step.step, step.seed)) >> vec4<u32>(8u)) * 0x1p-24;
+        let numbers = vec4<f32>(pcg4d(vec4<u32>(step.first_row + row, params.stream, step.step, step.seed)) >> vec4<u32>(8u)) * 0x1p-24;
         brightness = params.brightness * (2.0 * numbers.x - 1.0);
         contrast = params.lowest_contrast + (params.highest_contrast - params.lowest_contrast) * numbers.y;
     }

@@ -20,6 +20,11 @@ fn real_pixels() -> u32 {
     return min(step.count, params.rows) * params.pixels;
 }
 
+// Pixels that made the statistics: those of the batch's samples, on whatever device they are.
+fn pixels_of_batch() -> u32 {
+    return real_pixels() + step.elsewhere * params.pixels;
+}
+
 // First pixel of a part; that of the next part is its end.
 fn first_pixel(part: u32) -> u32 {
     return min(part * params.pixels_per_part, real_pixels());

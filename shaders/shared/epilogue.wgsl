@@ -6,17 +6,19 @@ struct Epilogue {
     accumulate: u32,
     channels: u32,
     stored_channels: u32,
+    features: u32,
     reserved0: u32,
-    reserved1: u32,
 }
 
 const RELU: u32 = 1u;
 const TANH: u32 = 2u;
 
-// Which of four neighbours survive the dropout; `at` is the place of the first in the stored values of the batch.
-// Random numbers are counted without the padding of the channels, so that they do not depend on it.
+// Which of four neighbours survive the dropout; `at` is the place of the first in the stored values of the batch, or of
+// this device's part of it. Random numbers are counted without the padding of the channels, so that they do not depend
+// on it, and over the whole batch.
 fn dropout_survivors(at: u32, epilogue: Epilogue) -> vec4<bool> {
-    let index = at / epilogue.stored_channels * epilogue.channels + at % epilogue.stored_channels;
+    let place = at / epilogue.stored_channels * epilogue.channels + at % epilogue.stored_channels;
+    let index = step.first_row * epilogue.features + place;
     let numbers = vec4<f32>(
         uniform_number(index, epilogue.dropout_stream, step.step, step.seed),
         uniform_number(index + 1u, epilogue.dropout_stream, step.step, step.seed),

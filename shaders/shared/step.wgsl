@@ -13,9 +13,9 @@ struct Step {
     average_keep: f32,
     mark: u32,
     linear: u32,
+    first_row: u32,
+    elsewhere: u32,
     reserved0: u32,
-    reserved1: u32,
-    reserved2: u32,
 }
 
 @group(1) @binding(0) var<uniform> step: Step;

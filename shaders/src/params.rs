@@ -85,7 +85,12 @@ block! {
         pub mark: u32,
         /// 1 while attention has no softmax: the linear start of memory networks.
         pub linear: u32,
-        pub reserved: [u32; 3],
+        /// Row of the batch that is this device's first one, where several devices share a batch: random numbers are
+        /// counted over all of it.
+        pub first_row: u32,
+        /// Samples of the batch that other devices train on. Losses and gradients are shares of the whole batch.
+        pub elsewhere: u32,
+        pub reserved: [u32; 1],
     }
 }
 
@@ -104,7 +109,9 @@ block! {
         pub channels: u32,
         /// Channels as stored; what is beyond the known ones stays zero.
         pub stored_channels: u32,
-        pub reserved: [u32; 2],
+        /// Values of a sample that the network knows of: so many random numbers of dropout are before those of the next.
+        pub features: u32,
+        pub reserved: u32,
     }
 }
 

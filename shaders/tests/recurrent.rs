@@ -16,7 +16,8 @@ const PARAMS: Lstm = Lstm {
         accumulate: 0,
         channels: 3,
         stored_channels: 3,
-        reserved: [0; 2],
+        features: 0,
+        reserved: 0,
     },
 };
 const UNITS: usize = PARAMS.units as usize;

@@ -1,3 +1,5 @@
+mod several;
+
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
@@ -17,6 +19,10 @@ pub enum AdapterChoice {
     Cpu,
     /// Place in the list of adapters, from 0.
     Index(usize),
+    /// Every adapter that is not software: they share each batch.
+    All,
+    /// Places in the list of adapters, which share each batch.
+    Indices(Vec<usize>),
     /// Part of the name, in any case.
     Name(String),
     /// Exactly this name, which only one may have: an adapter that was chosen already, among other back ends' devices.
@@ -35,8 +41,15 @@ impl FromStr for AdapterChoice {
             "integrated" => Self::Integrated,
             "cpu" => Self::Cpu,
             "browser" => Self::Browser,
-            word => match word.parse() {
-                Ok(index) => Self::Index(index),
+            "all" => Self::All,
+            word => match word.split(',').map(|index| index.trim().parse()).collect::<Result<Vec<usize>, _>>() {
+                Ok(indices) => {
+                    if let [index] = indices[..] {
+                        Self::Index(index)
+                    } else {
+                        Self::Indices(indices)
+                    }
+                }
                 Err(_) => Self::Name(word.to_owned()),
             },
         })
@@ -54,6 +67,10 @@ impl fmt::Display for AdapterChoice {
             Self::Name(name) => write!(f, "{name}"),
             Self::Exactly(name) => write!(f, "the only {name}"),
             Self::Browser => write!(f, "browser"),
+            Self::All => write!(f, "all"),
+            Self::Indices(indices) => {
+                write!(f, "{}", indices.iter().map(usize::to_string).collect::<Vec<_>>().join(","))
+            }
         }
     }
 }
@@ -81,6 +98,13 @@ impl AdapterChoice {
                 of_name.next().filter(|_| of_name.next().is_none())
             }
             Self::Browser => (!adapters.is_empty()).then_some(0),
+            Self::All | Self::Indices(_) => {
+                return Err(EngineError::InvalidSetting {
+                    what: "the adapter",
+                    allowed: "a single one here; a run with `--backend wgsl` takes several".to_owned(),
+                    value: self.to_string(),
+                });
+            }
         };
         found.ok_or_else(|| self.not_found(adapters))
     }

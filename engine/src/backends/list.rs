@@ -6,7 +6,7 @@ use super::{AdapterChoice, REFERENCE, adapters};
 use crate::clock::Clock;
 use crate::error::EngineError;
 
-pub(crate) const WGSL: &str = "wgsl";
+pub const WGSL: &str = "wgsl";
 /// Name of Burn's back end on the processor.
 pub const BURN_FLEX: &str = "burn-flex";
 pub(crate) const BURN_WGPU: &str = "burn-wgpu";
@@ -147,6 +147,21 @@ pub(super) fn find(name: &str) -> Result<&'static str, EngineError> {
 /// The error for a known back end that this build lacks.
 pub(super) fn not_built(name: &'static str) -> EngineError {
     EngineError::BackendNotBuilt { name, feature: name }
+}
+
+/// Why a back end trains on one device only; nothing for the one that shares batches among several, and for names that
+/// nobody knows.
+pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
+    match name {
+        super::REFERENCE => Some("it judges the others, with plain loops on one core of the processor"),
+        BURN_FLEX => Some("that is the processor, of which it uses every core (--threads says how many)"),
+        BURN_REMOTE => Some("an address serves a single one"),
+        BURN_CUDA => Some("Burn can share batches among CUDA devices over NCCL, which this program does not use yet"),
+        BURN_WGPU | BURN_VULKAN | BURN_METAL | BURN_ROCM => {
+            Some("Burn shares batches among CUDA devices only, over NCCL")
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -26,7 +26,9 @@ use results::{Adapter, Precision};
 pub use adapter::AdapterChoice;
 pub use feature::Feature;
 pub use keeper::Keeper;
-pub use list::{BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, states};
+pub use list::{
+    BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, WGSL, states,
+};
 pub use opening::Opening;
 pub use support::unsupported;
 
@@ -66,9 +68,12 @@ pub async fn open_in(
 /// Those of [`open_in`], what the back end would have to ignore, and for a device elsewhere that it cannot be reached.
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
+    opening.check_devices(name)?;
     let Opening { precision, adapter: choice, .. } = opening;
     let precision = *precision;
     match name {
+        #[cfg(feature = "wgsl")]
+        list::WGSL if opening.asks_for_several() => wgsl::parallel::open(opening, clock).await,
         #[cfg(feature = "wgsl")]
         list::WGSL => Ok(Box::new(wgsl::WgslBackend::open(opening, clock).await?)),
         REFERENCE => {

@@ -13,6 +13,8 @@ pub struct Opening {
     pub adapter: AdapterChoice,
     /// Threads of [`BURN_FLEX`]; without a number, one for each core.
     pub threads: Option<NonZero<usize>>,
+    /// Devices of [`WGSL`](super::list::WGSL) that share each batch; without a number, those that `adapter` names.
+    pub devices: Option<NonZero<u32>>,
     /// Host and port where the device of [`BURN_REMOTE`] is served.
     pub remote: Option<String>,
     /// What [`WGSL`](super::list::WGSL) does without although the device has it, to see what it brings.
@@ -30,10 +32,27 @@ impl Opening {
             precision,
             adapter: adapter.clone(),
             threads: None,
+            devices: None,
             remote: None,
             without: Vec::new(),
             processor: None,
             keeper: None,
+        }
+    }
+
+    /// Whether several devices are to share each batch.
+    pub fn asks_for_several(&self) -> bool {
+        self.adapter.is_of_several() || self.devices.is_some_and(|devices| devices.get() > 1)
+    }
+
+    /// Whether the back end with this name trains on as many devices as were asked for, whatever they are.
+    ///
+    /// # Errors
+    /// One that trains on a single device, with the reason.
+    pub fn check_devices(&self, name: &str) -> Result<(), EngineError> {
+        match list::only_one_device(name) {
+            Some(reason) if self.asks_for_several() => Err(EngineError::OneDevice { backend: name.to_owned(), reason }),
+            _ => Ok(()),
         }
     }
 

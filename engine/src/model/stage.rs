@@ -233,7 +233,8 @@ impl Lowering<'_> {
 
     fn stage(&mut self, kind: StageKind, inputs: Vec<usize>, shape: Shape, activation: u32) -> usize {
         let output = self.stages.values.len();
-        let epilogue = Epilogue { activation, channels: shape.channels, ..Epilogue::default() };
+        let epilogue =
+            Epilogue { activation, channels: shape.channels, features: shape.features(), ..Epilogue::default() };
         self.stages.values.push(Value { shape, epilogue, storage: Storage::PaddedChannels });
         let (tensor, adds_to_gradient) = (self.tensor, self.adds_to_gradient);
         self.stages.stages.push(Stage { kind, inputs, output, tensor, adds_to_gradient });

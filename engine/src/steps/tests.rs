@@ -96,7 +96,7 @@ impl Trainer for Fake {
         self.world.now.set(self.world.now.get() + f64::from(steps) * seconds);
         self.world.log.borrow_mut().push((self.name, steps));
         let samples = u64::from(steps) * u64::from(self.batch_size);
-        Ok(StepReport { losses: vec![1.0; steps as usize], correct: 0, samples, seconds: None })
+        Ok(StepReport { losses: vec![1.0; steps as usize], correct: 0, samples, ..StepReport::default() })
     }
 
     async fn evaluate(&mut self, _set: EvaluationSet, _samples: u32) -> Result<TestReport, EngineError> {

@@ -6,7 +6,7 @@ mod tests;
 use results::{Outcome, Settings, Target, WorkloadRecord};
 
 use super::progress::Progress;
-use super::settings::job_settings;
+use super::settings::{communication, job_settings};
 use super::{Edges, Event, RunRequest, record_with};
 use crate::data::data_set;
 use crate::error::EngineError;
@@ -53,6 +53,7 @@ pub(super) async fn record_of(
             variants: Vec::new(),
         },
     );
+    record.communication = communication(backend);
     record.outcome = Outcome::failed(cause, &error.for_a_record());
     record.target = Some(Target { accuracy: asked.target_accuracy, reached_seconds: None, reached_step: None });
     // The leaderboard holds the others to the time that passed.

@@ -158,6 +158,9 @@ impl<'a> Learning<'a> {
         let (report, window) = timed_steps(self.trainer, steps, edges.clock).await?;
         let seconds = window.seconds;
         edges.meter.sample();
+        if let (Some(sum), Some(told)) = (&mut self.record.communication, &report.communication) {
+            sum.add(told);
+        }
         self.repetition.note(&report.losses)?;
         self.note_next_loss(self.step, &report.losses);
 

@@ -1,6 +1,6 @@
 //! What a request asks for, checked and put together with the workload's own recipe.
 
-use results::{Precision, WorkloadRecord};
+use results::{Communication, Precision, WorkloadRecord};
 use sha2::{Digest, Sha256};
 
 use super::{Limit, RunRequest};
@@ -67,7 +67,8 @@ pub(super) fn job_settings(
     })
 }
 
-pub(super) fn validate(request: &RunRequest) -> Result<(), EngineError> {
+/// `devices` is how many share each batch.
+pub(super) fn validate(request: &RunRequest, devices: u32) -> Result<(), EngineError> {
     let wrong = |what, allowed: &str, value: String| {
         Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
     };
@@ -86,7 +87,12 @@ pub(super) fn validate(request: &RunRequest) -> Result<(), EngineError> {
         // A batch that is too large for the last workload is found before the first one is trained.
         _ => request.workloads.iter().try_for_each(|workload| {
             let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
-            job_settings(request, workload, definition.train.samples).map(drop)
+            let batch_size = job_settings(request, workload, definition.train.samples)?.batches.batch_size;
+            if batch_size < devices {
+                let allowed = format!("at least {devices} for {}: one sample for each device", workload.name);
+                return wrong("the batch size", &allowed, batch_size.to_string());
+            }
+            Ok(())
         }),
     }
 }
@@ -94,6 +100,12 @@ pub(super) fn validate(request: &RunRequest) -> Result<(), EngineError> {
 /// Tells networks of one name apart, for whoever compares or groups records.
 fn digest(network: &serde_json::Value) -> String {
     Sha256::digest(network.to_string()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// That nothing was told yet, among several devices; absent of one.
+pub(super) fn communication(backend: &dyn Backend) -> Option<Communication> {
+    let devices = backend.devices();
+    (devices > 1).then(|| Communication::among(devices))
 }
 
 /// Every way in which the run departs from the suite.

@@ -1,6 +1,6 @@
 //! Whether a batch of the size that will be timed computes what its parts do.
 
-use results::{Correctness, WholeBatch};
+use results::{Correctness, FailureCause, WholeBatch};
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub(crate) async fn against_parts(
     let plain = |batch_size, samples| plain_job(workload, job, &data, batch_size, samples);
     let whole = match Sum::of(&plain(batch_size, batch_size), backend).await {
         // The network that will be timed has its place already.
-        Err(EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. }) => return Ok(None),
+        Err(error) if is_of_memory(&error) => return Ok(None),
         whole => whole?,
     };
     let parts = Sum::of(&plain(part_size, samples), backend).await?;
@@ -66,6 +66,11 @@ pub(crate) async fn against_parts(
     };
     let passed = found.disagreement(checked.tolerance).is_none();
     Ok(Some(WholeBatch { passed, ..found }))
+}
+
+/// On one device, or on one of several.
+fn is_of_memory(error: &EngineError) -> bool {
+    matches!(error.failure_of_workload(), Some(FailureCause::OutOfMemory | FailureCause::DoesNotFit))
 }
 
 /// JSON has neither infinity nor "not a number"; the largest number there is stands for both.

@@ -7,6 +7,7 @@ mod agreement;
 mod batch_size;
 pub(crate) mod cautions;
 mod cold_start;
+mod devices;
 mod epochs;
 mod fastest;
 mod learning_rate;
@@ -34,6 +35,7 @@ pub(crate) const RULES: &[Rule] = &[
     learning_rate::RULE,
     epochs::RULE,
     threads::RULE,
+    devices::RULE,
     agreement::RULE,
     cold_start::RULE,
     published::RULE,

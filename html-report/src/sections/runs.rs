@@ -15,6 +15,7 @@ pub(super) fn section(gathered: &Gathered<'_>) -> Option<Section> {
         "device",
         "precision",
         "threads",
+        "devices",
         "batch_size",
         "learning_rate",
         "seed",
@@ -34,6 +35,7 @@ pub(super) fn section(gathered: &Gathered<'_>) -> Option<Section> {
         "resident_memory_maximum_bytes",
         "cpu_user_percent",
         "cpu_system_percent",
+        "communication_share",
         "not_standard",
     ]);
     let of_group = gathered.groups.iter().flat_map(|group| group.runs.iter().map(move |run| (group, run)));
@@ -97,6 +99,7 @@ fn values(setup: &crate::group::Setup, run: &Run<'_>) -> Vec<Value> {
         Value::from(setup.device.as_str()),
         Value::from(settings.precision.name()),
         Value::from(setup.threads.map(f64::from)),
+        Value::Number(f64::from(setup.devices)),
         Value::Number(f64::from(settings.batch_size)),
         Value::Number(settings.learning_rate),
         Value::Number(f64::from(run.seed())),
@@ -116,6 +119,7 @@ fn values(setup: &crate::group::Setup, run: &Run<'_>) -> Vec<Value> {
         Value::from(resources.resident_memory_maximum_bytes.map(|bytes| bytes as f64)),
         Value::from(resources.cpu_user_percent),
         Value::from(resources.cpu_system_percent),
+        Value::from(run.workload.communication_share()),
         Value::Text(run.record.non_standard.join("; ")),
     ]
 }

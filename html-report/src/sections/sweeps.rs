@@ -52,6 +52,12 @@ const TRAINING: Drawn = Drawn {
     value: |group| group.training_seconds().map(|seconds| Point::new(0.0, seconds)),
     is_of_accuracy: true,
 };
+const COMMUNICATION: Drawn = Drawn {
+    title: "Communication",
+    quantity: || Quantity::share("share of the timed seconds", Extent::FromZero),
+    value: |group| group.communication().map(|share| Point::new(0.0, share)),
+    is_of_accuracy: false,
+};
 
 pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     Axis::ALL.into_iter().flat_map(|axis| of_axis(workload, groups, axis)).collect()
@@ -68,8 +74,11 @@ fn of_axis(workload: &str, groups: &[&Group<'_>], axis: Axis) -> Vec<Figure> {
         Axis::LearningRate => &[&ACCURACY, &RATE, &EPOCH],
         Axis::Epochs => &[&ACCURACY, &TRAINING],
         Axis::Threads => &[&RATE, &EPOCH, &ACCURACY],
+        Axis::Devices => &[&RATE, &COMMUNICATION, &EPOCH],
+        Axis::FedDevices => &[&RATE, &COMMUNICATION, &TRAINING, &ACCURACY],
     };
-    let speed_up = (axis == Axis::Threads).then(|| speed_up(workload, &lines, &names));
+    let speeds_up = matches!(axis, Axis::Threads | Axis::Devices | Axis::FedDevices);
+    let speed_up = speeds_up.then(|| speed_up(workload, axis, &lines, &names));
     let plots = drawn.iter().map(|drawn| of_figure(workload, axis, drawn, &lines, &names));
     speed_up.into_iter().chain(plots).filter(Plot::has_points).map(Figure::Plot).collect()
 }
@@ -135,14 +144,14 @@ fn range_of(values: &[f64]) -> Option<(f64, f64)> {
     (values.len() > 1).then_some((least, most))
 }
 
-/// How many times as fast as with the fewest threads, with what would be best.
-fn speed_up(workload: &str, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
+/// How many times as fast as with the fewest threads or devices, with what would be best.
+fn speed_up(workload: &str, axis: Axis, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
     let of_line = |(number, (line, name)): (usize, (&Line<'_, '_>, &String))| {
-        let timed = line.points.iter().filter_map(|(threads, group)| Some((*threads, ranged_rate(group)?)));
+        let timed = line.points.iter().filter_map(|(count, group)| Some((*count, ranged_rate(group)?)));
         let timed: Vec<(f64, Point)> = timed.collect();
         let base = timed.first()?.1.y;
-        let point = |(threads, rate): &(f64, Point)| Point {
-            x: *threads,
+        let point = |(count, rate): &(f64, Point)| Point {
+            x: *count,
             y: rate.y / base,
             range: rate.range.map(|(low, high)| (low / base, high / base)),
         };
@@ -150,8 +159,8 @@ fn speed_up(workload: &str, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
         Some(Series { name: name.clone(), look: Look::Marked(number), strands: vec![strand] })
     };
     let mut series: Vec<Series> = lines.iter().zip(names).enumerate().filter_map(of_line).collect();
-    let threads = series.iter().flat_map(|series| &series.strands[0].points).map(|point| point.x);
-    let (fewest, most) = threads.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    let counts = series.iter().flat_map(|series| &series.strands[0].points).map(|point| point.x);
+    let (fewest, most) = counts.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
     if most > fewest {
         let points = vec![Point::new(fewest, 1.0), Point::new(most, most / fewest)];
         series.push(Series {
@@ -161,9 +170,9 @@ fn speed_up(workload: &str, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
         });
     }
     Plot {
-        title: "Speed-up over threads".to_owned(),
-        note: format!("{workload}. Throughput over that with the fewest threads. {RANGES}"),
-        x: across(Axis::Threads, &series),
+        title: format!("Speed-up over {}", axis.title()),
+        note: format!("{workload}. Throughput over that with the fewest. {RANGES}"),
+        x: across(axis, &series),
         y: Quantity::new("times as fast", Extent::FromZero),
         series,
     }
@@ -211,6 +220,25 @@ mod tests {
         assert_eq!((plots[0].title.as_str(), names), ("Speed-up over threads", vec!["burn-flex", "ideal"]));
         assert_eq!(plots[0].series[1].strands[0].points[1], Point::new(4.0, 4.0));
         assert!((plots[0].series[0].strands[0].points[1].y - 3.0).abs() < 0.05);
+    }
+
+    #[test]
+    fn devices_have_a_speed_up_and_the_share_of_what_they_tell_each_other() {
+        let made = |devices, batch, rate| Made::new("resnet20-cifar10").devices(devices).batch_size(batch).rate(rate);
+        let records = [made(1, 50, 1e4), made(2, 50, 1.5e4), made(2, 100, 1.9e4)].map(Made::record);
+        let plots = plots(&records);
+        let plot = |title: &str| {
+            let found = plots.iter().find(|plot| plot.title == title);
+            found.unwrap_or_else(|| panic!("{:?}", plots.iter().map(|plot| &plot.title).collect::<Vec<_>>()))
+        };
+        let last = |plot: &Plot| plot.series[0].strands[0].points.last().unwrap().y;
+        assert!((last(plot("Speed-up over devices that share the batch")) - 1.5).abs() < 0.05);
+        assert!((last(plot("Speed-up over devices with as many samples each")) - 1.9).abs() < 0.05);
+        let communication = plot("Communication over devices with as many samples each");
+        let points = &communication.series[0].strands[0].points;
+        // Ten windows of a second and a half; one device has nobody to tell anything.
+        assert_eq!(points.iter().map(|point| point.x).collect::<Vec<_>>(), [2.0]);
+        assert!((points[0].y - 0.1).abs() < 0.01, "{points:?}");
     }
 
     #[test]

@@ -114,6 +114,7 @@ fn workload() -> WorkloadRecord {
         peaks: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
+        communication: None,
         resources: Resources::default(),
         summary: Summary::default(),
     }

@@ -77,6 +77,7 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, 
     let workloads = FieldPath::ROOT.field("workloads");
     for (i, workload) in record.workloads.iter().enumerate() {
         workload::check(&workloads.item(i), workload)?;
+        check_one_device(&workloads.item(i), workload)?;
         checkpoints::check(&workloads.item(i), workload)?;
         summary::check(&workloads.item(i).field("summary"), workload)?;
     }
@@ -102,6 +103,17 @@ fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
         "nothing_completed",
         "No workload of this run was completed, so there is no result to keep. The file on your side is the record of \
          what went wrong.",
+    )
+}
+
+/// Rankings are of one device each.
+fn check_one_device(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
+    if workload.communication.is_none() {
+        return Ok(());
+    }
+    path.field("communication").refuse(
+        "several_devices",
+        "Several devices trained this together, and this leaderboard keeps runs of one device each.",
     )
 }
 

@@ -208,6 +208,16 @@ fn a_run_of_half_a_suite_that_says_so_is_kept_and_never_ranked() {
 }
 
 #[test]
+fn what_several_devices_trained_together_is_refused_however_it_is_called() {
+    let server = TestServer::start();
+    for (number, devices) in [(1, 2), (2, 1)] {
+        let mut record = record::unregistered(number);
+        record.workloads[1].communication = Some(results::Communication::among(devices));
+        server.import(&record).assert_refused(422, "several_devices", "workloads[1].communication");
+    }
+}
+
+#[test]
 fn a_suite_that_is_not_known_is_refused_before_anybody_trains_it() {
     let server = TestServer::start();
     for (name, version) in [("quick", 2), ("quicker", 1)] {

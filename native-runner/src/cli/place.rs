@@ -56,6 +56,11 @@ impl PlaceArgs {
     }
 }
 
+/// More devices than this are in no machine.
+pub(super) fn devices() -> impl clap::builder::TypedValueParser<Value = NonZero<u32>> {
+    clap::value_parser!(u32).range(1..=64).try_map(NonZero::try_from)
+}
+
 /// More threads than this are a slip of the finger on any machine.
 pub(super) fn threads() -> impl clap::builder::TypedValueParser<Value = NonZero<usize>> {
     clap::value_parser!(u16).range(1..=1024).try_map(|count| NonZero::try_from(usize::from(count)))

@@ -58,6 +58,9 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
     let backend = crate::device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
+    if submission.is_some() {
+        Submission::refuse_several(backend.devices())?;
+    }
     let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
     introduce(suite, backend.as_ref(), &seed)?;
@@ -145,7 +148,8 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
     let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
     let title = screen.paint(Style::new().bold(), "Gradmark");
     screen.line(&format!("{title} {}, {} suite version {}", env!("CARGO_PKG_VERSION"), suite.name, suite.version))?;
-    screen.prose(&label("device"), &describe(backend.adapter()), 10)?;
+    let times = if backend.devices() > 1 { format!("{} × ", backend.devices()) } else { String::new() };
+    screen.prose(&label("device"), &format!("{times}{}", describe(backend.adapter())), 10)?;
     let computing = format!("{}, computing in {}", backend.name(), backend.precision().name());
     screen.prose(&label("back end"), &computing, 10)?;
     screen.prose(&label("seed"), &format!("{} ({})", seed.value, seed.origin), 10)?;

@@ -61,6 +61,11 @@ pub(super) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
                     choose with native-runner upload FILE --to URL";
         return Err(Failure::Usage(text.to_owned()));
     }
+    if arguments.device.opening().asks_for_several() {
+        let text = "a comparison of back ends or seeds trains on one device each; make a run for each number of --devices, or \
+                    a study with `devices`, and hold the records beside each other with native-runner report";
+        return Err(Failure::Usage(text.to_owned()));
+    }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     if let Some(folder) = &arguments.records {
         fs::create_dir_all(folder).map_err(|source| cannot_write(folder, source))?;

@@ -18,6 +18,7 @@ mod list;
 mod profile;
 mod refusal;
 mod report;
+mod scaling;
 mod selection;
 #[cfg(feature = "burn-remote")]
 mod serve_device;
@@ -40,6 +41,7 @@ pub(crate) use list::{adapters, backends, data_sets, workloads};
 #[cfg(feature = "wgsl")]
 pub(crate) use profile::profile;
 pub(crate) use report::report;
+pub(crate) use scaling::scaling;
 #[cfg(feature = "burn-remote")]
 pub(crate) use serve_device::serve_device;
 pub(crate) use steps::steps;

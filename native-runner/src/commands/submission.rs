@@ -26,6 +26,17 @@ pub(super) struct Submission {
 
 impl Submission {
     /// # Errors
+    /// A run on several devices: rankings are of one device each.
+    pub(super) fn refuse_several(devices: u32) -> Result<(), Failure> {
+        if devices < 2 {
+            return Ok(());
+        }
+        let text =
+            format!("nothing that {devices} devices trained together is uploaded: leaderboards rank one device each");
+        Err(Failure::Usage(text))
+    }
+
+    /// # Errors
     /// Nobody agreed, and there is no terminal to ask on.
     pub(super) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self, Failure> {
         let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();

@@ -15,6 +15,7 @@ pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(text));
     }
+    Submission::refuse_several(record.devices())?;
     if arguments.unverified {
         record.run_id = None;
         record.nonce = None;

@@ -14,6 +14,7 @@ pub(crate) enum Axis {
     Adapter,
     Precision,
     Threads,
+    Devices,
     BatchSize,
     LearningRate,
     Limit,
@@ -25,12 +26,13 @@ const OWN: &str = "own";
 
 impl Axis {
     /// In the order in which tables say them.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Workload,
         Self::Backend,
         Self::Adapter,
         Self::Precision,
         Self::Threads,
+        Self::Devices,
         Self::BatchSize,
         Self::LearningRate,
         Self::Limit,
@@ -45,6 +47,7 @@ impl Axis {
             Self::Adapter => "adapter",
             Self::Precision => "precision",
             Self::Threads => "threads",
+            Self::Devices => "devices",
             Self::BatchSize => "batch-size",
             Self::LearningRate => "learning-rate",
             Self::Limit => "limit",
@@ -60,6 +63,7 @@ impl Axis {
             Self::Adapter => Some(settings.adapter.clone()),
             Self::Precision => Some(settings.precision.name().to_owned()),
             Self::Threads => settings.threads.map(|count| count.to_string()),
+            Self::Devices => settings.devices.map(|count| count.to_string()),
             Self::BatchSize => settings.batch_size.map(|size| size.to_string()),
             Self::LearningRate => settings.learning_rate.map(|rate| rate.to_string()),
             Self::Limit => settings.limit.map(|limit| limit.to_string()),
@@ -76,6 +80,8 @@ impl Axis {
             Self::Adapter => value,
             Self::Threads if value == "1" => "1 thread".to_owned(),
             Self::Threads => format!("{value} threads"),
+            Self::Devices if value == "1" => "1 device".to_owned(),
+            Self::Devices => format!("{value} devices"),
             Self::BatchSize => format!("batch {value}"),
             Self::LearningRate => format!("rate {value}"),
             Self::Limit => "suite's budget".to_owned(),
@@ -90,7 +96,7 @@ impl Axis {
             Self::Workload | Self::Backend => true,
             Self::Adapter => settings.adapter != "any",
             Self::Precision => settings.precision != Precision::F32,
-            Self::Threads | Self::BatchSize | Self::LearningRate | Self::Limit | Self::Seed => {
+            Self::Threads | Self::Devices | Self::BatchSize | Self::LearningRate | Self::Limit | Self::Seed => {
                 self.value(settings).is_some()
             }
         }

@@ -31,6 +31,9 @@ pub(crate) struct Settings {
     pub(crate) adapter: String,
     pub(crate) precision: Precision,
     pub(crate) threads: Option<u16>,
+    /// Cells of earlier versions had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) devices: Option<u32>,
     pub(crate) batch_size: Option<u32>,
     pub(crate) learning_rate: Option<f64>,
     pub(crate) limit: Option<Length>,
@@ -50,6 +53,7 @@ impl Settings {
             option("adapter", Some(self.adapter.clone())),
             option("precision", Some(self.precision.name().to_owned())),
             option("threads", self.threads.map(|count| count.to_string())),
+            option("devices", self.devices.map(|count| count.to_string())),
             option("batch-size", self.batch_size.map(|size| size.to_string())),
             option("learning-rate", self.learning_rate.map(|rate| rate.to_string())),
             self.limit.map(Length::arguments),

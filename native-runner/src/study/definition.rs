@@ -67,6 +67,9 @@ pub(crate) struct Matrix {
     /// Of the back end `burn-flex`. Without any, one for each core.
     #[serde(default, skip_serializing_if = "Threads::is_usual")]
     pub(crate) threads: Threads,
+    /// Of the back end `wgsl`, which share each batch. Without any, those that the adapter names: one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) devices: Vec<NonZero<u8>>,
     #[serde(default = "usual_precisions")]
     pub(crate) precisions: Vec<Precision>,
     #[serde(default = "usual_seeds")]

@@ -55,5 +55,6 @@ impl Evidence {
             && own.adapter == settings.adapter
             && own.precision == settings.precision
             && own.threads == settings.threads
+            && own.devices.unwrap_or(1) == settings.devices.unwrap_or(1)
     }
 }

@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
 
-use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE};
+use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
 use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
 use results::Precision;
 
@@ -86,6 +86,10 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     if threads != [None] && !backends.iter().any(|name| name == BURN_FLEX) {
         return Err(format!("`threads` is for the back end {BURN_FLEX}, which is not among its back ends"));
     }
+    if !matrix.devices.is_empty() && !backends.iter().any(|name| name == WGSL) {
+        return Err(format!("`devices` is for the back end {WGSL}, which is not among its back ends"));
+    }
+    let devices = own_or(&matrix.devices, |count| u32::from(count.get()));
     let mut cells: Vec<Settings> = matrix.workloads.iter().map(of_workload).collect::<Result<_, _>>()?;
     cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.batch_size = size);
     cells = vary(&cells, &own_or(&matrix.limits, |limit| limit), |cell, limit| cell.limit = limit);
@@ -96,6 +100,7 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
         cell.adapter = if chooses_devices(&cell.backend) { adapter } else { ANY.to_owned() };
     });
     cells = vary(&cells, &threads, |cell, count| cell.threads = count.filter(|_| cell.backend == BURN_FLEX));
+    cells = vary(&cells, &devices, |cell, count| cell.devices = count.filter(|_| cell.backend == WGSL));
     cells = vary(&cells, &matrix.precisions, |cell, precision| cell.precision = precision);
     cells = vary(&cells, &matrix.seeds, |cell, seed| cell.seed = seed);
     cells.into_iter().map(|cell| scaled(cell, scale)).collect()
@@ -120,6 +125,7 @@ fn of_workload(WorkloadName(name): &WorkloadName) -> Result<Settings, String> {
         adapter: ANY.to_owned(),
         precision: Precision::F32,
         threads: None,
+        devices: None,
         batch_size: None,
         learning_rate: None,
         limit: None,
@@ -177,13 +183,16 @@ fn threads(threads: &Threads, machine: Machine) -> Vec<Option<u16>> {
 }
 
 /// # Errors
-/// A batch of more samples than are trained on.
+/// A batch of more samples than are trained on, or of fewer than there are devices.
 fn scaled(cell: Settings, scale: f64) -> Result<Cell, String> {
     let name = &cell.workload;
     let workload = cell.network()?;
     let samples = engine::data_set(workload.data_set).map_or(0, |data| data.train.samples);
     let batches = workload.batches(samples, cell.batch_size.unwrap_or(workload.batch_size), cell.seed);
     let batches = batches.map_err(|error| format!("{name}: {error}"))?;
+    if let Some(devices) = cell.devices.filter(|devices| *devices > batches.batch_size) {
+        return Err(format!("{name}: a batch of {} cannot be shared by {devices} devices", batches.batch_size));
+    }
     let full_limit = cell.limit;
     let limit = match full_limit {
         Some(limit) => Some(limit.scaled(scale, &batches)),
@@ -282,6 +291,17 @@ mod tests {
     fn a_batch_larger_than_the_training_set_is_refused_before_anything_runs() {
         let error = expand(&format!("{CAFFE}batch_sizes = [60001]\n"), 1.0).unwrap_err();
         assert!(error.contains("caffe-mnist") && error.contains("from 1 to 60000"), "{error}");
+    }
+
+    #[test]
+    fn devices_are_those_of_our_kernels_and_share_no_batch_that_is_smaller_than_they_are_many() {
+        let text = format!("{CAFFE}backends = [\"wgsl\", \"burn-flex\"]\ndevices = [1, 2]\n");
+        let devices: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| cell.settings.devices).collect();
+        assert_eq!(devices, [Some(1), Some(2), None]);
+        let error = expand(&format!("{CAFFE}backends = [\"burn-flex\"]\ndevices = [2]\n"), 1.0).unwrap_err();
+        assert!(error.contains("`devices` is for the back end wgsl"), "{error}");
+        let error = expand(&format!("{CAFFE}devices = [2]\nbatch_sizes = [1]\n"), 1.0).unwrap_err();
+        assert!(error.contains("a batch of 1 cannot be shared by 2 devices"), "{error}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) const STUDIES: &[(&str, &str)] = &[
     ("gtdl-learning-rate", include_str!("../../studies/gtdl-learning-rate.toml")),
     ("gtdl-combined", include_str!("../../studies/gtdl-combined.toml")),
     ("gtdl-threads", include_str!("../../studies/gtdl-threads.toml")),
+    ("gtdl-devices", include_str!("../../studies/gtdl-devices.toml")),
 ];
 
 #[cfg(test)]
@@ -78,6 +79,18 @@ mod tests {
         assert_eq!(sizes("torch-mnist"), BTreeSet::from([10, 100, 1000, 10_000]));
         assert_eq!(sizes("theano-mnist"), BTreeSet::from([50, 500, 5000]));
         assert_eq!(cells("gtdl-batch-size").len(), 4 + 2 + 4 + 2 + 4 + 3);
+    }
+
+    #[test]
+    fn the_study_of_devices_has_the_batches_of_its_table_and_divides_the_smallest_of_them() {
+        let of = |workload: &str| -> Vec<(u32, u32)> {
+            let cells = cells("gtdl-devices").into_iter().filter(|of| of.workload == workload);
+            let mut found: Vec<_> = cells.map(|of| (of.devices.unwrap(), of.batch_size.unwrap())).collect();
+            found.sort_unstable();
+            found
+        };
+        assert_eq!(of("caffe-mnist"), [(1, 64), (2, 64), (2, 128), (4, 64), (4, 256)]);
+        assert_eq!(of("caffe-cifar10"), [(1, 100), (2, 100), (2, 200), (4, 100), (4, 400)]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub(super) fn settings(workload: &str) -> Settings {
         adapter: "any".to_owned(),
         precision: Precision::F32,
         threads: None,
+        devices: None,
         batch_size: None,
         learning_rate: None,
         limit: None,

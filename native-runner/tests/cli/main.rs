@@ -5,6 +5,7 @@ mod bad_input;
 mod benchmark;
 mod compare;
 mod compare_records;
+mod devices;
 mod doctor;
 mod external;
 mod installation;

@@ -48,8 +48,15 @@ impl fmt::Display for Mismatch {
 }
 
 /// The device of a record: what a person or the platform calls it, without what drivers add, so that another driver's
-/// figures are another driver's and not another device's.
+/// figures are another driver's and not another device's. Several that shared each batch are another one: `2 × NAME`.
 pub fn device(record: &RunRecord) -> String {
+    match record.devices() {
+        1 => one_device(record),
+        several => format!("{several} × {}", one_device(record)),
+    }
+}
+
+fn one_device(record: &RunRecord) -> String {
     let adapter = &record.device.adapter;
     if let Some(name) = &record.device.claimed_name {
         return name.clone();

@@ -173,7 +173,8 @@ mod tests {
             accumulate: 0,
             channels: 18,
             stored_channels: 18,
-            reserved: [0; 2],
+            features: 0,
+            reserved: 0,
         },
     };
 

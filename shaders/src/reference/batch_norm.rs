@@ -55,6 +55,11 @@ fn real_pixels(params: &BatchNorm, step: &Step) -> usize {
     (step.count.min(params.rows) * params.pixels) as usize
 }
 
+/// Pixels that made the statistics: those of the batch's samples, on whatever device they are.
+fn pixels_of_batch(params: &BatchNorm, step: &Step) -> usize {
+    real_pixels(params, step) + (step.elsewhere * params.pixels) as usize
+}
+
 /// The samples' pixels of each part; the last parts may have none.
 fn pixels_of_parts(params: &BatchNorm, step: &Step) -> Vec<std::ops::Range<usize>> {
     let (real, length) = (real_pixels(params, step), params.pixels_per_part as usize);
@@ -83,7 +88,9 @@ pub fn batch_norm_statistics<T: Real>(params: &BatchNorm, step: &Step, x: &[T], 
 pub fn batch_norm_finish<T: Real>(params: &BatchNorm, step: &Step, parts: &[T], running: &mut [T], saved: &mut [T]) {
     let channels = params.stored_channels as usize;
     let [keep, epsilon] = [params.keep, params.epsilon].map(|value| T::from_f64(f64::from(value)));
-    let (real, pixels) = (real_pixels(params, step), pixels_of_parts(params, step));
+    let (real, length) = (pixels_of_batch(params, step), params.pixels_per_part as usize);
+    let pixels: Vec<_> =
+        (0..params.parts as usize).map(|part| (part * length).min(real)..((part + 1) * length).min(real)).collect();
     for channel in 0..channels {
         let (mut mean, mut variance) = (running[channel], running[channels + channel]);
         if step.training == 1 {
@@ -164,7 +171,8 @@ pub fn batch_norm_input_gradient<T: Real>(
         let channel = at % channels;
         let normalized = by.normalized(x[at], channel);
         let gradient = by.through_activation(params, dy[at], normalized, channel);
-        let means = (sums[params.bias_offset as usize + channel] + normalized * sums[channel]) / count(pixels);
+        let means = (sums[params.bias_offset as usize + channel] + normalized * sums[channel])
+            / count(pixels_of_batch(params, step));
         *through = by.gamma[channel] * by.saved[channels + channel] * (gradient - means);
     }
     store_gradient(&gradients, x, &params.epilogue, step, dx);
@@ -212,7 +220,9 @@ mod tests {
         average_keep: 0.0,
         mark: 0,
         linear: 0,
-        reserved: [0; 3],
+        first_row: 0,
+        elsewhere: 0,
+        reserved: [0; 1],
     };
 
     fn saved(params: &BatchNorm, x: &[f64]) -> Vec<f64> {

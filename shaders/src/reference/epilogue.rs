@@ -4,7 +4,8 @@ use crate::params::{Epilogue, Step, activation};
 
 /// Whether the value stored at `at` survives the dropout. Random numbers are counted without padding.
 fn survives(at: u32, epilogue: &Epilogue, step: &Step) -> bool {
-    let index = (at / epilogue.stored_channels).wrapping_mul(epilogue.channels) + at % epilogue.stored_channels;
+    let place = (at / epilogue.stored_channels).wrapping_mul(epilogue.channels) + at % epilogue.stored_channels;
+    let index = step.first_row.wrapping_mul(epilogue.features).wrapping_add(place);
     uniform(index, epilogue.dropout_stream, step.step, step.seed) >= epilogue.dropout_rate
 }
 

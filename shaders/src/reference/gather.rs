@@ -18,7 +18,7 @@ pub fn gather<T: Real>(
     batch.fill(T::ZERO);
     batch_labels.fill(0);
     for row in 0..step.count.min(params.rows) {
-        let sample = order[((step.offset + row) % params.samples) as usize] as usize;
+        let sample = order[((step.offset + step.first_row + row) % params.samples) as usize] as usize;
         let row = row as usize;
         batch_labels[row] = u32::from(labels[sample]);
         let pixels = &images[sample * features..(sample + 1) * features];

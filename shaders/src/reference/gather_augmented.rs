@@ -31,7 +31,7 @@ pub fn gather_augmented<T: Real>(
     batch.fill(T::ZERO);
     batch_labels.fill(0);
     for row in 0..step.count.min(params.rows) {
-        let sample = order[((step.offset + row) % params.samples) as usize];
+        let sample = order[((step.offset + step.first_row + row) % params.samples) as usize];
         batch_labels[row as usize] = u32::from(labels[sample as usize]);
         let image = &images[sample as usize * features..][..features];
         let placement = placement(params, step, row, sample);
@@ -93,7 +93,7 @@ fn on_source(at: u32, offset: i32, extent: u32, edge: u32) -> Option<usize> {
 fn placement(params: &GatherAugmented, step: &Step, row: u32, sample: u32) -> Placement {
     let mut placement = Placement { y: params.offset_y, x: params.offset_x, mirrored: params.flip == flip::ALWAYS };
     if step.training == 1 {
-        let [y, x, side, _] = pcg4d([row, params.stream, step.step, step.seed]);
+        let [y, x, side, _] = pcg4d([step.first_row + row, params.stream, step.step, step.seed]);
         placement.y += shift_by(params, y);
         placement.x += shift_by(params, x);
         let [first, ..] = pcg4d([sample, params.stream + 1, 0, step.seed]);
@@ -176,7 +176,9 @@ mod tests {
         average_keep: 0.0,
         mark: 0,
         linear: 0,
-        reserved: [0; 3],
+        first_row: 0,
+        elsewhere: 0,
+        reserved: [0; 1],
     };
 
     #[test]

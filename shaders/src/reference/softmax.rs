@@ -14,7 +14,7 @@ pub fn softmax_cross_entropy<T: Real>(
 ) -> (T, StepResult) {
     let (classes, stride) = (params.classes as usize, params.stride as usize);
     let count = step.count.min(params.rows);
-    let share = T::ONE / T::from_f64(f64::from(count));
+    let share = T::ONE / T::from_f64(f64::from(count + step.elsewhere));
     let weight = if params.summed == 1 { T::ONE } else { share };
     let scale = T::from_f64(f64::from(params.logits_scale));
     let gradient_scale = T::from_f64(f64::from(params.gradient_scale));

@@ -26,7 +26,7 @@ pub fn standardize<T: Real>(params: &Standardize, step: &Step, batch: &mut [T]) 
 
 /// Changes brightness and contrast at random.
 fn relight<T: Real>(params: &Standardize, step: &Step, row: u32, image: &mut [T]) {
-    let [x, y, ..] = pcg4d([row, params.stream, step.step, step.seed]);
+    let [x, y, ..] = pcg4d([step.first_row + row, params.stream, step.step, step.seed]);
     let number = |value: f32| T::from_f64(f64::from(value));
     let uniform = |lane: u32| T::from_f64(f64::from(lane >> 8) / f64::from(1 << 24));
     let brightness = number(params.brightness) * (uniform(x) + uniform(x) - T::ONE);

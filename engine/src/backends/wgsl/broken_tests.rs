@@ -20,9 +20,9 @@ use crate::training::Augmentation;
 use crate::workload::Workload;
 
 /// A workload's network, what the reference makes of its first steps, and the device that is to be judged.
-struct Judged {
-    workload: Workload,
-    job: TrainingJob,
+pub(super) struct Judged {
+    pub(super) workload: Workload,
+    pub(super) job: TrainingJob,
     reference: FirstSteps,
 }
 
@@ -44,7 +44,7 @@ fn narrowed(mut model: Model) -> Model {
 }
 
 impl Judged {
-    fn new(workload: Workload) -> Self {
+    pub(super) fn new(workload: Workload) -> Self {
         let mut job = lively(job_with_test(&workload, 2));
         job.model = narrowed(job.model);
         let reference = pollster::block_on(FirstSteps::of(&ReferenceBackend::<f64>::new(), &job)).unwrap();
@@ -52,15 +52,22 @@ impl Judged {
     }
 
     /// Why what `backend` makes of `job` gets no figure; nothing where it does.
-    fn objection(&self, backend: &dyn Backend, job: &TrainingJob) -> Option<String> {
+    pub(super) fn objection(&self, backend: &dyn Backend, job: &TrainingJob) -> Option<String> {
         match pollster::block_on(FirstSteps::of(backend, job)) {
             Ok(found) => {
                 let judged = judge(&self.workload, job, backend.precision(), &found, &self.reference).unwrap();
                 judged.disagreement().map(|disagreement| disagreement.to_string())
             }
-            Err(error @ EngineError::WorkDropped { .. }) => Some(error.to_string()),
+            Err(error) if is_dropped_work(&error) => Some(error.to_string()),
             Err(error) => panic!("{}: {error}", self.workload.name),
         }
+    }
+}
+
+fn is_dropped_work(error: &EngineError) -> bool {
+    match error {
+        EngineError::OfDevice { error, .. } => is_dropped_work(error),
+        error => matches!(error, EngineError::WorkDropped { .. }),
     }
 }
 

@@ -12,6 +12,7 @@ mod kernel_tests;
 mod layout;
 pub mod microbenchmarks;
 mod pace;
+pub(in crate::backends) mod parallel;
 mod plan;
 mod products;
 mod recording;
@@ -131,13 +132,21 @@ impl Backend for WgslBackend {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        Ok(Box::new(self.build_share(job, 1).await?))
+    }
+}
+
+impl WgslBackend {
+    /// The trainer of one of so many devices that share each batch.
+    async fn build_share(&self, job: &TrainingJob, devices: u32) -> Result<WgslTrainer, EngineError> {
         // Nothing else builds meanwhile: one network is trained after the other.
         let mut choices = self.choices.take();
-        let trainer = WgslTrainer::new(Rc::clone(&self.device), Rc::clone(&self.clock), &mut choices, job).await;
+        let (device, clock) = (Rc::clone(&self.device), Rc::clone(&self.clock));
+        let trainer = WgslTrainer::of_share(device, clock, &mut choices, job, devices).await;
         if let (Some(keeper), Some(_)) = (&self.keeper, trainer.as_ref().ok().and_then(WgslTrainer::tuning_seconds)) {
             keeper.keep(&kept_as(&self.device), &choices.text());
         }
         self.choices.replace(choices);
-        Ok(Box::new(trainer?))
+        trainer
     }
 }

@@ -22,6 +22,7 @@ use shaders::params::{Blend, Softmax, StepResult};
 
 use super::choices::Choices;
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
+use super::parallel::division::most_rows;
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
 use crate::error::EngineError;
@@ -80,13 +81,24 @@ impl Plan {
     /// # Errors
     /// A layer that these kernels cannot hold, or buffers that the device cannot bind, with both numbers.
     pub(super) fn new(job: &TrainingJob, largest_binding: u64, choices: &Choices) -> Result<Self, EngineError> {
-        let mut planner = Planner::new(job, largest_binding, choices)?;
-        planner.rows = job.batches.batch_size;
+        Self::of_share(job, 1, largest_binding, choices)
+    }
+
+    /// The same for one of so many devices that share each batch.
+    pub(super) fn of_share(
+        job: &TrainingJob,
+        devices: u32,
+        largest_binding: u64,
+        choices: &Choices,
+    ) -> Result<Self, EngineError> {
+        let mut planner = Planner::new(job, devices, largest_binding, choices)?;
+        planner.rows = most_rows(job.batches.batch_size, devices);
         let shuffle = planner.shuffle();
         planner.gather_training();
         planner.forward(Forward::Training);
         planner.softmax(planner.logits());
         planner.backward();
+        planner.exchange_gradients();
         planner.optimize();
         planner.round_weights();
         let training = planner.builder.take_recording();
@@ -95,7 +107,7 @@ impl Plan {
         let evaluation = planner.evaluation(EvaluationSet::Test);
         let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut));
         let plan = planner.finish(Recordings { shuffle, training, evaluation, held_out });
-        plan.check_bindings(job.batches.batch_size, largest_binding)?;
+        plan.check_bindings(most_rows(job.batches.batch_size, devices), largest_binding)?;
         Ok(plan)
     }
 }
@@ -138,6 +150,8 @@ struct Planner<'a> {
     rows: u32,
     test_rows: u32,
     gradient_scale: f32,
+    /// Whether several devices share each batch.
+    divided: bool,
 }
 
 /// What a pass through the layers is for.
@@ -160,13 +174,18 @@ struct ValueBuffers {
 }
 
 impl<'a> Planner<'a> {
-    fn new(job: &'a TrainingJob, largest_binding: u64, choices: &'a Choices) -> Result<Self, EngineError> {
+    fn new(
+        job: &'a TrainingJob,
+        devices: u32,
+        largest_binding: u64,
+        choices: &'a Choices,
+    ) -> Result<Self, EngineError> {
         let stages = job.model.stages(job.dropout)?;
         let stored = choices.stored();
         limits::check(&job.model, &stages, stored)?;
         let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::default();
-        let batch = job.batches.batch_size;
+        let batch = most_rows(job.batches.batch_size, devices);
         let most = u32::try_from(largest_binding / limits::most_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
         let test_rows = batch.max(TEST_ROWS.min(job.data.test.samples()).min(most));
         let steps = builder.uniform("steps", u64::from(STEP_ROWS * STEP_STRIDE_BYTES));
@@ -207,6 +226,7 @@ impl<'a> Planner<'a> {
             rows: 0,
             test_rows,
             gradient_scale: scale::gradient_scale(job, stored),
+            divided: devices > 1,
         })
     }
 

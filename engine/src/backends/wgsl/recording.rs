@@ -93,6 +93,30 @@ impl Dispatch {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recording {
     pub(super) dispatches: Vec<Dispatch>,
+    /// Where several devices that share each batch tell each other what they found; nothing where there is one.
+    pub(super) exchanges: Vec<Exchange>,
+}
+
+/// A place in a recording at which what several devices found becomes one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Exchange {
+    /// Launches that come before it.
+    pub(super) after: usize,
+    /// What each device found, in f32.
+    pub(super) read: BufferRange,
+    /// Where each gets what all of them found.
+    pub(super) write: BufferRange,
+    pub(super) combination: Combination,
+}
+
+/// What becomes of what several devices found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Combination {
+    /// Element by element.
+    Sum,
+    /// Means and sums of squared deviations of parts of each device's pixels, (parts, 2, channels), become those of all
+    /// pixels of the batch, (1, 2, channels).
+    Moments { channels: u32, pixels_of_sample: u32, pixels_per_part: u32 },
 }
 
 /// Operations of an invocation of a kernel that is no product: it takes a few values, and does little with them.

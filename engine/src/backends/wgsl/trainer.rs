@@ -12,6 +12,7 @@ use super::device::executor::Executor;
 use super::layout::{TensorLayout, arena_elements};
 use super::pace::Pace;
 use super::plan::{Contents, Places, Plan, RESULT_SLOTS};
+use super::recording::Exchange;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
@@ -23,6 +24,8 @@ pub(super) struct WgslTrainer {
     buffers: Buffers,
     shuffle: Option<Executor>,
     training: Executor,
+    /// Where devices that share each batch tell each other what they found.
+    exchanges: Vec<Exchange>,
     evaluation: Executor,
     held_out: Option<Executor>,
     tensors: Vec<TensorLayout>,
@@ -53,20 +56,32 @@ enum Work {
 
 impl WgslTrainer {
     /// Plans, chooses kernels for the products of the plan, and plans again with them.
+    #[cfg(test)]
     pub(super) async fn new(
         device: Rc<Device>,
         clock: Rc<dyn Clock>,
         choices: &mut Choices,
         job: &TrainingJob,
     ) -> Result<Self, EngineError> {
+        Self::of_share(device, clock, choices, job, 1).await
+    }
+
+    /// The same for one of so many devices that share each batch.
+    pub(super) async fn of_share(
+        device: Rc<Device>,
+        clock: Rc<dyn Clock>,
+        choices: &mut Choices,
+        job: &TrainingJob,
+        devices: u32,
+    ) -> Result<Self, EngineError> {
         let largest_binding = device.largest_binding_bytes();
         let latency = device.latency_seconds(clock.as_ref()).await?;
-        let mut plan = Plan::new(job, largest_binding, choices)?;
+        let mut plan = Plan::of_share(job, devices, largest_binding, choices)?;
         let planned = clock.now_seconds();
         let timed = choices.tune(&device, clock.as_ref(), &plan.products).await?;
         let tuned = clock.now_seconds();
         if timed > 0 {
-            plan = Plan::new(job, largest_binding, choices)?;
+            plan = Plan::of_share(job, devices, largest_binding, choices)?;
         }
         #[cfg(test)]
         if let Some(omission) = device.omission() {
@@ -98,6 +113,7 @@ impl WgslTrainer {
         Ok(Self {
             shuffle,
             training: executor(&plan.training).await?,
+            exchanges: plan.training.exchanges.clone(),
             evaluation: executor(&plan.evaluation).await?,
             held_out,
             variants,
@@ -125,7 +141,20 @@ impl WgslTrainer {
     /// # Errors
     /// What [`WgslTrainer::new`] refuses before it allocates.
     pub(super) fn predicted_bytes(device: &Device, choices: &Choices, job: &TrainingJob) -> Result<u64, EngineError> {
-        Ok(Plan::new(job, device.largest_binding_bytes(), choices)?.bytes())
+        Self::predicted_bytes_of_share(device, choices, job, 1)
+    }
+
+    /// The same for one of so many devices that share each batch.
+    ///
+    /// # Errors
+    /// Those of [`WgslTrainer::predicted_bytes`].
+    pub(super) fn predicted_bytes_of_share(
+        device: &Device,
+        choices: &Choices,
+        job: &TrainingJob,
+        devices: u32,
+    ) -> Result<u64, EngineError> {
+        Ok(Plan::of_share(job, devices, device.largest_binding_bytes(), choices)?.bytes())
     }
 
     /// How long it took to time kernels for this trainer, if that was necessary.
@@ -240,6 +269,7 @@ pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     }
 }
 
+mod replica;
 mod submissions;
 #[cfg(test)]
 mod tests;

@@ -103,6 +103,7 @@ async fn time(
     let kernel = shaders::kernel(variant.kernel).expect("the name of a registered kernel");
     let bind = |buffer| BufferRange { buffer, offset_bytes: 0, bytes: plans[buffer].bytes };
     let recording = |launches: u32| Recording {
+        exchanges: Vec::new(),
         dispatches: (0..launches)
             .map(|_| Dispatch {
                 kernel,

@@ -44,7 +44,7 @@ impl Trainer for FakeTrainer {
             })
             .collect();
         self.step += u64::from(steps);
-        Ok(StepReport { losses, correct: u64::from(steps), samples: 10 * u64::from(steps), seconds: None })
+        Ok(StepReport { losses, correct: u64::from(steps), samples: 10 * u64::from(steps), ..StepReport::default() })
     }
 
     async fn evaluate(&mut self, _: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {

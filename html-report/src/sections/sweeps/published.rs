@@ -11,7 +11,8 @@ const MOST_SERIES: usize = 3;
 /// The rows of one device that differ in what the axis varies, at least two each, as series of their own.
 pub(super) fn series(workload: &str, axis: Axis, title: &str) -> Vec<Series> {
     let mut sets: Vec<(Vec<String>, Vec<&Published>)> = Vec::new();
-    for row in of_workload(workload).into_iter().filter(|row| row.is_of_one_device()) {
+    let of_several = axis == Axis::FedDevices;
+    for row in of_workload(workload).into_iter().filter(|row| of_several || row.is_of_one_device()) {
         if value(row, axis).is_none() || figure(row, title).is_none() {
             continue;
         }
@@ -46,6 +47,9 @@ fn value(row: &Published, axis: Axis) -> Option<f64> {
         Axis::LearningRate => row.learning_rate,
         Axis::Epochs => row.epochs,
         Axis::Threads => row.threads.map(f64::from),
+        // Nobody published how the same batch is divided.
+        Axis::Devices => None,
+        Axis::FedDevices => row.gpus.filter(|_| row.batch_size_per_gpu.is_some()).map(f64::from),
     }
 }
 
@@ -68,7 +72,11 @@ fn held(row: &Published, axis: Axis) -> Vec<String> {
         Axis::BatchSize => [rate, epochs, None],
         Axis::LearningRate => [batch, epochs, None],
         Axis::Epochs => [batch, rate, None],
-        Axis::Threads => [batch, rate, epochs],
+        Axis::Threads | Axis::Devices => [batch, rate, epochs],
+        Axis::FedDevices => {
+            let of_one = row.batch_size_per_gpu.map(|samples| format!("{samples} samples for each device"));
+            [of_one, rate, None]
+        }
     };
     let libraries = (axis == Axis::Threads).then(|| row.backend.clone()).flatten();
     [Some(row.framework.clone()), Some(row.device()), libraries].into_iter().chain(rest).flatten().collect()
@@ -84,6 +92,15 @@ mod tests {
         let batches: Vec<f64> = found[0].strands[0].points.iter().map(|point| point.x).collect();
         assert_eq!(batches, [10.0, 100.0, 1000.0, 10_000.0], "{found:?}");
         assert!(found[0].name.contains("Intel Xeon E5-1620") && found.len() <= MOST_SERIES, "{}", found[0].name);
+    }
+
+    #[test]
+    fn the_papers_devices_have_as_many_samples_each() {
+        let found = series("caffe-mnist", Axis::FedDevices, "Training time");
+        let points: Vec<(f64, f64)> = found[0].strands[0].points.iter().map(|point| (point.x, point.y)).collect();
+        assert_eq!(points, [(1.0, 135.96), (2.0, 146.67), (4.0, 155.8)]);
+        assert!(found[0].name.contains("Tesla M60, 64 samples for each device"), "{}", found[0].name);
+        assert!(series("caffe-mnist", Axis::Devices, "Training time").is_empty());
     }
 
     #[test]

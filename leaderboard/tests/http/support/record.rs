@@ -160,6 +160,7 @@ fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
         checkpoints: Vec::new(),
         target: Some(Target { accuracy: target, reached_seconds: None, reached_step: None }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
+        communication: None,
         resources: Resources {
             cpu_user_percent: Some(35.0),
             cpu_system_percent: None,

@@ -2,6 +2,8 @@
 
 mod read;
 
+pub(super) use read::input;
+
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;

@@ -13,7 +13,7 @@ use crate::study::{Ending, Finished, Folder, Plan};
 ///
 /// # Errors
 /// There is nothing, or something is damaged; the error names the file and the place in it.
-pub(super) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Failure> {
+pub(in crate::commands) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Failure> {
     let mut input = Input::default();
     for path in paths {
         let plan = if path.is_dir() { Folder::plan(path)? } else { None };

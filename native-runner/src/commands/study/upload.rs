@@ -22,12 +22,16 @@ pub(super) fn upload(
 ) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut Finished, String)> = Vec::new();
-    let mut unprovable = 0_usize;
+    let (mut unprovable, mut of_several) = (0_usize, 0_usize);
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
         let is_due = finished.ending == Ending::Completed && !is_there;
         if is_due && (finished.settings.is_of_external_program() || finished.settings.file.is_some()) {
             unprovable += 1;
+            continue;
+        }
+        if is_due && finished.record.as_ref().is_some_and(|record| record.devices() > 1) {
+            of_several += 1;
             continue;
         }
         let json = finished.record.as_ref().filter(|_| is_due).map(to_json);
@@ -40,6 +44,10 @@ pub(super) fn upload(
         let text = format!(
             "{unprovable} of external programs, or of networks of files, stay here: nobody could prove what they trained."
         );
+        screen.prose("", &text, 0)?;
+    }
+    if of_several > 0 {
+        let text = format!("{of_several} of several devices stay here: leaderboards rank one device each.");
         screen.prose("", &text, 0)?;
     }
     if missing.is_empty() {

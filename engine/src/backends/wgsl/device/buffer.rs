@@ -3,7 +3,7 @@ use futures_channel::oneshot;
 use super::Device;
 use super::answer::answer;
 use crate::backends::wgsl::plan::Contents;
-use crate::backends::wgsl::recording::{BufferContents, BufferPlan};
+use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange};
 use crate::error::EngineError;
 
 /// The buffers of a plan on the device, in the plan's order.
@@ -117,15 +117,15 @@ impl Buffers {
         read_through(device, buffer, offset_bytes, &staging, bytes).await
     }
 
-    /// Asks for the first `bytes` of a buffer, no more than the staging buffer holds, after everything submitted so far.
+    /// Asks for a part of a buffer, no more than the staging buffer holds, after everything submitted so far.
     /// They come with the future; nothing else can be read until then.
     pub(in crate::backends::wgsl) fn begin_to_read(
         &self,
         device: &Device,
-        index: usize,
-        bytes: u64,
+        range: BufferRange,
     ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
-        read_through(device, &self.buffers[index], 0, &self.staging, bytes)
+        let BufferRange { buffer, offset_bytes, bytes } = range;
+        read_through(device, &self.buffers[buffer], offset_bytes, &self.staging, bytes)
     }
 }
 

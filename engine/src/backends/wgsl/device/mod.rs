@@ -185,6 +185,12 @@ impl Device {
         self.omission.get()
     }
 
+    /// Is lost, as when a driver resets it.
+    #[cfg(test)]
+    pub(in crate::backends::wgsl) fn lose(&self) {
+        self.fault.lock().unwrap().get_or_insert(Fault::Lost("a test pulled the plug".to_owned()));
+    }
+
     /// Lets no part of a buffer be larger, as a small device does.
     #[cfg(test)]
     pub(in crate::backends::wgsl) fn allow(&self, bytes: u64) {

@@ -30,7 +30,7 @@ fn cases() -> impl Strategy<Value = (BatchNorm, Step)> {
             reserved: [0; 2],
             epilogue: Epilogue { accumulate, ..dropout_behind(ACTIVATIONS[below], 4 * fours) },
         };
-        (params, Step { count: rows.saturating_sub(missing).max(1), ..step(rows) })
+        (params, Step { count: rows.saturating_sub(missing).max(1), elsewhere: missing, ..step(rows) })
     })
 }
 

@@ -13,7 +13,8 @@ const RELU: Epilogue = Epilogue {
     accumulate: 0,
     channels: 0,
     stored_channels: 0,
-    reserved: [0; 2],
+    features: 0,
+    reserved: 0,
 };
 
 /// Rows, height, width, channels, filters in fours, side, padding: padded and not, narrower than a tile and wider;

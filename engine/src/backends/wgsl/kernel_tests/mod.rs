@@ -157,7 +157,7 @@ fn as_stored(stored: Stored, bytes: &[u8]) -> Vec<u8> {
 
 /// A training step whose batch is full.
 fn step(rows: u32) -> Step {
-    Step { step: 3, seed: 11, count: rows, training: 1, learning_rate: 0.01, ..Step::default() }
+    Step { step: 3, seed: 11, count: rows, training: 1, learning_rate: 0.01, first_row: 2, ..Step::default() }
 }
 
 /// Runs `kernel` once; `buffers` are its storage buffers in binding order. Returns them as they are afterwards. What is
@@ -199,6 +199,7 @@ fn launch_with<P: Pod>(
     let buffers: Vec<Vec<u8>> = buffers.iter().zip(&types).map(|(bytes, &stored)| as_stored(stored, bytes)).collect();
     plans.extend(buffers.iter().map(|bytes| plan("storage", false, bytes)));
     let recording = Recording {
+        exchanges: Vec::new(),
         dispatches: vec![Dispatch {
             kernel,
             constants: constants.to_vec(),

@@ -20,6 +20,7 @@ fn lstm(sequences: u32, steps: u32, units: u32) -> Lstm {
         dropout_stream: 1000,
         dropout_rate: 0.3,
         channels: units,
+        features: units,
         ..Epilogue::default()
     };
     let stored_units = units.next_multiple_of(4);

@@ -19,7 +19,7 @@ fn softmax_cross_entropy_equals_its_twin_in_full_and_in_short_batches() {
                 reserved: 0,
             };
             let count = rows.saturating_sub(missing).max(1);
-            let step = Step { count, slot: 2, mark: 77, ..step(rows) };
+            let step = Step { count, elsewhere: 3, slot: 2, mark: 77, ..step(rows) };
             // Steep logits and a tie in every row.
             let mut logits = storable(numbers(rows * params.stride, 1).iter().map(|v| v * 20.0).collect());
             for row in logits.chunks_exact_mut(params.stride as usize) {

@@ -92,7 +92,7 @@ pub async fn profile(
     let mut launches = Vec::with_capacity(plan.training.dispatches.len());
     let mut products = plan.products.iter();
     for dispatch in &plan.training.dispatches {
-        let recording = Recording { dispatches: vec![dispatch.clone()] };
+        let recording = Recording { dispatches: vec![dispatch.clone()], exchanges: Vec::new() };
         let cost = bench.cost(&recording, launch_seconds).await?;
         launches.push(launch(dispatch, &mut products, cost));
     }

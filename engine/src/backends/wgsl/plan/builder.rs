@@ -3,8 +3,8 @@ use bytemuck::Pod;
 use super::super::choices::Choices;
 use super::super::products::Product;
 use super::super::recording::{
-    BufferContents, BufferPlan, BufferRange, Dispatch, JobPart, PARAMS_STRIDE_BYTES, Recording, operations_of,
-    workgroups,
+    BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, JobPart, PARAMS_STRIDE_BYTES, Recording,
+    operations_of, workgroups,
 };
 
 /// Collects buffers, parameter blocks and the recording that is being made.
@@ -104,6 +104,12 @@ impl Builder {
             workgroups: workgroups(invocations, kernel.workgroup_size),
             operations,
         });
+    }
+
+    /// Records that all devices wait here until what each has in `read` was combined and is in `write`.
+    pub(super) fn exchange(&mut self, read: BufferRange, write: BufferRange, combination: Combination) {
+        let after = self.recording.dispatches.len();
+        self.recording.exchanges.push(Exchange { after, read, write, combination });
     }
 
     pub(super) fn take_recording(&mut self) -> Recording {

@@ -9,9 +9,11 @@ impl Plan {
         self.buffers.iter().map(|b| b.bytes).sum::<u64>() + self.staging_bytes()
     }
 
-    /// Bytes that are read back at once after a window: the results of as many steps as there are slots.
+    /// Bytes that are read back at once: the results of as many steps as there are slots, after a window, and what devices
+    /// that share a batch tell each other.
     pub(in super::super) fn staging_bytes(&self) -> u64 {
-        self.buffers[self.places.results].bytes
+        let exchanged = self.training.exchanges.iter().map(|exchange| exchange.read.bytes).max().unwrap_or(0);
+        self.buffers[self.places.results].bytes.max(exchanged)
     }
 
     /// Refuses what the device cannot bind.

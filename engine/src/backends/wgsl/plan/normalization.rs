@@ -1,7 +1,7 @@
 use shaders::params::{BatchNorm, LayerNorm, LocalResponse};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::recording::BufferRange;
+use super::super::recording::{BufferRange, Combination};
 use super::weight_gradient::rows_per_part;
 use super::{Forward, Planner};
 use crate::model::Stage;
@@ -40,10 +40,23 @@ impl Planner<'_> {
         // What it makes of the running statistics is the same for all views of a sample.
         if forward != Forward::AnotherView {
             let running = self.running_statistics(stage);
+            let (parts, params) =
+                if forward == Forward::Training { self.of_all_devices(index, parts, params) } else { (parts, params) };
             self.builder.dispatch("batch_norm_finish", &params, &[parts, running, saved], 64 * channels / 4);
         }
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
         self.builder.dispatch("batch_norm_forward", &params, &[x, saved, gamma, beta, y], self.quads(y));
+    }
+
+    /// Statistics of the whole batch, as one part, where several devices share it; otherwise those that are there.
+    fn of_all_devices(&mut self, index: usize, parts: BufferRange, params: BatchNorm) -> (BufferRange, BatchNorm) {
+        if !self.divided {
+            return (parts, params);
+        }
+        let BatchNorm { stored_channels: channels, pixels: pixels_of_sample, pixels_per_part, .. } = params;
+        let all = self.keep_values(index, 2, "statistics of all devices", 2 * u64::from(channels));
+        self.builder.exchange(parts, all, Combination::Moments { channels, pixels_of_sample, pixels_per_part });
+        (all, BatchNorm { parts: 1, pixels_per_part: u32::MAX, ..params })
     }
 
     /// Running mean and variance, which follow each other in the arena.
@@ -71,6 +84,14 @@ impl Planner<'_> {
             let invocations = u64::from(parts.parts) * quads;
             planner.builder.dispatch("batch_norm_gradient_sums", &params, &bindings, invocations);
         });
+        // The arena keeps this device's share, which is summed with all other gradients.
+        let sums = if self.divided {
+            let all = self.builder.zeros("gradient sums of all devices", sums.bytes);
+            self.builder.exchange(sums, all, Combination::Sum);
+            all
+        } else {
+            sums
+        };
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let bias_offset = self.tensors[stage.tensor + 1].offset - self.tensors[stage.tensor].offset;
             let params = BatchNorm { epilogue, bias_offset, ..params };

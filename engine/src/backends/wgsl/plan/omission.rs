@@ -29,6 +29,8 @@ impl Plan {
         for recording in recordings.chain(&mut self.held_out) {
             if place < recording.dispatches.len() {
                 recording.dispatches.remove(place);
+                let later = recording.exchanges.iter_mut().filter(|exchange| exchange.after > place);
+                later.for_each(|exchange| exchange.after -= 1);
                 return;
             }
             place -= recording.dispatches.len();

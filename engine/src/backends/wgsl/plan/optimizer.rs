@@ -2,12 +2,20 @@
 
 use shaders::params::{GradientLimit, Optimizer as OptimizerParams};
 
-use super::super::recording::BufferRange;
+use super::super::recording::{BufferRange, Combination};
 use super::Planner;
 use super::arenas::Arenas;
 use crate::training::Rule;
 
 impl Planner<'_> {
+    /// Where several devices share the batch, each gets the sum of their gradients.
+    pub(super) fn exchange_gradients(&mut self) {
+        if self.divided {
+            let gradients = self.arenas.gradients;
+            self.builder.exchange(gradients, gradients, Combination::Sum);
+        }
+    }
+
     #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
     pub(super) fn optimize(&mut self) {
         let rule = self.job.optimizer.rule;

@@ -7,7 +7,7 @@ use shaders::params::{Step, StepResult};
 use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
 use super::super::plan::STEP_ROWS;
-use super::super::recording::STEP_STRIDE_BYTES;
+use super::super::recording::{BufferRange, STEP_STRIDE_BYTES};
 use super::{WgslTrainer, Work};
 use crate::error::EngineError;
 use crate::trainer::EvaluationSet;
@@ -45,8 +45,7 @@ impl WgslTrainer {
                 under_way.push_back(self.submit(work, &mut next, steps, &marked));
             }
             if next.slot == steps && results.is_none() {
-                let bytes = u64::from(steps) * size_of::<StepResult>() as u64;
-                results = Some(self.buffers.begin_to_read(&self.device, self.places.results, bytes));
+                results = Some(self.buffers.begin_to_read(&self.device, self.results_of(steps)));
             }
             if let Some((operations, finished)) = under_way.pop_front() {
                 finished.await?;
@@ -62,6 +61,12 @@ impl WgslTrainer {
             None => Ok(results),
             Some((slot, _)) => Err(EngineError::WorkDropped { missing: missing(work, &step(slot)) }),
         }
+    }
+
+    /// Where so many steps leave their results.
+    pub(super) fn results_of(&self, steps: u32) -> BufferRange {
+        let bytes = u64::from(steps) * size_of::<StepResult>() as u64;
+        BufferRange { buffer: self.places.results, offset_bytes: 0, bytes }
     }
 
     /// Submits as much of the steps as the pace allows, from `next` on, and moves that. Returns the operations, and what
@@ -103,7 +108,7 @@ impl WgslTrainer {
     }
 
     /// Writes steps into the table that goes round, from the row of slot `first` on.
-    fn write_table(&self, first: u32, steps: &[Step]) {
+    pub(super) fn write_table(&self, first: u32, steps: &[Step]) {
         let stride = STEP_STRIDE_BYTES as usize;
         let mut bytes = vec![0; steps.len() * stride];
         for (row, step) in bytes.chunks_exact_mut(stride).zip(steps) {
@@ -144,12 +149,12 @@ impl WgslTrainer {
 }
 
 /// The mark of a slot after those that end with `last`; never 0, which is what was never written.
-fn mark(last: u32, slot: u32) -> u32 {
+pub(super) fn mark(last: u32, slot: u32) -> u32 {
     last.wrapping_add(slot) % (u32::MAX - 1) + 1
 }
 
 /// What a device did not leave behind.
-fn missing(work: Work, step: &Step) -> String {
+pub(super) fn missing(work: Work, step: &Step) -> String {
     match work {
         Work::Training => format!("the loss of step {} was not written", step.step),
         Work::Evaluation(_) => format!("the results of samples {} and on were not written", step.offset),

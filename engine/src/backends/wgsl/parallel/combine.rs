@@ -1,0 +1,97 @@
+//! What several devices found becomes one, on the host and always in the order of the devices, so that the same run gives
+//! the same bits.
+
+use super::division::Share;
+use crate::backends::wgsl::recording::Combination;
+
+impl Combination {
+    /// `found`: bytes of f32 of each device, which had these shares of the batch.
+    pub(super) fn of(self, found: &[Vec<u8>], shares: &[Share]) -> Vec<f32> {
+        match self {
+            Self::Sum => sum(found),
+            Self::Moments { channels, pixels_of_sample, pixels_per_part } => {
+                let found: Vec<Vec<f32>> = found.iter().map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect();
+                let pixels = shares.iter().map(|share| u64::from(share.count) * u64::from(pixels_of_sample));
+                let devices = found.iter().zip(pixels);
+                let parts = devices.flat_map(|(parts, pixels)| {
+                    parts_of(parts, 2 * channels as usize, pixels, u64::from(pixels_per_part))
+                });
+                moments(parts, channels as usize)
+            }
+        }
+    }
+}
+
+fn sum(found: &[Vec<u8>]) -> Vec<f32> {
+    let Some((first, others)) = found.split_first() else { return Vec::new() };
+    let mut sum: Vec<f32> = bytemuck::pod_collect_to_vec(first);
+    for other in others {
+        for (sum, bytes) in sum.iter_mut().zip(other.chunks_exact(4)) {
+            *sum += f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+    }
+    sum
+}
+
+/// Each part with its number of pixels.
+fn parts_of(parts: &[f32], stride: usize, pixels: u64, pixels_per_part: u64) -> impl Iterator<Item = (&[f32], u64)> {
+    (0u64..).zip(parts.chunks_exact(stride)).map(move |(number, part)| {
+        let begin = (number * pixels_per_part).min(pixels);
+        (part, ((number + 1) * pixels_per_part).min(pixels) - begin)
+    })
+}
+
+/// Means and sums of squared deviations of all parts together. Chan, Golub and LeVeque, "Algorithms for Computing the
+/// Sample Variance", 1983.
+#[expect(clippy::cast_possible_truncation, reason = "kernels read float32")]
+fn moments<'a>(parts: impl Iterator<Item = (&'a [f32], u64)>, channels: usize) -> Vec<f32> {
+    let mut seen = 0.0;
+    let mut all = vec![0.0; 2 * channels];
+    for (part, pixels) in parts.filter(|(_, pixels)| *pixels > 0) {
+        let share = pixels as f64 / (seen + pixels as f64);
+        for channel in 0..channels {
+            let distance = f64::from(part[channel]) - all[channel];
+            all[channels + channel] += f64::from(part[channels + channel]) + distance * distance * seen * share;
+            all[channel] += distance * share;
+        }
+        seen += pixels as f64;
+    }
+    all.into_iter().map(|value: f64| value as f32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(values: &[f32]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn gradients_are_added_element_by_element() {
+        let found = [bytes(&[1.0, -2.0]), bytes(&[0.5, 4.0]), bytes(&[0.0, 1.0])];
+        assert_eq!(Combination::Sum.of(&found, &[]), [1.5, 3.0]);
+    }
+
+    #[test]
+    fn moments_of_uneven_parts_are_those_of_all_values() {
+        // Two channels; one device has three pixels in parts of two, one has none, one has two.
+        let values = [[1.0, 10.0], [2.0, 20.0], [6.0, -5.0], [4.0, 0.0], [7.0, 3.0]];
+        let of = |pixels: &[[f32; 2]]| -> Vec<f32> {
+            let count = pixels.len().max(1) as f32;
+            let mean = [0, 1].map(|c| pixels.iter().map(|p| p[c]).sum::<f32>() / count);
+            let deviations = [0, 1].map(|c| pixels.iter().map(|p| (p[c] - mean[c]).powi(2)).sum::<f32>());
+            [mean, deviations].concat()
+        };
+        let found = [
+            bytes(&[of(&values[..2]), of(&values[2..3])].concat()),
+            bytes(&[9.0; 8]),
+            bytes(&[of(&values[3..]), vec![9.0; 4]].concat()),
+        ];
+        let shares = [(0, 3), (3, 0), (3, 2)].map(|(first_row, count)| Share { first_row, count });
+        let combination = Combination::Moments { channels: 2, pixels_of_sample: 1, pixels_per_part: 2 };
+        for (found, expected) in combination.of(&found, &shares).into_iter().zip(of(&values)) {
+            assert!((found - expected).abs() < 1e-4 * expected.abs().max(1.0), "{found} instead of {expected}");
+        }
+    }
+}

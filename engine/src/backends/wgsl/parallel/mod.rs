@@ -1,0 +1,129 @@
+//! Synchronous data-parallel training: several devices of this machine hold the same network, and each trains on its share
+//! of each batch.
+//!
+//! Gradients are one arena, so that an all-reduce is one buffer: it is read back from each device, summed on the host in the
+//! order of the devices, and written back. Then every device does the same update, and weights stay the same to the last
+//! bit, which is looked at before each test. Random numbers are counted over the whole batch, loss and gradients are those
+//! of the whole batch, and batch normalisation exchanges its statistics and the sums of its gradients on the way: the result
+//! is that of one device with the whole batch, but for the order in which numbers are added.
+
+mod combine;
+pub(super) mod division;
+mod trainer;
+
+#[cfg(test)]
+mod tests;
+
+use std::rc::Rc;
+
+use async_trait::async_trait;
+use results::{Adapter, Precision};
+
+use super::choices::Choices;
+use super::trainer::WgslTrainer;
+use super::{NAME, WgslBackend};
+use crate::backends::{AdapterChoice, Opening};
+use crate::clock::Clock;
+use crate::error::EngineError;
+use crate::trainer::{Backend, Trainer, TrainingJob};
+use trainer::ParallelTrainer;
+
+/// Several devices with our kernels.
+pub(in super::super) struct ParallelBackend {
+    devices: Vec<WgslBackend>,
+    clock: Rc<dyn Clock>,
+    /// Whether all of them are one software adapter.
+    logical: bool,
+}
+
+/// Opens the adapters that share each batch; a software adapter is opened several times. Where a single one fits, it trains
+/// as it does without others.
+///
+/// # Errors
+/// Those of [`AdapterChoice::choose_several`] and [`WgslBackend::open`].
+pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
+    let adapters = super::adapters().await;
+    let chosen = opening.adapter.choose_several(&adapters, opening.devices)?;
+    let on = |index: usize| Opening { adapter: AdapterChoice::Index(index), devices: None, ..opening.clone() };
+    if let [index] = chosen[..] {
+        return Ok(Box::new(WgslBackend::open(&on(index), clock).await?));
+    }
+    let mut devices = Vec::new();
+    for (place, &index) in chosen.iter().enumerate() {
+        let opened = WgslBackend::open(&on(index), Rc::clone(&clock)).await;
+        let of_device = of_device(place, chosen.len(), &adapters[index].name);
+        devices.push(opened.map_err(of_device)?);
+    }
+    let logical = chosen.iter().all(|index| *index == chosen[0]);
+    Ok(Box::new(ParallelBackend { devices, clock, logical }))
+}
+
+/// Says of an error which device it is of.
+fn of_device(place: usize, devices: usize, name: &str) -> impl Fn(EngineError) -> EngineError + use<> {
+    let name = name.to_owned();
+    move |error| EngineError::OfDevice { number: place + 1, devices, name: name.clone(), error: Box::new(error) }
+}
+
+impl ParallelBackend {
+    fn count(&self) -> u32 {
+        u32::try_from(self.devices.len()).expect("devices are few")
+    }
+}
+
+#[async_trait(?Send)]
+impl Backend for ParallelBackend {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn adapter(&self) -> &Adapter {
+        self.devices[0].adapter()
+    }
+
+    fn devices(&self) -> u32 {
+        self.count()
+    }
+
+    fn precision(&self) -> Precision {
+        self.devices[0].precision()
+    }
+
+    fn non_standard(&self) -> Vec<String> {
+        let logical = if self.logical { ", logical ones on one software adapter" } else { "" };
+        let mut reasons = vec![format!("{} devices{logical}", self.count())];
+        reasons.extend(self.devices[0].non_standard());
+        reasons
+    }
+
+    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+        let of_one = |backend: &WgslBackend| {
+            let choices = backend.choices.borrow();
+            WgslTrainer::predicted_bytes_of_share(&backend.device, &choices, job, self.count())
+        };
+        self.devices.iter().map(of_one).sum::<Result<u64, _>>().map(Some)
+    }
+
+    async fn recover(&self) -> Result<(), EngineError> {
+        for (place, device) in self.devices.iter().enumerate() {
+            let of_device = of_device(place, self.devices.len(), &self.adapter().name);
+            device.recover().await.map_err(of_device)?;
+        }
+        Ok(())
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        let mut replicas = Vec::new();
+        for (place, backend) in self.devices.iter().enumerate() {
+            if place > 0 {
+                // The first has timed the kernels, and the others are the same device.
+                let known = self.devices[0].choices.borrow().text();
+                backend.choices.replace(Choices::recalled(backend.device.abilities(), &known));
+            }
+            let built = backend.build_share(job, self.count()).await;
+            replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);
+        }
+        let name = self.adapter().name.clone();
+        let (clock, job) = (Rc::clone(&self.clock), Rc::new(job.clone()));
+        Ok(Box::new(ParallelTrainer { replicas, clock, job, name, step: 0, shares: Vec::new() }))
+    }
+}

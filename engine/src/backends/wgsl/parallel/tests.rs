@@ -1,0 +1,251 @@
+use std::cell::Cell;
+use std::num::NonZero;
+
+use super::super::broken_tests::Judged;
+use super::super::choices::Choices;
+use super::super::plan::{Omission, Plan};
+use super::super::workload_tests::{Standstill, calm_job};
+use super::*;
+use crate::backends::open_with;
+use crate::testing::skipped;
+use crate::train::tests::{request, run};
+use crate::trainer::EvaluationSet;
+
+fn opening(devices: u32) -> Opening {
+    Opening { devices: NonZero::new(devices), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) }
+}
+
+/// The software adapter as so many logical devices; without one the test is skipped, or fails with `REQUIRE_GPU=1`.
+fn logical_devices(devices: u32) -> Option<Box<dyn Backend>> {
+    opened(pollster::block_on(open_with(NAME, &opening(devices), Rc::new(Standstill))))
+}
+
+/// The same for tests that break one of two.
+fn two_devices(clock: Rc<dyn Clock>) -> Option<ParallelBackend> {
+    let open = || async {
+        let first = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
+        let second = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
+        Ok(ParallelBackend { devices: vec![first, second], clock: Rc::clone(&clock), logical: true })
+    };
+    opened(pollster::block_on(open()))
+}
+
+fn opened<T>(opened: Result<T, EngineError>) -> Option<T> {
+    match opened {
+        Ok(backend) => Some(backend),
+        Err(EngineError::NoAdapter { .. }) => {
+            skipped(true, "there is no software adapter");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// What training leaves behind.
+struct Trained {
+    losses: Vec<f64>,
+    correct: u64,
+    samples: u64,
+    gradients: Vec<Vec<f32>>,
+    logits: Vec<Vec<f64>>,
+    weights: Vec<Vec<f32>>,
+}
+
+/// Eight steps, two epochs: batches of three samples do not divide evenly, and an epoch's last one has a single one.
+fn train(backend: &dyn Backend, job: &TrainingJob) -> Trained {
+    pollster::block_on(async {
+        let mut trainer = backend.build(job).await.unwrap();
+        let first = trainer.train_steps(1).await.unwrap();
+        let (gradients, logits) = (trainer.gradients().await.unwrap(), trainer.logits(3).await.unwrap());
+        let later = trainer.train_steps(7).await.unwrap();
+        let test = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
+        Trained {
+            losses: [first.losses, later.losses, vec![test.loss]].concat(),
+            correct: first.correct + later.correct,
+            samples: first.samples + later.samples,
+            gradients,
+            logits,
+            weights: trainer.weights().await.unwrap(),
+        }
+    })
+}
+
+/// Length of a difference over that of what was expected.
+fn distance<T: Copy + Into<f64>>(found: &[Vec<T>], expected: &[Vec<T>]) -> f64 {
+    let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
+    let pairs = found.iter().flatten().zip(expected.iter().flatten());
+    length(&mut pairs.map(|(&a, &b)| a.into() - b.into())) / length(&mut expected.iter().flatten().map(|&b| b.into()))
+}
+
+/// Devices add in another order than one does, and nothing else is different. A sum of n numbers in float32 is off by
+/// about 2⁻²⁴·√n of their size, whatever the order: 3e-6 for the 2,352 pixels of three digits that a gradient sums over,
+/// and twice that for a difference of two. Steps at a twentieth of the rate add as much again, and do not magnify it.
+const ORDER_OF_ADDITIONS: f64 = 1e-5;
+/// Batch normalisation over three images in twenty layers magnifies rounding: twice what back ends that are right are off by
+/// in [`tolerance_at_low_rates`](super::super::workload_tests::tolerance_at_low_rates).
+const THROUGH_NORMALIZATIONS: f64 = 4e-4;
+
+fn several_devices_train_as_one_does(name: &str, devices: u32, tolerance: f64) {
+    let (Some(one), Some(several)) = (logical_devices(1), logical_devices(devices)) else { return };
+    let job = calm_job(&crate::workload(name).unwrap());
+    let (expected, found) = (train(one.as_ref(), &job), train(several.as_ref(), &job));
+    assert_eq!((one.devices(), several.devices()), (1, devices));
+    assert_eq!((found.losses.len(), found.samples), (expected.losses.len(), expected.samples), "{name}");
+    assert!(found.correct.abs_diff(expected.correct) <= 1, "{name}: {} of {}", found.correct, expected.correct);
+    assert_eq!(found.logits.len(), 3, "{name}");
+    let distances = [
+        ("losses", distance(&[found.losses], &[expected.losses])),
+        ("gradients", distance(&found.gradients, &expected.gradients)),
+        ("logits", distance(&found.logits, &expected.logits)),
+        ("weights", distance(&found.weights, &expected.weights)),
+    ];
+    eprintln!("{name} on {devices} devices is off by {distances:?}");
+    for (what, distance) in distances {
+        assert!(distance <= tolerance, "{name}: {what} are off by {distance}, tolerance {tolerance}");
+    }
+}
+
+#[test]
+fn two_devices_train_as_one_with_dropout_momentum_schedules_and_adaptive_rates() {
+    for name in ["keras-mnist-mlp", "caffe-mnist", "tensorflow-mnist", "keras-mnist-cnn"] {
+        several_devices_train_as_one_does(name, 2, ORDER_OF_ADDITIONS);
+    }
+}
+
+#[test]
+fn two_devices_augment_and_recur_and_attend_as_one_does() {
+    for name in ["keras-cifar10-cnn", "tensorflow-cifar10", "keras-mnist-hrnn", "keras-babi-memnn"] {
+        several_devices_train_as_one_does(name, 2, ORDER_OF_ADDITIONS);
+    }
+}
+
+#[test]
+fn batch_normalisation_uses_the_statistics_of_the_whole_batch_on_all_devices() {
+    several_devices_train_as_one_does("resnet20-cifar10", 2, THROUGH_NORMALIZATIONS);
+    several_devices_train_as_one_does("resnet20-cifar10", 3, THROUGH_NORMALIZATIONS);
+}
+
+#[test]
+fn a_device_without_samples_in_a_short_batch_changes_nothing() {
+    several_devices_train_as_one_does("keras-mnist-cnn", 4, ORDER_OF_ADDITIONS);
+    several_devices_train_as_one_does("resnet20-cifar10", 4, THROUGH_NORMALIZATIONS);
+}
+
+/// Every workload at its full rate, held to the plain loops by the check that comes before timed steps: limits of gradients,
+/// tensors that stages share, frozen ones, averages of weights and linear starts among them.
+#[test]
+fn two_devices_train_every_workload_as_the_reference_does() {
+    let Some(two) = logical_devices(2) else { return };
+    for workload in crate::WORKLOADS.iter().map(|make| make()) {
+        let judged = Judged::new(workload);
+        assert_eq!(judged.objection(two.as_ref(), &judged.job), None, "{}", judged.workload.name);
+    }
+}
+
+#[test]
+fn every_launch_that_the_second_device_leaves_out_is_caught() {
+    let Some(two) = two_devices(Rc::new(Standstill)) else { return };
+    for name in ["keras-mnist-mlp", "memn2n-babi"] {
+        let judged = Judged::new(crate::workload(name).unwrap());
+        let second = &two.devices[1].device;
+        let choices = Choices::new(second.abilities());
+        let plan = Plan::of_share(&judged.job, 2, second.largest_binding_bytes(), &choices).unwrap();
+        // Tests are done by the first device alone.
+        let launches = plan.launches().into_iter().enumerate().filter(|(_, launch)| !launch.starts_with("test"));
+        for (place, launch) in launches {
+            second.omit(Some(Omission(place)));
+            assert!(judged.objection(&two, &judged.job).is_some(), "{name} without {launch} (launch {place})");
+        }
+        second.omit(None);
+    }
+}
+
+#[test]
+fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test() {
+    let Some(two) = two_devices(Rc::new(Standstill)) else { return };
+    let job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
+    pollster::block_on(async {
+        let build = |place: usize| two.devices[place].build_share(&job, 2);
+        let replicas = vec![build(0).await.unwrap(), build(1).await.unwrap()];
+        let mut trainer = ParallelTrainer {
+            replicas,
+            clock: Rc::new(Standstill),
+            job: Rc::new(job.clone()),
+            name: "llvmpipe".to_owned(),
+            step: 0,
+            shares: Vec::new(),
+        };
+        trainer.train_steps(1).await.unwrap();
+        trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
+        // The second device forgets its part of what it learned.
+        trainer.replicas[1] = build(1).await.unwrap();
+        let error = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap_err().to_string();
+        assert!(error.starts_with("device 2 of 2 (llvmpipe): ") && error.contains("not those of device 1"), "{error}");
+    });
+}
+
+/// A clock that pulls the plug of a device at one of its readings.
+struct PullsThePlug {
+    readings_left: Cell<u32>,
+    device: Cell<Option<Rc<super::super::device::Device>>>,
+}
+
+impl Clock for PullsThePlug {
+    fn now_seconds(&self) -> f64 {
+        self.readings_left.set(self.readings_left.get().saturating_sub(1));
+        if self.readings_left.get() == 0
+            && let Some(device) = self.device.take()
+        {
+            device.lose();
+        }
+        0.0
+    }
+}
+
+#[test]
+fn a_device_that_is_lost_between_steps_ends_them_with_its_number_and_no_figure() {
+    let plug = Rc::new(PullsThePlug { readings_left: Cell::new(0), device: Cell::default() });
+    let Some(two) = two_devices(Rc::<PullsThePlug>::clone(&plug)) else { return };
+    let job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
+    let mut trainer = pollster::block_on(two.build(&job)).unwrap();
+    assert_eq!(pollster::block_on(trainer.train_steps(2)).unwrap().losses.len(), 2);
+    // A step reads the clock six times.
+    plug.readings_left.set(9);
+    plug.device.set(Some(Rc::clone(&two.devices[1].device)));
+    let error = pollster::block_on(trainer.train_steps(4)).unwrap_err();
+    let EngineError::OfDevice { number: 2, devices: 2, error, .. } = error else { panic!("{error}") };
+    assert!(matches!(*error, EngineError::DeviceLost { .. }), "{error}");
+}
+
+#[test]
+fn a_run_that_loses_one_of_its_devices_stops_and_keeps_no_figure_of_what_it_trained() {
+    let Some(two) = two_devices(Rc::new(Standstill)) else { return };
+    two.devices[1].device.lose();
+    let stopped = run(&request(&["keras-mnist-mlp"]), &two).unwrap_err();
+    let text = stopped.error.to_string();
+    assert!(text.starts_with("device 2 of 2 (") && text.contains("the device was lost"), "{text}");
+    assert!(stopped.so_far.is_none());
+}
+
+#[test]
+fn a_batch_with_fewer_samples_than_there_are_devices_is_refused_before_anything_is_trained() {
+    let Some(two) = two_devices(Rc::new(Standstill)) else { return };
+    let mut of_one = request(&["keras-mnist-mlp"]);
+    of_one.batch_size = Some(1);
+    let stopped = run(&of_one, &two).unwrap_err();
+    let expected = "the batch size must be at least 2 for keras-mnist-mlp: one sample for each device, but is 1";
+    assert_eq!(stopped.error.to_string(), expected);
+}
+
+#[test]
+fn a_run_says_how_many_devices_trained_it_and_what_they_told_each_other() {
+    let Some(two) = two_devices(Rc::new(Standstill)) else { return };
+    let record = run(&request(&["keras-mnist-mlp"]), &two).unwrap();
+    assert_eq!(record.devices(), 2);
+    assert!(record.non_standard.contains(&"2 devices, logical ones on one software adapter".to_owned()));
+    let told = record.workloads[0].communication.unwrap();
+    let job_bytes = 4 * record.workloads[0].settings.parameters;
+    // Two steps, from and to two devices each.
+    assert_eq!(told.exchanges, 2);
+    assert!(told.bytes >= 2 * 4 * job_bytes, "{told:?} of {job_bytes}");
+}
