@@ -24,7 +24,9 @@ pub(super) fn section(gathered: &Gathered<'_>, name: &str) -> Section {
 fn common(groups: &[&Group<'_>]) -> String {
     let Some(first) = groups.first() else { return String::new() };
     let alike = Field::ALL.into_iter().filter(|field| groups.iter().all(|group| is_alike(group, first, *field)));
-    let words: Vec<String> = alike.filter_map(|field| first.setup.words(field)).collect();
+    // That one device trained goes without saying.
+    let told = alike.filter(|field| *field != Field::Devices || first.setup.devices > 1);
+    let words: Vec<String> = told.filter_map(|field| first.setup.words(field)).collect();
     if groups.len() == 1 {
         return format!("One group: {}.", words.join(" · "));
     }

@@ -37,6 +37,12 @@ pub(super) fn open(
     place: &PlaceArgs,
     clock: &Rc<MonotonicClock>,
 ) -> Result<(Opened, Vec<Unavailable>), Failure> {
+    if choice.is_of_several() {
+        let text = format!(
+            "--adapter {choice} is for a run of one back end, whose batches they share; name a single adapter here"
+        );
+        return Err(Failure::Usage(text));
+    }
     let programs: Vec<&str> = place.external.all().iter().map(|program| program.name).collect();
     let wanted = wanted(names, &programs);
     let named: Vec<&str> = wanted.iter().map(|wanted| wanted.name()).collect();

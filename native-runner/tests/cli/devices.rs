@@ -115,7 +115,7 @@ fn several_devices_are_refused_where_they_mean_nothing_and_nothing_of_them_is_up
         ("--adapter cpu --devices 2 --seeds 2", "trains on one device each"),
         ("--adapter cpu --devices 0", "1..=64"),
         ("--adapter 0,4096", "no adapter fits `0,4096`"),
-        ("steps --adapter all --backend wgsl", "a single one here"),
+        ("steps --adapter all --backend wgsl", "name a single adapter here"),
     ];
     for (line, part) in cases {
         Runner::new(line).run().expect_status(2).expect_errors(&[part]);
