@@ -119,9 +119,9 @@ mod tests {
         let (file, link) = (folder.path().join("a board?.sqlite"), folder.path().join("link"));
         std::fs::write(&file, "").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        for name in [file, link] {
+        for (day, name) in [(20_000, file), (20_001, link)] {
             let storage = Storage::open(&DatabaseAddress::File(name.clone())).await.unwrap();
-            storage.submitter_salt(20_000).await.unwrap();
+            storage.submitter_salt(day).await.unwrap();
             let log_sync = storage.log_sync.as_ref().unwrap();
             assert!(log_sync.0.committed.load(Ordering::SeqCst) > 0, "a write waits for the disk");
             assert!(std::fs::metadata(&log_sync.0.log).unwrap().len() > 0, "{}", name.display());
