@@ -93,38 +93,46 @@ impl Layer {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Dense {
-    pub(super) units: u32,
-    #[serde(default = "identity")]
-    pub(super) activation: Activation,
-    #[serde(default = "glorot_uniform")]
-    pub(super) kernel_initializer: Initializer,
-    #[serde(default = "yes")]
-    pub(super) bias: bool,
-    #[serde(default = "zeros")]
-    pub(super) bias_initializer: Initializer,
-    #[serde(default)]
-    pub(super) kernel_multipliers: Multipliers,
-    #[serde(default)]
-    pub(super) bias_multipliers: Multipliers,
-}
-
-impl Dense {
-    pub(super) fn weights(&self) -> Weights {
-        Weights {
-            kernel: self.kernel_initializer,
-            bias: self.bias.then_some(self.bias_initializer),
-            kernel_multipliers: self.kernel_multipliers,
-            bias_multipliers: self.bias_multipliers,
+/// A layer with a kernel, a bias and an activation, which a file says alike of each. (Fields of a struct within it would not do:
+/// serde then lets unknown ones pass.)
+macro_rules! layer_with_kernel {
+    ($name:ident { $($own:tt)* }) => {
+        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct $name {
+            $($own)*
+            #[serde(default = "identity")]
+            pub(super) activation: Activation,
+            #[serde(default = "glorot_uniform")]
+            pub(super) kernel_initializer: Initializer,
+            #[serde(default = "yes")]
+            pub(super) bias: bool,
+            #[serde(default = "zeros")]
+            pub(super) bias_initializer: Initializer,
+            #[serde(default)]
+            pub(super) kernel_multipliers: Multipliers,
+            #[serde(default)]
+            pub(super) bias_multipliers: Multipliers,
         }
-    }
+
+        impl $name {
+            pub(super) fn weights(&self) -> Weights {
+                Weights {
+                    kernel: self.kernel_initializer,
+                    bias: self.bias.then_some(self.bias_initializer),
+                    kernel_multipliers: self.kernel_multipliers,
+                    bias_multipliers: self.bias_multipliers,
+                }
+            }
+        }
+    };
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Conv2d {
+layer_with_kernel!(Dense {
+    pub(super) units: u32,
+});
+
+layer_with_kernel!(Conv2d {
     pub(super) filters: u32,
     /// Side of the square.
     pub(super) kernel_size: u32,
@@ -132,30 +140,7 @@ pub(super) struct Conv2d {
     pub(super) stride: u32,
     #[serde(default = "no_padding")]
     pub(super) padding: Padding,
-    #[serde(default = "identity")]
-    pub(super) activation: Activation,
-    #[serde(default = "glorot_uniform")]
-    pub(super) kernel_initializer: Initializer,
-    #[serde(default = "yes")]
-    pub(super) bias: bool,
-    #[serde(default = "zeros")]
-    pub(super) bias_initializer: Initializer,
-    #[serde(default)]
-    pub(super) kernel_multipliers: Multipliers,
-    #[serde(default)]
-    pub(super) bias_multipliers: Multipliers,
-}
-
-impl Conv2d {
-    pub(super) fn weights(&self) -> Weights {
-        Weights {
-            kernel: self.kernel_initializer,
-            bias: self.bias.then_some(self.bias_initializer),
-            kernel_multipliers: self.kernel_multipliers,
-            bias_multipliers: self.bias_multipliers,
-        }
-    }
-}
+});
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
