@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, ConnectOptions, Executor};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Executor};
 
 use super::address::DatabaseAddress;
 use super::log_sync::LogSync;
@@ -127,9 +127,19 @@ impl Way {
     }
 
     pub(super) fn storage(self) -> Storage {
+        let pool = self.pool(self.dialect.connections);
+        // A commit makes every other connection to SQLite forget the pages that it has in memory: the only one that writes
+        // keeps them.
+        let writer = if self.dialect.writers == 1 { self.pool(1) } else { pool.clone() };
+        let log_sync = self.file.as_deref().map(LogSync::of);
+        Storage { pool, writer, turns: turns(self.dialect.writers), dialect: self.dialect, log_sync }
+    }
+
+    /// Up to so many connections, opened when they are needed.
+    fn pool(&self, connections: u32) -> AnyPool {
         let said_first = self.dialect.pooled;
-        let pool = AnyPoolOptions::new()
-            .max_connections(self.dialect.connections)
+        AnyPoolOptions::new()
+            .max_connections(connections)
             .acquire_timeout(WRITER_PATIENCE)
             .after_connect(move |connection, _| {
                 Box::pin(async move {
@@ -137,9 +147,7 @@ impl Way {
                     Ok(())
                 })
             })
-            .connect_lazy_with(self.options);
-        let log_sync = self.file.as_deref().map(LogSync::of);
-        Storage { pool, writers: turns(self.dialect.writers), dialect: self.dialect, log_sync }
+            .connect_lazy_with(self.options.clone())
     }
 }
 

@@ -61,11 +61,13 @@ pub(crate) use trouble::Trouble;
 pub(crate) use trust::Own;
 pub(crate) use verifications::{Conclusion, Verification};
 
-/// A pool of connections to the data base; cloning shares it.
+/// Connections to the data base; cloning shares them.
 #[derive(Clone)]
 pub(crate) struct Storage {
     pool: AnyPool,
-    writers: Arc<Semaphore>,
+    /// On SQLite a pool of one connection, which alone writes; on PostgreSQL the same as the other.
+    writer: AnyPool,
+    turns: Arc<Semaphore>,
     dialect: &'static Dialect,
     /// On SQLite.
     log_sync: Option<LogSync>,
@@ -156,6 +158,7 @@ impl Storage {
 
     /// Waits for running queries and writes the log back into the file.
     pub(crate) async fn close(&self) {
+        self.writer.close().await;
         self.pool.close().await;
     }
 

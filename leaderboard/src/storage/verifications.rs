@@ -56,7 +56,7 @@ impl Storage {
     async fn take(&self, run_id: Option<&str>, now: f64, until: f64) -> Result<Option<Verification>, StorageError> {
         // Nobody is told of it, so that the disk may have it later: what is taken is free again after a while anyway.
         let turn = self.turn().await?;
-        let taken = sqlx::query(TAKE).bind(until).bind(now).bind(run_id).fetch_optional(&self.pool).await?;
+        let taken = sqlx::query(TAKE).bind(until).bind(now).bind(run_id).fetch_optional(&self.writer).await?;
         drop(turn);
         let Some(taken) = taken else { return Ok(None) };
         let run_id: String = taken.try_get("run_id")?;

@@ -27,7 +27,7 @@ pub(super) struct Writing {
 impl Storage {
     /// Waits for a turn, for as long as a writer waits for another.
     pub(super) async fn turn(&self) -> Result<Turn, StorageError> {
-        let turn = tokio::time::timeout(WRITER_PATIENCE, Arc::clone(&self.writers).acquire_owned()).await;
+        let turn = tokio::time::timeout(WRITER_PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
         // As when no connection becomes free: the semaphore is never closed.
         turn.ok().and_then(Result::ok).ok_or(StorageError::Database(sqlx::Error::PoolTimedOut))
     }
@@ -35,13 +35,13 @@ impl Storage {
     /// Begins a transaction that writes.
     pub(super) async fn writing(&self) -> Result<Writing, StorageError> {
         let turn = self.turn().await?;
-        Ok(Writing { transaction: self.pool.begin().await?, turn, log_sync: self.log_sync.clone() })
+        Ok(Writing { transaction: self.writer.begin().await?, turn, log_sync: self.log_sync.clone() })
     }
 
     /// Writes by a single statement, in its turn. Like what is committed, what it wrote is on the disk then.
     pub(super) async fn write(&self, statement: Query<'_, Any, AnyArguments>) -> Result<AnyQueryResult, StorageError> {
         let turn = self.turn().await?;
-        let done = statement.execute(&self.pool).await?;
+        let done = statement.execute(&self.writer).await?;
         drop(turn);
         reach_disk(self.log_sync.as_ref()).await?;
         Ok(done)

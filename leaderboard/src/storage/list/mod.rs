@@ -33,7 +33,7 @@ pub(crate) struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { few: 10_000, looked_at: 50_000 }
+        Self { few: 10_000, looked_at: 25_000 }
     }
 }
 
