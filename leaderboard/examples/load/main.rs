@@ -15,9 +15,8 @@ mod support {
     pub(crate) mod record;
 }
 
-use std::path::PathBuf;
-
 use clap::Parser;
+use leaderboard::DatabaseAddress;
 use leaderboard::load::Board;
 use support::database::{TestDatabase, block_on};
 
@@ -33,7 +32,9 @@ const ON_POSTGRES: bool = false;
     after_help = "Examples:
   load                                      a million results on SQLite and on PostgreSQL
   load --on sqlite --results 100000
-  load --on sqlite --board board.sqlite     keeps the board, and takes it the next time
+  load --board board.sqlite                 keeps the board, and takes it the next time
+  load --board postgres://postgres@localhost/board
+                                            the same in an empty data base of a server of yours
   load --json > load.json                   one JSON document, to be compared with another"
 )]
 struct Arguments {
@@ -52,9 +53,10 @@ struct Arguments {
     /// Runs that are handed in
     #[arg(long, default_value_t = 5000, value_name = "N")]
     hand_ins: u32,
-    /// File of an SQLite board to make, or to take where it is there: making one takes ten minutes
-    #[arg(long, value_name = "FILE")]
-    board: Option<PathBuf>,
+    /// Where a board is kept, and taken where it is there, because making one takes ten minutes: an SQLite file, or an empty
+    /// data base on a PostgreSQL server; it is the only one that is measured then
+    #[arg(long, value_name = "FILE|ADDRESS", conflicts_with = "on")]
+    board: Option<String>,
     /// Write figures as JSON to the standard output
     #[arg(long)]
     json: bool,
@@ -68,7 +70,10 @@ enum Kind {
 
 fn main() {
     let arguments = Arguments::parse();
-    let reports: Vec<Report> = arguments.on.iter().map(|kind| measure(*kind, &arguments)).collect();
+    let reports: Vec<Report> = match &arguments.board {
+        Some(board) => vec![measure(&TestDatabase::at(board.clone()), &arguments)],
+        None => arguments.on.iter().map(|kind| measure(&new_database(*kind), &arguments)).collect(),
+    };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&reports).expect("figures can be written as JSON"));
     }
@@ -78,25 +83,30 @@ fn main() {
     }
 }
 
-fn measure(kind: Kind, arguments: &Arguments) -> Report {
-    let (database, is_there) = match (kind, &arguments.board) {
-        (Kind::Sqlite, Some(file)) => {
-            (TestDatabase::at(file.to_str().expect("its name is text").to_owned()), file.exists())
-        }
-        (Kind::Sqlite, None) => (TestDatabase::new(), false),
-        (Kind::Postgres, _) => (TestDatabase::at(support::postgres::Cluster::shared().new_schema()), false),
-    };
+/// One that goes with this program.
+fn new_database(kind: Kind) -> TestDatabase {
+    match kind {
+        Kind::Sqlite => TestDatabase::new(),
+        Kind::Postgres => TestDatabase::at(support::postgres::Cluster::shared().new_schema()),
+    }
+}
+
+fn measure(database: &TestDatabase, arguments: &Arguments) -> Report {
+    let kind = if matches!(database.address(), DatabaseAddress::File(_)) { Kind::Sqlite } else { Kind::Postgres };
     let mut report = Report::new(kind, arguments.results);
+    // Its tables are made.
+    block_on(async { Board::open(&database.address()).await.expect("a data base").close().await });
+    let is_empty = Runs::on(database).quick.is_empty();
     block_on(async {
         let board = Board::open(&database.address()).await.expect("a data base");
-        if !is_there {
+        if is_empty {
             board::fill(&board, arguments.results, &mut report).await;
         }
         board::check_plans(&board).await;
         board.close().await;
     });
-    let runs = Runs::on(&database);
-    let server = server::Server::start(&database);
+    let runs = Runs::on(database);
+    let server = server::Server::start(database);
     reading::measure(&server, &runs, arguments, &mut report);
     handing_in::measure(&server, arguments.hand_ins, &mut report);
     report
