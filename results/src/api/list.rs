@@ -99,7 +99,7 @@ pub struct RunList {
     /// Fewer than `limit` where there are no more, or where the leaderboard looked at as many results as it does for one
     /// answer: then `next` goes on from there.
     pub rows: Vec<RunRow>,
-    /// Rows there are without `limit`, `offset` and `cursor`. Counting ends at 10,000. Where several filters meet that fit
+    /// Rows there are without `limit`, `offset` and `cursor`. Counting ends at 5,000. Where several filters meet that fit
     /// more each, it is not known, and this counts what was found so far.
     pub total: u64,
     /// Whether there are, or may be, more than `total`.

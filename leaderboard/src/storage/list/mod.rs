@@ -25,7 +25,7 @@ const FIRST_PORTION: u64 = 12;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// A filter that leaves no more is the way: all that it leaves are read and sorted. Nobody counts further, either:
-    /// whoever reads "more than ten thousand" knows enough.
+    /// whoever reads "more than 5,000" knows enough.
     pub(crate) few: u64,
     /// Results that are looked at in the order of the list.
     pub(crate) looked_at: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { few: 10_000, looked_at: 25_000 }
+        Self { few: 5_000, looked_at: 25_000 }
     }
 }
 
