@@ -19,6 +19,7 @@ from keras import layers as kl, ops
 
 import stories
 from memories import Matching, MemN2N
+from recurrent import GATES, GRU, simple_rnn
 
 
 # ---------------------------------------------------------------- generator
@@ -116,6 +117,14 @@ def keras_hrnn():
     return [Reshape(-1, 28, 1), lstm(128), Reshape(-1, 28, 128), lstm(128), dense(10)]
 
 
+def gru_rows():
+    return [Reshape(-1, 28, 1), GRU(16), Reshape(-1, 28, 16), GRU(12), dense(10)]
+
+
+def simple_rnn_rows():
+    return [Reshape(-1, 28, 1), simple_rnn(16), Reshape(-1, 28, 16), simple_rnn(12), dense(10)]
+
+
 def caffe_mnist():
     return [conv(20, 5), maxpool(), conv(50, 5), maxpool(), flatten(-1, 800), dense(500, "relu"), dense(10)]
 
@@ -163,12 +172,12 @@ class Net:
         for l in (part for l in self.layers for part in getattr(l, "parts", [l])):
             if not getattr(l, "weights", None):
                 continue
-            kind = {"Conv2D": "conv"}.get(type(l).__name__, type(l).__name__.lower())
+            kind = {"Conv2D": "conv", "SimpleRNN": "simple_rnn"}.get(type(l).__name__, type(l).__name__.lower())
             count[kind] = count.get(kind, 0) + 1
             for v in l.weights:
                 part = v.path.split("/")[-1].replace("embeddings", "kernel")
                 s, t = list(v.shape), dict(number=len(self.vars), name=f"{kind}{count[kind]}/{part}", shape=list(v.shape), init="constant", limit=0.0)
-                if part == "bias":
+                if part in ("bias", "recurrent_bias"):
                     t["value"] = float(np.asarray(v.value).flat[0])
                     t["init"] = "lstm_bias" if kind == "lstm" else "constant"
                     if hasattr(l, "golden_bias_limit"):
@@ -181,7 +190,7 @@ class Net:
                 self.vars.append(v)
         # the layers whose sums can be taken in another order, and how many values they take and give
         self.summing = [(l, l.weights[0].shape[-2], l.units if hasattr(l, "units") else l.filters)
-                        for l in self.layers if isinstance(l, (kl.Conv2D, kl.Dense, kl.LSTM))]
+                        for l in self.layers if isinstance(l, (kl.Conv2D, kl.Dense, *GATES))]
 
     def apply(self, x, masks=(), orders=()):
         for l in self.layers:
@@ -201,7 +210,7 @@ class Net:
     def forward(self, weights, x, masks=(), orders=()):
         weights, place = list(weights), {id(v): i for i, v in enumerate(self.vars)}
         for (l, _, size), (into, out) in zip(self.summing, orders):
-            gates = jnp.concatenate([k * size + out for k in range(4)]) if isinstance(l, kl.LSTM) else out
+            gates = jnp.concatenate([k * size + out for k in range(GATES.get(type(l), 1))])
             for i, part in ((place[id(v)], v.path.split("/")[-1]) for v in l.weights):
                 rows = dict(kernel=into, recurrent_kernel=out).get(part)
                 weights[i] = reorder(weights[i], gates, -1)
@@ -327,6 +336,8 @@ WORKLOADS = {
                                opt=dict(kind="sgd", lr=0.1, momentum=0.0, weight_decay=0.004, decay_on=["dense1/kernel", "dense2/kernel"])),
     "caffe-cifar10": dict(net=caffe_cifar, set="cifar10", view=RGB, batch=50, steps=10, seed=4,
                           opt=dict(kind="sgd", lr=0.001, momentum=0.9, weight_decay=0.004, decay_on="all", bias_lr_mult=2.0)),
+    "gru-rows": dict(net=gru_rows, set="mnist", view=ROWS, batch=8, steps=5, opt=RMS),
+    "simple-rnn-rows": dict(net=simple_rnn_rows, set="mnist", view=ROWS, batch=8, steps=5, seed=10, opt=RMS),
     "memn2n-babi": dict(net=memn2n, set="babi-qa1-sentences", view=WORDS, batch=32, steps=20, linear_until=0.2, summed=True,
                         opt=dict(kind="sgd", lr=0.005, momentum=0.0, largest_gradient=40.0)),
     "keras-babi-memnn": dict(net=keras_memnn, set="babi-qa1-10k", view=WORDS, batch=8, steps=5, opt=RMS),

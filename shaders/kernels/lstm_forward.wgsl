@@ -4,11 +4,10 @@
 // Hochreiter and Schmidhuber, "Long Short-Term Memory", Neural Computation 9(8), 1997; with the forget gate of Gers,
 // Schmidhuber and Cummins, "Learning to Forget", Neural Computation 12(10), 2000; gates as in Keras 2.0.8.
 //
-// A workgroup keeps eight sequences for all steps and their hidden states in its memory. An invocation computes the
-// four gates of four units of all eight, held in registers. States of more than 512 units stay in storage.
+// An invocation computes the four gates of four units of all eight sequences, held in registers.
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
-// params: Lstm. recurrent: (S, 4S). gates: (N, T, 4S), in: x·W + b, out: i, f, g, o. cells: (N, T, S), out: c[t].
+// params: Recurrent. recurrent: (S, 4S). gates: (N, T, 4S), in: x·W + b, out: i, f, g, o. cells: (N, T, S), out: c[t].
 // previous: (N, T, S), out: h[t-1]. y: (N, S). Row-major; cells f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
@@ -17,22 +16,7 @@
 @group(0) @binding(4) var<storage, read_write> previous: array<Stored4>;
 @group(0) @binding(5) var<storage, read_write> y: array<Stored4>;
 
-const WORKGROUP_SIZE: u32 = 64u;
-
-// Hidden states before the step, (8, S), if they fit: as much as the smallest workgroup memory holds.
-var<workgroup> hidden: array<vec4<f32>, 1024>;
-const LARGEST_QUADS: u32 = 128u;
-
-// Four hidden states before step t of a sequence, the `row`-th of those from `first` on.
-fn state_before(first: u32, row: u32, t: u32, k: u32) -> vec4<f32> {
-    let quads = params.stored_units / 4u;
-    if quads <= LARGEST_QUADS {
-        return hidden[row * quads + k];
-    }
-    // Sequences beyond the last one repeat it; their results are not stored.
-    let sequence = min(first + row, params.sequences - 1u);
-    return vec4<f32>(previous[(sequence * params.steps + t) * quads + k]);
-}
+const QUADS_AT_ONCE: u32 = 1u;
 
 fn hard_sigmoid(z: vec4<f32>) -> vec4<f32> {
     return clamp(fma(z, vec4<f32>(0.2), vec4<f32>(0.5)), vec4<f32>(0.0), vec4<f32>(1.0));
@@ -65,78 +49,29 @@ fn advance(
     var c = i * g;
     if t > 0u {
         c = fma(f, cells[place - quads], c);
-    } else {
-        previous[place] = rounded(vec4<f32>(0.0));
     }
     cells[place] = c;
-    let h = o * accurate_tanh(c);
-    if t + 1u < params.steps {
-        previous[place + quads] = rounded(h);
-    } else {
-        y[sequence * quads + quad] = rounded(h);
-    }
+    store_state(sequence, t, quad, o * accurate_tanh(c));
 }
 
 // Step t of the eight sequences from `first` on, for the units 4 quad .. 4 quad + 3.
 fn step_units(first: u32, t: u32, quad: u32) {
     let quads = params.stored_units / 4u;
+    let stride = 4u * quads;
     var input_forget: Tile;
     var candidate_output: Tile;
     // Nothing comes from before the first step.
     let products = select(0u, quads, t > 0u);
     for (var k = 0u; k < products; k++) {
-        let low = transpose(mat4x4<f32>(
-            state_before(first, 0u, t, k),
-            state_before(first, 1u, t, k),
-            state_before(first, 2u, t, k),
-            state_before(first, 3u, t, k),
-        ));
-        let high = transpose(mat4x4<f32>(
-            state_before(first, 4u, t, k),
-            state_before(first, 5u, t, k),
-            state_before(first, 6u, t, k),
-            state_before(first, 7u, t, k),
-        ));
-        let w0 = 16u * k * quads + quad;
-        let w1 = w0 + 4u * quads;
-        let w2 = w1 + 4u * quads;
-        let w3 = w2 + 4u * quads;
-        add_four_outer_products(
-            &input_forget,
-            low,
-            high,
-            mat4x4<f32>(
-                vec4<f32>(recurrent[w0]),
-                vec4<f32>(recurrent[w1]),
-                vec4<f32>(recurrent[w2]),
-                vec4<f32>(recurrent[w3]),
-            ),
-            mat4x4<f32>(
-                vec4<f32>(recurrent[w0 + quads]),
-                vec4<f32>(recurrent[w1 + quads]),
-                vec4<f32>(recurrent[w2 + quads]),
-                vec4<f32>(recurrent[w3 + quads]),
-            ),
-        );
-        let g = 2u * quads;
-        let o = 3u * quads;
-        add_four_outer_products(
-            &candidate_output,
-            low,
-            high,
-            mat4x4<f32>(
-                vec4<f32>(recurrent[w0 + g]),
-                vec4<f32>(recurrent[w1 + g]),
-                vec4<f32>(recurrent[w2 + g]),
-                vec4<f32>(recurrent[w3 + g]),
-            ),
-            mat4x4<f32>(
-                vec4<f32>(recurrent[w0 + o]),
-                vec4<f32>(recurrent[w1 + o]),
-                vec4<f32>(recurrent[w2 + o]),
-                vec4<f32>(recurrent[w3 + o]),
-            ),
-        );
+        let low = states_before(first, 0u, t, k);
+        let high = states_before(first, 4u, t, k);
+        let w = 4u * k * stride + quad;
+        let i = recurrent_rows(w, stride);
+        let f = recurrent_rows(w + quads, stride);
+        add_four_outer_products(&input_forget, low, high, i, f);
+        let g = recurrent_rows(w + 2u * quads, stride);
+        let o = recurrent_rows(w + 3u * quads, stride);
+        add_four_outer_products(&candidate_output, low, high, g, o);
     }
     let p = input_forget;
     let q = candidate_output;
@@ -148,40 +83,4 @@ fn step_units(first: u32, t: u32, quad: u32) {
     advance(first + 5u, t, quad, p.left5, p.right5, q.left5, q.right5);
     advance(first + 6u, t, quad, p.left6, p.right6, q.left6, q.right6);
     advance(first + 7u, t, quad, p.left7, p.right7, q.left7, q.right7);
-}
-
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let quads = params.stored_units / 4u;
-    let first = first_sequence(workgroup, workgroups);
-    let sequences = min(SEQUENCES, params.sequences - min(first, params.sequences));
-    for (var t = 0u; t < params.steps; t++) {
-        for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
-            step_units(first, t, quad);
-        }
-        // The states before the step are read by all until here, and replaced only then.
-        workgroupBarrier();
-        storageBarrier();
-        if t + 1u < params.steps && quads <= LARGEST_QUADS {
-            for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
-                for (var row = 0u; row < sequences; row++) {
-                    // What this invocation itself has stored.
-                    let at = ((first + row) * params.steps + t + 1u) * quads + quad;
-                    hidden[row * quads + quad] = vec4<f32>(previous[at]);
-                }
-            }
-        }
-        workgroupBarrier();
-    }
-    // Not where h[T-1] is computed, because devices that run both sides of a branch would do this in every step.
-    for (var quad = local; quad < quads; quad += WORKGROUP_SIZE) {
-        for (var row = 0u; row < sequences; row++) {
-            let at = (first + row) * quads + quad;
-            y[at] = rounded(apply_epilogue(vec4<f32>(y[at]), 4u * at, params.epilogue));
-        }
-    }
 }

@@ -172,8 +172,12 @@ pub const KERNELS: &[Kernel] = kernels![
     "attention_forward", Attention, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "attention"], [Read, ReadWrite, ReadWrite];
     "attention_query_gradient", Attention, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "attention", "store_gradient"], [Read, Read, Read, Read, ReadWrite, ReadWrite];
     "attention_key_value_gradient", Attention, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "attention", "store_gradient"], [Read, Read, Read, Read, ReadWrite];
-    "lstm_forward", Lstm, 64, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "tile"], [Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
-    "lstm_backward", Lstm, 64, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "tile"], [Read, Read, ReadWrite, ReadWrite];
+    "lstm_forward", Recurrent, 64, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "recurrent_state", "recurrent_forward", "tile"], [Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
+    "lstm_backward", Recurrent, 64, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "recurrent_backward", "tile"], [Read, Read, ReadWrite, ReadWrite];
+    "gru_forward", Recurrent, 64, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "recurrent_state", "recurrent_forward", "tile", "half_tile"], [Read, Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
+    "gru_backward", Recurrent, 64, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "recurrent_backward", "tile"], [Read, Read, Read, ReadWrite, ReadWrite, ReadWrite];
+    "simple_rnn_forward", Recurrent, 64, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "recurrent_state", "recurrent_forward", "tile"], [Read, ReadWrite, ReadWrite, ReadWrite];
+    "simple_rnn_backward", Recurrent, 64, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "recurrent_backward", "tile"], [Read, Read, ReadWrite];
     "embedding_forward", Embedding, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "embedding_params"], [Read, Read, ReadWrite];
     "embedding_weight_gradient", Embedding, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "embedding_params"], [Read, Read, ReadWrite];
     "add_forward", Add, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "add_params"], [Read, Read, ReadWrite];
@@ -222,6 +226,10 @@ pub const KERNELS: &[Kernel] = kernels![
     "conv2d_weight_gradient_tall" from "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "tall_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
     "conv2d_weight_gradient_matrix" from "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "matrix_tile", "matrix_column_sum", "no_bias"], [Read, Read, ReadWrite];
     "round_weights", RoundWeights, 64, ["step", "invocation"], [Read, ReadWrite, ReadWrite];
-    "lstm_forward_subgroup", Lstm, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "workgroup_number", "subgroup_tile"], [Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
-    "lstm_backward_subgroup", Lstm, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "lstm_params", "workgroup_number", "subgroup_tile"], [Read, Read, ReadWrite, ReadWrite];
+    "lstm_forward_subgroup", Recurrent, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "recurrent_state", "subgroup_tile", "recurrent_forward_subgroup"], [Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
+    "lstm_backward_subgroup" from "lstm_backward", Recurrent, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "subgroup_tile", "recurrent_backward_subgroup"], [Read, Read, ReadWrite, ReadWrite];
+    "gru_forward_subgroup", Recurrent, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "recurrent_state", "subgroup_tile", "recurrent_forward_subgroup"], [Read, Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
+    "gru_backward_subgroup" from "gru_backward", Recurrent, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "subgroup_tile", "recurrent_backward_subgroup"], [Read, Read, Read, ReadWrite, ReadWrite, ReadWrite];
+    "simple_rnn_forward_subgroup", Recurrent, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "recurrent_state", "subgroup_tile", "recurrent_forward_subgroup"], [Read, ReadWrite, ReadWrite, ReadWrite];
+    "simple_rnn_backward_subgroup" from "simple_rnn_backward", Recurrent, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "subgroup_tile", "recurrent_backward_subgroup"], [Read, Read, ReadWrite];
 ];

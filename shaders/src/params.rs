@@ -52,7 +52,7 @@ pub use input::{
 pub use memories::{ChannelSoftmax, Concatenate, PixelProducts, SentenceSum, Transpose};
 pub use normalizers::{BatchNorm, LayerNorm, LocalResponse};
 pub use peak::{PEAK_FMAS, PeakFma, PeakStream};
-pub use sequences::{Embedding, Lstm};
+pub use sequences::{Embedding, Recurrent};
 
 use bytemuck::{Pod, Zeroable};
 

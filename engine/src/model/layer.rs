@@ -21,6 +21,13 @@ pub enum Layer {
     /// Each row of the input is a sequence of its columns; the last hidden state is the output. Gates i, f, c, o with
     /// hard sigmoid, tanh on cell input and output (Keras 2); kernel `[in, 4·units]`, recurrent `[units, 4·units]`.
     Lstm { units: u32, recurrent: Initializer },
+    /// The same with the gates z, r, g of Keras 3, `reset_after`: with q = h·R + b', `z = sigmoid(x_z + q_z)`,
+    /// `r = sigmoid(x_r + q_r)`, `g = activation(x_g + r ⊙ q_g)` and `z ⊙ h + (1 - z) ⊙ g` as the next state; tanh or ReLU.
+    /// Kernel `[in, 3·units]`, recurrent `[units, 3·units]`, bias and recurrent bias `[3·units]`.
+    Gru { units: u32, activation: Activation, recurrent: Initializer },
+    /// The same without gates: `activation(x·W + b + h·R)`, tanh or ReLU; kernel `[in, units]`, recurrent
+    /// `[units, units]`.
+    SimpleRnn { units: u32, activation: Activation, recurrent: Initializer },
     /// Vectors of words: reads `count` numbers of the sample from `first` on; weights `[vocabulary, units]`. With zero
     /// padding, word 0 has a vector of zeros whatever its weights are, and trains none.
     Embedding { vocabulary: u32, units: u32, first: u32, count: u32, zero_padding: bool, initializer: Initializer },
@@ -100,6 +107,8 @@ impl Layer {
             | Self::Dense { activation, .. }
             | Self::Pool { activation, .. }
             | Self::Add { activation }
+            | Self::Gru { activation, .. }
+            | Self::SimpleRnn { activation, .. }
             | Self::BatchNorm { activation, .. } => *activation == Activation::Relu,
             _ => false,
         }

@@ -6,6 +6,8 @@ mod initializer;
 mod layer;
 mod memory_params;
 mod operations;
+mod recurrent;
+mod recurrent_params;
 mod shape;
 mod stage;
 mod stage_params;
@@ -18,6 +20,7 @@ pub use builder::ModelBuilder;
 pub use initializer::{Initializer, Multipliers, Weights};
 pub use layer::{Activation, Layer, Padding, PoolKind, Rounding};
 pub use operations::Operations;
+pub(crate) use recurrent::Cell;
 pub use shape::{ModelError, Shape};
 pub(crate) use stage::Storage;
 #[cfg(feature = "burn")]
@@ -75,7 +78,9 @@ impl Model {
                 Layer::Conv2d { weights, .. } | Layer::Dense { weights, .. } => {
                     weights.kernel = Initializer::GlorotUniform;
                 }
-                Layer::Lstm { recurrent, .. } => *recurrent = Initializer::GlorotUniform,
+                Layer::Lstm { recurrent, .. } | Layer::Gru { recurrent, .. } | Layer::SimpleRnn { recurrent, .. } => {
+                    *recurrent = Initializer::GlorotUniform;
+                }
                 Layer::Embedding { initializer, .. }
                 | Layer::PositionEmbedding { initializer }
                 | Layer::WordScores { initializer, .. } => *initializer = initializer.uniform_or_glorot(),

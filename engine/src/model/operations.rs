@@ -36,8 +36,9 @@ impl Model {
             let (with_input, others) = match node.layer {
                 Layer::Conv2d { side, .. } => (u64::from(side * side) * channels * u64::from(output.features()), 0),
                 Layer::Dense { units, .. } => (u64::from(input.features()) * u64::from(units), 0),
-                Layer::Lstm { units, .. } => {
-                    let gates = u64::from(input.pixels()) * 4 * u64::from(units);
+                Layer::Lstm { units, .. } | Layer::Gru { units, .. } | Layer::SimpleRnn { units, .. } => {
+                    let gates = node.layer.recurrent().map_or(0, |layer| layer.cell.gates());
+                    let gates = u64::from(input.pixels()) * u64::from(gates) * u64::from(units);
                     (gates * channels, gates * u64::from(units))
                 }
                 // Two products of tokens × tokens × channels; each has two gradients as well.

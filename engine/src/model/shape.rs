@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Layer, Model, Padding, Rounding, Source};
+use super::{Activation, Layer, Model, Padding, Rounding, Source};
 
 /// Shape of one sample: height, width, channels. A vector is `1 × 1 × features`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -94,6 +94,13 @@ impl Model {
             }
             Layer::Dense { units, .. } => Shape::vector(units),
             Layer::Lstm { units, .. } => Shape::new(1, input.height, units),
+            Layer::Gru { units, activation, .. } | Layer::SimpleRnn { units, activation, .. } => {
+                // Their slopes follow from their results, which is all that is kept of a step.
+                if !matches!(activation, Activation::Tanh | Activation::Relu) {
+                    return Err(impossible(format!("its activation is {activation:?}; it must be tanh or ReLU")));
+                }
+                Shape::new(1, input.height, units)
+            }
             Layer::Embedding { units, first, count, .. } => {
                 if first + count > input.features() {
                     let read = first + count;

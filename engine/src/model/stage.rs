@@ -1,6 +1,6 @@
 use shaders::params::{Epilogue, activation as activations};
 
-use super::{Activation, Layer, Model, ModelError, Padding, PoolKind, Shape, Source};
+use super::{Activation, Cell, Layer, Model, ModelError, Padding, PoolKind, Shape, Source};
 use crate::random::stream;
 
 /// A model as back ends compute it: values, and stages that make one from others. Activations and dropout that can
@@ -73,7 +73,7 @@ pub(crate) enum StageKind {
         alpha: f32,
         beta: f32,
     },
-    Lstm,
+    Recurrent(Cell),
     Embedding(Words),
     SentenceSum {
         words: u32,
@@ -157,8 +157,7 @@ impl Model {
 
     /// Recurrent layers read pixels of whole fours; the others read the data as it is.
     fn data_storage(&self) -> Storage {
-        let reads_sequences =
-            |node: &super::Node| matches!(node.layer, Layer::Lstm { .. }) && node.inputs.contains(&Source::Data);
+        let reads_sequences = |node: &super::Node| node.layer.is_recurrent() && node.inputs.contains(&Source::Data);
         if self.nodes.iter().any(reads_sequences) { Storage::PaddedChannels } else { Storage::Flat }
     }
 }
@@ -196,7 +195,12 @@ impl Lowering<'_> {
             Layer::LocalResponseNorm { radius, bias, alpha, beta } => {
                 (StageKind::LocalResponseNorm { radius, bias, alpha, beta }, Activation::Identity)
             }
-            Layer::Lstm { .. } => (StageKind::Lstm, Activation::Identity),
+            // Their kernels apply the activation at every step themselves.
+            Layer::Lstm { .. } => (StageKind::Recurrent(Cell::Lstm), Activation::Identity),
+            Layer::Gru { activation, .. } => (StageKind::Recurrent(Cell::Gru(activation)), Activation::Identity),
+            Layer::SimpleRnn { activation, .. } => {
+                (StageKind::Recurrent(Cell::SimpleRnn(activation)), Activation::Identity)
+            }
             Layer::Embedding { vocabulary, first, zero_padding, .. } => {
                 (StageKind::Embedding(Words { vocabulary, first, zero_padding }), Activation::Identity)
             }

@@ -2,8 +2,8 @@
 //! stays zero. Blocks come with the stage's own epilogue, and with gradients in one part.
 
 use shaders::params::{
-    Add, Attention, BatchNorm, Conv2d, Dense, Elementwise, Embedding, Epilogue, LayerNorm, LocalResponse, Lstm,
-    NO_BIAS, Pool, Position, activation as activations,
+    Add, Attention, BatchNorm, Conv2d, Dense, Elementwise, Embedding, Epilogue, LayerNorm, LocalResponse, NO_BIAS,
+    Pool, Position, activation as activations,
 };
 
 use super::stage::{SlidingWindow, Storage, Words};
@@ -114,30 +114,6 @@ impl Stages {
 
 /// Layers that are not made of matrix products of the whole input.
 impl Stages {
-    /// An LSTM over the rows of `rows` samples, each of which is a sequence of its pixels.
-    pub(crate) fn lstm_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Lstm {
-        let (input, output) = (self.input(stage), self.output(stage));
-        Lstm {
-            sequences: rows * input.shape.height,
-            steps: input.shape.width,
-            units: output.shape.channels,
-            stored_units: output.stored_channels(alignment),
-            epilogue: output.stored_epilogue(alignment),
-        }
-    }
-
-    /// The products of an LSTM with its input, for all steps at once.
-    pub(crate) fn lstm_input_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Dense {
-        let inputs = self.input(stage).stored_channels(alignment);
-        lstm_product(&self.lstm_params(stage, rows, alignment), inputs, true)
-    }
-
-    /// The products of an LSTM with its hidden states, for all steps at once: for its weight gradient.
-    pub(crate) fn lstm_recurrent_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Dense {
-        let lstm = self.lstm_params(stage, rows, alignment);
-        lstm_product(&lstm, lstm.stored_units, false)
-    }
-
     pub(crate) fn embedding_params(
         &self,
         stage: &Stage,
@@ -272,21 +248,5 @@ impl Stages {
             reserved: [0; 3],
             epilogue: Epilogue::default(),
         }
-    }
-}
-
-/// A product whose results are the four gates of all steps of all sequences.
-fn lstm_product(lstm: &Lstm, inputs: u32, bias: bool) -> Dense {
-    let (rows, outputs) = (lstm.sequences * lstm.steps, 4 * lstm.stored_units);
-    Dense {
-        rows,
-        inputs,
-        outputs,
-        units: outputs,
-        rows_per_part: rows,
-        part_stride: (inputs + u32::from(bias)) * outputs,
-        bias_offset: if bias { inputs * outputs } else { NO_BIAS },
-        reserved: 0,
-        epilogue: Epilogue { channels: outputs, stored_channels: outputs, ..Epilogue::default() },
     }
 }

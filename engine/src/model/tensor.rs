@@ -1,8 +1,10 @@
 use serde::Serialize;
 
+use super::recurrent::{Cell, RecurrentLayer};
 use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Source, Weights};
 
-/// A tensor of a model; the list of them is numbered in layer order, within a layer kernel, recurrent kernel, bias.
+/// A tensor of a model; the list of them is numbered in layer order, within a layer kernel, recurrent
+/// kernel, bias, recurrent bias.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TensorSpec {
     pub number: u32,
@@ -140,7 +142,11 @@ impl Tensors {
                 let name = self.name("dense");
                 self.weights(&name, vec![input.features(), *units], weights, input.features(), *units);
             }
-            Layer::Lstm { units, recurrent } => self.lstm(*units, *recurrent, input.channels),
+            Layer::Lstm { .. } | Layer::Gru { .. } | Layer::SimpleRnn { .. } => {
+                if let Some(recurrent) = layer.recurrent() {
+                    self.recurrent(recurrent, input.channels);
+                }
+            }
             Layer::Embedding { vocabulary, units, initializer, .. } => {
                 let name = self.name("embedding");
                 self.trained(format!("{name}/kernel"), vec![*vocabulary, *units], *initializer);
@@ -180,15 +186,19 @@ impl Tensors {
         }
     }
 
-    fn lstm(&mut self, units: u32, recurrent: Initializer, inputs: u32) {
-        let name = self.name("lstm");
-        let kernel = Initial::new(Initializer::GlorotUniform, inputs, 4 * units);
-        let recurrent = Initial::new(recurrent, units, 4 * units);
-        let tensors = [
-            ("kernel", vec![inputs, 4 * units], kernel),
-            ("recurrent_kernel", vec![units, 4 * units], recurrent),
-            ("bias", vec![4 * units], Initial::LstmBias),
+    fn recurrent(&mut self, RecurrentLayer { cell, units, recurrent }: RecurrentLayer, inputs: u32) {
+        let name = self.name(cell.name());
+        let columns = cell.gates() * units;
+        let zeros = Initial::Constant { value: 0.0 };
+        let bias = if cell == Cell::Lstm { Initial::LstmBias } else { zeros };
+        let mut tensors = vec![
+            ("kernel", vec![inputs, columns], Initial::new(Initializer::GlorotUniform, inputs, columns)),
+            ("recurrent_kernel", vec![units, columns], Initial::new(recurrent, units, columns)),
+            ("bias", vec![columns], bias),
         ];
+        if cell.has_recurrent_bias() {
+            tensors.push(("recurrent_bias", vec![columns], zeros));
+        }
         for (part, shape, initial) in tensors {
             self.push(format!("{name}/{part}"), shape, initial, TensorKind::Trained, Multipliers::default());
         }

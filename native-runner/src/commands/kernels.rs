@@ -99,7 +99,7 @@ fn suite_title(suite: Suite) -> &'static str {
     match suite {
         Suite::Gemm => "Matrix products, M × N × K as in DeepBench",
         Suite::Conv => "Convolutions, samples × width×height×channels → filters, kernel",
-        Suite::Rnn => "LSTMs without the products with their input, units, sequences × steps",
+        Suite::Rnn => "Recurrent layers without the products with their input, units, sequences × steps",
         Suite::Arithmetic | Suite::Memory | Suite::Launch => "Peaks",
     }
 }

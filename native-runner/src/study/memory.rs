@@ -8,8 +8,11 @@ const NUMBER: u64 = 4;
 const OF_A_WEIGHT: u64 = 4;
 /// What a layer makes, and its gradient.
 const OF_AN_ACTIVATION: u64 = 2;
-/// An LSTM keeps four gates, its cell and its output of each step.
-const OF_A_RECURRENT_UNIT: u64 = 6;
+/// What a unit of a recurrent layer keeps of each step: an LSTM four gates, its cell and its output; a GRU three gates,
+/// three products with the state and its output; a simple layer its output twice.
+const OF_AN_LSTM_UNIT: u64 = 6;
+const OF_A_GRU_UNIT: u64 = 7;
+const OF_A_SIMPLE_UNIT: u64 = 2;
 
 /// Bytes that training takes: weights with what belongs to them, what all layers make of a batch with gradients, and the
 /// data set with one byte for a value.
@@ -19,15 +22,18 @@ const OF_A_RECURRENT_UNIT: u64 = 6;
 pub(super) fn predicted_bytes(workload: &Workload, batch_size: u32) -> Result<u64, ModelError> {
     let model = &workload.model;
     let shapes = model.shapes()?;
-    let made = model.nodes.iter().zip(&shapes).map(|(node, output)| match (&node.layer, node.inputs.first()) {
-        (Layer::Lstm { units, .. }, Some(input)) => {
-            let input = match input {
-                Source::Data => model.input,
-                Source::Node(node) => shapes[*node],
-            };
-            u64::from(input.height) * u64::from(input.width) * u64::from(*units) * OF_A_RECURRENT_UNIT
-        }
-        _ => u64::from(output.features()),
+    let made = model.nodes.iter().zip(&shapes).map(|(node, output)| {
+        let (units, numbers) = match node.layer {
+            Layer::Lstm { units, .. } => (units, OF_AN_LSTM_UNIT),
+            Layer::Gru { units, .. } => (units, OF_A_GRU_UNIT),
+            Layer::SimpleRnn { units, .. } => (units, OF_A_SIMPLE_UNIT),
+            _ => return u64::from(output.features()),
+        };
+        let steps = match node.inputs.first() {
+            Some(Source::Node(node)) => shapes[*node].pixels(),
+            Some(Source::Data) | None => model.input.pixels(),
+        };
+        u64::from(steps) * u64::from(units) * numbers
     });
     let activations: u64 = made.sum::<u64>() + u64::from(model.input.features());
     let weights = model.parameters()?;

@@ -26,6 +26,10 @@ pub(super) enum Layer {
     LocalResponseNorm(LocalResponseNorm),
     /// Each row of the input is a sequence of its columns; the last hidden state is the output. Gates of Keras 2.
     Lstm(Lstm),
+    /// The same with the gates of Keras 3 and of cuDNN: the reset gate works on the products with the state (`reset_after`).
+    Gru(Recurrent),
+    /// The same without gates.
+    SimpleRnn(Recurrent),
     /// Vectors of the words of a story. It reads the sample, wherever it stands.
     Embedding(Embedding),
     /// Adds a learned value to each pixel and channel.
@@ -73,6 +77,8 @@ impl Layer {
             Self::LayerNorm(_) => "layer_norm",
             Self::LocalResponseNorm(_) => "local_response_norm",
             Self::Lstm(_) => "lstm",
+            Self::Gru(_) => "gru",
+            Self::SimpleRnn(_) => "simple_rnn",
             Self::Embedding(_) => "embedding",
             Self::PositionEmbedding(_) => "position_embedding",
             Self::Attention(_) => "attention",
@@ -209,6 +215,17 @@ pub(super) struct Lstm {
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub(super) struct Recurrent {
+    pub(super) units: u32,
+    /// `tanh` or `relu`.
+    #[serde(default = "tanh")]
+    pub(super) activation: Activation,
+    #[serde(default = "orthogonal")]
+    pub(super) recurrent_initializer: Initializer,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Embedding {
     /// Values of a word's vector.
     pub(super) units: u32,
@@ -295,6 +312,10 @@ const fn small() -> f32 {
 
 const fn most() -> f32 {
     0.9
+}
+
+const fn tanh() -> Activation {
+    Activation::Tanh
 }
 
 const fn identity() -> Activation {

@@ -178,8 +178,11 @@ impl<'f> Network<'f> {
         }
         let reads_words = matches!(layer, Layer::Embedding(_));
         let is_of_words = matches!(self.set.origin, Origin::Stories(_));
-        let can_begin = matches!(layer, Layer::Conv2d(_) | Layer::Dense(_) | Layer::Lstm(_)) && !is_of_words;
-        let wanted = if is_of_words { "embedding, because samples are words" } else { "conv2d, dense or lstm" };
+        let can_begin =
+            matches!(layer, Layer::Conv2d(_) | Layer::Dense(_) | Layer::Lstm(_) | Layer::Gru(_) | Layer::SimpleRnn(_))
+                && !is_of_words;
+        let wanted =
+            if is_of_words { "embedding, because samples are words" } else { "conv2d, dense, lstm, gru or simple_rnn" };
         if read.source == Source::Data && !can_begin && !(reads_words && is_of_words) {
             return Err(place.mistake(format!(
                 "`{name}` cannot read the samples of {} as they are: this must be {wanted}",
@@ -248,12 +251,10 @@ impl<'f> Network<'f> {
                 return Err(place.mistake("nothing reads what this layer makes"));
             }
         }
-        let is_lstm = |node: &engine::Node| matches!(node.layer, Node::Lstm { .. });
-        let of_data: Vec<usize> = self.readers(Source::Data).collect();
-        if of_data.iter().any(|&node| is_lstm(&self.model.nodes[node]))
-            && let Some(&other) = of_data.iter().find(|&&node| !is_lstm(&self.model.nodes[node]))
-        {
-            return Err(self.places[other].mistake("where an lstm reads the samples, only lstm layers can"));
+        let (recurrent, others): (Vec<usize>, Vec<usize>) =
+            self.readers(Source::Data).partition(|&node| self.model.nodes[node].layer.is_recurrent());
+        if let (false, Some(&other)) = (recurrent.is_empty(), others.first()) {
+            return Err(self.places[other].mistake("where a recurrent layer reads the samples, only such layers can"));
         }
         self.model.check().map_err(|error| self.mistake(&error))?;
         Ok(self.model)

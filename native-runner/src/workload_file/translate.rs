@@ -1,9 +1,9 @@
 //! One layer of a file as the engine's own, with every number in its bounds.
 
-use engine::{DataSetDefinition, Layer as Node, Padding, PoolKind, Rounding, Shape};
+use engine::{Activation, DataSetDefinition, Layer as Node, Padding, PoolKind, Rounding, Shape};
 
 use super::bounds::{Checked, finite, part, positive, share, whole};
-use super::layers::{BatchNorm, Conv2d, Embedding, Layer, LocalResponseNorm, Pool};
+use super::layers::{BatchNorm, Conv2d, Embedding, Layer, LocalResponseNorm, Pool, Recurrent};
 use super::network::text;
 use super::place::{Mistake, Place};
 use super::weights::{Tensor, check_initializer, check_multipliers};
@@ -45,6 +45,14 @@ pub(super) fn translated(
         Layer::Lstm(lstm) => {
             channels("units", lstm.units)?;
             Node::Lstm { units: lstm.units, recurrent: lstm.recurrent_initializer }
+        }
+        Layer::Gru(gru) => {
+            let &Recurrent { units, activation, recurrent_initializer: recurrent } = checked_recurrent(place, gru)?;
+            Node::Gru { units, activation, recurrent }
+        }
+        Layer::SimpleRnn(simple) => {
+            let &Recurrent { units, activation, recurrent_initializer: recurrent } = checked_recurrent(place, simple)?;
+            Node::SimpleRnn { units, activation, recurrent }
         }
         Layer::Embedding(words) => embedding(place, words, inputs[0].features(), set.train.classes)?,
         Layer::PositionEmbedding(embedding) => Node::PositionEmbedding { initializer: embedding.initializer },
@@ -128,6 +136,17 @@ fn conv2d(place: &Place, convolution: &Conv2d) -> Result<Node, Mistake> {
     Ok(Node::Conv2d { filters, side: kernel_size, stride, padding, activation, weights: convolution.weights() })
 }
 
+/// A recurrent layer whose activation is one that its kernels have.
+fn checked_recurrent<'f>(place: &Place, layer: &'f Recurrent) -> Result<&'f Recurrent, Mistake> {
+    whole(&place.field("units"), layer.units, 1..=MOST_CHANNELS)?;
+    match layer.activation {
+        Activation::Tanh | Activation::Relu => Ok(layer),
+        Activation::Identity | Activation::Gelu => {
+            Err(place.field("activation").mistake("the activation of a recurrent layer is `tanh` or `relu`"))
+        }
+    }
+}
+
 /// Every window must hold an element: an average of none is no number.
 fn pool(place: &Place, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let &Pool { size, padding, rounding, activation, .. } = pool;
@@ -167,6 +186,9 @@ pub(super) fn check_weights(place: &Place, layer: &Layer, input: Shape, reads_da
             multipliers("bias_multipliers", convolution.bias_multipliers)
         }
         Layer::Lstm(lstm) => initial("recurrent_initializer", lstm.recurrent_initializer, Tensor::Matrix),
+        Layer::Gru(layer) | Layer::SimpleRnn(layer) => {
+            initial("recurrent_initializer", layer.recurrent_initializer, Tensor::Matrix)
+        }
         Layer::Embedding(embedding) => initial("initializer", embedding.initializer, Tensor::Matrix),
         Layer::PositionEmbedding(embedding) => initial("initializer", embedding.initializer, Tensor::Matrix),
         Layer::WordScores(scores) => initial("initializer", scores.initializer, Tensor::Matrix),
@@ -182,6 +204,8 @@ pub(super) fn weights_of(layer: &Node, input: Shape) -> u64 {
         Node::Conv2d { filters, side, .. } => u64::from(side).pow(2) * channels * u64::from(filters),
         Node::Dense { units, .. } => values * u64::from(units),
         Node::Lstm { units, .. } => 4 * u64::from(units) * (channels + u64::from(units)),
+        Node::Gru { units, .. } => 3 * u64::from(units) * (channels + u64::from(units)),
+        Node::SimpleRnn { units, .. } => u64::from(units) * (channels + u64::from(units)),
         Node::Embedding { vocabulary, units, .. } => u64::from(vocabulary) * u64::from(units),
         Node::WordScores { vocabulary, .. } => u64::from(vocabulary) * channels,
         Node::PositionEmbedding { .. } => values,

@@ -76,7 +76,7 @@ fn recurrent_layers_have_a_share_of_the_peak_in_every_pass_and_those_that_do_not
     let document = document(&finished.expect_status(0));
     let entries = document["entries"].as_array().unwrap();
     let of = |size: &str| entries.iter().filter(|entry| entry["size"] == size).collect::<Vec<_>>();
-    let small = of("128 units, 32 × 28 steps");
+    let small = of("LSTM, 128 units, 32 × 28 steps");
     let passes: Vec<&str> = small.iter().map(|entry| entry["pass"].as_str().unwrap()).collect();
     assert_eq!(passes, ["forward", "weight_gradient", "input_gradient"]);
     for (entry, kernel) in small.iter().zip(["lstm_forward", "dense_weight_gradient", "lstm_backward"]) {
@@ -85,9 +85,18 @@ fn recurrent_layers_have_a_share_of_the_peak_in_every_pass_and_those_that_do_not
         let share = entry["peak_share"].as_f64().unwrap();
         assert!(share > 0.0 && share < 1.5, "{entry}");
     }
-    for entry in of("1024 units, 128 × 25 steps") {
+    for entry in of("LSTM, 1024 units, 128 × 25 steps") {
         assert_eq!(entry["outcome"], "does_not_fit", "{entry}");
         assert!(entry["needed_bytes"].as_u64() > entry["allowed_bytes"].as_u64(), "{entry}");
+    }
+    // DeepBench's vanilla layers and GRUs as well, of which one has a single step.
+    for (cell, sizes) in [("LSTM", 24), ("vanilla", 12), ("GRU", 19)] {
+        let is_of_cell = |entry: &&Value| entry["size"].as_str().unwrap().starts_with(cell);
+        assert_eq!(entries.iter().filter(is_of_cell).count(), 3 * sizes, "{cell}");
+    }
+    for entry in of("GRU, 512 units, 32 × 1 steps") {
+        assert_eq!(entry["outcome"], "skipped", "{entry}");
+        assert!(entry["reason"].as_str().unwrap().contains("multiplies nothing"), "{entry}");
     }
 }
 

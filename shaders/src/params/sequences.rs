@@ -5,9 +5,9 @@ use bytemuck::{Pod, Zeroable};
 use super::{Block, Epilogue, Field};
 
 block! {
-    /// `lstm_forward`, `lstm_backward`, and their variants.
+    /// `lstm_forward`, `gru_forward`, `simple_rnn_forward`, their backward passes and all variants.
     #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-    pub struct Lstm {
+    pub struct Recurrent {
         /// Sequences of the whole batch, N: samples times the sequences of a sample.
         pub sequences: u32,
         /// Steps of a sequence, T.
@@ -16,6 +16,10 @@ block! {
         pub units: u32,
         /// Units as stored, S, a multiple of 4.
         pub stored_units: u32,
+        /// What makes a hidden state, or a candidate for one: [`activation::RELU`](super::activation::RELU) or
+        /// [`activation::TANH`](super::activation::TANH). LSTMs have the latter and do not look.
+        pub activation: u32,
+        pub reserved: [u32; 3],
         /// Forward only: of the last hidden state.
         pub epilogue: Epilogue,
     }

@@ -73,6 +73,8 @@ fn has(layer: &Layer, wanted: Activation) -> bool {
         Layer::Conv2d { activation, .. }
         | Layer::Pool { activation, .. }
         | Layer::Dense { activation, .. }
+        | Layer::Gru { activation, .. }
+        | Layer::SimpleRnn { activation, .. }
         | Layer::Add { activation }
         | Layer::BatchNorm { activation, .. } => activation == wanted,
         Layer::Dropout { .. }

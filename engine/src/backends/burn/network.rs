@@ -7,6 +7,7 @@ mod memory;
 mod normalization;
 mod pooling;
 mod recurrent;
+mod words;
 
 use burn_tensor::{Device, Tensor, module};
 use shaders::params::Step;
@@ -17,7 +18,7 @@ use super::leaves::Leaves;
 use super::value::{Order, Value, sides};
 use crate::backends::support;
 use crate::error::EngineError;
-use crate::model::{Layer, Model, Node, Shape, Source, TensorSpec};
+use crate::model::{Cell, Layer, Model, Node, Shape, Source, TensorSpec};
 
 /// The layers of a model, with what follows from the list: shapes, orders, and where tensors are.
 pub(super) struct Network {
@@ -181,7 +182,11 @@ impl Network {
             Layer::LocalResponseNorm { radius, bias, alpha, beta } => {
                 layer.local_response(input, radius, [bias, alpha, beta])
             }
-            Layer::Lstm { units, .. } => layer.lstm(input, units as usize, pass),
+            Layer::Lstm { units, .. } => layer.recurrent(input, Cell::Lstm, units, pass),
+            Layer::Gru { units, activation, .. } => layer.recurrent(input, Cell::Gru(activation), units, pass),
+            Layer::SimpleRnn { units, activation, .. } => {
+                layer.recurrent(input, Cell::SimpleRnn(activation), units, pass)
+            }
             Layer::Embedding { vocabulary, units, first, count, zero_padding, .. } => {
                 layer.embedding(input, [vocabulary, units], first..first + count, zero_padding, pass)
             }
@@ -231,6 +236,8 @@ fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
         Layer::Dense { .. } | Layer::BatchNorm { .. } | Layer::WordScores { .. } => Order::Flat,
         Layer::Dropout { .. } | Layer::Add { .. } => read,
         Layer::Lstm { .. }
+        | Layer::Gru { .. }
+        | Layer::SimpleRnn { .. }
         | Layer::Embedding { .. }
         | Layer::SentenceSum { .. }
         | Layer::PixelProducts
@@ -250,7 +257,7 @@ fn order_of_data(model: &Model) -> Order {
     };
     if read_by(|layer| matches!(layer, Layer::Dense { .. } | Layer::Embedding { .. })) {
         Order::Flat
-    } else if read_by(|layer| matches!(layer, Layer::Lstm { .. })) {
+    } else if read_by(Layer::is_recurrent) {
         Order::ChannelsLast
     } else {
         Order::ChannelsFirst

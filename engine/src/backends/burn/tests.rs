@@ -227,6 +227,13 @@ fn every_layer_and_its_gradient_is_that_of_the_reference() {
         }
         let lstm = |units| Layer::Lstm { units, recurrent: Initializer::Orthogonal };
         check_layers(backend.as_ref(), "recurrent", vec![lstm(5), lstm(3), Layer::Dropout { rate: 0.3 }, logits()]);
+        for activation in [Activation::Tanh, Activation::Relu] {
+            let recurrent = Initializer::Orthogonal;
+            let gru = |units| Layer::Gru { units, activation, recurrent };
+            check_layers(backend.as_ref(), "gru", vec![gru(5), gru(3), Layer::Dropout { rate: 0.3 }, logits()]);
+            let simple = |units| Layer::SimpleRnn { units, activation, recurrent };
+            check_layers(backend.as_ref(), "simple rnn", vec![simple(5), simple(3), logits()]);
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod memory;
 mod normalization;
 mod pooling;
 mod recurrent;
+mod words;
 
 use shaders::Real;
 use shaders::params::{Epilogue, Step};
@@ -83,7 +84,7 @@ impl<T: Real> Network<T> {
                 self.batch_norm_forward(index, stage, params, step, y)
             }
             StageKind::LayerNorm { epsilon } => self.layer_norm_forward(index, stage, epsilon, step, y),
-            StageKind::Lstm => self.lstm_forward(index, stage, step, y),
+            StageKind::Recurrent(cell) => self.recurrent_forward(index, stage, cell, step, y),
             StageKind::Embedding(words) => self.embedding_forward(stage, words, step, y),
             StageKind::SentenceSum { words } => self.sentence_sum_forward(stage, words, step, y),
             StageKind::WordScores => self.word_scores_forward(stage, step, y),
@@ -139,7 +140,7 @@ impl<T: Real> Network<T> {
                 self.batch_norm_backward(index, stage, params, step, dy);
             }
             StageKind::LayerNorm { epsilon } => self.layer_norm_backward(index, stage, epsilon, step, dy),
-            StageKind::Lstm => self.lstm_backward(index, stage, step, dy),
+            StageKind::Recurrent(cell) => self.recurrent_backward(index, stage, cell, step, dy),
             StageKind::Embedding(words) => self.embedding_backward(stage, words, dy),
             StageKind::SentenceSum { words } => self.sentence_sum_backward(stage, words, step, dy),
             StageKind::WordScores => self.word_scores_backward(stage, step, dy),

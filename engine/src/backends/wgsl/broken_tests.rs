@@ -36,6 +36,8 @@ fn narrowed(mut model: Model) -> Model {
             Layer::Conv2d { filters: width, .. }
             | Layer::Dense { units: width, .. }
             | Layer::Lstm { units: width, .. }
+            | Layer::Gru { units: width, .. }
+            | Layer::SimpleRnn { units: width, .. }
             | Layer::Embedding { units: width, .. } => *width = (*width / 8).max(4),
             _ => {}
         }

@@ -39,8 +39,8 @@ impl StoredShape {
         Self::new(1, 1, 1, columns)
     }
 
-    fn gates(self) -> Self {
-        Self { groups: 4, ..self }
+    fn gates(self, gates: u32) -> Self {
+        Self { groups: gates, ..self }
     }
 }
 
@@ -136,15 +136,18 @@ fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, Sto
             };
             with_bias(kernel, bias)
         }
-        StageKind::Lstm => {
-            let units = output.channels;
+        StageKind::Recurrent(cell) => {
+            let (units, gates) = (output.channels, cell.gates());
             let recurrent = StoredShape::new(1, units, units.next_multiple_of(CHANNEL_ALIGNMENT), units);
-            // Kernel and bias side by side, because their gradients are computed together.
-            vec![
-                (0, StoredShape::new(1, channels, stored_channels, units).gates()),
-                (2, StoredShape::vector(units).gates()),
-                (1, recurrent.gates()),
-            ]
+            let bias = StoredShape::vector(units).gates(gates);
+            // Each kernel beside its bias, because their gradients are computed together.
+            let mut shapes = vec![
+                (0, StoredShape::new(1, channels, stored_channels, units).gates(gates)),
+                (2, bias),
+                (1, recurrent.gates(gates)),
+            ];
+            shapes.extend(cell.has_recurrent_bias().then_some((3, bias)));
+            shapes
         }
         // The words of both are filled up alike, because an embedding and what compares words may share their vectors.
         StageKind::Embedding(Words { vocabulary, .. }) => vec![(0, word_vectors(vocabulary, output.channels))],

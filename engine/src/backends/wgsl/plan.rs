@@ -17,6 +17,7 @@ mod ranges;
 mod recurrent;
 mod scale;
 pub(super) mod weight_gradient;
+mod words;
 
 use shaders::params::{Blend, Softmax, StepResult};
 
@@ -291,7 +292,7 @@ impl<'a> Planner<'a> {
                     self.batch_norm_forward(index, &stage, params, forward);
                 }
                 StageKind::LayerNorm { epsilon } => self.layer_norm_forward(index, &stage, epsilon),
-                StageKind::Lstm => self.lstm_forward(index, &stage),
+                StageKind::Recurrent(cell) => self.recurrent_forward(index, &stage, cell),
                 StageKind::Embedding(words) => self.embedding_forward(&stage, words),
                 StageKind::SentenceSum { words } => self.sentence_sum_forward(&stage, words),
                 StageKind::WordScores => self.word_scores_forward(&stage),
@@ -334,7 +335,7 @@ impl<'a> Planner<'a> {
                     self.batch_norm_backward(index, &stage, params);
                 }
                 StageKind::LayerNorm { epsilon } => self.layer_norm_backward(index, &stage, epsilon),
-                StageKind::Lstm => self.lstm_backward(index, &stage),
+                StageKind::Recurrent(cell) => self.recurrent_backward(index, &stage, cell),
                 StageKind::Embedding(words) => self.embedding_backward(&stage, words),
                 StageKind::SentenceSum { words } => self.sentence_sum_backward(&stage, words),
                 StageKind::WordScores => self.word_scores_backward(&stage),

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use shaders::params::{Conv2d, Dense, Lstm};
+use shaders::params::{Conv2d, Dense, Recurrent};
+
+use crate::model::Cell;
 
 /// Which of the three products of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -27,8 +29,8 @@ impl Pass {
     }
 }
 
-/// A product with the parameter block that its kernels get. A weight gradient is that of all parts. Those of an LSTM are
-/// with its recurrent weights, at all steps; its weight gradients are those of dense layers.
+/// A product with the parameter block that its kernels get. A weight gradient is that of all parts. Those of a recurrent
+/// layer are with its recurrent weights, at all steps; its weight gradients are those of dense layers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Product {
     pub(super) pass: Pass,
@@ -40,7 +42,7 @@ pub(super) struct Product {
 pub(super) enum Params {
     Dense(Dense),
     Conv2d(Conv2d),
-    Lstm(Lstm),
+    Recurrent(Cell, Recurrent),
 }
 
 /// The matrix product that it amounts to: so many parts of rows × columns, each a sum of `depth` products. The steps of
@@ -62,8 +64,8 @@ impl Product {
         match self.params {
             Params::Dense(p) => dense_extents(self.pass, &p),
             Params::Conv2d(p) => conv2d_extents(self.pass, &p),
-            Params::Lstm(p) => {
-                let (units, gates) = (p.stored_units, 4 * p.stored_units);
+            Params::Recurrent(cell, p) => {
+                let (units, gates) = (p.stored_units, cell.gates() * p.stored_units);
                 let (columns, depth) = if self.pass == Pass::Forward { (gates, units) } else { (units, gates) };
                 Extents { rows: p.sequences, columns, depth, parts: p.steps }
             }
@@ -79,7 +81,7 @@ impl Product {
     /// Values of the kernels' constants.
     pub(super) fn constants(&self) -> Vec<(&'static str, f64)> {
         match self.params {
-            Params::Dense(_) | Params::Lstm(_) => Vec::new(),
+            Params::Dense(_) | Params::Recurrent(..) => Vec::new(),
             Params::Conv2d(p) => vec![("STRIDE", f64::from(p.stride))],
         }
     }
@@ -91,7 +93,7 @@ impl Product {
         let mut key = format!("{kernel} {rows} × {columns} × {depth}");
         // Writing to a string cannot fail.
         _ = match self.params {
-            Params::Lstm(_) => write!(key, ", {parts} steps"),
+            Params::Recurrent(..) => write!(key, ", {parts} steps"),
             _ if parts > 1 => write!(key, " in {parts} parts"),
             _ => Ok(()),
         };
@@ -120,15 +122,7 @@ impl Product {
                 let weights = volume(&[p.side, p.side, p.input_channels, p.output_channels]);
                 layer(x, weights, p.output_channels, dy, p.part_stride)
             }
-            Params::Lstm(p) => {
-                let y = volume(&[p.sequences, p.stored_units]);
-                let states = volume(&[p.sequences, p.steps, p.stored_units]);
-                let weights = 4 * volume(&[p.stored_units, p.stored_units]);
-                match self.pass {
-                    Pass::Forward => vec![weights, 4 * states, states, states, y],
-                    _ => vec![weights, y, states, 4 * states],
-                }
-            }
+            Params::Recurrent(cell, p) => recurrent_elements(self.pass, cell, &p),
         }
     }
 }
@@ -138,7 +132,7 @@ impl Params {
         match self {
             Self::Dense(params) => bytemuck::bytes_of(params),
             Self::Conv2d(params) => bytemuck::bytes_of(params),
-            Self::Lstm(params) => bytemuck::bytes_of(params),
+            Self::Recurrent(_, params) => bytemuck::bytes_of(params),
         }
     }
 }
@@ -155,9 +149,9 @@ impl From<Conv2d> for Params {
     }
 }
 
-impl From<Lstm> for Params {
-    fn from(params: Lstm) -> Self {
-        Self::Lstm(params)
+impl From<(Cell, Recurrent)> for Params {
+    fn from((cell, params): (Cell, Recurrent)) -> Self {
+        Self::Recurrent(cell, params)
     }
 }
 
@@ -196,6 +190,22 @@ fn conv2d_extents(pass: Pass, p: &Conv2d) -> Extents {
     }
 }
 
+fn recurrent_elements(pass: Pass, cell: Cell, p: &Recurrent) -> Vec<u64> {
+    let y = volume(&[p.sequences, p.stored_units]);
+    let states = volume(&[p.sequences, p.steps, p.stored_units]);
+    let gates = u64::from(cell.gates()) * states;
+    let weights = volume(&[cell.gates(), p.stored_units, p.stored_units]);
+    let bias = volume(&[cell.gates(), p.stored_units]);
+    match (cell, pass) {
+        (Cell::Lstm, Pass::Forward) => vec![weights, gates, states, states, y],
+        (Cell::Lstm, _) => vec![weights, y, states, gates],
+        (Cell::Gru(_), Pass::Forward) => vec![weights, bias, gates, gates, states, y],
+        (Cell::Gru(_), _) => vec![weights, y, states, gates, gates, y],
+        (Cell::SimpleRnn(_), Pass::Forward) => vec![weights, states, states, y],
+        (Cell::SimpleRnn(_), _) => vec![weights, y, states],
+    }
+}
+
 fn volume(sides: &[u32]) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
@@ -212,6 +222,20 @@ pub(super) fn dense(rows: u32, inputs: u32, outputs: u32) -> Dense {
         part_stride: 0,
         bias_offset: 0,
         reserved: 0,
+        epilogue: shaders::params::Epilogue::default(),
+    }
+}
+
+/// A recurrent layer of so many units, with tanh; for tests.
+#[cfg(test)]
+pub(super) fn recurrent(sequences: u32, steps: u32, units: u32) -> Recurrent {
+    Recurrent {
+        sequences,
+        steps,
+        units,
+        stored_units: units.next_multiple_of(4),
+        activation: shaders::params::activation::TANH,
+        reserved: [0; 3],
         epilogue: shaders::params::Epilogue::default(),
     }
 }

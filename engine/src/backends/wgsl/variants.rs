@@ -5,6 +5,7 @@ use shaders::params::Conv2d;
 
 use super::layout::CHANNEL_ALIGNMENT;
 use super::products::{Extents, Params, Pass, Product};
+use crate::model::Cell;
 
 /// What a device has that decides between variants; by default nothing out of the ordinary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -164,6 +165,12 @@ const CONV2D_WEIGHT_GRADIENT: &[Variant] = &[
 const CONV2D_WEIGHT_GRADIENT_NARROW: &[Variant] = &[registers("conv2d_weight_gradient_narrow")];
 const LSTM_FORWARD: &[Variant] = &[recurrent("lstm_forward"), recurrent_subgroup("lstm_forward_subgroup", 0.37)];
 const LSTM_BACKWARD: &[Variant] = &[recurrent("lstm_backward"), recurrent_subgroup("lstm_backward_subgroup", 0.29)];
+const GRU_FORWARD: &[Variant] = &[recurrent("gru_forward"), recurrent_subgroup("gru_forward_subgroup", 0.37)];
+const GRU_BACKWARD: &[Variant] = &[recurrent("gru_backward"), recurrent_subgroup("gru_backward_subgroup", 0.29)];
+const SIMPLE_RNN_FORWARD: &[Variant] =
+    &[recurrent("simple_rnn_forward"), recurrent_subgroup("simple_rnn_forward_subgroup", 0.37)];
+const SIMPLE_RNN_BACKWARD: &[Variant] =
+    &[recurrent("simple_rnn_backward"), recurrent_subgroup("simple_rnn_backward_subgroup", 0.29)];
 
 impl Product {
     /// Every kernel that can do it; the first one runs on every device.
@@ -177,10 +184,14 @@ impl Product {
             (Params::Conv2d(_), Pass::InputGradient) => CONV2D_INPUT_GRADIENT,
             (Params::Conv2d(params), Pass::WeightGradient) if is_narrow(&params) => CONV2D_WEIGHT_GRADIENT_NARROW,
             (Params::Conv2d(_), Pass::WeightGradient) => CONV2D_WEIGHT_GRADIENT,
-            (Params::Lstm(_), Pass::Forward) => LSTM_FORWARD,
-            (Params::Lstm(_), Pass::InputGradient) => LSTM_BACKWARD,
-            (Params::Lstm(_), Pass::WeightGradient) => {
-                unreachable!("the weight gradients of an LSTM are products of dense layers")
+            (Params::Recurrent(Cell::Lstm, _), Pass::Forward) => LSTM_FORWARD,
+            (Params::Recurrent(Cell::Lstm, _), Pass::InputGradient) => LSTM_BACKWARD,
+            (Params::Recurrent(Cell::Gru(_), _), Pass::Forward) => GRU_FORWARD,
+            (Params::Recurrent(Cell::Gru(_), _), Pass::InputGradient) => GRU_BACKWARD,
+            (Params::Recurrent(Cell::SimpleRnn(_), _), Pass::Forward) => SIMPLE_RNN_FORWARD,
+            (Params::Recurrent(Cell::SimpleRnn(_), _), Pass::InputGradient) => SIMPLE_RNN_BACKWARD,
+            (Params::Recurrent(..), Pass::WeightGradient) => {
+                unreachable!("the weight gradients of recurrent layers are products of dense layers")
             }
         }
     }
@@ -265,9 +276,7 @@ impl Variant {
 
 #[cfg(test)]
 mod tests {
-    use shaders::params::{Epilogue, Lstm};
-
-    use super::super::products::dense;
+    use super::super::products::{dense, recurrent as recurrent_params};
     use super::*;
 
     const EMULATED: Abilities = Abilities { software: true, subgroup_lanes: 8, stored: Stored::F32, matrices: false };
@@ -287,10 +296,7 @@ mod tests {
 
     #[test]
     fn a_workgroup_keeps_whole_sequences_and_few_of_them_are_not_worth_a_subgroup() {
-        let lstm = |sequences| {
-            let epilogue = Epilogue::default();
-            Product::new(Pass::InputGradient, Lstm { sequences, steps: 28, units: 128, stored_units: 128, epilogue })
-        };
+        let lstm = |sequences| Product::new(Pass::InputGradient, (Cell::Lstm, recurrent_params(sequences, 28, 128)));
         let usual = |sequences| lstm(sequences).usual_variant(EMULATED);
         assert_eq!(usual(896).kernel, "lstm_backward_subgroup");
         assert_eq!(usual(896).invocations(&lstm(896)), 28 * 8);
@@ -349,9 +355,7 @@ mod tests {
                 assert!(!candidates(&product, EMULATED).contains(&"_matrix"));
             }
             // What has no such variant is chosen as ever.
-            let epilogue = Epilogue::default();
-            let lstm = Lstm { sequences: 896, steps: 28, units: 128, stored_units: 128, epilogue };
-            let lstm = Product::new(Pass::Forward, lstm);
+            let lstm = Product::new(Pass::Forward, (Cell::Lstm, recurrent_params(896, 28, 128)));
             assert_eq!(lstm.usual_variant(abilities), lstm.usual_variant(Abilities { software, ..EMULATED }));
         }
     }

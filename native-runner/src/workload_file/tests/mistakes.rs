@@ -26,7 +26,7 @@ fn assert_mistake(text: &str, parts: &[&str]) {
 #[test]
 fn a_layer_that_does_not_fit_is_shown_with_its_shapes() {
     let small = "{ conv2d = { filters = 8, kernel_size = 5, stride = 5 } }";
-    let cases: [(&[&str], &[&str]); 14] = [
+    let cases: [(&[&str], &[&str]); 16] = [
         (
             &[small, "{ conv2d = { filters = 8, kernel_size = 9 } }"],
             &["my.toml, line 7, column 41: a window of 9 × 9 does not fit", "input of 5 × 5", "\n  7 | { conv2d", "^"],
@@ -40,9 +40,14 @@ fn a_layer_that_does_not_fit_is_shown_with_its_shapes() {
         (&["{ dense = { units = 4, activation = \"tanh\" } }", "\"relu\""], &["line 7, column 1", "has an activation"]),
         (
             &["{ max_pool = { size = 2 } }"],
-            &["line 6, column 14", "cannot read the samples of mnist", "conv2d, dense or lstm"],
+            &["line 6, column 14", "cannot read the samples of mnist", "conv2d, dense, lstm, gru or simple_rnn"],
         ),
         (&["{ embedding = { units = 4 } }"], &["line 6", "cannot read the samples of mnist"]),
+        (
+            &["{ gru = { units = 4, activation = \"gelu\" } }"],
+            &["line 6, column 35", "the activation of a recurrent layer is `tanh` or `relu`"],
+        ),
+        (&["{ simple_rnn = { units = 0 } }"], &["line 6, column 26", "must be from 1"]),
         (&["{ dropout = { rate = 0.5 } }"], &["line 6", "`dropout` cannot read the samples"]),
         (&[small, "{ add = { with = \"x\" } }"], &["line 7, column 18", "no layer before has the label `x`", "none"]),
         (

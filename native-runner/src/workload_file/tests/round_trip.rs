@@ -126,6 +126,12 @@ fn named(node: &Node) -> (&'static str, Value) {
             ("local_response_norm", json!({ "radius": radius, "bias": bias, "alpha": alpha, "beta": beta }))
         }
         Layer::Lstm { units, recurrent } => ("lstm", json!({ "units": units, "recurrent_initializer": recurrent })),
+        Layer::Gru { units, activation, recurrent } => {
+            ("gru", json!({ "units": units, "activation": activation, "recurrent_initializer": recurrent }))
+        }
+        Layer::SimpleRnn { units, activation, recurrent } => {
+            ("simple_rnn", json!({ "units": units, "activation": activation, "recurrent_initializer": recurrent }))
+        }
         Layer::Embedding { units, first, count, zero_padding, initializer, .. } => {
             let options = json!({
                 "units": units, "first": first, "count": count, "zero_padding": zero_padding, "initializer": initializer,

@@ -170,6 +170,30 @@ fn recurrent_layers_over_pixels_and_over_rows() {
 }
 
 #[test]
+fn gru_and_simple_recurrent_layers_with_every_activation() {
+    let recurrent = Initializer::Orthogonal;
+    for activation in [Activation::Tanh, Activation::Relu] {
+        let gru = |units| Layer::Gru { units, activation, recurrent };
+        check_layers("gru", IMAGE, vec![gru(5), gru(3), Layer::Dropout { rate: 0.3 }, logits()]);
+        let simple = |units| Layer::SimpleRnn { units, activation, recurrent };
+        check_layers("simple rnn", IMAGE, vec![simple(5), simple(4), Layer::Dropout { rate: 0.3 }, logits()]);
+    }
+}
+
+#[test]
+fn a_recurrent_layer_without_a_slope_that_follows_from_its_result_is_refused() {
+    let recurrent = Initializer::Orthogonal;
+    for activation in [Activation::Gelu, Activation::Identity] {
+        for layer in
+            [Layer::Gru { units: 3, activation, recurrent }, Layer::SimpleRnn { units: 3, activation, recurrent }]
+        {
+            let refusal = Model::sequence("refused", IMAGE, vec![layer]).check().unwrap_err().to_string();
+            assert!(refusal.contains("layer 0") && refusal.contains("tanh or ReLU"), "{refusal}");
+        }
+    }
+}
+
+#[test]
 fn residuals_whose_values_are_read_more_than_once() {
     let mut network = ModelBuilder::new("residual", IMAGE);
     let x = network.then(conv(4, 1, Padding::Same, Activation::Relu));

@@ -1,20 +1,32 @@
 use proptest::prelude::*;
-use shaders::params::{Epilogue, Lstm, activation};
+use shaders::params::{Epilogue, Recurrent, activation};
 use shaders::reference as twin;
+use shaders::reference::GruSteps;
 
 use super::super::device::Device;
-use super::super::products::{Pass, Product};
+use super::super::products::{Pass, Product, recurrent};
+use super::super::variants::Variant;
 use super::{
     assert_close, bytes, double, every_variant, floats, launch, numbers, runner, step, storable, stored_on_the_way,
     with_device,
 };
+use crate::model::{Activation, Cell};
+
+/// Each cell with each of its activations.
+const CELLS: [Cell; 5] = [
+    Cell::Lstm,
+    Cell::Gru(Activation::Tanh),
+    Cell::Gru(Activation::Relu),
+    Cell::SimpleRnn(Activation::Tanh),
+    Cell::SimpleRnn(Activation::Relu),
+];
 
 /// Sequences, steps and units: workgroups with sequences to spare, single steps, units with padding.
-fn shapes() -> impl Strategy<Value = Lstm> {
-    (1u32..70, 1u32..6, 1u32..40).prop_map(|(sequences, steps, units)| lstm(sequences, steps, units))
+fn shapes() -> impl Strategy<Value = (u32, u32, u32)> {
+    (1u32..70, 1u32..6, 1u32..40)
 }
 
-fn lstm(sequences: u32, steps: u32, units: u32) -> Lstm {
+fn layer(cell: Cell, (sequences, steps, units): (u32, u32, u32)) -> Recurrent {
     let epilogue = Epilogue {
         activation: activation::IDENTITY,
         dropout_stream: 1000,
@@ -23,89 +35,177 @@ fn lstm(sequences: u32, steps: u32, units: u32) -> Lstm {
         features: units,
         ..Epilogue::default()
     };
-    let stored_units = units.next_multiple_of(4);
-    Lstm { sequences, steps, units, stored_units, epilogue: epilogue.stored(4) }
+    let activation = cell.activation_number();
+    Recurrent { activation, epilogue: epilogue.stored(4), ..recurrent(sequences, steps, units) }
 }
 
 /// Rows of `blocks` times the stored units, each block with its padding of zeros; numbers in `-limit..limit`.
-fn padded(params: &Lstm, rows: u32, blocks: u32, stream: u32, limit: f32) -> Vec<f32> {
+fn padded(params: &Recurrent, rows: u32, blocks: u32, stream: u32, limit: f32) -> Vec<f32> {
     let values = numbers(rows * blocks * params.stored_units, stream);
     let known = |at: u32| at % params.stored_units < params.units;
-    (0..).zip(values).map(|(at, value)| if known(at) { limit * value } else { 0.0 }).collect()
+    storable((0..).zip(values).map(|(at, value)| if known(at) { limit * value } else { 0.0 }).collect())
 }
 
-fn recurrent_weights(params: &Lstm) -> Vec<f32> {
-    let mut weights = padded(params, params.stored_units, 4, 1, 0.5);
-    weights[(params.units * 4 * params.stored_units) as usize..].fill(0.0);
+fn recurrent_weights(cell: Cell, params: &Recurrent) -> Vec<f32> {
+    // What does not saturate must not grow from step to step, or rounding grows with it.
+    let bounded = if cell == Cell::Lstm { 0.5 } else { (2.0 / (params.units as f32).sqrt()).min(0.5) };
+    let mut weights = padded(params, params.stored_units, cell.gates(), 1, bounded);
+    weights[(params.units * cell.gates() * params.stored_units) as usize..].fill(0.0);
     weights
 }
 
 /// Whether the padding of rows of stored units is zero.
-fn padding_is_zero(params: &Lstm, values: &[f32]) -> bool {
+fn padding_is_zero(params: &Recurrent, values: &[f32]) -> bool {
     (0..).zip(values).all(|(at, &value): (u32, _)| at % params.stored_units < params.units || value == 0.0)
 }
 
-fn check_forward(device: &Device, params: &Lstm) {
-    let places = params.sequences * params.steps;
-    let recurrent = recurrent_weights(params);
-    let gates = padded(params, places, 4, 2, 2.0);
-    // Whatever was there before must not matter.
-    let cells = numbers(places * params.stored_units, 3);
-    let previous = numbers(places * params.stored_units, 4);
-    let y = numbers(params.sequences * params.stored_units, 5);
-    let buffers = [bytes(&recurrent), bytes(&gates), bytes(&cells), bytes(&previous), bytes(&y)];
-    let step = step(params.sequences);
-    let mut expected = [double(&gates), double(&cells), double(&previous), double(&y)];
-    let [gates, cells, previous, y] = &mut expected;
-    twin::lstm_forward(params, &step, &double(&recurrent), gates, cells, previous, y);
-    let product = Product::new(Pass::Forward, *params);
-    for variant in every_variant(device, &product) {
-        let found = launch(device, variant.kernel, params, &step, &buffers, variant.invocations(&product));
-        let found = found[1..].iter().zip(&expected);
-        for (what, (found, expected)) in ["gates", "cells", "previous", "y"].iter().zip(found) {
-            let (found, what) = (floats(found), format!("{what} of {} of {params:?}", variant.kernel));
-            assert_close(&what, &found, expected, stored_on_the_way(8.0, 1e-5));
-            assert!(what.starts_with("gates") || padding_is_zero(params, &found), "{what}: padding");
+/// A pass of a layer: the buffers of its kernels in binding order, of which the first are only read, and what its twin
+/// makes of each of the others.
+struct Case {
+    buffers: Vec<Vec<f32>>,
+    expected: Vec<(&'static str, Vec<f64>)>,
+}
+
+impl Case {
+    /// What a variant makes of the buffers that are not only read.
+    fn launched(&self, device: &Device, variant: &Variant, product: &Product, params: &Recurrent) -> Vec<Vec<f32>> {
+        let buffers: Vec<&[u8]> = self.buffers.iter().map(|buffer| bytes(buffer)).collect();
+        let (step, invocations) = (step(params.sequences), variant.invocations(product));
+        let found = launch(device, variant.kernel, params, &step, &buffers, invocations);
+        found[buffers.len() - self.expected.len()..].iter().map(|buffer| floats(buffer)).collect()
+    }
+
+    /// Holds every variant to what is expected.
+    fn check(&self, device: &Device, product: &Product, params: &Recurrent) {
+        for variant in every_variant(device, product) {
+            let found = self.launched(device, variant, product, params);
+            for ((what, expected), found) in self.expected.iter().zip(found) {
+                let title = format!("{what} of {} of {params:?}", variant.kernel);
+                assert_close(&title, &found, expected, stored_on_the_way(8.0, 1e-5));
+                // The gates of units that nobody knows are half open.
+                let is_open = *what == "gates" && product.pass == Pass::Forward;
+                assert!(is_open || padding_is_zero(params, &found), "{title}: padding");
+            }
         }
     }
 }
 
-fn check_backward(device: &Device, params: &Lstm) {
-    let places = params.sequences * params.steps;
-    let recurrent = recurrent_weights(params);
-    let dy = padded(params, params.sequences, 1, 2, 1.0);
-    let mut state = [
-        double(&padded(params, places, 4, 3, 2.0)),
-        vec![0.0; (places * params.stored_units) as usize],
-        vec![0.0; (places * params.stored_units) as usize],
-        vec![0.0; (params.sequences * params.stored_units) as usize],
-    ];
-    let [gates, cells, previous, y] = &mut state;
-    twin::lstm_forward(params, &step(params.sequences), &double(&recurrent), gates, cells, previous, y);
-    #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
-    let single = |values: &[f64]| -> Vec<f32> { values.iter().map(|&v| v as f32).collect() };
-    let (gates, cells) = (storable(single(gates)), single(cells));
-    let buffers = [bytes(&recurrent), bytes(&dy), bytes(&cells), bytes(&gates)];
-    let mut expected = [double(&cells), double(&gates)];
-    let [cells, gates] = &mut expected;
-    twin::lstm_backward(params, &double(&recurrent), &double(&dy), cells, gates);
-    let product = Product::new(Pass::InputGradient, *params);
-    for variant in every_variant(device, &product) {
+/// What a layer's forward pass begins with.
+struct Begin {
+    weights: Vec<f32>,
+    recurrent_bias: Vec<f32>,
+    gates: Vec<f32>,
+}
+
+impl Begin {
+    fn new(cell: Cell, params: &Recurrent) -> Self {
+        let limit = if cell == Cell::Lstm { 2.0 } else { 1.0 };
+        Self {
+            weights: recurrent_weights(cell, params),
+            recurrent_bias: padded(params, 1, cell.gates(), 6, 0.5),
+            gates: padded(params, params.sequences * params.steps, cell.gates(), 2, limit),
+        }
+    }
+
+    /// What the twin leaves in gates, what only this kind of cell keeps, previous states and the last ones.
+    fn advanced(&self, cell: Cell, params: &Recurrent) -> [Vec<f64>; 4] {
+        let states = (params.sequences * params.steps * params.stored_units) as usize;
+        let (mut gates, mut previous) = (double(&self.gates), vec![0.0; states]);
+        let mut y = vec![0.0; (params.sequences * params.stored_units) as usize];
         let step = step(params.sequences);
-        let found = launch(device, variant.kernel, params, &step, &buffers, variant.invocations(&product));
-        for (what, (found, expected)) in ["cells", "gates"].iter().zip(found[2..].iter().zip(&expected)) {
-            let (found, what) = (floats(found), format!("{what} of {} of {params:?}", variant.kernel));
-            assert_close(&what, &found, expected, stored_on_the_way(8.0, 1e-5));
-            assert!(padding_is_zero(params, &found), "{what}: padding");
+        let weights = double(&self.weights);
+        let mut own = vec![0.0; if cell == Cell::Lstm { states } else { gates.len() }];
+        match cell {
+            Cell::Lstm => twin::lstm_forward(params, &step, &weights, &mut gates, &mut own, &mut previous, &mut y),
+            Cell::Gru(_) => {
+                let steps = GruSteps { gates: &mut gates, products: &mut own };
+                let weights = [weights.as_slice(), &double(&self.recurrent_bias)];
+                twin::gru_forward(params, &step, weights, steps, &mut previous, &mut y);
+            }
+            Cell::SimpleRnn(_) => {
+                twin::simple_rnn_forward(params, &step, &weights, &mut gates, &mut previous, &mut y);
+            }
+        }
+        [gates, own, previous, y]
+    }
+}
+
+fn forward(cell: Cell, params: &Recurrent) -> Case {
+    let begin = Begin::new(cell, params);
+    let [gates, own, previous, y] = begin.advanced(cell, params);
+    // Whatever was there before must not matter.
+    let old = |count: usize, stream| numbers(u32::try_from(count).unwrap(), stream);
+    let [old_own, old_previous, old_y] = [old(own.len(), 3), old(previous.len(), 4), old(y.len(), 5)];
+    let Begin { weights, recurrent_bias, gates: input } = begin;
+    let (gates, previous, y) = (("gates", gates), ("previous", previous), ("y", y));
+    match cell {
+        Cell::Lstm => Case {
+            buffers: vec![weights, input, old_own, old_previous, old_y],
+            expected: vec![gates, ("cells", own), previous, y],
+        },
+        Cell::Gru(_) => Case {
+            buffers: vec![weights, recurrent_bias, input, old_own, old_previous, old_y],
+            expected: vec![gates, ("products", own), previous, y],
+        },
+        Cell::SimpleRnn(_) => {
+            Case { buffers: vec![weights, input, old_previous, old_y], expected: vec![gates, previous, y] }
         }
     }
 }
 
+/// The backward pass, with a gradient for so many sequences only.
+fn backward(cell: Cell, params: &Recurrent, with_gradient: u32) -> Case {
+    let begin = Begin::new(cell, params);
+    let [gates, own, previous, _] = begin.advanced(cell, params);
+    #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
+    let single = |values: Vec<f64>| -> Vec<f32> { values.into_iter().map(|v| v as f32).collect() };
+    // Cells are the only ones that are never stored in fewer bits.
+    let (gates, previous) = (storable(single(gates)), storable(single(previous)));
+    let own = if cell == Cell::Lstm { single(own) } else { storable(single(own)) };
+    let mut dy = padded(params, params.sequences, 1, 7, 1.0);
+    dy[(with_gradient * params.stored_units) as usize..].fill(0.0);
+    let weights = begin.weights;
+    let (mut dz, mut own_gradient) = (double(&gates), double(&own));
+    let [wide_weights, wide_dy, wide_previous] = [&weights, &dy, &previous].map(|values| double(values));
+    match cell {
+        Cell::Lstm => {
+            twin::lstm_backward(params, &wide_weights, &wide_dy, &mut own_gradient, &mut dz);
+            Case {
+                buffers: vec![weights, dy, own, gates],
+                expected: vec![("gradient of cells", own_gradient), ("dz", dz)],
+            }
+        }
+        Cell::Gru(_) => {
+            let mut kept = vec![0.0; dy.len()];
+            let steps = GruSteps { gates: &mut dz, products: &mut own_gradient };
+            twin::gru_backward(params, &wide_weights, &wide_dy, &wide_previous, steps, &mut kept);
+            let old = numbers(u32::try_from(dy.len()).unwrap(), 8);
+            Case {
+                buffers: vec![weights, dy, previous, gates, own, old],
+                expected: vec![("dx", dz), ("dq", own_gradient), ("kept gradient", kept)],
+            }
+        }
+        Cell::SimpleRnn(_) => {
+            twin::simple_rnn_backward(params, &wide_weights, &wide_dy, &mut dz);
+            Case { buffers: vec![weights, dy, gates], expected: vec![("dz", dz)] }
+        }
+    }
+}
+
+fn check_forward(device: &Device, cell: Cell, params: &Recurrent) {
+    forward(cell, params).check(device, &Product::new(Pass::Forward, (cell, *params)), params);
+}
+
+fn check_backward(device: &Device, cell: Cell, params: &Recurrent) {
+    let product = Product::new(Pass::InputGradient, (cell, *params));
+    backward(cell, params, params.sequences).check(device, &product, params);
+}
+
 #[test]
-fn every_variant_of_lstm_forward_equals_the_twin() {
+fn every_variant_of_every_cell_forwards_equals_the_twin() {
     with_device(|device| {
-        let check = |params: Lstm| {
-            check_forward(device, &params);
+        let check = |shape| {
+            CELLS.iter().for_each(|&cell| check_forward(device, cell, &layer(cell, shape)));
             Ok(())
         };
         runner().run(&shapes(), check).unwrap();
@@ -113,10 +213,10 @@ fn every_variant_of_lstm_forward_equals_the_twin() {
 }
 
 #[test]
-fn every_variant_of_lstm_backward_equals_the_twin() {
+fn every_variant_of_every_cell_backwards_equals_the_twin() {
     with_device(|device| {
-        let check = |params: Lstm| {
-            check_backward(device, &params);
+        let check = |shape| {
+            CELLS.iter().for_each(|&cell| check_backward(device, cell, &layer(cell, shape)));
             Ok(())
         };
         runner().run(&shapes(), check).unwrap();
@@ -124,11 +224,13 @@ fn every_variant_of_lstm_backward_equals_the_twin() {
 }
 
 #[test]
-fn lstms_of_more_units_than_a_workgroup_holds_equal_their_twins() {
+fn layers_of_more_units_than_a_workgroup_holds_equal_their_twins() {
     with_device(|device| {
         for units in [131, 259, 512, 530] {
-            check_forward(device, &lstm(3, 3, units));
-            check_backward(device, &lstm(3, 3, units));
+            for cell in CELLS {
+                check_forward(device, cell, &layer(cell, (3, 3, units)));
+                check_backward(device, cell, &layer(cell, (3, 3, units)));
+            }
         }
     });
 }
@@ -136,21 +238,19 @@ fn lstms_of_more_units_than_a_workgroup_holds_equal_their_twins() {
 #[test]
 fn sequences_without_a_gradient_get_none() {
     with_device(|device| {
-        let params = lstm(9, 4, 6);
-        let places = params.sequences * params.steps;
-        let recurrent = recurrent_weights(&params);
-        let (cells, gates) = (padded(&params, places, 1, 2, 1.0), padded(&params, places, 4, 3, 1.0));
-        let mut dy = padded(&params, params.sequences, 1, 4, 1.0);
         let empty = 5;
-        dy[(empty * params.stored_units) as usize..].fill(0.0);
-        let buffers = [bytes(&recurrent), bytes(&dy), bytes(&cells), bytes(&gates)];
-        let product = Product::new(Pass::InputGradient, params);
-        for variant in every_variant(device, &product) {
-            let invocations = variant.invocations(&product);
-            let found = launch(device, variant.kernel, &params, &step(empty), &buffers, invocations);
-            let (some, none) = (floats(&found[3]), (empty * params.steps * 4 * params.stored_units) as usize);
-            assert!(some[..none].iter().any(|&dz| dz != 0.0), "{}", variant.kernel);
-            assert!(some[none..].iter().all(|&dz| dz == 0.0), "{}", variant.kernel);
+        for cell in CELLS {
+            let params = layer(cell, (9, 4, 6));
+            let product = Product::new(Pass::InputGradient, (cell, params));
+            let case = backward(cell, &params, empty);
+            for variant in every_variant(device, &product) {
+                let found = case.launched(device, variant, &product, &params);
+                for ((what, _), gradient) in case.expected.iter().zip(found) {
+                    let some = gradient.len() / 9 * empty as usize;
+                    assert!(gradient[..some].iter().any(|&value| value != 0.0), "{what} of {}", variant.kernel);
+                    assert!(gradient[some..].iter().all(|&value| value == 0.0), "{what} of {}", variant.kernel);
+                }
+            }
         }
     });
 }

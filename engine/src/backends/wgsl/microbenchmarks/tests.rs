@@ -10,6 +10,7 @@ use super::matrix::MatrixProduct;
 use super::product::{self, Product, Rates};
 use super::recurrent::RecurrentLayer;
 use super::*;
+use crate::model::{Activation, Cell};
 
 struct RealClock(Instant);
 
@@ -77,7 +78,9 @@ fn small_products() -> Vec<Box<dyn Product>> {
         all.push(Box::new(wide));
         all.push(Box::new(Convolution { stride: 2, channels: 36, ..wide }));
         all.push(Box::new(Convolution { channels: 3, kernel: [5, 5], padding: 0, ..wide }));
-        all.push(Box::new(RecurrentLayer::new(22, 35, 4, pass, true)));
+        for cell in [Cell::Lstm, Cell::Gru(Activation::Relu), Cell::SimpleRnn(Activation::Relu)] {
+            all.push(Box::new(RecurrentLayer::new(cell, [22, 35, 4], pass, true)));
+        }
     }
     all
 }

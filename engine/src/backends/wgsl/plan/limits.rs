@@ -10,9 +10,10 @@ use crate::model::{Model, ModelError, StageKind, Stages, Words};
 /// Size of the largest buffer that holds something for each sample of a batch.
 pub(super) fn most_bytes_per_sample(stages: &Stages) -> u64 {
     let values = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
-    let gates = stages.stages.iter().filter(|stage| stage.kind == StageKind::Lstm).map(|stage| {
-        let params = stages.lstm_params(stage, 1, CHANNEL_ALIGNMENT);
-        4 * params.sequences * params.steps * params.stored_units
+    let gates = stages.stages.iter().map(|stage| {
+        let StageKind::Recurrent(cell) = stage.kind else { return 0 };
+        let params = stages.recurrent_params(stage, cell, 1, CHANNEL_ALIGNMENT);
+        cell.gates() * params.sequences * params.steps * params.stored_units
     });
     4 * u64::from(values.chain(gates).max().unwrap_or(1))
 }

@@ -1,90 +1,83 @@
-use shaders::params::{Add, Dense, Embedding};
+use shaders::params::{Dense, Recurrent};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Pass, Product};
 use super::super::recording::BufferRange;
 use super::Planner;
-use super::weight_gradient::rows_per_part;
-use crate::model::{Stage, Words};
+use crate::model::{Cell, Stage};
+
+/// What a recurrent layer keeps of all steps.
+struct Memory {
+    /// What the steps are made from, then the gates, then their gradients.
+    gates: BufferRange,
+    /// Hidden state before each step.
+    previous: BufferRange,
+    /// An LSTM's cells, or a GRU's products with the hidden states, then their gradients.
+    own: BufferRange,
+}
 
 impl Planner<'_> {
-    pub(super) fn lstm_forward(&mut self, index: usize, stage: &Stage) {
-        let params = self.stages.lstm_params(stage, self.rows, CHANNEL_ALIGNMENT);
-        let product = self.stages.lstm_input_params(stage, self.rows, CHANNEL_ALIGNMENT);
-        let [gates, cells, previous] = self.lstm_memory(index, stage);
-        let x = self.input_of(stage, 0);
+    pub(super) fn recurrent_forward(&mut self, index: usize, stage: &Stage, cell: Cell) {
+        let params = self.recurrent_params(stage, cell);
+        let product = self.stages.recurrent_input_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
+        let Memory { gates, previous, own } = self.recurrent_memory(index, stage, cell);
+        let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
         let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
         let bias = self.weight(stage, 2);
         self.builder.product(self.choices, Product::new(Pass::Forward, product), &[x, kernel, bias, gates]);
-        let bindings = [recurrent, gates, cells, previous, self.output_of(stage)];
-        self.builder.product(self.choices, Product::new(Pass::Forward, params), &bindings);
+        let bindings = match cell {
+            Cell::Lstm => vec![recurrent, gates, own, previous, y],
+            Cell::Gru(_) => vec![recurrent, self.weight(stage, 3), gates, own, previous, y],
+            Cell::SimpleRnn(_) => vec![recurrent, gates, previous, y],
+        };
+        self.builder.product(self.choices, Product::new(Pass::Forward, (cell, params)), &bindings);
     }
 
-    /// Gates, cells and previous hidden states of all steps.
-    fn lstm_memory(&mut self, index: usize, stage: &Stage) -> [BufferRange; 3] {
-        let params = self.stages.lstm_params(stage, 1, CHANNEL_ALIGNMENT);
+    fn recurrent_params(&self, stage: &Stage, cell: Cell) -> Recurrent {
+        self.stages.recurrent_params(stage, cell, self.rows, CHANNEL_ALIGNMENT)
+    }
+
+    fn recurrent_memory(&mut self, index: usize, stage: &Stage, cell: Cell) -> Memory {
+        let params = self.stages.recurrent_params(stage, cell, 1, CHANNEL_ALIGNMENT);
         let states = u64::from(params.sequences * params.steps) * u64::from(params.stored_units);
-        [
-            self.keep_stored(index, 0, "gates", 4 * states),
-            self.keep(index, 1, "cell states", states),
-            self.keep_stored(index, 2, "hidden states", states),
-        ]
-    }
-
-    pub(super) fn lstm_backward(&mut self, index: usize, stage: &Stage) {
-        let params = self.stages.lstm_params(stage, self.rows, CHANNEL_ALIGNMENT);
-        let [gates, cells, previous] = self.lstm_memory(index, stage);
-        let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
-        let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
-        // The gates become the gradients of what went into them.
-        self.builder.product(self.choices, Product::new(Pass::InputGradient, params), &[recurrent, dy, cells, gates]);
-        let product = self.stages.lstm_input_params(stage, self.rows, CHANNEL_ALIGNMENT);
-        self.product_gradient(stage.tensor, Some(stage.tensor + 2), product, x, gates);
-        let hidden = self.stages.lstm_recurrent_params(stage, self.rows, CHANNEL_ALIGNMENT);
-        self.product_gradient(stage.tensor + 1, None, hidden, previous, gates);
-        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let product = Product::new(Pass::InputGradient, Dense { epilogue, ..product });
-            self.builder.product(self.choices, product, &[gates, kernel, x, dx]);
+        let gates = u64::from(cell.gates()) * states;
+        Memory {
+            gates: self.keep_stored(index, 0, "gates", gates),
+            previous: self.keep_stored(index, 1, "hidden states", states),
+            own: match cell {
+                Cell::Lstm => self.keep(index, 2, "cell states", states),
+                Cell::Gru(_) => self.keep_stored(index, 2, "recurrent products", gates),
+                Cell::SimpleRnn(_) => BufferRange::default(),
+            },
         }
     }
 
-    pub(super) fn embedding_forward(&mut self, stage: &Stage, words: Words) {
-        let params = self.stages.embedding_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
-        let y = self.output_of(stage);
-        let bindings = [self.input_of(stage, 0), self.weight(stage, 0), y];
-        self.builder.dispatch("embedding_forward", &params, &bindings, self.quads(y));
-    }
-
-    pub(super) fn embedding_backward(&mut self, stage: &Stage, words: Words) {
-        let params = self.stages.embedding_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
-        let (ids, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
-        // One invocation for four channels of all words.
-        let quads = u64::from(params.channels / 4);
-        let tokens = params.rows * params.tokens;
-        self.weight_gradient(stage.tensor, None, tokens, rows_per_part(tokens, quads), |planner, parts| {
-            let params = Embedding { tokens_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
-            let bindings = [ids, dy, parts.output];
-            let invocations = u64::from(parts.parts) * quads;
-            planner.builder.dispatch("embedding_weight_gradient", &params, &bindings, invocations);
-        });
-    }
-
-    pub(super) fn add_forward(&mut self, stage: &Stage) {
-        let params = self.stages.add_params(stage, self.rows, CHANNEL_ALIGNMENT);
-        let y = self.output_of(stage);
-        let bindings = [self.input_of(stage, 0), self.input_of(stage, 1), y];
-        self.builder.dispatch("add_forward", &params, &bindings, self.quads(y));
-    }
-
-    pub(super) fn add_backward(&mut self, stage: &Stage) {
-        let params = self.stages.add_params(stage, self.rows, CHANNEL_ALIGNMENT);
-        let dy = self.output_gradient(stage);
-        for (input, repeats) in [(0, 1), (1, params.repeats)] {
-            let x = self.input_of(stage, input);
-            if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
-                let params = Add { repeats, epilogue, ..params };
-                self.builder.dispatch("add_gradient", &params, &[dy, x, dx], self.quads(dx));
+    pub(super) fn recurrent_backward(&mut self, index: usize, stage: &Stage, cell: Cell) {
+        let params = self.recurrent_params(stage, cell);
+        let Memory { gates, previous, own } = self.recurrent_memory(index, stage, cell);
+        let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
+        let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
+        // The gates become the gradients of what went into them.
+        let bindings = match cell {
+            Cell::Lstm => vec![recurrent, dy, own, gates],
+            Cell::Gru(_) => {
+                let one = self.stages.recurrent_params(stage, cell, 1, CHANNEL_ALIGNMENT);
+                let states = u64::from(one.sequences * one.stored_units);
+                let kept_gradient = self.keep(index, 3, "kept gradient", states);
+                vec![recurrent, dy, previous, gates, own, kept_gradient]
             }
+            Cell::SimpleRnn(_) => vec![recurrent, dy, gates],
+        };
+        self.builder.product(self.choices, Product::new(Pass::InputGradient, (cell, params)), &bindings);
+        let input = self.stages.recurrent_input_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
+        self.product_gradient(stage.tensor, Some(stage.tensor + 2), input, x, gates);
+        let state = self.stages.recurrent_state_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
+        let (bias, into_products) =
+            if cell.has_recurrent_bias() { (Some(stage.tensor + 3), own) } else { (None, gates) };
+        self.product_gradient(stage.tensor + 1, bias, state, previous, into_products);
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let product = Product::new(Pass::InputGradient, Dense { epilogue, ..input });
+            self.builder.product(self.choices, product, &[gates, kernel, x, dx]);
         }
     }
 }

@@ -1,0 +1,25 @@
+// simple_rnn_forward_subgroup: as simple_rnn_forward, by eight lanes of a subgroup, for drivers that emulate a GPU on a
+// CPU.
+//
+// N sequences, T steps, S stored units, a multiple of 4.
+// params: Recurrent. recurrent: (S, S). states: (N, T, S), in: x·W + b, out: h[t]. previous: (N, T, S), out: h[t-1].
+// y: (N, S). Row-major, Stored.
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
+@group(0) @binding(2) var<storage, read_write> states: array<Stored4>;
+@group(0) @binding(3) var<storage, read_write> previous: array<Stored4>;
+@group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
+
+const GATES: u32 = 1u;
+
+fn block_of(turn: u32) -> u32 {
+    return turn;
+}
+
+// Ends step t of four units of a sequence, of which h[t-1]·R is given.
+fn end_turn(sequence: u32, t: u32, quad: u32, turn: u32, sum: vec4<f32>, carry: vec4<f32>) -> vec4<f32> {
+    let place = (sequence * params.steps + t) * (params.stored_units / 4u) + quad;
+    let h = activated(vec4<f32>(states[place]) + sum);
+    states[place] = rounded(h);
+    return h;
+}

@@ -1,0 +1,98 @@
+// As recurrent_forward.wgsl, by eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
+//
+// A workgroup keeps 32 sequences for all steps. For 32 units at a time it makes a tile of 32 × 32 products with one gate
+// after the other, in the registers of its lanes: a single tile, because a loop over more does not fit into the
+// instruction cache of a CPU. Each lane keeps the states before the step of four sequences, because every tile needs
+// them all, and hands them out by subgroupBroadcast; a driver's own checks make reading storage dear.
+//
+// Needs recurrent_params.wgsl, recurrent_state.wgsl and subgroup_tile.wgsl, and of the kernel:
+// - recurrent: (S, GATES × S), previous: (N, T, S), y: (N, S), its bindings;
+// - block_of: which block of columns of R a turn multiplies;
+// - end_turn: ends that gate of four units of a sequence at step t, given its share of h[t-1]·R. It hands something to the
+//   next turn; what it hands on in the last one is the hidden state after the step.
+
+// Fours of units of which a lane keeps the states of its four sequences.
+const KEPT: u32 = 64u;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let quads = params.stored_units / 4u;
+    // Fours of a row of R.
+    let row_stride = GATES * quads;
+    let first = workgroup_number(workgroup, workgroups) * TILE;
+    if first >= params.sequences {
+        return;
+    }
+    // Sequences beyond the last one repeat it and are not stored.
+    let last = params.sequences - 1u;
+    let stride = params.steps * quads;
+    let s0 = min(first + lane, last) * stride;
+    let s1 = min(first + lane + 8u, last) * stride;
+    let s2 = min(first + lane + 16u, last) * stride;
+    let s3 = min(first + lane + 24u, last) * stride;
+    var kept: array<vec4<f32>, 256>;
+    var carry: array<vec4<f32>, 32>;
+    for (var t = 0u; t < params.steps; t++) {
+        // Nothing comes from before the first step.
+        let products = select(0u, quads, t > 0u);
+        for (var item = 0u; item < (quads + LANES - 1u) / LANES * GATES; item++) {
+            let turn = item % GATES;
+            let quad = item / GATES * LANES + lane;
+            let known_quad = min(quad, quads - 1u);
+            let block = block_of(turn) * quads;
+            var b0 = Block();
+            var b1 = Block();
+            var b2 = Block();
+            var b3 = Block();
+            for (var start = 0u; start < products; start += KEPT) {
+                let width = min(KEPT, products - start);
+                // All that there is was kept for the first tile already.
+                let missing = select(width, 0u, item > 0u && products <= KEPT);
+                for (var k = 0u; k < missing; k++) {
+                    let h = t * quads + start + k;
+                    kept[4u * k] = vec4<f32>(previous[s0 + h]);
+                    kept[4u * k + 1u] = vec4<f32>(previous[s1 + h]);
+                    kept[4u * k + 2u] = vec4<f32>(previous[s2 + h]);
+                    kept[4u * k + 3u] = vec4<f32>(previous[s3 + h]);
+                }
+                for (var k = 0u; k < width; k++) {
+                    let at = 4u * (start + k) * row_stride + block + known_quad;
+                    let w = mat4x4<f32>(
+                        vec4<f32>(recurrent[at]),
+                        vec4<f32>(recurrent[at + row_stride]),
+                        vec4<f32>(recurrent[at + 2u * row_stride]),
+                        vec4<f32>(recurrent[at + 3u * row_stride]),
+                    );
+                    add_block(&b0, kept[4u * k], w);
+                    add_block(&b1, kept[4u * k + 1u], w);
+                    add_block(&b2, kept[4u * k + 2u], w);
+                    add_block(&b3, kept[4u * k + 3u], w);
+                }
+            }
+            var sums = tile_rows(b0, b1, b2, b3);
+            for (var row = 0u; row < TILE; row++) {
+                if first + row < params.sequences && quad < quads {
+                    carry[row] = end_turn(first + row, t, quad, turn, sums[row], carry[row]);
+                    if turn == GATES - 1u {
+                        store_state(first + row, t, quad, carry[row]);
+                    }
+                }
+            }
+        }
+        // The next step reads what all lanes have left.
+        storageBarrier();
+    }
+    // Not where h[T-1] is computed, because devices that run both sides of a branch would do this in every step.
+    for (var quad = lane; quad < quads; quad += LANES) {
+        for (var row = 0u; row < TILE; row++) {
+            if first + row < params.sequences {
+                let at = (first + row) * quads + quad;
+                y[at] = rounded(apply_epilogue(vec4<f32>(y[at]), 4u * at, params.epilogue));
+            }
+        }
+    }
+}

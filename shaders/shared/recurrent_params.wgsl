@@ -1,0 +1,33 @@
+// The parameter block that `params::Recurrent` describes, and the functions of recurrent layers. Needs epilogue.wgsl.
+struct Params {
+    sequences: u32,
+    steps: u32,
+    units: u32,
+    stored_units: u32,
+    activation: u32,
+    reserved0: u32,
+    reserved1: u32,
+    reserved2: u32,
+    epilogue: Epilogue,
+}
+
+// What a step makes of a candidate for the hidden state: ReLU or the hyperbolic tangent.
+fn activated(z: vec4<f32>) -> vec4<f32> {
+    if params.activation == RELU {
+        return max(z, vec4<f32>(0.0));
+    }
+    return accurate_tanh(z);
+}
+
+// Slope of `activated` where its result is `result`; that of ReLU is 0 at 0.
+fn activation_slope(result: vec4<f32>) -> vec4<f32> {
+    if params.activation == RELU {
+        return select(vec4<f32>(0.0), vec4<f32>(1.0), result > vec4<f32>(0.0));
+    }
+    return 1.0 - result * result;
+}
+
+// 1 / (1 + exp(-z)); below -80 the exponential would overflow.
+fn sigmoid(z: vec4<f32>) -> vec4<f32> {
+    return 1.0 / (1.0 + exp(-max(z, vec4<f32>(-80.0))));
+}
