@@ -143,4 +143,4 @@ fn batch_size(job: &TrainingJob) -> Result<u32, EngineError> {
 #[cfg(test)]
 pub(crate) mod faulty;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

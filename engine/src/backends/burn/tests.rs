@@ -17,6 +17,8 @@ use crate::error::EngineError;
 use crate::model::{
     Activation, Initializer, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
 };
+use crate::train::check::against_reference;
+use crate::train::check::tests::whitened;
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, WeightAverage};
 
@@ -301,6 +303,15 @@ fn every_workload_trains_and_tests_as_the_reference_does() {
             assert!((found - expected).abs() <= allowed, "{}: {found} instead of {expected}", workload.name);
         }
     }
+}
+
+/// Burn computes no gradients of what nobody trains: of a whitening kernel, and of a scale that is fixed.
+#[test]
+fn a_network_with_fixed_tensors_passes_the_check() {
+    let Some(backend) = flex() else { return };
+    let workload = whitened();
+    let checked = against_reference(&workload, &job(&workload), backend.as_ref());
+    assert_eq!(pollster::block_on(checked).unwrap().disagreement(), None);
 }
 
 #[test]
