@@ -34,8 +34,8 @@ pub use backends::{AdapterChoice, BACKENDS, BackendDefinition, BackendState, KNO
 pub use clock::Clock;
 pub use data::statistics;
 pub use data::{
-    DATA_SETS, DataError, DataFile, DataSet, DataSetDefinition, DataSource, Origin, Reading, Split, SplitDefinition,
-    StorySet, StoryTask, data_set,
+    DATA_SETS, DataError, DataFile, DataSet, DataSetDefinition, DataSource, GeneratedImages, Origin, Reading, Split,
+    SplitDefinition, StorySet, StoryTask, data_set,
 };
 pub use error::EngineError;
 pub use measure::{Observer, Phase};

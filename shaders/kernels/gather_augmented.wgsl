@@ -8,8 +8,8 @@
 // columns, z: flip), and pcg4d(sample, stream + 1, 0) about the flip that a sample begins with.
 //
 // params: GatherAugmented. first_images, second_images: (samples, source_height, source_width, channels) bytes, four
-// to a word. labels: (samples) bytes, four to a word. order: (samples) sample numbers. mean_image: (source_height,
-// source_width, channels) f32, not read unless the normalisation is by it.
+// to a word. labels: (samples) numbers of 16 bits, two to a word. order: (samples) sample numbers. mean_image:
+// (source_height, source_width, channels) f32, not read unless the normalisation is by it.
 // batch: (rows, row_stride) Stored, of which (height, width, channel_stride) are in use and as many of the latter real
 // as there are channels; the rest becomes zero. batch_labels: (rows) u32. Rows from step.count on become zero.
 struct Params {
@@ -158,7 +158,7 @@ fn main(
     var label = 0u;
     if row < step.count {
         let sample = order[(step.offset + step.first_row + row) % params.samples];
-        label = extractBits(labels[sample / 4u], 8u * (sample % 4u), 8u);
+        label = extractBits(labels[sample / 2u], 16u * (sample % 2u), 16u);
         let place = placement(row, sample);
         let channels = select(params.channels, 1u, params.grey == 1u);
         let pixel = 4u * quad / params.channel_stride;

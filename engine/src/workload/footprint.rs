@@ -1,6 +1,8 @@
 //! How much memory a network takes, from its layers alone.
 
-use engine::{DataSetDefinition, Layer, ModelError, Source, Workload, data_set};
+use super::Workload;
+use crate::data::{DataSetDefinition, data_set};
+use crate::model::{Layer, ModelError, Source};
 
 /// Bytes of a number.
 const NUMBER: u64 = 4;
@@ -11,28 +13,30 @@ const OF_AN_ACTIVATION: u64 = 2;
 /// An LSTM keeps four gates, its cell and its output of each step.
 const OF_A_RECURRENT_UNIT: u64 = 6;
 
-/// Bytes that training takes: weights with what belongs to them, what all layers make of a batch with gradients, and the
-/// data set with one byte for a value.
-///
-/// # Errors
-/// Shapes that do not fit together; the registry has none.
-pub(super) fn predicted_bytes(workload: &Workload, batch_size: u32) -> Result<u64, ModelError> {
-    let model = &workload.model;
-    let shapes = model.shapes()?;
-    let made = model.nodes.iter().zip(&shapes).map(|(node, output)| match (&node.layer, node.inputs.first()) {
-        (Layer::Lstm { units, .. }, Some(input)) => {
-            let input = match input {
-                Source::Data => model.input,
-                Source::Node(node) => shapes[*node],
-            };
-            u64::from(input.height) * u64::from(input.width) * u64::from(*units) * OF_A_RECURRENT_UNIT
-        }
-        _ => u64::from(output.features()),
-    });
-    let activations: u64 = made.sum::<u64>() + u64::from(model.input.features());
-    let weights = model.parameters()?;
-    let batch = u64::from(batch_size) * activations * OF_AN_ACTIVATION;
-    Ok(NUMBER * (weights * OF_A_WEIGHT + batch) + data_set(workload.data_set).map_or(0, data_bytes))
+impl Workload {
+    /// Bytes that training takes, for back ends that cannot tell themselves: weights with what belongs to them, what all
+    /// layers make of a batch with gradients, and the data set with one byte for a value.
+    ///
+    /// # Errors
+    /// Shapes that do not fit together; the registry has none.
+    pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
+        let model = &self.model;
+        let shapes = model.shapes()?;
+        let made = model.nodes.iter().zip(&shapes).map(|(node, output)| match (&node.layer, node.inputs.first()) {
+            (Layer::Lstm { units, .. }, Some(input)) => {
+                let input = match input {
+                    Source::Data => model.input,
+                    Source::Node(node) => shapes[*node],
+                };
+                u64::from(input.height) * u64::from(input.width) * u64::from(*units) * OF_A_RECURRENT_UNIT
+            }
+            _ => u64::from(output.features()),
+        });
+        let activations: u64 = made.sum::<u64>() + u64::from(model.input.features());
+        let weights = model.parameters()?;
+        let batch = u64::from(batch_size) * activations * OF_AN_ACTIVATION;
+        Ok(NUMBER * (weights * OF_A_WEIGHT + batch) + data_set(self.data_set).map_or(0, data_bytes))
+    }
 }
 
 fn data_bytes(data: &DataSetDefinition) -> u64 {
@@ -45,8 +49,8 @@ mod tests {
 
     #[test]
     fn a_network_of_dense_layers_is_added_up_by_hand() {
-        let workload = engine::workload("keras-mnist-mlp").unwrap();
-        let predicted = predicted_bytes(&workload, 128).unwrap();
+        let workload = crate::workload("keras-mnist-mlp").unwrap();
+        let predicted = workload.bytes_of_layers(128).unwrap();
         let weights = 669_706 * 4 * 4;
         let data = 70_000 * 784;
         // 784 pixels, 512 and 512 units, each with a dropout, and 10 logits.
@@ -56,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_larger_batch_takes_more() {
-        let workload = engine::workload("keras-mnist-hrnn").unwrap();
-        assert!(predicted_bytes(&workload, 64).unwrap() > predicted_bytes(&workload, 32).unwrap());
+        let workload = crate::workload("keras-mnist-hrnn").unwrap();
+        assert!(workload.bytes_of_layers(64).unwrap() > workload.bytes_of_layers(32).unwrap());
     }
 }

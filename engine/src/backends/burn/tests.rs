@@ -291,7 +291,7 @@ fn of_equal_logits_the_first_is_the_answer() {
 #[test]
 fn every_workload_trains_and_tests_as_the_reference_does() {
     let Some(backend) = flex() else { return };
-    for workload in crate::WORKLOADS.iter().map(|make| make()) {
+    for workload in crate::testing::workloads() {
         let mut job = job(&workload);
         // Random images at the full rate are chaos, which magnifies rounding.
         job.optimizer.learning_rate *= 0.05;

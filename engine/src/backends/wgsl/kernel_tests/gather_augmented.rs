@@ -53,13 +53,13 @@ fn steps() -> impl Strategy<Value = Step> {
 fn gathered(device: &Device, params: &GatherAugmented, step: &Step) -> (Vec<f32>, Vec<f64>) {
     let features = params.source_height * params.source_width * params.channels;
     let images: Vec<u8> = (0..=255u8).cycle().step_by(37).take((SAMPLES * features) as usize).collect();
-    let labels: Vec<u8> = (0..).map(|i: u8| i * 21).take(SAMPLES as usize).collect();
+    let labels: Vec<u16> = (0..).map(|i: u16| i * 5461).take(SAMPLES as usize).collect();
     let order: Vec<u32> = (0..SAMPLES).map(|i| i * 7 % SAMPLES).collect();
     let mean_image = numbers(features, 2);
     let (batch, batch_labels) = (numbers(params.rows * params.row_stride, 1), vec![77u32; params.rows as usize]);
     // Four samples are whole words, whatever their size is.
     let (first, second) = images.split_at((params.samples_in_first * features) as usize);
-    let buffers = [first, second, &labels, bytes(&order), bytes(&mean_image), bytes(&batch), bytes(&batch_labels)];
+    let buffers = [first, second, bytes(&labels), bytes(&order), bytes(&mean_image), bytes(&batch), bytes(&batch_labels)];
     let invocations = u64::from(params.rows * params.row_stride / 4);
     let found = launch(device, "gather_augmented", params, step, &buffers, invocations);
     let (mut expected, mut expected_labels) = (double(&batch), batch_labels);
