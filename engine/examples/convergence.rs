@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::{
-    AdapterChoice, Clock, CurveOfNetwork, DataSet, Examiner, Origin, PointOfCurve, SUITES, Standard, backends,
-    data_set, workload,
+    AdapterChoice, Clock, CurveOfNetwork, DataSet, Examiner, PointOfCurve, SUITES, Standard, backends, data_set,
+    workload,
 };
 use results::weights_bytes;
 

@@ -26,7 +26,9 @@ pub(crate) struct DataFolder {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "whence", rename_all = "snake_case")]
 pub(crate) enum Availability {
-    Files { folder: PathBuf },
+    Files {
+        folder: PathBuf,
+    },
     Generated,
     /// There is nothing else of it.
     AlwaysGenerated,

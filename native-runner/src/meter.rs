@@ -62,7 +62,8 @@ impl MachineMeter {
         let root = PathBuf::from("/");
         let is_here = backend.name() != BURN_REMOTE;
         // One device's sensors would say nothing of several.
-        let sensors = if is_here && backend.devices() == 1 { Sensors::of(backend.adapter(), &root) } else { Sensors::default() };
+        let sensors =
+            if is_here && backend.devices() == 1 { Sensors::of(backend.adapter(), &root) } else { Sensors::default() };
         let trains_itself = KNOWN_BACKENDS.iter().any(|known| known.name == backend.name());
         Self { root, sensors, trains_itself, is_here, running: None }
     }

@@ -15,8 +15,8 @@ struct Window {
 
 fn window(pixel: u32) -> Window {
     let at = place(pixel);
-    let row = i32(at.y * STRIDE) - i32(params.padding);
-    let column = i32(at.z * STRIDE) - i32(params.padding);
+    let row = i32(at.y * STRIDE) - i32(params.padding_rows);
+    let column = i32(at.z * STRIDE) - i32(params.padding_columns);
     return Window((i32(at.x * params.input_height) + row) * i32(params.input_width) + column, row, column);
 }
 

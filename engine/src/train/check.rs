@@ -19,6 +19,8 @@ use crate::training::{BatchPlan, Optimizer, WeightAverage};
 use crate::workload::Workload;
 
 const SMALLEST_BATCH: u32 = 2;
+/// Of a reduced network: normalisations one behind the other make much of rounding where they see few values.
+const SMALLEST_REDUCED_BATCH: u32 = 4;
 /// The plain loops of the reference do this in a second or two.
 const MOST_FLOPS: u64 = 3_000_000_000;
 const STEPS: u32 = 3;
@@ -61,8 +63,11 @@ pub(crate) async fn against_reference(
     job: &TrainingJob,
     backend: &dyn Backend,
 ) -> Result<Correctness, EngineError> {
-    let model = workload.reduced.clone().unwrap_or_else(|| job.model.clone());
-    let batches = BatchPlan { batch_size: batch_size(job, &model)?, ..job.batches };
+    let (model, smallest) = match &workload.reduced {
+        Some(reduced) => (reduced.clone(), SMALLEST_REDUCED_BATCH),
+        None => (job.model.clone(), SMALLEST_BATCH),
+    };
+    let batches = BatchPlan { batch_size: batch_size(job, &model, smallest)?, ..job.batches };
     let small = lively(TrainingJob { model, optimizer: workload.optimizer.clone(), batches, ..job.clone() });
     let found = FirstSteps::of(backend, &small).await?;
     let reference = FirstSteps::of(&ReferenceBackend::<f64>::new(), &small).await?;
@@ -132,11 +137,12 @@ pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Preci
     })
 }
 
-/// The job's own batch size, or as many samples as the reference can train `model` on in a short time.
-fn batch_size(job: &TrainingJob, model: &Model) -> Result<u32, EngineError> {
+/// The job's own batch size, or as many samples as the reference can train `model` on in a short time, and no fewer than the
+/// `smallest`.
+fn batch_size(job: &TrainingJob, model: &Model, smallest: u32) -> Result<u32, EngineError> {
     let flops = u64::from(STEPS) * model.operations()?.training_flops();
     let affordable = u32::try_from(MOST_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
-    Ok(affordable.max(SMALLEST_BATCH).min(job.batches.batch_size))
+    Ok(affordable.max(smallest).min(job.batches.batch_size))
 }
 
 #[cfg(test)]

@@ -45,8 +45,6 @@ fn data_bytes(data: &DataSetDefinition) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_network_of_dense_layers_is_added_up_by_hand() {
         let workload = crate::workload("keras-mnist-mlp").unwrap();

@@ -3,11 +3,12 @@
 
 use super::{Workload, average_of_all, batch_norm, dense};
 use crate::model::{
-    Activation, Initializer, Layer, Model, ModelBuilder, Padding, PoolKind, Rounding, Shape, Source, Weights,
+    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Padding, PoolKind, Rounding, Shape, Source,
+    Weights,
 };
 use crate::training::{Batching, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder};
 
-const CLASSES: u32 = 1000;
+pub(super) const CLASSES: u32 = 1000;
 /// Mean and deviation of ImageNet's channels, pixels / 255, as Torch's examples normalise them.
 const MEAN: [f32; 3] = [0.485, 0.456, 0.406];
 const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
@@ -21,19 +22,20 @@ pub(super) fn resnet50() -> Workload {
                       not the 3×3 one as in \"v1.5\". 224×224 pixels, 1,000 classes, batch normalisation behind each \
                       convolution; SGD with momentum 0.9, L2 decay, and the paper's rate of 0.1 for 256 samples. Generated \
                       images of noise, 256 of them, so that only speed can be measured: it is in no suite and never ranked.",
-        model: residual(224),
-        reduced: Some(residual(64)),
+        model: residual(224, [3, 4, 6, 3]),
+        // The block that changes the shape and one that does not, in each stage.
+        reduced: Some(residual(96, [2; 4])),
         ..on_images("generated-images-224")
     }
 }
 
 const RESNET50: &str = "resnet50-synthetic";
 
-/// Filters of a block's first two convolutions, and blocks.
-const STAGES: [(u32, u32); 4] = [(64, 3), (128, 4), (256, 6), (512, 3)];
+/// Filters of the first two convolutions of a stage's blocks.
+const FILTERS: [u32; 4] = [64, 128, 256, 512];
 
-/// For images of so many pixels a side, a multiple of 32.
-fn residual(side: u32) -> Model {
+/// With so many blocks in each stage, for images of so many pixels a side, a multiple of 32.
+fn residual(side: u32, blocks: [u32; 4]) -> Model {
     let mut network = ModelBuilder::new(RESNET50, Shape::new(side, side, 3));
     normalized_convolution(&mut network, Source::Data, [64, 7, 2], Activation::Relu);
     let mut x = network.then(Layer::Pool {
@@ -44,7 +46,7 @@ fn residual(side: u32) -> Model {
         rounding: Rounding::Floor,
         activation: Activation::Identity,
     });
-    for (stage, (filters, blocks)) in STAGES.into_iter().enumerate() {
+    for (stage, (filters, blocks)) in FILTERS.into_iter().zip(blocks).enumerate() {
         for block in 0..blocks {
             let stride = if stage > 0 && block == 0 { 2 } else { 1 };
             let narrow = normalized_convolution(&mut network, x, [filters, 1, stride], Activation::Relu);
@@ -74,12 +76,15 @@ fn normalized_convolution(
 ) -> Source {
     let weights = Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
     let (padding, none) = (Padding::Zeros(side / 2), Activation::Identity);
-    network.after(source, Layer::Conv2d { filters, side, stride, padding, activation: none, weights });
+    network.after(
+        source,
+        Layer::Conv2d { filters, size: KernelSize::Square(side), stride, padding, activation: none, weights },
+    );
     network.then(batch_norm(activation))
 }
 
 /// What networks on generated images have in common.
-fn on_images(data_set: &'static str) -> Workload {
+pub(super) fn on_images(data_set: &'static str) -> Workload {
     /// The paper's rate, which is for batches of 256.
     const RATE: f64 = 0.1;
     const BATCH: u32 = 32;
@@ -120,19 +125,19 @@ mod tests {
     use crate::model::TensorKind;
 
     /// Values of the tensors of this kind whose names end so.
-    fn elements(model: &Model, ends: &str) -> usize {
+    fn elements(model: &Model, ends: &str) -> u64 {
         let tensors = model.tensors().unwrap().into_iter();
-        tensors.filter(|tensor| tensor.name.ends_with(ends)).map(|tensor| tensor.elements()).sum()
+        tensors.filter(|tensor| tensor.name.ends_with(ends)).map(|tensor| tensor.elements() as u64).sum()
     }
 
     #[test]
     fn resnet50_has_the_parameters_of_keras_and_the_operations_of_its_paper() {
         let model = resnet50().model;
         let statistics = model.tensors().unwrap().into_iter().filter(|tensor| tensor.kind == TensorKind::Statistic);
-        let statistics: usize = statistics.map(|tensor| tensor.elements()).sum();
+        let statistics: u64 = statistics.map(|tensor| tensor.elements() as u64).sum();
         // Keras counts running averages as well, and its convolutions have biases, which the normalisations take away again:
         // as many as there are scales.
-        let keras = model.parameters().unwrap() as usize + statistics + elements(&model, "/scale");
+        let keras = model.parameters().unwrap() + statistics + elements(&model, "/scale");
         assert_eq!((keras, statistics), (25_636_712, 53_120));
         let multiply_adds = model.operations().unwrap().forward_multiply_adds as f64;
         assert!((multiply_adds - 3.8e9).abs() < 0.1e9, "table 1 of the paper: {multiply_adds}");

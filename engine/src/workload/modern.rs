@@ -2,8 +2,8 @@
 
 use super::{CIFAR10, Workload, average_of_all, batch_norm, convolution, dense, max_pool};
 use crate::model::{
-    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, Layer, Model, ModelBuilder, Multipliers, Padding, Source,
-    Weights,
+    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding,
+    Source, Weights,
 };
 use crate::training::{
     Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule,
@@ -26,7 +26,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
     let he = || Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
     let convolution = |filters, side, stride, zeros| Layer::Conv2d {
         filters,
-        side,
+        size: KernelSize::Square(side),
         stride,
         padding: Padding::Zeros(zeros),
         activation: Activation::Identity,
@@ -100,7 +100,7 @@ pub(super) fn transformer_cifar10() -> Workload {
     let mut network = ModelBuilder::new(name, CIFAR10);
     network.then(Layer::Conv2d {
         filters: WIDTH,
-        side: 4,
+        size: KernelSize::Square(4),
         stride: 4,
         padding: Padding::Valid,
         activation: Activation::Identity,

@@ -96,7 +96,10 @@ impl Product {
             _ => Ok(()),
         };
         if let Params::Conv2d(p) = self.params {
-            _ = write!(key, ", {}² stride {}", p.side, p.stride);
+            _ = match (p.window_height, p.window_width) {
+                (height, width) if height == width => write!(key, ", {width}² stride {}", p.stride),
+                (height, width) => write!(key, ", {height} × {width} stride {}", p.stride),
+            };
         }
         key
     }
@@ -117,7 +120,7 @@ impl Product {
             Params::Conv2d(p) => {
                 let x = volume(&[p.rows, p.input_height, p.input_width, p.input_channels]);
                 let dy = volume(&[p.rows, p.output_height, p.output_width, p.output_channels]);
-                let weights = volume(&[p.side, p.side, p.input_channels, p.output_channels]);
+                let weights = volume(&[p.window_height, p.window_width, p.input_channels, p.output_channels]);
                 layer(x, weights, p.output_channels, dy, p.part_stride)
             }
             Params::Lstm(p) => {
@@ -175,7 +178,7 @@ fn dense_extents(pass: Pass, p: &Dense) -> Extents {
 }
 
 fn conv2d_extents(pass: Pass, p: &Conv2d) -> Extents {
-    let taps = p.side * p.side;
+    let taps = p.window_height * p.window_width;
     let output_pixels = p.rows * p.output_height * p.output_width;
     match pass {
         Pass::Forward => {

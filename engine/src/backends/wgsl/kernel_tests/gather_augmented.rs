@@ -59,7 +59,8 @@ fn gathered(device: &Device, params: &GatherAugmented, step: &Step) -> (Vec<f32>
     let (batch, batch_labels) = (numbers(params.rows * params.row_stride, 1), vec![77u32; params.rows as usize]);
     // Four samples are whole words, whatever their size is.
     let (first, second) = images.split_at((params.samples_in_first * features) as usize);
-    let buffers = [first, second, bytes(&labels), bytes(&order), bytes(&mean_image), bytes(&batch), bytes(&batch_labels)];
+    let buffers =
+        [first, second, bytes(&labels), bytes(&order), bytes(&mean_image), bytes(&batch), bytes(&batch_labels)];
     let invocations = u64::from(params.rows * params.row_stride / 4);
     let found = launch(device, "gather_augmented", params, step, &buffers, invocations);
     let (mut expected, mut expected_labels) = (double(&batch), batch_labels);
