@@ -3,7 +3,7 @@
 // like it better.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; F is a multiple of 4.
-// params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
+// params: Conv2d. x: (B, H·W·C + input_spare). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored>;
@@ -12,7 +12,7 @@
 @group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
 fn input_at(origin: Window, inside: bool, tap: i32, channel: u32) -> f32 {
-    let at = select(0u, u32(origin.first + tap) * params.input_channels + channel, inside);
+    let at = select(0u, u32(origin.first + tap) * params.input_channels + channel + origin.spare, inside);
     return select(0.0, f32(x[at]), inside);
 }
 

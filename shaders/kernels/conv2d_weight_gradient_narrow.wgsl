@@ -3,7 +3,7 @@
 // For inputs of few channels, such as the image itself: channels are read one by one.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; F is a multiple of 4.
-// params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
+// params: Conv2d. x: (B, H·W·C + input_spare). dy: (B, H', W', F).
 // parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -38,7 +38,8 @@ fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> f32 {
     let column = pixel.z * STRIDE + tap.y - params.padding_columns;
     // A negative coordinate wraps to a huge one.
     let inside = (row < params.input_height) & (column < params.input_width);
-    let at = ((pixel.x * params.input_height + row) * params.input_width + column) * params.input_channels + tap.z;
+    let at = ((pixel.x * params.input_height + row) * params.input_width + column) * params.input_channels + tap.z
+        + pixel.x * params.input_spare;
     return select(0.0, f32(x[select(0u, at, inside)]), inside);
 }
 

@@ -15,7 +15,7 @@ struct Params {
     part_stride: u32,
     bias_offset: u32,
     stride: u32,
-    reserved: u32,
+    input_spare: u32,
     epilogue: Epilogue,
 }
 

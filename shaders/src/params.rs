@@ -188,7 +188,9 @@ block! {
         pub bias_offset: u32,
         /// Pixels from one window to the next; kernels get it as their constant `STRIDE`.
         pub stride: u32,
-        pub reserved: u32,
+        /// Values that are stored behind each sample of the input: those that fill up the data to whole fours, where C is
+        /// none. Only narrow kernels read such inputs.
+        pub input_spare: u32,
         /// Forward: of this layer. Backward: of the layer below, which made `x`.
         pub epilogue: Epilogue,
     }

@@ -84,7 +84,7 @@ impl Stages {
             part_stride: kernel + if bias { output_channels } else { 0 },
             bias_offset: if bias { kernel } else { NO_BIAS },
             stride,
-            reserved: 0,
+            input_spare: input.stored_features(alignment) - input.shape.pixels() * input_channels,
             epilogue: output.stored_epilogue(alignment),
         }
     }

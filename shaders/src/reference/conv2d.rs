@@ -21,7 +21,8 @@ fn taps(params: &Conv2d, sample: usize, row: u32, column: u32) -> impl Iterator<
             let x = inside(column, kx, params.padding_columns, params.input_width)? as usize;
             let pixel = (sample * params.input_height as usize + y) * params.input_width as usize + x;
             let tap = (ky * params.window_width + kx) as usize;
-            Some((pixel * channels..(pixel + 1) * channels, tap * channels * params.output_channels as usize))
+            let first = pixel * channels + sample * params.input_spare as usize;
+            Some((first..first + channels, tap * channels * params.output_channels as usize))
         })
     })
 }

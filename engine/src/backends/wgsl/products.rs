@@ -118,7 +118,8 @@ impl Product {
                 layer(x, volume(&[p.inputs, p.outputs]), p.outputs, dy, p.part_stride)
             }
             Params::Conv2d(p) => {
-                let x = volume(&[p.rows, p.input_height, p.input_width, p.input_channels]);
+                let spare = volume(&[p.rows, p.input_spare]);
+                let x = volume(&[p.rows, p.input_height, p.input_width, p.input_channels]) + spare;
                 let dy = volume(&[p.rows, p.output_height, p.output_width, p.output_channels]);
                 let weights = volume(&[p.window_height, p.window_width, p.input_channels, p.output_channels]);
                 layer(x, weights, p.output_channels, dy, p.part_stride)

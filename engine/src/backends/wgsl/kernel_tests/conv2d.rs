@@ -35,6 +35,7 @@ fn layer(
 ) -> Conv2d {
     let ([window_height, window_width], [padding_rows, padding_columns]) = (window, padding);
     let kernel = window_height * window_width * input_channels * output_channels;
+    let features = height * width * input_channels;
     Conv2d {
         rows,
         input_height: height,
@@ -51,7 +52,8 @@ fn layer(
         part_stride: kernel.next_multiple_of(4) + 4 + output_channels,
         bias_offset: if bias { kernel.next_multiple_of(4) + 4 } else { NO_BIAS },
         stride,
-        reserved: 0,
+        // As the data is stored.
+        input_spare: features.next_multiple_of(4) - features,
         epilogue: RELU,
     }
 }
@@ -98,7 +100,7 @@ struct Sizes {
 
 fn sizes(params: &Conv2d) -> Sizes {
     Sizes {
-        inputs: params.rows * params.input_height * params.input_width * params.input_channels,
+        inputs: params.rows * (params.input_height * params.input_width * params.input_channels + params.input_spare),
         kernel: params.window_height * params.window_width * params.input_channels * params.output_channels,
         output_pixels: params.rows * params.output_height * params.output_width,
     }

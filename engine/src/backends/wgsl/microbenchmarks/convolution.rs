@@ -130,7 +130,7 @@ impl Convolution {
             part_stride: bias_offset + self.filters,
             bias_offset,
             stride: self.stride,
-            reserved: 0,
+            input_spare: 0,
             epilogue: Epilogue::default(),
         }
     }
