@@ -19,7 +19,8 @@ fn window(pixel: u32) -> Window {
     let at = place(pixel);
     let row = i32(at.y * STRIDE) - i32(params.padding_rows);
     let column = i32(at.z * STRIDE) - i32(params.padding_columns);
-    return Window((i32(at.x * params.input_height) + row) * i32(params.input_width) + column, row, column, at.x * params.input_spare);
+    let first = (i32(at.x * params.input_height) + row) * i32(params.input_width) + column;
+    return Window(first, row, column, at.x * params.input_spare);
 }
 
 // Whether tap (ky, kx) of a window lies inside the image.
