@@ -107,7 +107,7 @@ pub(crate) mod tests {
     fn what_is_missing_is_told_with_its_reason_and_what_depends_on_it() {
         assert_eq!(
             without("cifar10").missing_data()[0].sentences(),
-            "CIFAR-10 is not on this server: cifar10-train.bin is missing in its data folder. 8 of the 18 networks need \
+            "CIFAR-10 is not on this server: cifar10-train.bin is missing in its data folder. 8 of the 20 networks need \
              it and cannot be trained here until then."
         );
     }

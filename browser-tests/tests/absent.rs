@@ -141,7 +141,7 @@ fn without_cifar10_the_page_says_what_cannot_be_trained_and_trains_the_rest() {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=3").await;
         let said = page.wait_for_text("#missing-data", "CIFAR-10 is not on this server").await;
         assert!(said.contains("cifar10-train.bin is missing in its data folder"), "{said}");
-        assert!(said.contains("8 of the 18 networks"), "{said}");
+        assert!(said.contains("8 of the 20 networks"), "{said}");
         open(page, "details.networks").await;
         let complete = page.client().find(Locator::Css("input[name=suite][value=complete]")).await.unwrap();
         assert!(!complete.is_enabled().await.unwrap());

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::{
-    AdapterChoice, Clock, CurveOfNetwork, DataSet, Examiner, Origin, PointOfCurve, SUITES, Standard, backends,
-    data_set, workload,
+    AdapterChoice, Clock, CurveOfNetwork, DataSet, Examiner, PointOfCurve, SUITES, Standard, backends, data_set,
+    workload,
 };
 use results::weights_bytes;
 
@@ -95,11 +95,12 @@ async fn curve(
 
 fn data(name: &str) -> Result<Arc<DataSet>, Box<dyn std::error::Error>> {
     let definition = data_set(name).ok_or("there is no such data set")?;
-    if let Origin::Stories(task) = &definition.origin {
-        return Ok(Arc::new(DataSet::generated(*task)));
+    if let Some(generated) = DataSet::generated(definition) {
+        return Ok(Arc::new(generated));
     }
+    let files = definition.file_names().ok_or("no files hold it")?;
     let folder = std::env::var_os("GRADMARK_DATA")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
-    let [train, test] = definition.file_names().map(|file| std::fs::read(folder.join(file)));
+    let [train, test] = files.map(|file| std::fs::read(folder.join(file)));
     Ok(Arc::new(DataSet::from_files(definition, train?, test?)?))
 }

@@ -44,6 +44,12 @@ pub enum EngineError {
         "{what} needs {needed_bytes} bytes, and this device allows {allowed_bytes}; a smaller batch size needs less"
     )]
     DoesNotFit { what: String, needed_bytes: u64, allowed_bytes: u64 },
+    /// The same, of the smallest batch that there is.
+    #[error(
+        "{workload} does not fit in any batch: {what} needs {needed_bytes} bytes, and {allowed_bytes} are to be had; it needs \
+         a device with more memory"
+    )]
+    NoBatchFits { workload: String, what: String, needed_bytes: u64, allowed_bytes: u64 },
     #[error("the device was lost: {message}; the driver may have reset it, so try again or use a smaller batch size")]
     DeviceLost { message: String },
     #[error(
@@ -89,7 +95,7 @@ impl EngineError {
     pub fn failure_of_workload(&self) -> Option<FailureCause> {
         match self {
             Self::OfDevice { error, .. } => error.failure_of_workload(),
-            Self::DoesNotFit { .. } => Some(FailureCause::DoesNotFit),
+            Self::DoesNotFit { .. } | Self::NoBatchFits { .. } => Some(FailureCause::DoesNotFit),
             Self::OutOfMemory { .. } => Some(FailureCause::OutOfMemory),
             Self::DeviceRefused { .. } => Some(FailureCause::DeviceRefused),
             Self::Data(_) => Some(FailureCause::Data),

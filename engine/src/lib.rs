@@ -34,14 +34,14 @@ pub use backends::{AdapterChoice, BACKENDS, BackendDefinition, BackendState, KNO
 pub use clock::Clock;
 pub use data::statistics;
 pub use data::{
-    DATA_SETS, DataError, DataFile, DataSet, DataSetDefinition, DataSource, Origin, Reading, Split, SplitDefinition,
-    StorySet, StoryTask, data_set,
+    DATA_SETS, DataError, DataFile, DataSet, DataSetDefinition, DataSource, GeneratedImages, Origin, Reading, Split,
+    SplitDefinition, StorySet, StoryTask, data_set,
 };
 pub use error::EngineError;
 pub use measure::{Observer, Phase};
 pub use model::{
-    Activation, Initial, Initializer, Layer, Model, ModelBuilder, ModelError, Multipliers, Node, Operations, Padding,
-    PoolKind, Rounding, Shape, Source, TensorKind, TensorSpec, Weights,
+    Activation, Initial, Initializer, KernelSize, Layer, Model, ModelBuilder, ModelError, Multipliers, Node,
+    Operations, Padding, PoolKind, Rounding, Shape, Source, TensorKind, TensorSpec, Weights,
 };
 pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};

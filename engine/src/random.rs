@@ -22,6 +22,8 @@ pub mod stream {
     pub const SUITE_ORDER: u32 = 4000;
     /// Generated stories of task `t` use stream `6000 + 2t`, those for tests the next one; the step is the story.
     pub const STORIES: u32 = 6000;
+    /// Generated images: pixels of the training half; those of the test half, and the classes of both, use the next ones.
+    pub const IMAGES: u32 = 6500;
     /// Order of samples that are repeated to fill a batch. Uses this and the next seven.
     pub const REPEATED: u32 = 7000;
 }

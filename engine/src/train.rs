@@ -5,6 +5,7 @@ mod checkpoints;
 mod event;
 mod evidence;
 mod failed;
+mod fitting;
 mod learning;
 mod measuring;
 mod meter;
@@ -28,6 +29,7 @@ use crate::trainer::{Backend, Preparation, TrainingJob};
 use crate::workload::{SuiteDefinition, Training, Workload, random_order};
 pub use check::check_workload;
 pub use event::Event;
+use fitting::{Fitted, Room};
 use learning::Learning;
 pub use meter::{NoMeter, ResourceMeter};
 use progress::Progress;
@@ -174,9 +176,10 @@ async fn run_workload(
     progress: &mut Progress,
     warnings: &mut Vec<Warning>,
 ) -> Result<WorkloadRecord, EngineError> {
+    let fitted = fitting::fitted(request, workload, backend, edges).await;
+    let workload = fitted.as_ref().map_or(workload, |fitted| &fitted.workload);
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
-    let training_samples = definition.train.samples;
-    let job_settings = job_settings(request, workload, training_samples)?;
+    let job_settings = job_settings(request, workload, definition.train.samples)?;
     edges.observer.event(&Event::WorkloadStarted {
         workload: workload.name.to_owned(),
         index: progress.index(),
@@ -184,6 +187,10 @@ async fn run_workload(
         steps_per_epoch: job_settings.batches.steps_per_epoch(),
         target_accuracy: job_settings.target_accuracy,
     });
+    let Fitted { workload, smaller } = &fitted?;
+    if let Some(smaller) = smaller {
+        warn(warnings, edges, smaller.clone());
+    }
 
     progress.phase(edges, Phase::LoadingData);
     let load_start = edges.clock.now_seconds();
@@ -201,6 +208,7 @@ async fn run_workload(
         dropout: true,
     });
     job.optimizer = job_settings.optimizer.clone();
+    Room::of(backend, edges).holds(workload, &job)?;
     let mut trainer = backend.build(&job).await?;
     let built = edges.clock.now_seconds();
 

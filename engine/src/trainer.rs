@@ -155,7 +155,8 @@ pub trait Trainer {
     /// All tensors in the model's order and logical layout, as float32.
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
 
-    /// Loss gradients of the last training step, in the layout of [`Trainer::weights`], without weight decay.
+    /// Loss gradients of the last training step, in the layout of [`Trainer::weights`], without weight decay. Those of
+    /// tensors that are not trained may be left out, as zeros.
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
 
     /// Logits of the first `rows` samples of the last training step's batch, before its update; ask before the next

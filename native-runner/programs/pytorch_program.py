@@ -32,7 +32,9 @@ def convolution(x, kernel, bias, stride, padding, shape, side):
     """Images are (rows, height, width, channels) here and outside, and PyTorch sees them channels last."""
     x = x.permute(0, 3, 1, 2)
     if padding == "same":
-        missing = [max(0, (out - 1) * stride + side - given) for out, given in zip(shape[:2], x.shape[2:])]
+        sides = side if isinstance(side, list) else [side, side]
+        extents = zip(sides, shape[:2], x.shape[2:])
+        missing = [max(0, (out - 1) * stride + side - given) for side, out, given in extents]
         x = F.pad(x, (missing[1] // 2, missing[1] - missing[1] // 2, missing[0] // 2, missing[0] - missing[0] // 2))
     zeros = padding["zeros"] if isinstance(padding, dict) else 0
     return F.conv2d(x, kernel.permute(3, 2, 0, 1), bias, stride, zeros).permute(0, 2, 3, 1)

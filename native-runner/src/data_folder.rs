@@ -26,8 +26,12 @@ pub(crate) struct DataFolder {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "whence", rename_all = "snake_case")]
 pub(crate) enum Availability {
-    Files { folder: PathBuf },
+    Files {
+        folder: PathBuf,
+    },
     Generated,
+    /// There is nothing else of it.
+    AlwaysGenerated,
     Missing,
 }
 
@@ -37,6 +41,7 @@ impl Availability {
         match self {
             Self::Files { folder } => format!("files in {}", quoted(folder)),
             Self::Generated => "generated; --babi names the folder of the published files".to_owned(),
+            Self::AlwaysGenerated => "always generated, and never ranked".to_owned(),
             Self::Missing => "missing; fetched when it is needed, or with `native-runner fetch-data`".to_owned(),
         }
     }
@@ -74,6 +79,7 @@ impl DataFolder {
                 .map_or(Availability::Missing, |folder| Availability::Files { folder: folder.clone() }),
             (Origin::Stories(_), Some(folder)) => Availability::Files { folder: folder.clone() },
             (Origin::Stories(_), None) => Availability::Generated,
+            (Origin::Images(_), _) => Availability::AlwaysGenerated,
         }
     }
 
@@ -83,21 +89,29 @@ impl DataFolder {
                 let missing = |file, place| DataError::Missing { file, place };
                 let folder = self.folder_of(definition).ok_or_else(|| {
                     let places: Vec<String> = self.places.iter().map(|place| quoted(place)).collect();
-                    missing(definition.file_names()[0].to_owned(), places.join(" and in "))
+                    missing(files_of(definition)[0].to_owned(), places.join(" and in "))
                 })?;
                 read_from(folder, definition, missing)
             }
             (Origin::Stories(_), Some(folder)) => {
                 read_from(folder, definition, |file, place| DataError::NoStories { file, place })
             }
-            (Origin::Stories(task), None) => Ok(DataSet::generated(*task)),
+            (Origin::Stories(_), None) | (Origin::Images(_), _) => {
+                Ok(DataSet::generated(definition).expect("stories and images can be made up"))
+            }
         }
     }
 
     /// The first folder with the training file.
     fn folder_of(&self, definition: &DataSetDefinition) -> Option<&PathBuf> {
-        self.places.iter().find(|folder| folder.join(definition.file_names()[0]).exists())
+        self.places.iter().find(|folder| folder.join(files_of(definition)[0]).exists())
     }
+}
+
+/// # Panics
+/// The set is always generated.
+fn files_of(definition: &DataSetDefinition) -> [&str; 2] {
+    definition.file_names().expect("only what has files is looked for in folders")
 }
 
 /// The two files of the set, from a single folder so that they belong together.
@@ -113,7 +127,7 @@ fn read_from(
             _ => DataError::Unreadable { file: path.display().to_string(), reason: error.to_string() },
         })
     };
-    let [train, test] = definition.file_names().map(read);
+    let [train, test] = files_of(definition).map(read);
     DataSet::from_files(definition, train?, test?).map_err(|error| in_folder(error, folder))
 }
 
@@ -203,14 +217,17 @@ mod tests {
         assert_eq!(data(folder.path(), None).availability(stories), Availability::Generated);
         assert!(data(folder.path(), None).read(stories).unwrap().generated);
 
+        let images = engine::data_set("generated-images-224").unwrap();
+        assert_eq!(data(folder.path(), Some(folder.path())).availability(images), Availability::AlwaysGenerated);
+
         let published = data(folder.path(), Some(folder.path()));
         let error = published.read(stories).unwrap_err();
-        assert!(matches!(&error, DataError::NoStories { file, .. } if file == stories.file_names()[0]), "{error}");
-        for (name, line) in stories.file_names().into_iter().zip(["1 Ina ran to the pier.", "Ina ran."]) {
+        assert!(matches!(&error, DataError::NoStories { file, .. } if file == files_of(stories)[0]), "{error}");
+        for (name, line) in files_of(stories).into_iter().zip(["1 Ina ran to the pier.", "Ina ran."]) {
             fs::write(folder.path().join(name), line).unwrap();
         }
         let error = published.read(stories).unwrap_err().to_string();
-        let path = folder.path().join(stories.file_names()[0]).display().to_string();
+        let path = folder.path().join(files_of(stories)[0]).display().to_string();
         assert!(error.starts_with(&path) && error.contains("0 questions"), "{error}");
     }
 }

@@ -123,6 +123,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::InvalidSetting { .. } => 2,
         EngineError::OutOfMemory { .. }
         | EngineError::DoesNotFit { .. }
+        | EngineError::NoBatchFits { .. }
         | EngineError::DeviceLost { .. }
         | EngineError::NoAnswer { .. }
         | EngineError::LinkLost => 4,

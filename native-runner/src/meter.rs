@@ -33,6 +33,8 @@ pub(crate) struct MachineMeter {
     sensors: Sensors,
     /// Whether this process is the one that trains, so that its time and memory say what training takes.
     trains_itself: bool,
+    /// Whether the device is on this machine.
+    is_here: bool,
     running: Option<Running>,
 }
 
@@ -58,11 +60,12 @@ impl MachineMeter {
     /// elsewhere it has none. An external program has time and memory of its own, which are not this process's.
     pub(crate) fn of(backend: &dyn Backend) -> Self {
         let root = PathBuf::from("/");
+        let is_here = backend.name() != BURN_REMOTE;
         // One device's sensors would say nothing of several.
-        let is_here = backend.name() != BURN_REMOTE && backend.devices() == 1;
-        let sensors = if is_here { Sensors::of(backend.adapter(), &root) } else { Sensors::default() };
+        let sensors =
+            if is_here && backend.devices() == 1 { Sensors::of(backend.adapter(), &root) } else { Sensors::default() };
         let trains_itself = KNOWN_BACKENDS.iter().any(|known| known.name == backend.name());
-        Self { root, sensors, trains_itself, running: None }
+        Self { root, sensors, trains_itself, is_here, running: None }
     }
 }
 
@@ -125,6 +128,20 @@ impl ResourceMeter for MachineMeter {
         }
         resources
     }
+
+    fn free_memory_bytes(&self) -> Option<u64> {
+        if self.is_here { free_memory_bytes() } else { None }
+    }
+}
+
+/// Of the machine, or of what the container that this runs in may use. An empty answer is none.
+fn free_memory_bytes() -> Option<u64> {
+    let mut system = System::new().ok()?;
+    system.refresh_memory();
+    let of_container = system.cgroup_limits().filter(|limits| limits.total_memory < system.total_memory());
+    let free = system.available_memory();
+    let free = of_container.map_or(free, |limits| limits.free_memory.min(free));
+    (free > 0).then_some(free)
 }
 
 fn tells_something(sample: &ResourceSample) -> bool {
@@ -168,7 +185,7 @@ mod tests {
 
     fn without_sensors() -> MachineMeter {
         let sensors = Sensors::default();
-        MachineMeter { root: PathBuf::from("/"), sensors, trains_itself: true, running: None }
+        MachineMeter { root: PathBuf::from("/"), sensors, trains_itself: true, is_here: true, running: None }
     }
 
     #[test]
@@ -204,6 +221,13 @@ mod tests {
     }
 
     #[test]
+    fn free_memory_is_known_of_this_machine_and_of_no_other() {
+        let free = without_sensors().free_memory_bytes().expect("memory is offered on every tested platform");
+        assert!(free > 64 << 20, "{free}");
+        assert_eq!(MachineMeter { is_here: false, ..without_sensors() }.free_memory_bytes(), None);
+    }
+
+    #[test]
     fn a_meter_that_was_not_started_has_nothing_to_say() {
         assert_eq!(without_sensors().finish(), Resources::default());
     }
@@ -217,6 +241,7 @@ mod tests {
             root: root.path().to_owned(),
             sensors: Sensors::of_the_processor(root.path()),
             trains_itself: true,
+            is_here: true,
             running: None,
         };
         // The first workload ends early, and nobody asks for what it took.

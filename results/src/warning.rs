@@ -40,8 +40,10 @@ pub enum Warning {
     Unregistered { reason: String },
     /// The leaderboard could not be told of a checkpoint, so the result cannot be proven.
     CheckpointMissed { workload: String, reason: String },
-    /// The samples were generated, because the published ones were not there.
+    /// The samples were generated: the published ones were not there, or there are none.
     GeneratedData { workload: String },
+    /// The recipe's batch does not fit into the device or the machine's memory, so that a smaller one was trained with.
+    SmallerBatch { workload: String, asked: u32, used: u32, needed_bytes: u64, allowed_bytes: u64 },
     /// Training ended before its limits, as the recipe wants it when held-out samples are no longer classified better.
     StoppedEarly { workload: String },
 }
@@ -57,6 +59,7 @@ impl Warning {
             | Self::TuningNotSettled { workload, .. }
             | Self::CheckpointMissed { workload, .. }
             | Self::GeneratedData { workload }
+            | Self::SmallerBatch { workload, .. }
             | Self::StoppedEarly { workload } => Some(workload),
             _ => None,
         }
@@ -157,11 +160,18 @@ impl fmt::Display for Warning {
             Self::StoppedEarly { workload } => {
                 write!(f, "{workload}: training stopped, because held-out samples were no longer classified better")
             }
+            Self::SmallerBatch { workload, asked, used, needed_bytes, allowed_bytes } => write!(
+                f,
+                "{workload}: batches of {used} samples, because the recipe's {asked} need {} MiB where {} MiB are to be had. \
+                 Figures of other batch sizes do not compare; whoever names a batch size gets that one or a refusal.",
+                needed_bytes >> 20,
+                allowed_bytes >> 20
+            ),
             Self::GeneratedData { workload } => write!(
                 f,
                 "{workload}: the samples are generated, not the published ones, so the accuracy does not compare with \
-                 published figures; speed does. The native runner reads published stories from the folder that --babi \
-                 names."
+                 published figures; speed does. Of stories, the native runner reads the published ones from the folder that \
+                 --babi names."
             ),
         }
     }

@@ -2,7 +2,7 @@
 // An implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
-// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F).
+// params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -55,8 +55,8 @@ fn main(
     let w6 = window(min(row + 6u, pixels - 1u));
     let w7 = window(min(row + 7u, pixels - 1u));
     var tile: Tile;
-    for (var ky = 0u; ky < params.side; ky++) {
-        for (var kx = 0u; kx < params.side; kx++) {
+    for (var ky = 0u; ky < params.window_height; ky++) {
+        for (var kx = 0u; kx < params.window_width; kx++) {
             let tap = i32(ky * params.input_width + kx);
             let in0 = tap_inside(w0, ky, kx);
             let in1 = tap_inside(w1, ky, kx);
@@ -75,7 +75,7 @@ fn main(
                 let a5 = input_at(w5, in5, tap, c);
                 let a6 = input_at(w6, in6, tap, c);
                 let a7 = input_at(w7, in7, tap, c);
-                let k_row = ((ky * params.side + kx) * channels + c) * 4u * outputs;
+                let k_row = ((ky * params.window_width + kx) * channels + c) * 4u * outputs;
                 add_four_outer_products(
                     &tile,
                     transpose(mat4x4<f32>(a0, a1, a2, a3)),

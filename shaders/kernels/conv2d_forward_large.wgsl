@@ -5,7 +5,7 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 256 for
 // each tile.
-// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F).
+// params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -30,20 +30,20 @@ struct Source {
 
 // What the digits of a tap are below.
 fn tap_radices() -> vec2<u32> {
-    return vec2<u32>(params.side, params.input_channels / 4u);
+    return vec2<u32>(params.window_width, params.input_channels / 4u);
 }
 
 // Nothing outside the image and beyond the last tap.
 fn left_at(source: Source) -> Fetched {
     let tap = source.tap;
-    let inside = (tap.x < params.side) & tap_inside(source.origin, tap.x, tap.y);
+    let inside = (tap.x < params.window_height) & tap_inside(source.origin, tap.x, tap.y);
     let pixel = u32(source.origin.first + i32(tap.x * params.input_width + tap.y));
     let at = select(0u, pixel * (params.input_channels / 4u) + tap.z, inside);
     return Fetched(x[at], inside);
 }
 
 fn right_at(source: Source) -> Fetched {
-    let rows = params.side * params.side * params.input_channels;
+    let rows = params.window_height * params.window_width * params.input_channels;
     let inside = (source.row < rows) & (source.column < params.output_channels / 4u);
     let at = select(0u, source.row * (params.output_channels / 4u) + source.column, inside);
     return Fetched(weights[at], inside);
@@ -86,7 +86,7 @@ fn main(
     let tap = digits(left.depth, tap_radices());
     let tap_step = digits(DEPTH / 4u, tap_radices());
     let source = Source(origin, tap, tap_step, right.depth, first_column + right.line);
-    let depth = params.side * params.side * params.input_channels;
+    let depth = params.window_height * params.window_width * params.input_channels;
     let tile = sum_of_products(source, local, (depth + DEPTH - 1u) / DEPTH);
     store_tile(tile, local, first_row, first_column);
 }

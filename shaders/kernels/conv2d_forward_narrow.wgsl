@@ -3,7 +3,7 @@
 // like it better.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; F is a multiple of 4.
-// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F).
+// params: Conv2d. x: (B, H·W·C + input_spare). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored>;
@@ -12,7 +12,7 @@
 @group(0) @binding(4) var<storage, read_write> y: array<Stored4>;
 
 fn input_at(origin: Window, inside: bool, tap: i32, channel: u32) -> f32 {
-    let at = select(0u, u32(origin.first + tap) * params.input_channels + channel, inside);
+    let at = select(0u, u32(origin.first + tap) * params.input_channels + channel + origin.spare, inside);
     return select(0.0, f32(x[at]), inside);
 }
 
@@ -56,8 +56,8 @@ fn main(
     let w6 = window(min(row + 6u, pixels - 1u));
     let w7 = window(min(row + 7u, pixels - 1u));
     var tile: Tile;
-    for (var ky = 0u; ky < params.side; ky++) {
-        for (var kx = 0u; kx < params.side; kx++) {
+    for (var ky = 0u; ky < params.window_height; ky++) {
+        for (var kx = 0u; kx < params.window_width; kx++) {
             let tap = i32(ky * params.input_width + kx);
             let in0 = tap_inside(w0, ky, kx);
             let in1 = tap_inside(w1, ky, kx);
@@ -68,7 +68,7 @@ fn main(
             let in6 = tap_inside(w6, ky, kx);
             let in7 = tap_inside(w7, ky, kx);
             for (var c = 0u; c < channels; c++) {
-                let k_row = ((ky * params.side + kx) * channels + c) * outputs;
+                let k_row = ((ky * params.window_width + kx) * channels + c) * outputs;
                 add_outer_product(
                     &tile,
                     vec4<f32>(

@@ -4,7 +4,7 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
 // each tile.
-// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F).
+// params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -14,9 +14,9 @@
 
 // Four channels under a tap of a window; zero outside the image and beyond the last tap.
 fn left_at(origin: Window, tap: u32, channel: u32) -> vec4<f32> {
-    let ky = tap / params.side;
-    let kx = tap % params.side;
-    let inside = (ky < params.side) & tap_inside(origin, ky, kx);
+    let ky = tap / params.window_width;
+    let kx = tap % params.window_width;
+    let inside = (ky < params.window_height) & tap_inside(origin, ky, kx);
     let pixel = u32(origin.first + i32(ky * params.input_width + kx));
     let at = select(0u, pixel * (params.input_channels / 4u) + channel, inside);
     return select(vec4<f32>(0.0), vec4<f32>(x[at]), inside);
@@ -24,7 +24,7 @@ fn left_at(origin: Window, tap: u32, channel: u32) -> vec4<f32> {
 
 // Four filters of a row of the kernel; zero beyond the edges.
 fn right_at(row: u32, column: u32) -> vec4<f32> {
-    let inside = (row < params.side * params.side * params.input_channels) & (column < params.output_channels / 4u);
+    let inside = (row < params.window_height * params.window_width * params.input_channels) & (column < params.output_channels / 4u);
     let at = select(0u, row * (params.output_channels / 4u) + column, inside);
     return select(vec4<f32>(0.0), vec4<f32>(weights[at]), inside);
 }
@@ -63,7 +63,7 @@ fn main(
     let w3 = window(min(read_row + 3u, pixels - 1u));
     let read_column = first_column + plain_columns(local);
     var tile: Tile;
-    for (var d = 0u; d < params.side * params.side * params.input_channels; d += DEPTH) {
+    for (var d = 0u; d < params.window_height * params.window_width * params.input_channels; d += DEPTH) {
         let quad = d / 4u + turned_depth(local);
         let tap = quad / channels;
         let channel = quad % channels;

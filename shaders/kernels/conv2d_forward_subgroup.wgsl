@@ -4,7 +4,7 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each
 // tile.
-// params: Conv2d. x: (B, H, W, C). weights: (side, side, C, F). bias: (F). y: (B, H', W', F).
+// params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -47,8 +47,8 @@ fn main(
     var b1: Block;
     var b2: Block;
     var b3: Block;
-    for (var ky = 0u; ky < params.side; ky++) {
-        for (var kx = 0u; kx < params.side; kx++) {
+    for (var ky = 0u; ky < params.window_height; ky++) {
+        for (var kx = 0u; kx < params.window_width; kx++) {
             let tap = i32(ky * params.input_width + kx);
             let in0 = tap_inside(w0, ky, kx);
             let in1 = tap_inside(w1, ky, kx);
@@ -58,7 +58,7 @@ fn main(
             let x1 = input_start(w1, in1, tap);
             let x2 = input_start(w2, in2, tap);
             let x3 = input_start(w3, in3, tap);
-            let kernel = (ky * params.side + kx) * channels * 4u * outputs + known_column;
+            let kernel = (ky * params.window_width + kx) * channels * 4u * outputs + known_column;
             for (var c = 0u; c < channels; c++) {
                 let at = kernel + c * 4u * outputs;
                 let w = mat4x4<f32>(

@@ -3,7 +3,7 @@
 // Both operands are read number by number, as in dense_input_gradient.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
-// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All Stored.
+// params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored>;
@@ -63,9 +63,9 @@ fn main(
     let c6 = min(4u * column + 6u, last_channel) * outputs;
     let c7 = min(4u * column + 7u, last_channel) * outputs;
     var tile: Tile;
-    for (var ky = 0u; ky < params.side; ky++) {
-        for (var kx = 0u; kx < params.side; kx++) {
-            let kernel = (ky * params.side + kx) * params.input_channels * outputs;
+    for (var ky = 0u; ky < params.window_height; ky++) {
+        for (var kx = 0u; kx < params.window_width; kx++) {
+            let kernel = (ky * params.window_width + kx) * params.input_channels * outputs;
             let p0 = output_under(w0, ky, kx);
             let p1 = output_under(w1, ky, kx);
             let p2 = output_under(w2, ky, kx);

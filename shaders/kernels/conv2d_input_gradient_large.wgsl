@@ -4,7 +4,7 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 256 for
 // each tile.
-// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All Stored.
+// params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;
@@ -27,22 +27,22 @@ struct Source {
 
 // What the digits of a tap are below.
 fn tap_radices() -> vec2<u32> {
-    return vec2<u32>(params.side, params.output_channels / 4u);
+    return vec2<u32>(params.window_width, params.output_channels / 4u);
 }
 
 // Nothing where no window has this tap on the pixel.
 fn left_at(source: Source) -> Fetched {
     let tap = source.tap;
     let pixel = output_under(source.origin, tap.x, tap.y);
-    let inside = (tap.x < params.side) & (pixel != NOWHERE);
+    let inside = (tap.x < params.window_height) & (pixel != NOWHERE);
     let at = select(0u, pixel * (params.output_channels / 4u) + tap.z, inside);
     return Fetched(dy[at], inside);
 }
 
 fn right_at(source: Source) -> Fetched {
     let tap = source.tap;
-    let inside = (tap.x < params.side) & (source.channel < params.input_channels);
-    let row = (tap.x * params.side + tap.y) * params.input_channels + source.channel;
+    let inside = (tap.x < params.window_height) & (source.channel < params.input_channels);
+    let row = (tap.x * params.window_width + tap.y) * params.input_channels + source.channel;
     let at = select(0u, row * (params.output_channels / 4u) + tap.z, inside);
     return Fetched(weights[at], inside);
 }
@@ -83,7 +83,7 @@ fn main(
     let tap = digits(left.depth, tap_radices());
     let tap_step = digits(DEPTH / 4u, tap_radices());
     let source = Source(origin, 4u * first_column + right.line, tap, tap_step);
-    let depth = params.side * params.side * params.output_channels;
+    let depth = params.window_height * params.window_width * params.output_channels;
     let tile = sum_of_products(source, local, (depth + DEPTH - 1u) / DEPTH);
     store_tile(tile, local, first_row, first_column);
 }

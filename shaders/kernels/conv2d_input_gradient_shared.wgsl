@@ -3,7 +3,7 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
 // each tile.
-// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All Stored.
+// params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;
@@ -12,16 +12,16 @@
 
 // Four filters of the gradient under a tap; zero where no window has this tap on the pixel.
 fn left_at(origin: Window, tap: u32, filter_quad: u32) -> vec4<f32> {
-    let ky = tap / params.side;
-    let pixel = output_under(origin, ky, tap % params.side);
-    let inside = (ky < params.side) & (pixel != NOWHERE);
+    let ky = tap / params.window_width;
+    let pixel = output_under(origin, ky, tap % params.window_width);
+    let inside = (ky < params.window_height) & (pixel != NOWHERE);
     let at = select(0u, pixel * (params.output_channels / 4u) + filter_quad, inside);
     return select(vec4<f32>(0.0), vec4<f32>(dy[at]), inside);
 }
 
 // Four filters of a channel of a tap; zero beyond the edges.
 fn right_at(tap: u32, channel: u32, filter_quad: u32) -> vec4<f32> {
-    let inside = (tap < params.side * params.side) & (channel < params.input_channels);
+    let inside = (tap < params.window_height * params.window_width) & (channel < params.input_channels);
     let at = (tap * params.input_channels + channel) * (params.output_channels / 4u) + filter_quad;
     return select(vec4<f32>(0.0), vec4<f32>(weights[select(0u, at, inside)]), inside);
 }
@@ -59,7 +59,7 @@ fn main(
     let w3 = window(min(read_row + 3u, pixels - 1u));
     let read_channel = 4u * (first_column + turned_rows(local));
     var tile: Tile;
-    for (var d = 0u; d < params.side * params.side * params.output_channels; d += DEPTH) {
+    for (var d = 0u; d < params.window_height * params.window_width * params.output_channels; d += DEPTH) {
         let quad = d / 4u + turned_depth(local);
         let tap = quad / outputs;
         let filter_quad = quad % outputs;

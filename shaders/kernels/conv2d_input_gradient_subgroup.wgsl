@@ -3,7 +3,7 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each
 // tile.
-// params: Conv2d. dy: (B, H', W', F). weights: (side, side, C, F). x, dx: (B, H, W, C). All Stored.
+// params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;
@@ -43,9 +43,9 @@ fn main(
     var b1: Block;
     var b2: Block;
     var b3: Block;
-    for (var ky = 0u; ky < params.side; ky++) {
-        for (var kx = 0u; kx < params.side; kx++) {
-            let kernel = ((ky * params.side + kx) * channels + known_column) * 4u * outputs;
+    for (var ky = 0u; ky < params.window_height; ky++) {
+        for (var kx = 0u; kx < params.window_width; kx++) {
+            let kernel = ((ky * params.window_width + kx) * channels + known_column) * 4u * outputs;
             let p0 = output_under(w0, ky, kx);
             let p1 = output_under(w1, ky, kx);
             let p2 = output_under(w2, ky, kx);

@@ -3,7 +3,7 @@
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
-// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
+// parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -15,7 +15,7 @@ var<private> part_start: u32;
 // Stores eight values of one row of dW, those that exist. `column` counts fours.
 fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
     let outputs = params.output_channels / 4u;
-    if row >= params.side * params.side * params.input_channels {
+    if row >= params.window_height * params.window_width * params.input_channels {
         return;
     }
     let at = part_start + row * outputs + column;
@@ -28,13 +28,13 @@ fn store(row: u32, column: u32, left: vec4<f32>, right: vec4<f32>) {
 // Row and column of the tap, and the four channels, of one row of the kernel.
 fn kernel_row(row: u32) -> vec3<u32> {
     let tap = row / (params.input_channels / 4u);
-    return vec3<u32>(tap / params.side, tap % params.side, row % (params.input_channels / 4u));
+    return vec3<u32>(tap / params.window_width, tap % params.window_width, row % (params.input_channels / 4u));
 }
 
 // Input value under a tap of the window at `pixel` = (sample, row, column); zero outside the image.
 fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> vec4<f32> {
-    let row = pixel.y * STRIDE + tap.x - params.padding;
-    let column = pixel.z * STRIDE + tap.y - params.padding;
+    let row = pixel.y * STRIDE + tap.x - params.padding_rows;
+    let column = pixel.z * STRIDE + tap.y - params.padding_columns;
     // A negative coordinate wraps to a huge one.
     let inside = (row < params.input_height) & (column < params.input_width);
     let at = ((pixel.x * params.input_height + row) * params.input_width + column) * (params.input_channels / 4u) + tap.z;
@@ -47,7 +47,7 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let kernel_rows = params.side * params.side * params.input_channels / 4u;
+    let kernel_rows = params.window_height * params.window_width * params.input_channels / 4u;
     let row_tiles = (kernel_rows + 1u) / 2u;
     let outputs = params.output_channels / 4u;
     let column_tiles = (outputs + 1u) / 2u;

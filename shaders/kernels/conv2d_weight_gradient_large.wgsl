@@ -5,7 +5,7 @@
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 256 for
 // each tile of each part.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
-// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
+// parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -36,8 +36,8 @@ fn pixel_radices() -> vec2<u32> {
 
 // Nothing outside the image.
 fn left_at(source: Source) -> Fetched {
-    let row = source.at.y * STRIDE + source.tap.x - params.padding;
-    let column = source.at.z * STRIDE + source.tap.y - params.padding;
+    let row = source.at.y * STRIDE + source.tap.x - params.padding_rows;
+    let column = source.at.z * STRIDE + source.tap.y - params.padding_columns;
     // A negative coordinate wraps to a huge one.
     let inside = (source.pixel < source.end) & (row < params.input_height) & (column < params.input_width);
     let input = (source.at.x * params.input_height + row) * params.input_width + column;
@@ -61,7 +61,7 @@ var<private> part_start: u32;
 // Stores four values of one row of dW, if they exist. `column` counts fours.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.output_channels / 4u;
-    if row < params.side * params.side * params.input_channels && column < outputs {
+    if row < params.window_height * params.window_width * params.input_channels && column < outputs {
         parts[part_start + row * outputs + column] = sum;
     }
 }
@@ -73,7 +73,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let channels = params.input_channels / 4u;
-    let kernel_rows = params.side * params.side * channels;
+    let kernel_rows = params.window_height * params.window_width * channels;
     let pixels = params.rows * params.output_height * params.output_width;
     let row_tiles = (kernel_rows + TILE_QUADS - 1u) / TILE_QUADS;
     let column_tiles = (params.output_channels / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
@@ -94,7 +94,7 @@ fn main(
     let at = digits(pixel, pixel_radices());
     let at_step = digits(DEPTH, pixel_radices());
     // Rows beyond the last one repeat it; they are not stored.
-    let tap = digits(min(first_row / 4u + left.line, kernel_rows - 1u), vec2<u32>(params.side, channels));
+    let tap = digits(min(first_row / 4u + left.line, kernel_rows - 1u), vec2<u32>(params.window_width, channels));
     let source = Source(pixel, end, at, at_step, tap, first_column + right.line);
     let tile = sum_of_products(source, local, (end - first + DEPTH - 1u) / DEPTH);
     let bias = column_sum(local);

@@ -4,7 +4,7 @@
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 64 for
 // each tile of each part.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
-// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
+// parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -14,8 +14,8 @@
 // Four channels under a tap (row, column, fours of channels) of the window at a pixel; zero outside the image.
 fn left_at(pixel: u32, end: u32, tap: vec3<u32>) -> vec4<f32> {
     let at = place(pixel);
-    let row = at.y * STRIDE + tap.x - params.padding;
-    let column = at.z * STRIDE + tap.y - params.padding;
+    let row = at.y * STRIDE + tap.x - params.padding_rows;
+    let column = at.z * STRIDE + tap.y - params.padding_columns;
     // A negative coordinate wraps to a huge one.
     let inside = (pixel < end) & (row < params.input_height) & (column < params.input_width);
     let input = (at.x * params.input_height + row) * params.input_width + column;
@@ -35,7 +35,7 @@ var<private> part_start: u32;
 // Stores four values of one row of dW, if they exist. `column` counts fours.
 fn store(row: u32, column: u32, sum: vec4<f32>) {
     let outputs = params.output_channels / 4u;
-    if row < params.side * params.side * params.input_channels && column < outputs {
+    if row < params.window_height * params.window_width * params.input_channels && column < outputs {
         parts[part_start + row * outputs + column] = sum;
     }
 }
@@ -47,7 +47,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let channels = params.input_channels / 4u;
-    let kernel_rows = params.side * params.side * channels;
+    let kernel_rows = params.window_height * params.window_width * channels;
     let pixels = params.rows * params.output_height * params.output_width;
     let row_tiles = (kernel_rows + TILE_QUADS - 1u) / TILE_QUADS;
     let column_tiles = (params.output_channels / 4u + TILE_QUADS - 1u) / TILE_QUADS;
@@ -64,7 +64,7 @@ fn main(
     // Rows beyond the last one repeat it; they are not stored.
     let read_row = min(first_row / 4u + plain_columns(local), kernel_rows - 1u);
     let tap = read_row / channels;
-    let read_tap = vec3<u32>(tap / params.side, tap % params.side, read_row % channels);
+    let read_tap = vec3<u32>(tap / params.window_width, tap % params.window_width, read_row % channels);
     let read_column = first_column + plain_columns(local);
     var tile: Tile;
     var bias = vec4<f32>(0.0);

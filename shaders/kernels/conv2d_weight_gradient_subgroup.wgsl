@@ -4,7 +4,7 @@
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for each
 // tile of each part.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
-// parts: (parts, part_stride): dW (side, side, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
+// parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -14,13 +14,13 @@
 // Row and column of the tap, and the four channels, of one row of the kernel.
 fn kernel_row(row: u32) -> vec3<u32> {
     let tap = row / (params.input_channels / 4u);
-    return vec3<u32>(tap / params.side, tap % params.side, row % (params.input_channels / 4u));
+    return vec3<u32>(tap / params.window_width, tap % params.window_width, row % (params.input_channels / 4u));
 }
 
 // Input value under a tap of the window at `pixel` = (sample, row, column); zero outside the image.
 fn input_at(pixel: vec3<u32>, tap: vec3<u32>) -> vec4<f32> {
-    let row = pixel.y * STRIDE + tap.x - params.padding;
-    let column = pixel.z * STRIDE + tap.y - params.padding;
+    let row = pixel.y * STRIDE + tap.x - params.padding_rows;
+    let column = pixel.z * STRIDE + tap.y - params.padding_columns;
     // A negative coordinate wraps to a huge one.
     let inside = (row < params.input_height) & (column < params.input_width);
     let input = (pixel.x * params.input_height + row) * params.input_width + column;
@@ -53,7 +53,7 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(subgroup_invocation_id) lane: u32,
 ) {
-    let kernel_rows = params.side * params.side * params.input_channels / 4u;
+    let kernel_rows = params.window_height * params.window_width * params.input_channels / 4u;
     let outputs = params.output_channels / 4u;
     let row_tiles = (kernel_rows + LANES - 1u) / LANES;
     let column_tiles = (outputs + LANES - 1u) / LANES;

@@ -3,7 +3,7 @@
 // A set may be larger than what one binding can hold, so its samples come in two: see `samples_in_first`.
 //
 // params: Gather. first_images, second_images: (samples, features) bytes, four to a word, features a multiple of 4.
-// labels: (samples) bytes, four to a word. order: (samples) sample numbers.
+// labels: (samples) numbers of 16 bits, two to a word. order: (samples) sample numbers.
 // batch: (rows, stride) Stored, stride a multiple of 4. batch_labels: (rows) u32.
 struct Params {
     rows: u32,
@@ -50,7 +50,7 @@ fn main(
     var label = 0u;
     if row < step.count {
         let sample = order[(step.offset + step.first_row + row) % params.samples];
-        label = extractBits(labels[sample / 4u], 8u * (sample % 4u), 8u);
+        label = extractBits(labels[sample / 2u], 16u * (sample % 2u), 16u);
         if quad * 4u < params.features {
             let word = image_word(sample, quad);
             let bytes = (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);

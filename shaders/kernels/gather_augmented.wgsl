@@ -8,8 +8,9 @@
 // columns, z: flip), and pcg4d(sample, stream + 1, 0) about the flip that a sample begins with.
 //
 // params: GatherAugmented. first_images, second_images: (samples, source_height, source_width, channels) bytes, four
-// to a word. labels: (samples) bytes, four to a word. order: (samples) sample numbers. mean_image: (source_height,
-// source_width, channels) f32, not read unless the normalisation is by it.
+// to a word, each sample filled up to whole words. labels: (samples) numbers of 16 bits, two to a word.
+// order: (samples) sample numbers. mean_image: (source_height, source_width, channels) f32, not read unless the
+// normalisation is by it.
 // batch: (rows, row_stride) Stored, of which (height, width, channel_stride) are in use and as many of the latter real
 // as there are channels; the rest becomes zero. batch_labels: (rows) u32. Rows from step.count on become zero.
 struct Params {
@@ -106,13 +107,12 @@ fn on_source(at: i32, extent: u32) -> i32 {
 }
 
 fn image_byte(sample: u32, place: u32) -> u32 {
-    let features = params.source_height * params.source_width * params.channels;
+    let words = (params.source_height * params.source_width * params.channels + 3u) / 4u;
+    let bit = 8u * (place % 4u);
     if sample < params.samples_in_first {
-        let at = sample * features + place;
-        return extractBits(first_images[at / 4u], 8u * (at % 4u), 8u);
+        return extractBits(first_images[sample * words + place / 4u], bit, 8u);
     }
-    let at = (sample - params.samples_in_first) * features + place;
-    return extractBits(second_images[at / 4u], 8u * (at % 4u), 8u);
+    return extractBits(second_images[(sample - params.samples_in_first) * words + place / 4u], bit, 8u);
 }
 
 // One value of the batch, given where its pixel lies on the source.
@@ -158,7 +158,7 @@ fn main(
     var label = 0u;
     if row < step.count {
         let sample = order[(step.offset + step.first_row + row) % params.samples];
-        label = extractBits(labels[sample / 4u], 8u * (sample % 4u), 8u);
+        label = extractBits(labels[sample / 2u], 16u * (sample % 2u), 16u);
         let place = placement(row, sample);
         let channels = select(params.channels, 1u, params.grey == 1u);
         let pixel = 4u * quad / params.channel_stride;

@@ -11,8 +11,8 @@ fn window(pixel: u32) -> Window {
     let within = pixel % area;
     return Window(
         pixel / area * params.output_height * params.output_width,
-        i32(within / params.input_width + params.padding),
-        i32(within % params.input_width + params.padding),
+        i32(within / params.input_width + params.padding_rows),
+        i32(within % params.input_width + params.padding_columns),
     );
 }
 

@@ -11,13 +11,16 @@ struct Window {
     first: i32,
     row: i32,
     column: i32,
+    // Values that are stored behind the samples before.
+    spare: u32,
 }
 
 fn window(pixel: u32) -> Window {
     let at = place(pixel);
-    let row = i32(at.y * STRIDE) - i32(params.padding);
-    let column = i32(at.z * STRIDE) - i32(params.padding);
-    return Window((i32(at.x * params.input_height) + row) * i32(params.input_width) + column, row, column);
+    let row = i32(at.y * STRIDE) - i32(params.padding_rows);
+    let column = i32(at.z * STRIDE) - i32(params.padding_columns);
+    let first = (i32(at.x * params.input_height) + row) * i32(params.input_width) + column;
+    return Window(first, row, column, at.x * params.input_spare);
 }
 
 // Whether tap (ky, kx) of a window lies inside the image.

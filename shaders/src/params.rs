@@ -172,10 +172,14 @@ block! {
         pub output_width: u32,
         /// Stored channels of the output, F, a multiple of 4.
         pub output_channels: u32,
-        /// Side of the square kernel.
-        pub side: u32,
-        /// Zeros before the first row and column.
-        pub padding: u32,
+        /// Rows of the kernel, KH.
+        pub window_height: u32,
+        /// Columns of the kernel, KW.
+        pub window_width: u32,
+        /// Zeros before the first row.
+        pub padding_rows: u32,
+        /// Zeros before the first column.
+        pub padding_columns: u32,
         /// Output pixels (over the whole batch) that one part of a weight gradient sums.
         pub pixels_per_part: u32,
         /// Elements from one part of the gradients to the next.
@@ -184,7 +188,9 @@ block! {
         pub bias_offset: u32,
         /// Pixels from one window to the next; kernels get it as their constant `STRIDE`.
         pub stride: u32,
-        pub reserved: [u32; 3],
+        /// Values that are stored behind each sample of the input: those that fill up the data to whole fours, where C is
+        /// none. Only narrow kernels read such inputs.
+        pub input_spare: u32,
         /// Forward: of this layer. Backward: of the layer below, which made `x`.
         pub epilogue: Epilogue,
     }

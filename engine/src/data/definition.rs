@@ -2,6 +2,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::images::{self, GeneratedImages};
 use super::stories::{QUESTIONS, StorySet};
 
 /// A compact data file as `reference/data-sets.json` lists it.
@@ -62,14 +63,24 @@ pub enum Origin {
     Files { train: Box<DataFile>, test: Box<DataFile> },
     /// Stories with questions: the published text files, or generated ones of the same task.
     Stories(StorySet),
+    /// Images that show nothing, generated wherever they are needed: no files hold them.
+    Images(GeneratedImages),
+}
+
+impl Origin {
+    /// Whether there is nothing but generated samples: nobody learns anything from them, and no figure of them is ranked.
+    pub fn is_always_generated(&self) -> bool {
+        matches!(self, Self::Images(_))
+    }
 }
 
 impl DataSetDefinition {
-    /// Names of the training and the test file.
-    pub fn file_names(&self) -> [&str; 2] {
+    /// Names of the training and the test file, if files can hold it.
+    pub fn file_names(&self) -> Option<[&str; 2]> {
         match &self.origin {
-            Origin::Files { train, test } => [&train.file, &test.file],
-            Origin::Stories(set) => set.file_names(),
+            Origin::Files { train, test } => Some([&train.file, &test.file]),
+            Origin::Stories(set) => Some(set.file_names()),
+            Origin::Images(_) => None,
         }
     }
 
@@ -100,9 +111,21 @@ impl DataSetDefinition {
         let train = SplitDefinition { samples: set.training_questions(), ..test };
         Self { name: set.name(), train, test, origin: Origin::Stories(set) }
     }
+
+    fn of_images(set: GeneratedImages) -> Self {
+        let train = SplitDefinition {
+            samples: images::TRAINING_IMAGES,
+            height: set.side,
+            width: set.side,
+            channels: images::CHANNELS,
+            classes: images::CLASSES,
+        };
+        let test = SplitDefinition { samples: images::TEST_IMAGES, ..train };
+        Self { name: set.name(), train, test, origin: Origin::Images(set) }
+    }
 }
 
-/// Every data set there is: those of `reference/data-sets.json` in its order, then the stories.
+/// Every data set there is: those of `reference/data-sets.json` in its order, then the stories and the generated images.
 pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
     let files: Vec<DataFile> =
         serde_json::from_str(include_str!("../../../reference/data-sets.json")).expect("the file is checked in");
@@ -111,7 +134,9 @@ pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
     };
     let of_files = files.iter().filter(|f| f.split == "train");
     let of_files = of_files.map(|train| DataSetDefinition::of_files(train, part(&train.set, "test")));
-    of_files.chain(StorySet::ALL.into_iter().map(DataSetDefinition::of_stories)).collect()
+    let of_stories = StorySet::ALL.into_iter().map(DataSetDefinition::of_stories);
+    let of_images = GeneratedImages::ALL.into_iter().map(DataSetDefinition::of_images);
+    of_files.chain(of_stories).chain(of_images).collect()
 });
 
 /// The data set with this name.

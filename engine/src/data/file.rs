@@ -39,7 +39,7 @@ fn parse(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, String> {
     if body.len() != pixels + samples {
         return Err(format!("it holds {} bytes after the header, not {}", body.len(), pixels + samples));
     }
-    let labels = body[pixels..].to_vec();
+    let labels: Vec<u16> = body[pixels..].iter().copied().map(u16::from).collect();
     if let Some(label) = labels.iter().find(|&&label| u32::from(label) >= expected.classes) {
         return Err(format!("it holds the label {label}, but there are {} classes", expected.classes));
     }

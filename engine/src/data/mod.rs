@@ -2,6 +2,7 @@
 
 mod definition;
 mod file;
+mod images;
 pub mod statistics;
 mod stories;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use definition::{DATA_SETS, DataFile, DataSetDefinition, Origin, SplitDefinition, data_set};
+pub use images::GeneratedImages;
 use statistics::Statistics;
 pub use stories::{Reading, StorySet, StoryTask};
 
@@ -19,7 +21,7 @@ pub struct Split {
     /// Samples, rows, columns, channels in row-major order; one byte each.
     pub images: Vec<u8>,
     /// One class number for each sample.
-    pub labels: Vec<u8>,
+    pub labels: Vec<u16>,
 }
 
 impl Split {
@@ -29,7 +31,8 @@ impl Split {
 
     /// Share of the samples that belong to the most frequent class.
     pub fn chance_accuracy(&self) -> f64 {
-        let mut counts = [0_u32; 256];
+        let classes = self.labels.iter().max().map_or(0, |&last| usize::from(last) + 1);
+        let mut counts = vec![0_u32; classes];
         self.labels.iter().for_each(|&label| counts[usize::from(label)] += 1);
         let most = counts.into_iter().max().unwrap_or_default();
         f64::from(most) / f64::from(self.samples().max(1))
@@ -55,7 +58,8 @@ impl DataSet {
     /// Reads the two files of `definition`: compact ones, whose size and SHA-256 must fit, or published stories.
     ///
     /// # Errors
-    /// A file that is truncated, altered or something else; the error names it, and the line where it has lines.
+    /// A file that is truncated, altered or something else; the error names it, and the line where it has lines. A set that
+    /// no files hold.
     pub fn from_files(
         definition: &'static DataSetDefinition,
         train: Vec<u8>,
@@ -66,15 +70,22 @@ impl DataSet {
                 [file::read(train_file, train)?, file::read(test_file, test)?]
             }
             Origin::Stories(set) => stories::read(*set, &train, &test)?,
+            Origin::Images(_) => {
+                let reason = "this set is generated wherever it is needed, and no file holds it".to_owned();
+                return Err(DataError::NotADataFile { file: definition.name.clone(), reason });
+            }
         };
         Ok(Self::new(definition, train, test, false))
     }
 
-    /// Stories of this set, made up from a fixed seed: the same everywhere.
-    pub fn generated(stories: StorySet) -> Self {
-        let definition = DATA_SETS.iter().find(|set| set.origin == Origin::Stories(stories));
-        let [train, test] = stories::generated(stories);
-        Self::new(definition.expect("it is one of the data sets"), train, test, true)
+    /// Samples of this set that are made up from a fixed seed, the same everywhere; nothing for a set that can only be read.
+    pub fn generated(definition: &'static DataSetDefinition) -> Option<Self> {
+        let [train, test] = match definition.origin {
+            Origin::Files { .. } => return None,
+            Origin::Stories(stories) => stories::generated(stories),
+            Origin::Images(images) => images::generated(images),
+        };
+        Some(Self::new(definition, train, test, true))
     }
 }
 

@@ -32,14 +32,14 @@ impl TensorSpec {
         }
     }
 
-    /// The first filters copy one channel each through the middle of the kernel `[side, side, in, filters]`.
+    /// The first filters copy one channel each through the middle of the kernel `[height, width, in, filters]`.
     #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
     fn dirac(&self, limit: f64, draw: &Draw) -> Vec<f32> {
-        let &[side, _, inputs, filters] = self.shape.as_slice() else {
+        let &[height, width, inputs, filters] = self.shape.as_slice() else {
             unreachable!("only convolutions start as copies");
         };
-        let middle = side / 2 * side + side / 2;
-        let count = side * side * inputs * filters;
+        let middle = height / 2 * width + width / 2;
+        let count = height * width * inputs * filters;
         (0..count)
             .map(|i| {
                 let (filter, channel, tap) = (i % filters, i / filters % inputs, i / filters / inputs);

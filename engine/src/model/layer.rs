@@ -7,8 +7,17 @@ use super::{Initializer, Multipliers, Weights};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// Square cross-correlation; kernel `[side, side, in, filters]`, bias `[filters]`.
-    Conv2d { filters: u32, side: u32, stride: u32, padding: Padding, activation: Activation, weights: Weights },
+    /// Cross-correlation; kernel `[height, width, in, filters]`, bias `[filters]`.
+    Conv2d {
+        filters: u32,
+        // As it was called when all of them were squares, because records of networks from files have it.
+        #[serde(rename = "side")]
+        size: KernelSize,
+        stride: u32,
+        padding: Padding,
+        activation: Activation,
+        weights: Weights,
+    },
     /// Square windows; padding never wins a maximum and an average divides by the real elements. A tie gives the
     /// whole gradient to the first element.
     Pool { kind: PoolKind, side: u32, stride: u32, padding: u32, rounding: Rounding, activation: Activation },
@@ -57,6 +66,36 @@ pub enum Layer {
     PositionEmbedding { initializer: Initializer },
     /// `softmax(q·kᵀ/√d)·v` among the pixels of a sample; the input's channels are q, k and v, each `heads × d`.
     Attention { heads: u32 },
+}
+
+/// Height and width of a convolution's kernel. A square is written as its side, another one as both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum KernelSize {
+    Square(u32),
+    /// Height and width.
+    Rectangle(u32, u32),
+}
+
+impl KernelSize {
+    /// A square where both are the same.
+    pub const fn new(height: u32, width: u32) -> Self {
+        if height == width { Self::Square(height) } else { Self::Rectangle(height, width) }
+    }
+
+    /// Height and width.
+    pub const fn sides(self) -> [u32; 2] {
+        match self {
+            Self::Square(side) => [side, side],
+            Self::Rectangle(height, width) => [height, width],
+        }
+    }
+
+    /// Pixels under it.
+    pub const fn area(self) -> u32 {
+        let [height, width] = self.sides();
+        height * width
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 pub use builder::ModelBuilder;
 pub use initializer::{Initializer, Multipliers, Weights};
-pub use layer::{Activation, Layer, Padding, PoolKind, Rounding};
+pub use layer::{Activation, KernelSize, Layer, Padding, PoolKind, Rounding};
 pub use operations::Operations;
 pub(crate) use recurrent::Cell;
 pub use shape::{ModelError, Shape};

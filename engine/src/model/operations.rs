@@ -34,7 +34,7 @@ impl Model {
             let channels = u64::from(input.channels);
             // Products with the input, whose gradient the data does not need, and others.
             let (with_input, others) = match node.layer {
-                Layer::Conv2d { side, .. } => (u64::from(side * side) * channels * u64::from(output.features()), 0),
+                Layer::Conv2d { size, .. } => (u64::from(size.area()) * channels * u64::from(output.features()), 0),
                 Layer::Dense { units, .. } => (u64::from(input.features()) * u64::from(units), 0),
                 Layer::Lstm { units, .. } | Layer::Gru { units, .. } | Layer::SimpleRnn { units, .. } => {
                     let gates = node.layer.recurrent().map_or(0, |layer| layer.cell.gates());

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Activation, Layer, Model, Padding, Rounding, Source};
+use super::{Activation, Initializer, Layer, Model, Padding, Rounding, Source};
 
 /// Shape of one sample: height, width, channels. A vector is `1 × 1 × features`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -32,8 +32,10 @@ impl Shape {
 /// A list of layers that is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    #[error("{model}: a window of {side} × {side} does not fit into layer {layer}'s input of {height} × {width}")]
-    WindowTooLarge { model: &'static str, layer: usize, side: u32, height: u32, width: u32 },
+    #[error(
+        "{model}: a window of {} × {} does not fit into layer {layer}'s input of {height} × {width}", window[0], window[1]
+    )]
+    WindowTooLarge { model: &'static str, layer: usize, window: [u32; 2], height: u32, width: u32 },
     #[error("{model}: layer {layer} is not possible: {reason}")]
     Impossible { model: &'static str, layer: usize, reason: String },
     #[error("{model}: layer {layer} is not supported by this back end: {reason}")]
@@ -68,28 +70,33 @@ impl Model {
             return Err(impossible(format!("it reads {} layers instead of {wanted}", inputs.len())));
         }
         let input = inputs[0];
-        let windows = |side: u32, stride: u32, around: u32, rounding: Rounding| {
+        let windows = |window: [u32; 2], stride: u32, around: u32, rounding: Rounding| {
             let Shape { height, width, .. } = input;
-            if side == 0 || stride == 0 || side > height + around || side > width + around {
-                return Err(ModelError::WindowTooLarge { model: self.name, layer: index, side, height, width });
+            let [rows, columns] = window;
+            if window.contains(&0) || stride == 0 || rows > height + around || columns > width + around {
+                return Err(ModelError::WindowTooLarge { model: self.name, layer: index, window, height, width });
             }
-            let extent = |extent: u32| match rounding {
+            let extent = |extent: u32, side: u32| match rounding {
                 Rounding::Floor => (extent + around - side) / stride + 1,
                 Rounding::Ceil => (extent + around - side).div_ceil(stride) + 1,
             };
-            Ok((extent(height), extent(width)))
+            Ok((extent(height, rows), extent(width, columns)))
         };
         Ok(match *layer {
-            Layer::Conv2d { filters, side, stride, padding, .. } => {
+            Layer::Conv2d { filters, size, stride, padding, weights, .. } => {
+                let [rows, columns] = size.sides();
+                if rows != columns && matches!(weights.kernel, Initializer::WhitenedPatches { .. }) {
+                    return Err(impossible(format!("whitened patches are squares, not {rows} × {columns}")));
+                }
                 let (height, width) = match padding {
-                    Padding::Valid => windows(side, stride, 0, Rounding::Floor)?,
-                    Padding::Zeros(zeros) => windows(side, stride, 2 * zeros, Rounding::Floor)?,
+                    Padding::Valid => windows(size.sides(), stride, 0, Rounding::Floor)?,
+                    Padding::Zeros(zeros) => windows(size.sides(), stride, 2 * zeros, Rounding::Floor)?,
                     Padding::Same => (input.height.div_ceil(stride), input.width.div_ceil(stride)),
                 };
                 Shape::new(height, width, filters)
             }
             Layer::Pool { side, stride, padding, rounding, .. } => {
-                let (height, width) = windows(side, stride, 2 * padding, rounding)?;
+                let (height, width) = windows([side; 2], stride, 2 * padding, rounding)?;
                 Shape::new(height, width, input.channels)
             }
             Layer::Dense { units, .. } => Shape::vector(units),

@@ -1,6 +1,6 @@
 use shaders::params::{Epilogue, activation as activations};
 
-use super::{Activation, Cell, Layer, Model, ModelError, Padding, PoolKind, Shape, Source};
+use super::{Activation, Cell, KernelSize, Layer, Model, ModelError, Padding, PoolKind, Shape, Source};
 use crate::random::stream;
 
 /// A model as back ends compute it: values, and stages that make one from others. Activations and dropout that can
@@ -43,13 +43,14 @@ pub(crate) struct Stage {
     pub(crate) adds_to_gradient: bool,
 }
 
-/// The square that a convolution or a pooling layer moves over its input.
+/// The rectangle that a convolution, or the square that a pooling layer moves over its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlidingWindow {
-    pub(crate) side: u32,
+    /// Height and width.
+    pub(crate) sides: [u32; 2],
     pub(crate) stride: u32,
-    /// Elements before the first row and column.
-    pub(crate) padding: u32,
+    /// Elements before the first row, and before the first column.
+    pub(crate) padding: [u32; 2],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -175,18 +176,20 @@ impl Lowering<'_> {
         let inputs: Vec<usize> = node.inputs.iter().map(|&source| self.value(source)).collect();
         let input = self.stages.values[inputs[0]].shape;
         let (kind, activation) = match node.layer {
-            Layer::Conv2d { side, stride, padding, activation, weights, .. } => {
-                let padding = zeros_before(padding, side, stride, input, output);
+            Layer::Conv2d { size, stride, padding, activation, weights, .. } => {
+                let padding = zeros_before(padding, size, stride, input, output);
                 let bias = weights.bias.is_some();
-                let pointwise = (side, stride, padding) == (1, 1, 0);
+                let sides = size.sides();
+                let pointwise = (sides, stride, padding) == ([1; 2], 1, [0; 2]);
                 if pointwise && self.stages.values[inputs[0]].storage == Storage::PaddedChannels {
                     (StageKind::Dense { bias, per_pixel: true }, activation)
                 } else {
-                    (StageKind::Conv2d { window: SlidingWindow { side, stride, padding }, bias }, activation)
+                    (StageKind::Conv2d { window: SlidingWindow { sides, stride, padding }, bias }, activation)
                 }
             }
             Layer::Pool { kind, side, stride, padding, activation, .. } => {
-                (StageKind::Pool { kind, window: SlidingWindow { side, stride, padding } }, activation)
+                let window = SlidingWindow { sides: [side; 2], stride, padding: [padding; 2] };
+                (StageKind::Pool { kind, window }, activation)
             }
             Layer::Dense { activation, weights, .. } => {
                 (StageKind::Dense { bias: weights.bias.is_some(), per_pixel: false }, activation)
@@ -282,11 +285,13 @@ impl Lowering<'_> {
     }
 }
 
-/// Zeros before the first row and column.
-pub(crate) fn zeros_before(padding: Padding, side: u32, stride: u32, input: Shape, output: Shape) -> u32 {
+/// Zeros before the first row, and before the first column.
+pub(crate) fn zeros_before(padding: Padding, size: KernelSize, stride: u32, input: Shape, output: Shape) -> [u32; 2] {
+    let [height, width] = size.sides();
+    let same = |made: u32, side: u32, given: u32| ((made - 1) * stride + side).saturating_sub(given) / 2;
     match padding {
-        Padding::Valid => 0,
-        Padding::Zeros(zeros) => zeros,
-        Padding::Same => ((output.height - 1) * stride + side).saturating_sub(input.height) / 2,
+        Padding::Valid => [0; 2],
+        Padding::Zeros(zeros) => [zeros; 2],
+        Padding::Same => [same(output.height, height, input.height), same(output.width, width, input.width)],
     }
 }

@@ -59,7 +59,7 @@ impl Stages {
     pub(crate) fn conv2d_params(
         &self,
         stage: &Stage,
-        SlidingWindow { side, stride, padding }: SlidingWindow,
+        SlidingWindow { sides: [window_height, window_width], stride, padding }: SlidingWindow,
         bias: bool,
         rows: u32,
         alignment: u32,
@@ -67,7 +67,7 @@ impl Stages {
         let (input, output) = (self.input(stage), self.output(stage));
         let input_channels = input.stored_channels(alignment);
         let output_channels = output.stored_channels(alignment);
-        let kernel = side * side * input_channels * output_channels;
+        let kernel = window_height * window_width * input_channels * output_channels;
         Conv2d {
             rows,
             input_height: input.shape.height,
@@ -76,13 +76,15 @@ impl Stages {
             output_height: output.shape.height,
             output_width: output.shape.width,
             output_channels,
-            side,
-            padding,
+            window_height,
+            window_width,
+            padding_rows: padding[0],
+            padding_columns: padding[1],
             pixels_per_part: rows * output.shape.pixels(),
             part_stride: kernel + if bias { output_channels } else { 0 },
             bias_offset: if bias { kernel } else { NO_BIAS },
             stride,
-            reserved: [0; 3],
+            input_spare: input.stored_features(alignment) - input.shape.pixels() * input_channels,
             epilogue: output.stored_epilogue(alignment),
         }
     }
@@ -91,7 +93,8 @@ impl Stages {
     pub(crate) fn pool_params(
         &self,
         stage: &Stage,
-        SlidingWindow { side, stride, padding }: SlidingWindow,
+        // Windows of pooling layers are squares.
+        SlidingWindow { sides: [side, _], stride, padding: [padding, _] }: SlidingWindow,
         rows: u32,
         alignment: u32,
     ) -> Pool {

@@ -132,10 +132,10 @@ impl Tensors {
 
     fn of_layer(&mut self, layer: &Layer, input: Shape) {
         match layer {
-            Layer::Conv2d { filters, side, weights, .. } => {
+            Layer::Conv2d { filters, size, weights, .. } => {
                 let name = self.name("conv");
-                let area = side * side;
-                let shape = vec![*side, *side, input.channels, *filters];
+                let (area, [height, width]) = (size.area(), size.sides());
+                let shape = vec![height, width, input.channels, *filters];
                 self.weights(&name, shape, weights, area * input.channels, area * filters);
             }
             Layer::Dense { units, weights, .. } => {

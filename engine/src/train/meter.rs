@@ -6,6 +6,11 @@ pub trait ResourceMeter {
     /// Called after every window, never inside one.
     fn sample(&mut self);
     fn finish(&mut self) -> Resources;
+    /// Bytes of the machine's memory that are free for whatever trains on its processors; nothing where the platform does
+    /// not tell, or the training happens elsewhere.
+    fn free_memory_bytes(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A platform that offers no figures.

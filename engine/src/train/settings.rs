@@ -124,6 +124,13 @@ pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend, trained:
     if let Some(batch_size) = request.batch_size {
         reasons.push(format!("batch size {batch_size}"));
     }
+    for workload in request.workloads.iter().filter(|_| request.batch_size.is_none()) {
+        let record = trained.iter().find(|record| record.workload == workload.name);
+        if let Some(used) = record.map(|record| record.settings.batch_size).filter(|&used| used != workload.batch_size)
+        {
+            reasons.push(format!("{} in batches of {used} instead of {}", workload.name, workload.batch_size));
+        }
+    }
     if let Some(rate) = request.learning_rate {
         reasons.push(format!("learning rate {rate:?}"));
     }

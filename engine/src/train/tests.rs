@@ -10,6 +10,7 @@ use super::settings::Limits;
 use crate::error::EngineError;
 use crate::trainer::Preparation;
 use pretend::TrainingTest;
+pub(crate) use pretend::{FakeClock, Recorder};
 pub(crate) use small_run::{BreaksDown, SmallData, device_lost, request, run, run_with};
 
 #[test]

@@ -24,7 +24,8 @@ const GRADIENT_TOLERANCE: f64 = 0.05;
 /// and with itself on a large one, is right there too, although its kernels are chosen by shape.
 ///
 /// Batch normalisation mixes the samples of a batch, which cannot be divided then. Instead a few samples are repeated until
-/// they fill it, in random order: means, variances, mean loss and mean gradients are those of the few alone.
+/// they fill it, in random order: means, variances, mean loss and mean gradients are those of the few alone, and a sum over
+/// the batch is that over the few as often as they are repeated.
 ///
 /// Weights stay what they are meanwhile: the learning rate is zero. Nothing is dropped or augmented, which would depend on
 /// the place in the batch.
@@ -53,7 +54,10 @@ pub(crate) async fn against_parts(
         Err(error) if is_of_memory(&error) => return Ok(None),
         whole => whole?,
     };
-    let parts = Sum::of(&plain(part_size, samples), backend).await?;
+    let mut parts = Sum::of(&plain(part_size, samples), backend).await?;
+    if job.loss.summed {
+        parts.repeat(batch_size / samples);
+    }
     let gradient_difference = largest_difference(&whole.gradients, &parts.gradients, GRADIENT_FLOOR);
     let found = WholeBatch {
         batch_size,
@@ -146,6 +150,11 @@ impl Sum {
             sum.add_step(job, trainer.as_mut()).await?;
         }
         Ok(sum)
+    }
+
+    /// As if the same samples came so many times in one batch, whose loss is summed.
+    fn repeat(&mut self, times: u32) {
+        self.gradients.iter_mut().flatten().for_each(|gradient| *gradient *= f64::from(times));
     }
 
     async fn add_step(&mut self, job: &TrainingJob, trainer: &mut dyn Trainer) -> Result<(), EngineError> {

@@ -37,6 +37,7 @@ pub(super) fn mnist() -> Workload {
         },
         average: None,
         early_stopping: None,
+        reduced: None,
         batch_size: 64,
         order: SampleOrder::File,
         batching: Batching::Wrap,

@@ -26,6 +26,7 @@ fn keras(name: &'static str, data_set: &'static str, model: Model, optimizer: Op
         optimizer,
         average: None,
         early_stopping: None,
+        reduced: None,
         batch_size: 128,
         order: SampleOrder::Shuffled,
         batching: Batching::ShortLast,

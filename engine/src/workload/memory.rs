@@ -74,6 +74,7 @@ pub(super) fn babi() -> Workload {
         },
         average: None,
         early_stopping: None,
+        reduced: None,
         batch_size: 32,
         order: SampleOrder::Shuffled,
         batching: Batching::ShortLast,

@@ -2,6 +2,9 @@
 
 mod caffe;
 mod convergence;
+mod footprint;
+mod imagenet;
+mod inception;
 mod keras;
 mod memory;
 mod modern;
@@ -16,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::data::DataSet;
-use crate::model::{Activation, Layer, Model, Padding, PoolKind, Rounding, Shape, Weights};
+use crate::model::{Activation, KernelSize, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
 use crate::trainer::TrainingJob;
 use crate::training::{BatchPlan, Batching, EarlyStopping, InputRecipe, Loss, Optimizer, SampleOrder, WeightAverage};
 
@@ -42,6 +45,10 @@ pub struct Workload {
     pub average: Option<WeightAverage>,
     /// By the samples that are held out.
     pub early_stopping: Option<EarlyStopping>,
+    /// Layers of the same kinds, on smaller images and fewer times, on which back ends are held to the plain loops where
+    /// those would take minutes for the network itself. It is no part of the recipe.
+    #[serde(skip)]
+    pub reduced: Option<Model>,
     pub batch_size: u32,
     pub order: SampleOrder,
     pub batching: Batching,
@@ -74,6 +81,16 @@ impl Workload {
         // Through text, because a number of 32 bits is written as short there as people write it.
         let described = || serde_json::from_str(&serde_json::to_string(self).ok()?).ok();
         if self.is_built_in() { None } else { described() }
+    }
+
+    /// The workload with its reduced network, where it has one.
+    #[cfg(test)]
+    #[must_use]
+    pub(crate) fn reduced(mut self) -> Self {
+        if let Some(model) = self.reduced.take() {
+            self.model = model;
+        }
+        self
     }
 
     /// The workload as the golden traces train it: Glorot weights, pixels over 255, samples in file order, and
@@ -145,6 +162,8 @@ pub const WORKLOADS: &[Definition] = &[
     modern::resnet20_cifar10,
     modern::transformer_cifar10,
     modern::airbench94,
+    imagenet::resnet50,
+    inception::inception_v3,
 ];
 
 /// The workload with this name.
@@ -211,6 +230,23 @@ pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
 const MNIST: Shape = Shape::new(28, 28, 1);
 const CIFAR10: Shape = Shape::new(32, 32, 3);
 
+/// The mean of all pixels of a square.
+const fn average_of_all(side: u32) -> Layer {
+    Layer::Pool {
+        kind: PoolKind::Average,
+        side,
+        stride: side,
+        padding: 0,
+        rounding: Rounding::Floor,
+        activation: Activation::Identity,
+    }
+}
+
+/// As Torch has it unless told otherwise.
+fn batch_norm(activation: Activation) -> Layer {
+    Layer::BatchNorm { epsilon: 1e-5, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
+}
+
 /// Max pooling without padding, rounded down.
 const fn max_pool(side: u32, stride: u32) -> Layer {
     Layer::Pool {
@@ -225,7 +261,7 @@ const fn max_pool(side: u32, stride: u32) -> Layer {
 
 /// A convolution of stride 1.
 const fn convolution(filters: u32, side: u32, padding: Padding, activation: Activation, weights: Weights) -> Layer {
-    Layer::Conv2d { filters, side, stride: 1, padding, activation, weights }
+    Layer::Conv2d { filters, size: KernelSize::Square(side), stride: 1, padding, activation, weights }
 }
 
 const fn dense(units: u32, activation: Activation, weights: Weights) -> Layer {
@@ -234,6 +270,8 @@ const fn dense(units: u32, activation: Activation, weights: Weights) -> Layer {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     /// `reference/workloads.md`, summary table: parameters, forward multiply-adds, forward and backward operations.
@@ -259,6 +297,8 @@ mod tests {
             ("memn2n-babi", 2_400, 1_600, 3_200, 6_400),
             ("resnet20-cifar10", 272_474, 40_813_184, 81_626_368, 162_368_000),
             ("transformer-cifar10", 311_146, 22_315_968, 44_631_936, 88_674_048),
+            ("resnet50-synthetic", 25_557_032, 3_857_973_248, 7_715_946_496, 15_195_865_088),
+            ("inception-v3-synthetic", 23_834_568, 5_713_216_096, 11_426_432_192, 22_814_501_056),
         ];
         assert_eq!(table.len(), WORKLOADS.len());
         for (name, parameters, multiply_adds, forward, backward) in table {
@@ -295,13 +335,44 @@ mod tests {
     #[test]
     fn the_complete_suite_holds_every_workload_of_its_time_once() {
         /// What came after the suite was made: a suite stays what it is.
-        const LATER: [&str; 2] = ["keras-babi-memnn", "memn2n-babi"];
+        const LATER: [&str; 4] = ["keras-babi-memnn", "memn2n-babi", "resnet50-synthetic", "inception-v3-synthetic"];
         let mut names = suite("complete").unwrap().workloads.to_vec();
         let all = WORKLOADS.iter().map(|make| make().name);
         let mut all: Vec<&str> = all.filter(|name| !LATER.contains(name)).collect();
         names.sort_unstable();
         all.sort_unstable();
         assert_eq!(names, all);
+    }
+
+    #[test]
+    fn no_suite_trains_on_images_that_show_nothing() {
+        for name in SUITES.iter().flat_map(|suite| suite.workloads) {
+            let set = crate::data_set(workload(name).unwrap().data_set).unwrap();
+            assert!(!set.origin.is_always_generated(), "{name}");
+        }
+    }
+
+    /// What a layer does, apart from its numbers of channels and the size of the image.
+    fn kind(layer: &Layer) -> String {
+        match layer {
+            Layer::Conv2d { size, stride, padding, .. } => format!("{size:?} {stride} {padding:?}"),
+            Layer::Pool { kind, side, stride, .. } if side == stride => format!("{kind:?} of all"),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_reduced_network_has_every_kind_of_layer_and_the_classes_of_the_whole_one() {
+        let reduced: Vec<Workload> = WORKLOADS.iter().map(|make| make()).filter(|of| of.reduced.is_some()).collect();
+        assert_eq!(reduced.len(), 2);
+        for workload in reduced {
+            let (whole, small) = (&workload.model, workload.reduced.as_ref().unwrap());
+            let kinds = |model: &Model| model.nodes.iter().map(|node| kind(&node.layer)).collect::<BTreeSet<_>>();
+            assert_eq!(kinds(small), kinds(whole), "{}", workload.name);
+            assert_eq!((small.name, small.classes()), (whole.name, whole.classes()));
+            let least = whole.operations().unwrap().training_flops() / 8;
+            assert!(small.operations().unwrap().training_flops() < least, "{}", workload.name);
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Networks that are younger than the studies: residual, attention, and a record of fast training.
 
-use super::{CIFAR10, Workload, convolution, dense, max_pool};
+use super::{CIFAR10, Workload, average_of_all, batch_norm, convolution, dense, max_pool};
 use crate::model::{
-    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind,
-    Rounding, Source, Weights,
+    Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding,
+    Source, Weights,
 };
 use crate::training::{
     Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule,
@@ -19,10 +19,6 @@ fn normalised(edge: Edge, augmentation: Augmentation) -> InputRecipe {
     InputRecipe { normalization, edge, augmentation, ..InputRecipe::scaled(255.0) }
 }
 
-fn batch_norm(activation: Activation) -> Layer {
-    Layer::BatchNorm { epsilon: 1e-5, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
-}
-
 /// He et al. (2015), "Deep Residual Learning for Image Recognition", section 4.2, with n = 3; shortcuts that change
 /// their shape are 1×1 convolutions.
 pub(super) fn resnet20_cifar10() -> Workload {
@@ -30,7 +26,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
     let he = || Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
     let convolution = |filters, side, stride, zeros| Layer::Conv2d {
         filters,
-        side,
+        size: KernelSize::Square(side),
         stride,
         padding: Padding::Zeros(zeros),
         activation: Activation::Identity,
@@ -79,6 +75,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
         },
         average: None,
         early_stopping: None,
+        reduced: None,
         batch_size: 128,
         order: SampleOrder::Shuffled,
         batching: Batching::ShortLast,
@@ -86,18 +83,6 @@ pub(super) fn resnet20_cifar10() -> Workload {
         target_accuracy: 0.8,
         evaluations_per_epoch: 1,
         loss_tolerance: 1e-3,
-    }
-}
-
-/// The mean of all pixels.
-fn average_of_all(side: u32) -> Layer {
-    Layer::Pool {
-        kind: PoolKind::Average,
-        side,
-        stride: side,
-        padding: 0,
-        rounding: Rounding::Floor,
-        activation: Activation::Identity,
     }
 }
 
@@ -115,7 +100,7 @@ pub(super) fn transformer_cifar10() -> Workload {
     let mut network = ModelBuilder::new(name, CIFAR10);
     network.then(Layer::Conv2d {
         filters: WIDTH,
-        side: 4,
+        size: KernelSize::Square(4),
         stride: 4,
         padding: Padding::Valid,
         activation: Activation::Identity,

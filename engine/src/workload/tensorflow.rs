@@ -37,6 +37,7 @@ pub(super) fn mnist() -> Workload {
         optimizer: Optimizer::new(adam, 1e-4),
         average: None,
         early_stopping: None,
+        reduced: None,
         batch_size: 50,
         order: SampleOrder::Shuffled,
         batching: Batching::ShortLast,

@@ -39,6 +39,7 @@ pub(super) fn mnist() -> Workload {
         optimizer: Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.1),
         average: None,
         early_stopping: Some(EarlyStopping { updates: 10_000, factor: 2, threshold: 0.995 }),
+        reduced: None,
         batch_size: 500,
         order: SampleOrder::File,
         batching: Batching::ShortLast,

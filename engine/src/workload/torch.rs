@@ -46,6 +46,7 @@ pub(super) fn mnist() -> Workload {
         optimizer: sgd(0.05),
         average: None,
         early_stopping: None,
+        reduced: None,
         batch_size: 10,
         order: SampleOrder::File,
         batching: Batching::ShortLast,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::backends;
-use engine::{AdapterChoice, Backend, DataSet, Origin, data_set};
+use engine::{AdapterChoice, Backend, DataSet, data_set};
 
 pub(crate) use skipped::skipped;
 
@@ -32,15 +32,15 @@ pub(crate) fn data(set: &str) -> Arc<DataSet> {
     let folder = std::env::var_os("GRADMARK_DATA")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
     let definition = data_set(set).unwrap();
-    if let Origin::Stories(stories) = definition.origin {
-        // The same everywhere, and those that the traces are made from.
-        return Arc::new(DataSet::generated(stories));
+    if let Some(generated) = DataSet::generated(definition) {
+        // The same everywhere; traces are made from such stories.
+        return Arc::new(generated);
     }
     let read = |name: &str| {
         std::fs::read(folder.join(name))
             .unwrap_or_else(|error| panic!("{}: {error}; `cargo xtask data` fetches it", folder.join(name).display()))
     };
-    let [train, test] = definition.file_names().map(read);
+    let [train, test] = definition.file_names().expect("what is not generated has files").map(read);
     Arc::new(DataSet::from_files(definition, train, test).unwrap())
 }
 

@@ -171,6 +171,7 @@ fn check_warning(path: &FieldPath<'_>, warning: &Warning) -> Checked {
             path.field("reason").text(reason, SENTENCE)
         }
         Warning::Unregistered { reason } => path.field("reason").text(reason, SENTENCE),
+        Warning::SmallerBatch { workload, .. } => path.field("workload").name(workload),
         Warning::GeneratedData { workload } | Warning::StoppedEarly { workload } => {
             path.field("workload").name(workload)
         }

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{DataSet, Origin, data_set};
+use engine::{DataSet, data_set};
 
 /// The data sets, as runs are computed again with them; cloning shares them.
 #[derive(Clone)]
@@ -38,13 +38,14 @@ impl Samples {
 
     fn read(&self, name: &str) -> Result<DataSet, String> {
         let definition = data_set(name).ok_or_else(|| format!("it knows no data set named {name}"))?;
-        if let Origin::Stories(task) = &definition.origin {
-            return Ok(DataSet::generated(*task));
+        if let Some(generated) = DataSet::generated(definition) {
+            return Ok(generated);
         }
+        let files = definition.file_names().ok_or("no files hold its data set")?;
         let folder = self.folder.as_ref().ok_or("it has no data sets")?;
         let read =
             |file: &str| std::fs::read(folder.join(file)).map_err(|cause| format!("it cannot read {file}: {cause}"));
-        let [train, test] = definition.file_names().map(read);
+        let [train, test] = files.map(read);
         DataSet::from_files(definition, train?, test?).map_err(|cause| cause.to_string())
     }
 }

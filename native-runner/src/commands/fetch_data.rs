@@ -43,7 +43,8 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
 }
 
 fn is_good(definition: &'static DataSetDefinition, folder: &Path) -> bool {
-    let [train, test] = definition.file_names().map(|name| fs::read(folder.join(name)));
+    let Some(files) = definition.file_names() else { return false };
+    let [train, test] = files.map(|name| fs::read(folder.join(name)));
     match (train, test) {
         (Ok(train), Ok(test)) => DataSet::from_files(definition, train, test).is_ok(),
         _ => false,

@@ -35,6 +35,7 @@ fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Fi
         }
         Availability::Generated => Finding::note("data_set", format!("{name} is generated here."))
             .with_advice("--babi names the folder of the published stories, where their accuracy is to be compared."),
+        Availability::AlwaysGenerated => Finding::fine("data_set", format!("{name} is generated, here as everywhere.")),
         Availability::Missing => match &chosen.folder {
             Some(place) => {
                 let advice = format!("{}, or leave --data and GRADMARK_DATA out.", fetch(name, chosen));

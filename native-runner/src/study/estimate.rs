@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::cell::Settings;
 use super::evidence::Evidence;
 use super::length::Length;
-use super::memory::predicted_bytes;
 
 /// A run with the same settings but for seed, learning rate and length takes as long, give or take this factor …
 const OF_THE_SAME: f64 = 1.2;
@@ -123,7 +122,7 @@ impl Estimator {
     pub(crate) fn estimate(&self, settings: &Settings) -> Option<Estimate> {
         let work = Work::of(settings)?;
         let same = self.nearest(settings, work.batch_size);
-        let layers = predicted_bytes(&work.workload, work.batch_size).ok()? as f64;
+        let layers = work.workload.bytes_of_layers(work.batch_size).ok()? as f64;
         let measured = same.filter(|evidence| evidence.batch_size == work.batch_size);
         let memory_of = MemoryOf::of(&settings.backend);
         let bytes = |evidence: &Evidence| match memory_of {

@@ -11,7 +11,6 @@ mod finished;
 mod folder;
 mod length;
 mod matrix;
-mod memory;
 mod names;
 mod plan;
 mod registry;

@@ -1,6 +1,6 @@
 //! The layers of a workload's file, under the names that the field gives them.
 
-use engine::{Activation, Initializer, Multipliers, Padding, Rounding, Weights};
+use engine::{Activation, Initializer, KernelSize, Multipliers, Padding, Rounding, Weights};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 pub(super) enum Layer {
     /// `y = x·W + b` on the flattened input.
     Dense(Dense),
-    /// Square cross-correlation.
+    /// Cross-correlation.
     Conv2d(Conv2d),
     /// The largest element of square windows.
     MaxPool(Pool),
@@ -140,8 +140,8 @@ layer_with_kernel!(Dense {
 
 layer_with_kernel!(Conv2d {
     pub(super) filters: u32,
-    /// Side of the square.
-    pub(super) kernel_size: u32,
+    /// Side of the square, or height and width.
+    pub(super) kernel_size: KernelSize,
     #[serde(default = "one")]
     pub(super) stride: u32,
     #[serde(default = "no_padding")]

@@ -223,11 +223,11 @@ impl<'f> Network<'f> {
     /// What the engine says of a node, where the file has it.
     fn mistake(&self, error: &ModelError) -> Mistake {
         match error {
-            ModelError::WindowTooLarge { layer, side, height, width, .. } => {
+            ModelError::WindowTooLarge { layer, window: [rows, columns], height, width, .. } => {
                 let size =
                     if matches!(self.model.nodes[*layer].layer, Node::Conv2d { .. }) { "kernel_size" } else { "size" };
                 self.places[*layer].field(size).mistake(format!(
-                    "a window of {side} × {side} does not fit into the layer's input of {height} × {width}; it needs a \
+                    "a window of {rows} × {columns} does not fit into the layer's input of {height} × {width}; it needs a \
                      smaller one, or padding"
                 ))
             }

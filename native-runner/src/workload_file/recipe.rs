@@ -44,6 +44,7 @@ pub(super) fn workload(definition: &Definition) -> Result<Workload, Mistake> {
         optimizer: definition.optimizer.clone(),
         average: definition.average,
         early_stopping: definition.early_stopping,
+        reduced: None,
         batch_size: definition.batch_size,
         order: if definition.shuffle { SampleOrder::Shuffled } else { SampleOrder::File },
         batching: match definition.last_batch {

@@ -128,12 +128,14 @@ fn embedding(place: &Place, embedding: &Embedding, words: u32, vocabulary: u32) 
 fn conv2d(place: &Place, convolution: &Conv2d) -> Result<Node, Mistake> {
     let &Conv2d { filters, kernel_size, stride, padding, activation, .. } = convolution;
     whole(&place.field("filters"), filters, 1..=MOST_CHANNELS)?;
-    whole(&place.field("kernel_size"), kernel_size, 1..=LARGEST_SIDE)?;
+    let sides = kernel_size.sides();
+    sides.into_iter().try_for_each(|side| whole(&place.field("kernel_size"), side, 1..=LARGEST_SIDE))?;
     whole(&place.field("stride"), stride, 1..=LARGEST_SIDE)?;
     if let Padding::Zeros(zeros) = padding {
-        whole(&place.field("padding").field("zeros"), zeros, 0..=kernel_size - 1)?;
+        let most = sides[0].min(sides[1]) - 1;
+        whole(&place.field("padding").field("zeros"), zeros, 0..=most)?;
     }
-    Ok(Node::Conv2d { filters, side: kernel_size, stride, padding, activation, weights: convolution.weights() })
+    Ok(Node::Conv2d { filters, size: kernel_size, stride, padding, activation, weights: convolution.weights() })
 }
 
 /// A recurrent layer whose activation is one that its kernels have.
@@ -178,8 +180,8 @@ pub(super) fn check_weights(place: &Place, layer: &Layer, input: Shape, reads_da
             multipliers("bias_multipliers", dense.bias_multipliers)
         }
         Layer::Conv2d(convolution) => {
-            let (filters, side, channels) = (convolution.filters, convolution.kernel_size, input.channels);
-            let kernel = Tensor::Kernel { filters, side, channels, reads_data };
+            let (filters, size, channels) = (convolution.filters, convolution.kernel_size, input.channels);
+            let kernel = Tensor::Kernel { filters, size, channels, reads_data };
             initial("kernel_initializer", convolution.kernel_initializer, kernel)?;
             initial("bias_initializer", convolution.bias_initializer, Tensor::Bias)?;
             multipliers("kernel_multipliers", convolution.kernel_multipliers)?;
@@ -201,7 +203,7 @@ pub(super) fn check_weights(place: &Place, layer: &Layer, input: Shape, reads_da
 pub(super) fn weights_of(layer: &Node, input: Shape) -> u64 {
     let (values, channels) = (u64::from(input.features()), u64::from(input.channels));
     match *layer {
-        Node::Conv2d { filters, side, .. } => u64::from(side).pow(2) * channels * u64::from(filters),
+        Node::Conv2d { filters, size, .. } => u64::from(size.area()) * channels * u64::from(filters),
         Node::Dense { units, .. } => values * u64::from(units),
         Node::Lstm { units, .. } => 4 * u64::from(units) * (channels + u64::from(units)),
         Node::Gru { units, .. } => 3 * u64::from(units) * (channels + u64::from(units)),

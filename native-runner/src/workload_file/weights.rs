@@ -1,6 +1,6 @@
 //! How the weights of a file's layers start, and how they are treated.
 
-use engine::{Initializer, Multipliers};
+use engine::{Initializer, KernelSize, Multipliers};
 
 use super::bounds::{Checked, finite, not_negative, positive, share};
 use super::place::Place;
@@ -8,10 +8,10 @@ use super::place::Place;
 /// What an initialiser is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tensor {
-    /// Of a convolution of `filters`, each a square of `side`, that reads `channels`.
+    /// Of a convolution of `filters`, each of this size, that reads `channels`.
     Kernel {
         filters: u32,
-        side: u32,
+        size: KernelSize,
         channels: u32,
         reads_data: bool,
     },
@@ -47,15 +47,16 @@ fn whitened(place: &Place, epsilon: f64, tensor: Tensor) -> Checked {
     /// The covariance of larger patches takes minutes.
     const LARGEST_SIDE: u32 = 5;
     positive(&place.field("whitened_patches").field("epsilon"), epsilon)?;
-    let Tensor::Kernel { filters, side, channels: channels @ 3, reads_data: true } = tensor else {
+    let Tensor::Kernel { filters, size, channels: channels @ 3, reads_data: true } = tensor else {
         let text = "`whitened_patches` is for a `conv2d` that reads colour images as they are";
         return Err(place.mistake(text));
     };
+    let [side, width] = size.sides();
     let wanted = 2 * side * side * channels;
-    if side > LARGEST_SIDE || filters != wanted {
+    if side > LARGEST_SIDE || side != width || filters != wanted {
         return Err(place.mistake(format!(
             "`whitened_patches` makes 2 · kernel_size² · {channels} filters, with a kernel_size of at most {LARGEST_SIDE}; \
-             here are {filters} of {side} × {side}"
+             here are {filters} of {side} × {width}"
         )));
     }
     Ok(())

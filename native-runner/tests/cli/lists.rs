@@ -71,5 +71,7 @@ fn data_sets_are_listed_with_where_they_come_from() {
     assert_eq!(set("babi-qa2")["folder"], "stories");
     let json = Runner::new("data-sets --json").run().expect_status(0).stdout;
     let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
-    assert!(listed.iter().any(|set| set["name"] == "babi-qa1" && set["whence"] == "generated"), "{json}");
+    for (name, whence) in [("babi-qa1", "generated"), ("generated-images-224", "always_generated")] {
+        assert!(listed.iter().any(|set| set["name"] == name && set["whence"] == whence), "{name}: {json}");
+    }
 }

@@ -12,16 +12,17 @@ use crate::params::{Conv2d, NO_BIAS, Step};
 fn taps(params: &Conv2d, sample: usize, row: u32, column: u32) -> impl Iterator<Item = (Range<usize>, usize)> {
     let params = *params;
     let channels = params.input_channels as usize;
-    let inside = move |at: u32, tap: u32, extent: u32| {
-        (at * params.stride + tap).checked_sub(params.padding).filter(|&at| at < extent)
+    let inside = move |at: u32, tap: u32, padding: u32, extent: u32| {
+        (at * params.stride + tap).checked_sub(padding).filter(|&at| at < extent)
     };
-    (0..params.side).flat_map(move |ky| {
-        (0..params.side).filter_map(move |kx| {
-            let y = inside(row, ky, params.input_height)? as usize;
-            let x = inside(column, kx, params.input_width)? as usize;
+    (0..params.window_height).flat_map(move |ky| {
+        (0..params.window_width).filter_map(move |kx| {
+            let y = inside(row, ky, params.padding_rows, params.input_height)? as usize;
+            let x = inside(column, kx, params.padding_columns, params.input_width)? as usize;
             let pixel = (sample * params.input_height as usize + y) * params.input_width as usize + x;
-            let tap = (ky * params.side + kx) as usize;
-            Some((pixel * channels..(pixel + 1) * channels, tap * channels * params.output_channels as usize))
+            let tap = (ky * params.window_width + kx) as usize;
+            let first = pixel * channels + sample * params.input_spare as usize;
+            Some((first..first + channels, tap * channels * params.output_channels as usize))
         })
     })
 }
@@ -37,7 +38,7 @@ fn pixels(params: &Conv2d) -> impl Iterator<Item = (usize, usize, u32, u32)> {
 
 /// Twin of `conv2d_forward.wgsl` and `conv2d_forward_narrow.wgsl`: `y = epilogue(x ⋆ W + b)`, cross-correlation.
 ///
-/// `x`: (B, H, W, C); `weights`: (side, side, C, F); `bias`: (F); `y`: (B, H', W', F).
+/// `x`: (B, H, W, C); `weights`: (KH, KW, C, F); `bias`: (F); `y`: (B, H', W', F).
 pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &[T], bias: &[T], y: &mut [T]) {
     let filters = params.output_channels as usize;
     for (pixel, sample, row, column) in pixels(params) {
@@ -59,7 +60,7 @@ pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &
 
 /// Twin of `conv2d_input_gradient.wgsl`: `dx = (dy ⋆ᵀ W) ⊙ slope(x)`, where `epilogue` made `x`.
 ///
-/// `dy`: (B, H', W', F); `weights`: (side, side, C, F); `x`, `dx`: (B, H, W, C).
+/// `dy`: (B, H', W', F); `weights`: (KH, KW, C, F); `x`, `dx`: (B, H, W, C).
 pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], weights: &[T], x: &[T], dx: &mut [T]) {
     let filters = params.output_channels as usize;
     let mut sums = vec![T::ZERO; dx.len()];
@@ -76,7 +77,7 @@ pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], we
 
 /// Twin of `conv2d_weight_gradient.wgsl` and its narrow variant, summed in parts of the output pixels.
 ///
-/// `x`: (B, H, W, C); `dy`: (B, H', W', F); `parts`: (parts, part stride), each dW (side, side, C, F) and, from
+/// `x`: (B, H, W, C); `dy`: (B, H', W', F); `parts`: (parts, part stride), each dW (KH, KW, C, F) and, from
 /// `bias_offset` on, db (F).
 pub fn conv2d_weight_gradient<T: Real>(params: &Conv2d, x: &[T], dy: &[T], parts: &mut [T]) {
     let filters = params.output_channels as usize;

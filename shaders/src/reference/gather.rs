@@ -9,7 +9,7 @@ pub fn gather<T: Real>(
     params: &Gather,
     step: &Step,
     images: &[u8],
-    labels: &[u8],
+    labels: &[u16],
     order: &[u32],
     batch: &mut [T],
     batch_labels: &mut [u32],

@@ -21,7 +21,7 @@ pub fn gather_augmented<T: Real>(
     params: &GatherAugmented,
     step: &Step,
     images: &[u8],
-    labels: &[u8],
+    labels: &[u16],
     order: &[u32],
     mean_image: &[f32],
     batch: &mut [T],

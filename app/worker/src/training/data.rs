@@ -10,7 +10,7 @@ use web_sys::{ReadableStreamDefaultReader, Response};
 use super::port;
 use crate::messages::FromWorker;
 
-/// The data sets as the server of this page hands them out; stories are made up. A set is fetched once in a run.
+/// The data sets as the server of this page hands them out; stories and noise are made up. A set is fetched once in a run.
 #[derive(Default)]
 pub(super) struct ServedData {
     loaded: HashMap<&'static str, Arc<DataSet>>,
@@ -30,7 +30,9 @@ impl DataSource for ServedData {
                 DataSet::from_files(definition, train, test)?
             }
             // A page has no folder of published stories.
-            Origin::Stories(task) => DataSet::generated(*task),
+            Origin::Stories(_) | Origin::Images(_) => {
+                DataSet::generated(definition).expect("stories and images can be made up")
+            }
         });
         self.loaded.insert(&definition.name, set.clone());
         Ok(set)

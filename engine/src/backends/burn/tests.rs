@@ -1,6 +1,7 @@
 //! Burn's tensor operations against the plain loops, in double precision.
 
 mod bias;
+mod fixed;
 mod record;
 
 use std::rc::Rc;
@@ -15,7 +16,8 @@ use crate::backends::{AdapterChoice, open};
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
 use crate::model::{
-    Activation, Initializer, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
+    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
+    Weights,
 };
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, WeightAverage};
@@ -53,7 +55,8 @@ fn weights() -> Weights {
 }
 
 fn conv(filters: u32, side: u32, stride: u32, padding: Padding, activation: Activation) -> Layer {
-    Layer::Conv2d { filters, side, stride, padding, activation, weights: weights() }
+    let size = KernelSize::Square(side);
+    Layer::Conv2d { filters, size, stride, padding, activation, weights: weights() }
 }
 
 fn dense(units: u32, activation: Activation) -> Layer {
@@ -143,8 +146,22 @@ fn models() -> Vec<(&'static str, Vec<Layer>)> {
     use Padding::{Same, Valid, Zeros};
     let dropout = || Layer::Dropout { rate: 0.3 };
     let without_bias = weights().without_bias();
-    let pointwise =
-        Layer::Conv2d { filters: 5, side: 1, stride: 1, padding: Valid, activation: Tanh, weights: without_bias };
+    let pointwise = Layer::Conv2d {
+        filters: 5,
+        size: KernelSize::Square(1),
+        stride: 1,
+        padding: Valid,
+        activation: Tanh,
+        weights: without_bias,
+    };
+    let rectangle = |height, width, stride, padding| Layer::Conv2d {
+        filters: 4,
+        size: KernelSize::Rectangle(height, width),
+        stride,
+        padding,
+        activation: Tanh,
+        weights: weights(),
+    };
     vec![
         ("dense", vec![dense(6, Tanh), dropout(), dense(8, Gelu), dense(7, Relu), dropout(), logits()]),
         (
@@ -155,6 +172,17 @@ fn models() -> Vec<(&'static str, Vec<Layer>)> {
                 conv(3, 4, 1, Same, Tanh),
                 conv(4, 3, 2, Zeros(1), Relu),
                 pointwise,
+                logits(),
+            ],
+        ),
+        (
+            "rectangles",
+            vec![
+                rectangle(1, 3, 1, Same),
+                rectangle(3, 1, 1, Same),
+                rectangle(5, 2, 2, Same),
+                rectangle(1, 2, 1, Valid),
+                rectangle(2, 1, 1, Zeros(1)),
                 logits(),
             ],
         ),
@@ -296,7 +324,7 @@ fn of_equal_logits_the_first_is_the_answer() {
 #[test]
 fn every_workload_trains_and_tests_as_the_reference_does() {
     let Some(backend) = flex() else { return };
-    for workload in crate::WORKLOADS.iter().map(|make| make()) {
+    for workload in crate::testing::workloads() {
         let mut job = job(&workload);
         // Random images at the full rate are chaos, which magnifies rounding.
         job.optimizer.learning_rate *= 0.05;
@@ -313,7 +341,7 @@ fn every_workload_trains_and_tests_as_the_reference_does() {
 #[test]
 fn the_same_seed_gives_the_same_bits_on_the_processor() {
     let Some(backend) = flex() else { return };
-    let (name, layers) = models().swap_remove(4);
+    let (name, layers) = models().pop().unwrap();
     let job = job_of(Model::sequence(name, IMAGE, layers));
     let [first, second] = [0, 1].map(|_| readings(backend.as_ref(), &job, 4));
     assert_eq!(first.losses, second.losses);

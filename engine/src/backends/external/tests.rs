@@ -62,7 +62,7 @@ fn job(workload: &str) -> TrainingJob {
     let definition = data_set(workload.data_set).unwrap();
     let split = |samples: u32| Split {
         images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
-        labels: (0..10u8).cycle().take(samples as usize).collect(),
+        labels: (0..10).cycle().take(samples as usize).collect(),
     };
     workload.job(Training {
         data: Arc::new(DataSet::new(definition, split(25), split(120), false)),

@@ -173,7 +173,7 @@ mod tests {
         let byte = |value: u32| u8::try_from(value % 256).unwrap();
         let split = |samples: u32| Split {
             images: (0..samples * 784).map(|i| byte((i % 784) * (i / 784 % 10 + 1) + i / 784 * 7)).collect(),
-            labels: (0..samples).map(|sample| byte(sample % 10)).collect(),
+            labels: (0..samples).map(|sample| byte(sample % 10).into()).collect(),
         };
         Arc::new(DataSet::new(definition, split(60_000), split(10_000), true))
     }

@@ -120,8 +120,8 @@ fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, Sto
         shapes
     };
     match stage.kind {
-        StageKind::Conv2d { window: SlidingWindow { side, .. }, bias } => {
-            with_bias(StoredShape::new(side * side, channels, stored_channels, output.channels), bias)
+        StageKind::Conv2d { window: SlidingWindow { sides: [height, width], .. }, bias } => {
+            with_bias(StoredShape::new(height * width, channels, stored_channels, output.channels), bias)
         }
         StageKind::Dense { bias, per_pixel } => {
             let flat = input.storage == Storage::Flat;

@@ -98,7 +98,10 @@ impl Product {
             _ => Ok(()),
         };
         if let Params::Conv2d(p) = self.params {
-            _ = write!(key, ", {}² stride {}", p.side, p.stride);
+            _ = match (p.window_height, p.window_width) {
+                (height, width) if height == width => write!(key, ", {width}² stride {}", p.stride),
+                (height, width) => write!(key, ", {height} × {width} stride {}", p.stride),
+            };
         }
         key
     }
@@ -117,9 +120,10 @@ impl Product {
                 layer(x, volume(&[p.inputs, p.outputs]), p.outputs, dy, p.part_stride)
             }
             Params::Conv2d(p) => {
-                let x = volume(&[p.rows, p.input_height, p.input_width, p.input_channels]);
+                let spare = volume(&[p.rows, p.input_spare]);
+                let x = volume(&[p.rows, p.input_height, p.input_width, p.input_channels]) + spare;
                 let dy = volume(&[p.rows, p.output_height, p.output_width, p.output_channels]);
-                let weights = volume(&[p.side, p.side, p.input_channels, p.output_channels]);
+                let weights = volume(&[p.window_height, p.window_width, p.input_channels, p.output_channels]);
                 layer(x, weights, p.output_channels, dy, p.part_stride)
             }
             Params::Recurrent(cell, p) => recurrent_elements(self.pass, cell, &p),
@@ -169,7 +173,7 @@ fn dense_extents(pass: Pass, p: &Dense) -> Extents {
 }
 
 fn conv2d_extents(pass: Pass, p: &Conv2d) -> Extents {
-    let taps = p.side * p.side;
+    let taps = p.window_height * p.window_width;
     let output_pixels = p.rows * p.output_height * p.output_width;
     match pass {
         Pass::Forward => {

@@ -54,7 +54,7 @@ impl<'t> Vocabulary<'t> {
                 self.fill_up_at_the_front(&sample.question, question);
             }
         }
-        Split { images, labels: samples.iter().map(|sample| self.number(sample.answer)).collect() }
+        Split { images, labels: samples.iter().map(|sample| self.number(sample.answer).into()).collect() }
     }
 
     fn number(&self, word: &str) -> u8 {

@@ -5,6 +5,7 @@ use results::{Adapter, Precision};
 
 use crate::backends::reference::ReferenceBackend;
 use crate::error::EngineError;
+use crate::model::TensorKind;
 use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 
 /// What is wrong, from a batch size on.
@@ -18,6 +19,8 @@ pub(crate) enum Fault {
     LossMissing,
     /// The first tensor has no gradient, as if a kernel had not run.
     GradientMissing,
+    /// Tensors that are not trained have no gradients, which is no fault: nobody needs them.
+    FixedGradientsLeftOut,
     /// The weights stay what they are, as if the optimiser had not run.
     NoUpdate,
     /// Tests give the loss of a network that knows nothing.
@@ -53,13 +56,16 @@ impl Backend for Faulty {
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         let fault = if job.batches.batch_size >= self.from_batch_size { self.fault } else { Fault::None };
         let initial_weights = job.initial_weights()?;
-        Ok(Box::new(FaultyTrainer { trainer: self.reference.build(job).await?, initial_weights, fault }))
+        let trained = job.model.tensors()?.iter().map(|tensor| tensor.kind == TensorKind::Trained).collect();
+        Ok(Box::new(FaultyTrainer { trainer: self.reference.build(job).await?, initial_weights, trained, fault }))
     }
 }
 
 struct FaultyTrainer {
     trainer: Box<dyn Trainer>,
     initial_weights: Vec<Vec<f32>>,
+    /// Which tensors are.
+    trained: Vec<bool>,
     fault: Fault,
 }
 
@@ -71,7 +77,11 @@ impl Trainer for FaultyTrainer {
             Fault::LossTooLarge => report.losses.iter_mut().for_each(|loss| *loss *= 1.01),
             Fault::LossNotANumber => report.losses.fill(f64::NAN),
             Fault::LossMissing => report.losses.clear(),
-            Fault::None | Fault::GradientMissing | Fault::NoUpdate | Fault::TestOfNothing => {}
+            Fault::None
+            | Fault::GradientMissing
+            | Fault::FixedGradientsLeftOut
+            | Fault::NoUpdate
+            | Fault::TestOfNothing => {}
         }
         Ok(report)
     }
@@ -88,8 +98,13 @@ impl Trainer for FaultyTrainer {
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
         let mut gradients = self.trainer.gradients().await?;
-        if self.fault == Fault::GradientMissing {
-            gradients[0].fill(0.0);
+        match self.fault {
+            Fault::GradientMissing => gradients[0].fill(0.0),
+            Fault::FixedGradientsLeftOut => {
+                let fixed = gradients.iter_mut().zip(&self.trained).filter(|(_, trained)| !**trained);
+                fixed.for_each(|(gradient, _)| gradient.fill(0.0));
+            }
+            _ => {}
         }
         Ok(gradients)
     }

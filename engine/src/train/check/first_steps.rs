@@ -5,6 +5,7 @@ use results::{Compared, Disagreement, Precision};
 use super::super::whole_batch::{GRADIENT_FLOOR, largest_difference, writable};
 use super::STEPS;
 use crate::error::EngineError;
+use crate::model::TensorKind;
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::{Optimizer, Rule};
 
@@ -28,7 +29,7 @@ pub(crate) struct FirstSteps {
     pub(super) losses: Vec<f64>,
     /// Of the first step, of all samples.
     logits: Vec<f64>,
-    /// Of the first step.
+    /// Of the first step; zeros for tensors that are not trained.
     gradients: Vec<Vec<f64>>,
     /// What all steps together changed of the weights.
     updates: Vec<Vec<f64>>,
@@ -46,7 +47,13 @@ impl FirstSteps {
         let mut trainer = backend.build(job).await?;
         let untrained_losses = test_losses(trainer.as_mut(), job).await?;
         let mut losses = trainer.train_steps(1).await?.losses;
-        let gradients = double(trainer.gradients().await?);
+        let mut gradients = double(trainer.gradients().await?);
+        // Nobody needs those of fixed weights, so that some back ends leave them out; their updates are compared.
+        for (gradient, tensor) in gradients.iter_mut().zip(job.model.tensors()?) {
+            if tensor.kind != TensorKind::Trained {
+                gradient.fill(0.0);
+            }
+        }
         let logits = trainer.logits(job.batches.step(0).count).await?;
         losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
         let mut updates = double(trainer.weights().await?);

@@ -7,6 +7,7 @@ use results::{Compared, WholeBatch};
 use super::faulty::{Fault, Faulty};
 use super::*;
 use crate::data::{DataSet, Split, data_set};
+use crate::model::{Layer, Model, Node, TensorKind};
 use crate::random::Generator;
 use crate::workload::Training;
 
@@ -28,7 +29,7 @@ fn job(workload: &Workload, batch_size: u32) -> TrainingJob {
     let byte = |index| u8::try_from(generator.below(index, 256)).unwrap();
     let split = |samples: u32| Split {
         images: (0..samples * definition.train.features()).map(byte).collect(),
-        labels: (0..10u8).cycle().take(samples as usize).collect(),
+        labels: (0..10).cycle().take(samples as usize).collect(),
     };
     let data = DataSet::new(definition, split(1000), split(10), false);
     workload.job(Training {
@@ -124,13 +125,39 @@ fn gradients_of_the_sum_over_a_batch_are_put_together_as_a_sum() {
     assert!(found.whole_batch.is_some_and(|whole| whole.passed && whole.gradient_difference < 1e-3));
 }
 
+/// What `airbench94` begins with, and a normalisation whose scale is fixed.
+pub(crate) fn whitened() -> Workload {
+    let mut workload = crate::workload("keras-cifar10-cnn").unwrap();
+    let airbench = crate::workload("airbench94").unwrap().model;
+    let is_norm = |node: &&Node| matches!(node.layer, Layer::BatchNorm { trained_scale: false, .. });
+    let [whitening, norm] = [&airbench.nodes[0], airbench.nodes.iter().find(is_norm).unwrap()];
+    let logits = workload.model.nodes.pop().unwrap();
+    let layers = vec![whitening.layer.clone(), norm.layer.clone(), logits.layer];
+    workload.model = Model::sequence("whitened", workload.model.input, layers);
+    workload
+}
+
+#[test]
+fn a_back_end_that_leaves_out_gradients_which_nobody_needs_is_right() {
+    let fixed = whitened().model.tensors().unwrap().iter().filter(|of| of.kind == TensorKind::Fixed).count();
+    assert_eq!(fixed, 2, "the whitening kernel, and a scale");
+    let found = checked_of(&whitened(), SMALL, &Faulty::new(Fault::FixedGradientsLeftOut, 0));
+    assert_eq!(compared(&found), None);
+    // Updates show whether what is fixed stays as it is.
+    let found = checked_of(&whitened(), SMALL, &Faulty::new(Fault::NoUpdate, 0));
+    assert_eq!(compared(&found), Some(Compared::Update));
+}
+
 /// ResNet-20 with a batch that repeats four samples four times.
 fn repeated_samples(fault: Fault) -> WholeBatch {
+    repeated_samples_of(&crate::workload("resnet20-cifar10").unwrap(), fault)
+}
+
+fn repeated_samples_of(workload: &Workload, fault: Fault) -> WholeBatch {
     const BATCH: u32 = 16;
-    let workload = crate::workload("resnet20-cifar10").unwrap();
     let small = Correctness { batch_size: 5, ..checked(SMALL, &Faulty::new(Fault::None, 0)) };
-    let (job, backend) = (job(&workload, BATCH), Faulty::new(fault, BATCH));
-    pollster::block_on(against_parts(&workload, &job, &backend, &small)).unwrap().unwrap()
+    let (job, backend) = (job(workload, BATCH), Faulty::new(fault, BATCH));
+    pollster::block_on(against_parts(workload, &job, &backend, &small)).unwrap().unwrap()
 }
 
 #[test]
@@ -139,4 +166,14 @@ fn a_batch_with_batch_normalisation_agrees_with_a_few_samples_that_it_repeats() 
     assert_eq!((whole.batch_size, whole.part_size), (16, 4));
     assert!(whole.passed && whole.loss_difference() < 1e-5 && whole.gradient_difference < 0.01, "{whole:?}");
     assert!(!repeated_samples(Fault::GradientMissing).passed);
+}
+
+#[test]
+fn a_summed_loss_grows_with_the_samples_that_fill_a_batch() {
+    let mut workload = whitened();
+    workload.loss.summed = true;
+    let whole = repeated_samples_of(&workload, Fault::None);
+    assert_eq!((whole.batch_size, whole.part_size), (16, 4));
+    assert!(whole.passed && whole.gradient_difference < 0.01, "{whole:?}");
+    assert!(!repeated_samples_of(&workload, Fault::GradientMissing).passed);
 }

@@ -77,7 +77,7 @@ impl Trainer for FakeTrainer {
     }
 }
 
-pub(super) struct FakeClock(pub(super) Rc<Cell<f64>>);
+pub(crate) struct FakeClock(pub(crate) Rc<Cell<f64>>);
 
 impl Clock for FakeClock {
     fn now_seconds(&self) -> f64 {
@@ -87,7 +87,7 @@ impl Clock for FakeClock {
 
 /// Keeps events, and cancels after so many windows.
 #[derive(Default)]
-pub(super) struct Recorder {
+pub(crate) struct Recorder {
     pub(super) fractions: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
 }

@@ -76,7 +76,7 @@ impl DataSource for SmallData {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         let split = |samples: u32| Split {
             images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
-            labels: (0..10u8).cycle().take(samples as usize).collect(),
+            labels: (0..10).cycle().take(samples as usize).collect(),
         };
         // The header promises as many samples as the real set has.
         Ok(Arc::new(DataSet::new(definition, split(definition.train.samples), split(100), false)))

@@ -307,7 +307,7 @@ impl DataSource for Files {
             return Ok(Arc::clone(set));
         }
         let folder = data_folder();
-        let [train, test] = definition.file_names().map(|file| {
+        let [train, test] = definition.file_names().expect("a suite has files").map(|file| {
             std::fs::read(folder.join(file)).unwrap_or_else(|error| {
                 panic!("{file} in {}: {error}; `cargo xtask data` fetches it", folder.display())
             })

@@ -102,9 +102,9 @@ fn layers(workload: &Workload) -> Vec<Value> {
 
 fn named(node: &Node) -> (&'static str, Value) {
     match node.layer.clone() {
-        Layer::Conv2d { filters, side, stride, padding, activation, weights } => {
+        Layer::Conv2d { filters, size, stride, padding, activation, weights } => {
             let options =
-                json!({ "filters": filters, "kernel_size": side, "stride": stride, "activation": activation });
+                json!({ "filters": filters, "kernel_size": size, "stride": stride, "activation": activation });
             let padding = match padding {
                 Padding::Zeros(zeros) => json!({ "zeros": zeros }),
                 other => json!(other),

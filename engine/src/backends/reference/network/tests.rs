@@ -6,8 +6,8 @@ use shaders::reference as twin;
 use super::*;
 use crate::data::Split;
 use crate::model::{
-    Activation, Initializer, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape, Source,
-    TensorKind, Weights,
+    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
+    Source, TensorKind, Weights,
 };
 use crate::random::Generator;
 
@@ -21,7 +21,7 @@ fn weights() -> Weights {
 }
 
 fn conv(filters: u32, stride: u32, padding: Padding, activation: Activation) -> Layer {
-    Layer::Conv2d { filters, side: 3, stride, padding, activation, weights: weights() }
+    Layer::Conv2d { filters, size: KernelSize::Square(3), stride, padding, activation, weights: weights() }
 }
 
 fn logits() -> Layer {
@@ -118,7 +118,7 @@ fn convolutions_with_strides_padding_and_no_bias() {
         conv(4, 2, Padding::Zeros(1), Activation::Relu),
         Layer::Conv2d {
             filters: 5,
-            side: 1,
+            size: KernelSize::Square(1),
             stride: 1,
             padding: Padding::Valid,
             activation: Activation::Tanh,
@@ -205,10 +205,29 @@ fn residuals_whose_values_are_read_more_than_once() {
 }
 
 #[test]
+fn convolutions_with_rectangular_kernels() {
+    let rectangle = |height, width, stride, padding| Layer::Conv2d {
+        filters: 3,
+        size: KernelSize::Rectangle(height, width),
+        stride,
+        padding,
+        activation: Activation::Tanh,
+        weights: weights(),
+    };
+    let layers = vec![
+        rectangle(1, 3, 1, Padding::Same),
+        rectangle(4, 1, 2, Padding::Same),
+        rectangle(2, 3, 1, Padding::Zeros(1)),
+        logits(),
+    ];
+    check_layers("rectangles", IMAGE, layers);
+}
+
+#[test]
 fn attention_with_positions_and_residuals() {
     let token_wise = |filters| Layer::Conv2d {
         filters,
-        side: 1,
+        size: KernelSize::Square(1),
         stride: 1,
         padding: Padding::Valid,
         activation: Activation::Identity,

@@ -17,44 +17,56 @@ const RELU: Epilogue = Epilogue {
     reserved: 0,
 };
 
-/// Rows, height, width, channels, filters in fours, side, padding: padded and not, narrower than a tile and wider;
-/// strides, and no bias.
+/// Rows, height, width, channels, filters in fours, window, padding: padded and not, narrower than a tile and wider;
+/// strides, and no bias. Windows are squares and rectangles, and rows may be padded otherwise than columns.
 fn shapes(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d> {
-    let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..20, 1u32..4, 0u32..2, 1u32..4, any::<bool>());
-    extents.prop_map(|(rows, height, width, channels, filters, side, padding, stride, bias)| {
-        layer([rows, height, width], [channels, 4 * filters], (side, padding, stride), bias)
+    let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..20);
+    let windows = ([1u32..4, 1u32..4], [0u32..2, 0u32..2], 1u32..4, any::<bool>());
+    (extents, windows).prop_map(|((rows, height, width, channels, filters), (window, padding, stride, bias))| {
+        layer([rows, height, width], [channels, 4 * filters], (window, padding, stride), bias)
     })
 }
 
 fn layer(
     [rows, height, width]: [u32; 3],
     [input_channels, output_channels]: [u32; 2],
-    (side, padding, stride): (u32, u32, u32),
+    (window, padding, stride): ([u32; 2], [u32; 2], u32),
     bias: bool,
 ) -> Conv2d {
-    let kernel = side * side * input_channels * output_channels;
+    let ([window_height, window_width], [padding_rows, padding_columns]) = (window, padding);
+    let kernel = window_height * window_width * input_channels * output_channels;
+    let features = height * width * input_channels;
     Conv2d {
         rows,
         input_height: height,
         input_width: width,
         input_channels,
-        output_height: (height + 2 * padding - side) / stride + 1,
-        output_width: (width + 2 * padding - side) / stride + 1,
+        output_height: (height + 2 * padding_rows - window_height) / stride + 1,
+        output_width: (width + 2 * padding_columns - window_width) / stride + 1,
         output_channels,
-        side,
-        padding,
+        window_height,
+        window_width,
+        padding_rows,
+        padding_columns,
         pixels_per_part: 23,
         part_stride: kernel.next_multiple_of(4) + 4 + output_channels,
         bias_offset: if bias { kernel.next_multiple_of(4) + 4 } else { NO_BIAS },
         stride,
-        reserved: [0; 3],
+        // As the data is stored.
+        input_spare: features.next_multiple_of(4) - features,
         epilogue: RELU,
     }
 }
 
 /// Two of the largest tiles and more in each direction, in every pass.
 fn many_channels() -> Conv2d {
-    layer([3, 9, 8], [132, 136], (1, 0, 1), true)
+    layer([3, 9, 8], [132, 136], ([1; 2], [0; 2], 1), true)
+}
+
+/// What Inception-v3 has: a row of seven taps, and a column of them.
+fn long_windows() -> [Conv2d; 2] {
+    [([1, 7], [0, 3]), ([7, 1], [3, 0])]
+        .map(|(window, padding)| layer([2, 9, 8], [20, 24], (window, padding, 1), false))
 }
 
 fn wide() -> impl Strategy<Value = Conv2d> {
@@ -88,8 +100,8 @@ struct Sizes {
 
 fn sizes(params: &Conv2d) -> Sizes {
     Sizes {
-        inputs: params.rows * params.input_height * params.input_width * params.input_channels,
-        kernel: params.side * params.side * params.input_channels * params.output_channels,
+        inputs: params.rows * (params.input_height * params.input_width * params.input_channels + params.input_spare),
+        kernel: params.window_height * params.window_width * params.input_channels * params.output_channels,
         output_pixels: params.rows * params.output_height * params.output_width,
     }
 }
@@ -138,7 +150,8 @@ fn check_weight_gradient(shapes: impl Strategy<Value = Conv2d>, others: &[Conv2d
 
 #[test]
 fn every_variant_of_conv2d_forward_equals_the_twin() {
-    check_forward(wide(), &[many_channels()]);
+    let [row, column] = long_windows();
+    check_forward(wide(), &[many_channels(), row, column]);
 }
 
 #[test]
@@ -148,7 +161,8 @@ fn conv2d_forward_narrow_equals_its_twin() {
 
 #[test]
 fn every_variant_of_conv2d_weight_gradient_equals_the_twin_part_by_part() {
-    check_weight_gradient(wide(), &[many_channels()]);
+    let [row, column] = long_windows();
+    check_weight_gradient(wide(), &[many_channels(), row, column]);
 }
 
 #[test]
@@ -178,6 +192,9 @@ fn every_variant_of_conv2d_input_gradient_equals_the_twin() {
             Ok(())
         };
         runner().run(&wide(), check).unwrap();
-        check(many_channels()).unwrap();
+        let [row, column] = long_windows();
+        for params in [many_channels(), row, column] {
+            check(params).unwrap();
+        }
     });
 }

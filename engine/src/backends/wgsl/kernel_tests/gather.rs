@@ -21,12 +21,12 @@ fn gather_equals_its_twin_across_the_end_of_the_set_and_in_short_batches() {
             let count = rows.saturating_sub(missing).max(1);
             let step = Step { offset, count, ..step(rows) };
             let images: Vec<u8> = (0..=255u8).cycle().step_by(37).take((samples * features) as usize).collect();
-            // Labels are padded to whole words, as the plan does, and may be any byte.
-            let labels: Vec<u8> = (0..12).map(|i| i * 21).collect();
+            // Any number of 16 bits.
+            let labels: Vec<u16> = (0..10).map(|i| i * 6553).collect();
             let order: Vec<u32> = (0..samples).map(|i| i * 7 % samples).collect();
             let (batch, batch_labels) = (numbers(rows * params.stride, 1), vec![77u32; rows as usize]);
             let (first, second) = images.split_at((samples_in_first * features) as usize);
-            let buffers = [first, second, &labels, bytes(&order), bytes(&batch), bytes(&batch_labels)];
+            let buffers = [first, second, bytes(&labels), bytes(&order), bytes(&batch), bytes(&batch_labels)];
             let invocations = u64::from(rows * params.stride / 4);
             let found = launch(device, "gather", &params, &step, &buffers, invocations);
             let (mut expected, mut expected_labels) = (double(&batch), batch_labels);

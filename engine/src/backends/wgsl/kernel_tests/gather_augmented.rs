@@ -49,17 +49,25 @@ fn steps() -> impl Strategy<Value = Step> {
     })
 }
 
+fn in_whole_words(sample: &[u8]) -> Vec<u8> {
+    let mut stored = sample.to_vec();
+    stored.resize(sample.len().next_multiple_of(4), 0);
+    stored
+}
+
 /// What the kernel makes of a batch and what its twin does; labels are compared here.
 fn gathered(device: &Device, params: &GatherAugmented, step: &Step) -> (Vec<f32>, Vec<f64>) {
     let features = params.source_height * params.source_width * params.channels;
     let images: Vec<u8> = (0..=255u8).cycle().step_by(37).take((SAMPLES * features) as usize).collect();
-    let labels: Vec<u8> = (0..).map(|i: u8| i * 21).take(SAMPLES as usize).collect();
+    let labels: Vec<u16> = (0..).map(|i: u16| i * 5461).take(SAMPLES as usize).collect();
     let order: Vec<u32> = (0..SAMPLES).map(|i| i * 7 % SAMPLES).collect();
     let mean_image = numbers(features, 2);
     let (batch, batch_labels) = (numbers(params.rows * params.row_stride, 1), vec![77u32; params.rows as usize]);
-    // Four samples are whole words, whatever their size is.
-    let (first, second) = images.split_at((params.samples_in_first * features) as usize);
-    let buffers = [first, second, &labels, bytes(&order), bytes(&mean_image), bytes(&batch), bytes(&batch_labels)];
+    // On the device each sample is filled up to whole words.
+    let stored: Vec<u8> = images.chunks(features as usize).flat_map(in_whole_words).collect();
+    let (first, second) = stored.split_at((params.samples_in_first * features.next_multiple_of(4)) as usize);
+    let buffers =
+        [first, second, bytes(&labels), bytes(&order), bytes(&mean_image), bytes(&batch), bytes(&batch_labels)];
     let invocations = u64::from(params.rows * params.row_stride / 4);
     let found = launch(device, "gather_augmented", params, step, &buffers, invocations);
     let (mut expected, mut expected_labels) = (double(&batch), batch_labels);

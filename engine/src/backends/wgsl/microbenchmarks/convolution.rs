@@ -111,7 +111,6 @@ impl Convolution {
         Operand::full(3, self.output_pixels(), self.filters)
     }
 
-    /// For the kernels that there are: squares.
     fn params(&self) -> Conv2d {
         let bias_offset = self.taps() * self.channels * self.filters;
         let gradient_size = [self.taps() * self.channels, self.filters];
@@ -123,13 +122,15 @@ impl Convolution {
             output_height: self.output_height(),
             output_width: self.output_width(),
             output_channels: self.filters,
-            side: self.kernel[0],
-            padding: self.padding,
+            window_height: self.kernel[1],
+            window_width: self.kernel[0],
+            padding_rows: self.padding,
+            padding_columns: self.padding,
             pixels_per_part: rows_per_part_of_product(self.output_pixels(), gradient_size, self.emulated),
             part_stride: bias_offset + self.filters,
             bias_offset,
             stride: self.stride,
-            reserved: [0; 3],
+            input_spare: 0,
             epilogue: Epilogue::default(),
         }
     }
@@ -189,9 +190,6 @@ impl Product for Convolution {
     }
 
     fn impossible(&self) -> Option<&'static str> {
-        if self.kernel[0] != self.kernel[1] {
-            return Some("our kernels are squares");
-        }
         (self.pass == Pass::InputGradient && self.is_narrow()).then_some("raw data has no gradient")
     }
 

@@ -136,7 +136,7 @@ fn a_device_without_samples_in_a_short_batch_changes_nothing() {
 #[test]
 fn two_devices_train_every_workload_as_the_reference_does() {
     let Some(two) = logical_devices(2) else { return };
-    for workload in crate::WORKLOADS.iter().map(|make| make()) {
+    for workload in crate::testing::workloads() {
         let judged = Judged::new(workload);
         assert_eq!(judged.objection(two.as_ref(), &judged.job), None, "{}", judged.workload.name);
     }

@@ -42,7 +42,8 @@ impl<'a> Contents<'a> {
             JobPart::Order(set) => Cow::Owned(bytemuck::cast_slice(&self.job.evaluated(set).0).to_vec()),
             JobPart::FixedOrder => Cow::Owned(bytemuck::cast_slice(&self.job.batches.order(0)).to_vec()),
             JobPart::Images(half) => in_whole_words(self.half(half)),
-            JobPart::Labels(half) => padded(&self.half(half).labels),
+            // Little-endian, as every machine is that WebGPU runs on.
+            JobPart::Labels(half) => padded(bytemuck::cast_slice(&self.half(half).labels)),
         })
     }
 

@@ -17,7 +17,7 @@ impl Planner<'_> {
     pub(super) fn conv2d_backward(&mut self, stage: &Stage, window: SlidingWindow, bias: bool) {
         let params = self.stages.conv2d_params(stage, window, bias, self.rows, CHANNEL_ALIGNMENT);
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
-        let size = [params.side * params.side * params.input_channels, params.output_channels];
+        let size = [params.window_height * params.window_width * params.input_channels, params.output_channels];
         let pixels = params.rows * params.output_height * params.output_width;
         let pixels_per_part = rows_per_part_of_product(pixels, size, self.choices.emulated());
         let bias = bias.then_some(stage.tensor + 1);

@@ -98,7 +98,7 @@ impl SplitBuffers {
             images[0].bytes = first;
             images[1] = BufferRange { offset_bytes: first, bytes: whole.bytes - first, ..whole };
         }
-        let labels = builder.part("labels", u64::from(samples), JobPart::Labels(half));
+        let labels = builder.part("labels", 2 * u64::from(samples), JobPart::Labels(half));
         let (order, samples) = match half {
             Half::Training => (training_order(job, builder), job.batches.samples),
             Half::Test => (order(samples, EvaluationSet::Test, builder), samples),

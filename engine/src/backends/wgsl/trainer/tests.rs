@@ -34,13 +34,13 @@ impl Clock for NoTime {
 }
 
 fn job(workload: &str, batch_size: u32) -> TrainingJob {
-    let workload = crate::workload(workload).unwrap();
+    let workload = crate::workload(workload).unwrap().reduced();
     let definition = data_set(workload.data_set).unwrap();
     let features = definition.train.features() as usize;
     // Different pixels, so that whitening and statistics have something to work with, and every word is a word.
     let split = |samples: usize| Split {
         images: (0..samples * features).map(|i| u8::try_from(i * 7919 % 19).unwrap()).collect(),
-        labels: (0..samples).map(|i| u8::try_from(i % 10).unwrap()).collect(),
+        labels: (0..samples).map(|i| u16::try_from(i % 10).unwrap()).collect(),
     };
     let data = Arc::new(DataSet::new(definition, split(SAMPLES), split(8), false));
     let (order, batching) = (workload.order, workload.batching);
