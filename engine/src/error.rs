@@ -83,6 +83,8 @@ pub enum EngineError {
     UnlikeDevices { one: String, other: String },
     #[error("the back end `{backend}` trains on one device: {reason}; `--backend wgsl` trains on several")]
     OneDevice { backend: String, reason: &'static str },
+    #[error("the back end `{backend}` takes no input mode, and `{mode}` was asked for: {reason}")]
+    OwnInput { backend: String, mode: &'static str, reason: &'static str },
     #[error("device {number} of {devices} ({name}): {error}")]
     OfDevice { number: usize, devices: usize, name: String, error: Box<Self> },
     #[error("Burn panicked, which is a fault of its own, of the driver's or of ours: {message}")]
@@ -115,6 +117,7 @@ impl EngineError {
             | Self::TooFewDevices { .. }
             | Self::UnlikeDevices { .. }
             | Self::OneDevice { .. }
+            | Self::OwnInput { .. }
             | Self::IndexOfOthers { .. }
             | Self::NoPrecision { .. }
             | Self::Unsuited { .. }

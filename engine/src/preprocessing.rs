@@ -47,6 +47,14 @@ impl GatherKind {
         }
     }
 
+    /// The same for samples that lie in the order in which they are gathered.
+    pub(crate) fn streamed(self) -> Self {
+        match self {
+            Self::Plain(params) => Self::Plain(Gather { streamed: 1, ..params }),
+            Self::Augmented(params) => Self::Augmented(GatherAugmented { streamed: 1, ..params }),
+        }
+    }
+
     /// The same for a batch of `rows` of a set of `samples`, of which the second binding has those from
     /// `samples_in_first` on.
     pub(crate) fn of(self, rows: u32, samples: u32, samples_in_first: u32) -> Self {
@@ -148,7 +156,8 @@ fn gather(job: &TrainingJob, data: &Value, alignment: u32) -> GatherKind {
             samples: 0,
             divisor: recipe.divisor,
             samples_in_first: 0,
-            reserved: [0; 2],
+            streamed: 0,
+            reserved: 0,
         });
     }
     let mut params = GatherAugmented {

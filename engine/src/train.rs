@@ -33,7 +33,7 @@ use fitting::{Fitted, Room};
 use learning::Learning;
 pub use meter::{NoMeter, ResourceMeter};
 use progress::Progress;
-use settings::{JobSettings, Limits, communication, job_settings, non_standard, validate};
+use settings::{JobSettings, Limits, communication, input, job_settings, non_standard, validate};
 pub use witness::Witness;
 
 /// What to run. Everything that is `None` is the suite's or the workload's own.
@@ -214,6 +214,7 @@ async fn run_workload(
 
     let mut record = empty_record(workload, &job)?;
     record.communication = communication(backend);
+    record.input = input(backend);
     record.settings.precision = backend.precision();
     record.settings.device_memory_bytes = trainer.device_memory_bytes();
     record.settings.variants = trainer.variants();
@@ -316,6 +317,7 @@ fn record_with(workload: &Workload, settings: Settings) -> WorkloadRecord {
         target: None,
         weight_samples: Vec::new(),
         communication: None,
+        input: None,
         resources: Resources::default(),
         summary: results::Summary::default(),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Adapter, Communication, Precision, Warning};
+use results::{Adapter, Communication, InputMode, InputPipeline, Precision, Warning};
 use shaders::params::Step;
 
 use crate::data::{DataSet, Split};
@@ -108,6 +108,10 @@ pub trait Backend {
         1
     }
     fn precision(&self) -> Precision;
+    /// How batches come to the device, where somebody may choose that.
+    fn input(&self) -> InputMode {
+        InputMode::Resident
+    }
     /// What is not ideal about computing with it here, for the record of every run.
     fn warnings(&self) -> Vec<Warning> {
         Vec::new()
@@ -233,6 +237,8 @@ pub struct StepReport {
     pub seconds: Option<f64>,
     /// Where several devices share each batch: what telling each other took.
     pub communication: Option<Communication>,
+    /// Where batches came from the host in a way that was asked for: what that took.
+    pub input: Option<InputPipeline>,
 }
 
 /// What a pass over test samples found.

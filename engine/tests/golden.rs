@@ -12,7 +12,7 @@ use engine::{
     Activation, AdapterChoice, Backend, Initializer, Layer, Model, Trace, TraceRequest, Workload,
     backends::reference::ReferenceBackend,
 };
-use results::Precision;
+use results::{InputMode, Precision};
 use serde_json::Value;
 
 /// A trace file: what the generator wrote and how far a correct engine may be from it.
@@ -267,6 +267,22 @@ fn two_devices_that_share_each_batch_reproduce_every_trace() {
     assert_eq!(backend.devices(), 2);
     for golden in wanted_traces() {
         compare(&golden, &compute(&golden, backend.as_ref()), 1e-5);
+    }
+}
+
+#[test]
+fn batches_that_come_from_the_host_reproduce_every_trace() {
+    for mode in [InputMode::Prefetch, InputMode::Stream] {
+        let opening = Opening { input: Some(mode), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
+        let clock = std::rc::Rc::new(common::Clock::default());
+        let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
+            Ok(backend) => backend,
+            Err(error) => return common::skipped(true, format!("streamed batches: {error}")),
+        };
+        assert_eq!(backend.input(), mode);
+        for golden in wanted_traces() {
+            compare(&golden, &compute(&golden, backend.as_ref()), 1e-5);
+        }
     }
 }
 

@@ -2,13 +2,15 @@
 
 use results::estimate::Estimate;
 use results::statistics::{mean, median, variance};
-use results::{Precision, RunRecord};
+use results::{InputMode, Precision, RunRecord};
 
 use crate::run::Run;
 use crate::text;
 
 /// What Burn on the processor adds to the processor's name; the number of threads is a setting of its own.
 const THREADS_IN_NAME: &str = " (Burn, ";
+/// The back end on whose device the data set lies unless something else is asked for.
+const WGSL: &str = "wgsl";
 /// How records say with how many threads they were computed.
 const THREADS: &str = "threads: ";
 
@@ -32,6 +34,8 @@ pub(crate) struct Setup {
     pub(crate) threads: Option<u32>,
     /// How many shared each batch.
     pub(crate) devices: u32,
+    /// How batches came to the device.
+    pub(crate) input: InputMode,
     pub(crate) batch_size: u32,
     pub(crate) learning_rate: f64,
     pub(crate) length: Length,
@@ -47,6 +51,7 @@ pub(crate) enum Field {
     Device,
     Threads,
     Devices,
+    Input,
     BatchSize,
     LearningRate,
     Length,
@@ -55,12 +60,13 @@ pub(crate) enum Field {
 
 impl Field {
     /// In the order in which labels say them.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Backend,
         Self::Precision,
         Self::Device,
         Self::Threads,
         Self::Devices,
+        Self::Input,
         Self::BatchSize,
         Self::LearningRate,
         Self::Length,
@@ -79,6 +85,7 @@ impl Setup {
             device: device(run.record),
             threads,
             devices: run.record.devices(),
+            input: run.record.input_mode(),
             batch_size: settings.batch_size,
             learning_rate: settings.learning_rate,
             length: length(&run.record.non_standard),
@@ -102,6 +109,7 @@ impl Setup {
             Field::Device => Some(format!("on {}", self.device)),
             Field::Threads => self.threads.map(|count| text::counted(count as usize, "thread")),
             Field::Devices => Some(text::counted(self.devices as usize, "device")),
+            Field::Input => Some(format!("input {}", self.input.text())),
             Field::BatchSize => Some(format!("batch {}", self.batch_size)),
             Field::LearningRate => Some(format!("rate {}", text::plain(self.learning_rate))),
             Field::Length => Some(match self.length {
@@ -122,6 +130,7 @@ impl Setup {
             Field::Device => self.device == other.device,
             Field::Threads => self.threads == other.threads,
             Field::Devices => self.devices == other.devices,
+            Field::Input => self.input == other.input,
             Field::BatchSize => self.batch_size == other.batch_size,
             Field::LearningRate => self.learning_rate == other.learning_rate,
             Field::Length => self.length == other.length,
@@ -158,7 +167,8 @@ fn is_told_elsewhere(term: &str) -> bool {
     let of_suite = term.contains(" of the suite's ") || term == "networks that are not of the suite";
     let of_length = !matches!(length(&[term.to_owned()]), Length::Suite);
     let of_devices = term.split_once(" devices").is_some_and(|(count, _)| count.parse::<u32>().is_ok());
-    told || of_devices || of_suite || of_length || term.starts_with("the reference back end judges")
+    let of_input = InputMode::ALL.iter().any(|mode| term.strip_prefix("input ") == Some(mode.text()));
+    told || of_devices || of_input || of_suite || of_length || term.starts_with("the reference back end judges")
 }
 
 /// Runs that differ in nothing but their seed.
@@ -246,6 +256,15 @@ impl<'a> Group<'a> {
     /// Share of the timed seconds in which several devices told each other what they found.
     pub(crate) fn communication(&self) -> Option<f64> {
         self.median_of(|run| run.workload.communication_share())
+    }
+
+    /// Share of the timed seconds in which the device waited for its input; absent where nobody can tell. Where the data set
+    /// lies on the device, nothing has to come there.
+    pub(crate) fn input_share(&self) -> Option<f64> {
+        match self.setup.input {
+            InputMode::Resident if self.setup.backend == WGSL => self.median_of(|_| Some(0.0)),
+            _ => self.median_of(|run| run.workload.input_share()),
+        }
     }
 
     /// Seconds for one pass over the training set at that rate.

@@ -1,9 +1,9 @@
 //! Records for the tests of this crate.
 
 use results::{
-    Adapter, Client, ClientKind, ColdStart, Communication, CurvePoint, Device, DeviceKind, Epoch, Evaluation, Outcome,
-    Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target, Warning, Window,
-    WorkloadRecord,
+    Adapter, Client, ClientKind, ColdStart, Communication, CurvePoint, Device, DeviceKind, Epoch, Evaluation,
+    InputMode, InputPipeline, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite,
+    Summary, Target, Warning, Window, WorkloadRecord,
 };
 
 use crate::group::Group;
@@ -81,6 +81,16 @@ impl Made {
             let told = Communication { reading_seconds: WINDOW_SECONDS, ..Communication::among(count) };
             self.record.workloads[0].communication = Some(told);
             self.record.non_standard.push(format!("{count} devices, logical ones on one software adapter"));
+        }
+        self
+    }
+
+    /// Brought so, with a second and a half of waiting where it is streamed.
+    pub(crate) fn input(mut self, mode: InputMode) -> Self {
+        if mode != InputMode::Resident {
+            let brought = InputPipeline { waiting_seconds: WINDOW_SECONDS, ..InputPipeline::new(mode) };
+            self.record.workloads[0].input = Some(brought);
+            self.record.non_standard.push(format!("input {}", mode.text()));
         }
         self
     }
@@ -228,6 +238,7 @@ fn record(workload: &str) -> RunRecord {
             target: Some(Target { accuracy: 0.98, reached_seconds: None, reached_step: None }),
             weight_samples: Vec::new(),
             communication: None,
+            input: None,
             resources: Resources {
                 cpu_user_percent: Some(180.0),
                 cpu_system_percent: Some(12.0),

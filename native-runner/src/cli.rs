@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::backends::Opening;
 use engine::{AdapterChoice, Limit};
-use results::Precision;
+use results::{InputMode, Precision};
 
 pub(crate) use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
@@ -179,6 +179,11 @@ pub(crate) struct DeviceArgs {
     /// logical devices of a software adapter. Such a run is never ranked [default: those that --adapter names]
     #[arg(long, value_name = "N", help_heading = "Device", value_parser = devices())]
     pub(crate) devices: Option<NonZero<u32>>,
+    /// How the samples of a batch come to the device with `wgsl`: `resident`, where the data set lies there, which is the
+    /// standard; `prefetch`, where the host brings the next batches while the device computes; or `stream`, where the
+    /// device waits for each. What is streamed is never ranked
+    #[arg(long, value_name = "MODE", help_heading = "Device")]
+    pub(crate) input: Option<InputMode>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 }
@@ -189,7 +194,8 @@ impl DeviceArgs {
     }
 
     pub(crate) fn opening(&self) -> Opening {
-        Opening { devices: self.devices, ..self.place.opening(self.precision, &self.choice()) }
+        let Self { devices, input, .. } = *self;
+        Opening { devices, input, ..self.place.opening(self.precision, &self.choice()) }
     }
 }
 

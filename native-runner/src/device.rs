@@ -24,10 +24,15 @@ pub(crate) fn open(
 ) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
     opening.check_devices(name)?;
+    opening.check_input(name)?;
     if let Some(program) = place.external.named(name) {
         if opening.asks_for_several() {
             let reason = "an external program chooses its devices itself";
             return Err(EngineError::OneDevice { backend: name.to_owned(), reason });
+        }
+        if let Some(mode) = opening.input {
+            let reason = "an external program gets its batches through a pipe, and what that takes is not counted";
+            return Err(EngineError::OwnInput { backend: name.to_owned(), mode: mode.name(), reason });
         }
         return open_program(program, opening, place.external.timeout_seconds());
     }

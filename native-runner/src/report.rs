@@ -1,6 +1,7 @@
 //! The end of a run as a person reads it: figures, warnings, verdict.
 
 mod resources;
+mod waiting;
 
 use console::Style;
 use results::{ColdStart, Correctness, FailureCause, Outcome, RunRecord, WorkloadRecord, metrics_of, obstacle};
@@ -32,8 +33,12 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
         screen.prose(&format!("{title}   "), &used, 12)?;
     }
     let title = screen.paint(Style::new().bold(), "Devices");
-    for told in record.workloads.iter().filter_map(communication) {
+    for told in record.workloads.iter().filter_map(waiting::communication) {
         screen.prose(&format!("{title}     "), &told, 12)?;
+    }
+    let title = screen.paint(Style::new().bold(), "Input");
+    for brought in record.workloads.iter().filter_map(waiting::input) {
+        screen.prose(&format!("{title}       "), &brought, 12)?;
     }
     if !record.warnings.is_empty() {
         Screen::Error.line("")?;
@@ -122,25 +127,6 @@ fn cold_start(record: &WorkloadRecord) -> Option<String> {
     });
     let known: Vec<String> = known.collect();
     (!known.is_empty()).then(|| format!("{}: {}", record.workload, known.join(" · ")))
-}
-
-/// How much of the training several devices spent on telling each other what they found; `None` of one device.
-fn communication(record: &WorkloadRecord) -> Option<String> {
-    let told = record.communication?;
-    let seconds = |seconds| figure("training_seconds", seconds);
-    Some(format!(
-        "{}: {} devices · communication {} ({:.1} % of the timed training): reading {}, summing {}, writing {} · {} MiB in \
-         {} exchanges",
-        record.workload,
-        told.devices,
-        seconds(told.seconds()),
-        100.0 * record.communication_share()?,
-        seconds(told.reading_seconds),
-        seconds(told.summing_seconds),
-        seconds(told.writing_seconds),
-        told.bytes >> 20,
-        told.exchanges,
-    ))
 }
 
 /// Device, back end, the headline of each workload, and whether a leaderboard may rank it.
@@ -257,6 +243,7 @@ mod tests {
             target: Some(Target { accuracy: 0.98, reached_seconds: Some(12.5), reached_step: Some(938) }),
             weight_samples: Vec::new(),
             communication: None,
+            input: None,
             resources: Resources::default(),
             summary: Summary {
                 samples_per_second: Some(41_234.0),

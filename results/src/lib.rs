@@ -23,6 +23,7 @@ mod device;
 mod energy;
 pub mod environment;
 pub mod estimate;
+mod input;
 mod metric;
 mod obstacle;
 pub mod open_data;
@@ -42,6 +43,7 @@ pub use checkpoint::{Checkpoint, Stretch, measured_sha256, weights_bytes, weight
 pub use communication::Communication;
 pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
 pub use device::{Adapter, Device, DeviceKind, Precision};
+pub use input::{InputMode, InputPipeline};
 pub use metric::{Better, METRICS, Metric, Unit, metric, metrics_of};
 pub use obstacle::{Obstacle, obstacle};
 pub use phase::Phase;

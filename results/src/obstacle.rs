@@ -19,6 +19,8 @@ pub enum Obstacle {
     PerhapsSoftware,
     /// Several devices trained together, and the others of a ranking are one each.
     SeveralDevices,
+    /// Batches came from the host, and in all others of a ranking the data set lies on the device.
+    StreamedInput,
 }
 
 impl fmt::Display for Obstacle {
@@ -30,6 +32,7 @@ impl fmt::Display for Obstacle {
             Self::CoarseTimer => "the clock is too coarse",
             Self::GeneratedData => "trained on generated data",
             Self::SeveralDevices => "several devices trained it together",
+            Self::StreamedInput => "batches were streamed from the host",
             Self::PerhapsSoftware => "the adapter may be a program",
         })
     }
@@ -47,6 +50,7 @@ pub fn obstacle(record: &RunRecord, workload: &WorkloadRecord) -> Option<Obstacl
         () if !workload.summary.stable => Some(Obstacle::NotSteady),
         () if !has_learned(workload) => Some(Obstacle::NotLearned),
         () if workload.communication.is_some() => Some(Obstacle::SeveralDevices),
+        () if workload.input.is_some() => Some(Obstacle::StreamedInput),
         () if may_be_a_program(record) => Some(Obstacle::PerhapsSoftware),
         () => warned,
     }

@@ -1,7 +1,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Checkpoint, Communication, Correctness, Device, Precision, Provenance, Resources, Stretch, Warning};
+use crate::{
+    Checkpoint, Communication, Correctness, Device, InputPipeline, Precision, Provenance, Resources, Stretch, Warning,
+};
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
 pub const SCHEMA_VERSION: u32 = 5;
@@ -81,6 +83,9 @@ pub struct WorkloadRecord {
     /// What several devices that shared each batch told each other; absent where one device trained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub communication: Option<Communication>,
+    /// What bringing batches to the device took; absent where the back end brings its input as it always does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<InputPipeline>,
     pub resources: Resources,
     /// Recomputable from the fields above; the server does recompute it.
     pub summary: Summary,

@@ -4,7 +4,7 @@ mod support;
 
 use results::comparison::Basis;
 use results::regression::{AccuracyVerdict, Line, MismatchKind, Regressions, Rules, Verdict, compare, device};
-use results::{Communication, DeviceKind, FailureCause, Outcome, RunRecord, Window};
+use results::{Communication, DeviceKind, FailureCause, InputMode, InputPipeline, Outcome, RunRecord, Window};
 use support::{WORKLOAD, run};
 
 /// A run of twelve windows of a second at about this many samples a second, after a second of warm-up.
@@ -231,6 +231,9 @@ fn a_device_is_named_without_what_drivers_add() {
     assert_eq!(device(&record), "Example 9000");
     record.workloads[0].communication = Some(Communication::among(2));
     assert_eq!(device(&record), "2 × Example 9000", "several that shared each batch are another device");
+    record.workloads[0].communication = None;
+    record.workloads[0].input = Some(InputPipeline::new(InputMode::Stream));
+    assert_eq!(device(&record), "Example 9000, input streamed without prefetch");
 }
 
 #[test]

@@ -36,6 +36,7 @@ fn workload(windows: Vec<Window>) -> WorkloadRecord {
         target: None,
         weight_samples: Vec::new(),
         communication: None,
+        input: None,
         resources: Resources::default(),
         summary: Summary::default(),
     }

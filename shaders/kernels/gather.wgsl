@@ -1,6 +1,7 @@
 // gather: the bytes of a batch's samples become numbers, y = byte / divisor; their labels are gathered too.
 // Rows from step.count on become zero, so that the padding of a short batch adds nothing anywhere.
 // A set may be larger than what one binding can hold, so its samples come in two: see `samples_in_first`.
+// Where streamed == 1, images and labels are not those of the whole set, but lie in the order of `order`.
 //
 // params: Gather. first_images, second_images: (samples, features) bytes, four to a word, features a multiple of 4.
 // labels: (samples) numbers of 16 bits, two to a word. order: (samples) sample numbers.
@@ -12,8 +13,8 @@ struct Params {
     samples: u32,
     divisor: f32,
     samples_in_first: u32,
-    reserved0: u32,
-    reserved1: u32,
+    streamed: u32,
+    reserved: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -24,13 +25,13 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> batch: array<Stored4>;
 @group(0) @binding(6) var<storage, read_write> batch_labels: array<u32>;
 
-// Four neighbouring bytes of a sample.
-fn image_word(sample: u32, place: u32) -> u32 {
+// Four neighbouring bytes of the sample that lies at this place.
+fn image_word(lies_at: u32, place: u32) -> u32 {
     let words = params.features / 4u;
-    if sample < params.samples_in_first {
-        return first_images[sample * words + place];
+    if lies_at < params.samples_in_first {
+        return first_images[lies_at * words + place];
     }
-    return second_images[(sample - params.samples_in_first) * words + place];
+    return second_images[(lies_at - params.samples_in_first) * words + place];
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -49,10 +50,11 @@ fn main(
     var values = vec4<f32>(0.0);
     var label = 0u;
     if row < step.count {
-        let sample = order[(step.offset + step.first_row + row) % params.samples];
-        label = extractBits(labels[sample / 2u], 16u * (sample % 2u), 16u);
+        let place = (step.offset + step.first_row + row) % params.samples;
+        let lies_at = select(order[place], place, params.streamed == 1u);
+        label = extractBits(labels[lies_at / 2u], 16u * (lies_at % 2u), 16u);
         if quad * 4u < params.features {
-            let word = image_word(sample, quad);
+            let word = image_word(lies_at, quad);
             let bytes = (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);
             values = vec4<f32>(bytes) / params.divisor;
         }

@@ -4,6 +4,8 @@
 // source mirrored without its edge repeated. Where it is black, a mean image is black too.
 //   normal(byte) = byte / divisor, or (byte / divisor - mean[c]) · inverse_deviation[c], or byte / divisor - mean image.
 // Where grey == 1 there is one channel, which has the mean of all the source's bytes for its byte.
+// Where streamed == 1, images and labels are not those of the whole set, but lie in the order of `order`, which still
+// says the sample numbers.
 // Shifts and random flips happen in training only. pcg4d(row of the whole batch, stream, step) decides about them (lane x: rows, y:
 // columns, z: flip), and pcg4d(sample, stream + 1, 0) about the flip that a sample begins with.
 //
@@ -34,6 +36,10 @@ struct Params {
     stream: u32,
     normalization: u32,
     grey: u32,
+    streamed: u32,
+    reserved0: u32,
+    reserved1: u32,
+    reserved2: u32,
     mean: vec4<f32>,
     inverse_deviation: vec4<f32>,
 }
@@ -106,27 +112,27 @@ fn on_source(at: i32, extent: u32) -> i32 {
     return clamp(select(at, reflected, params.edge == EDGE_REFLECT), 0, last);
 }
 
-fn image_byte(sample: u32, place: u32) -> u32 {
+fn image_byte(lies_at: u32, place: u32) -> u32 {
     let words = (params.source_height * params.source_width * params.channels + 3u) / 4u;
     let bit = 8u * (place % 4u);
-    if sample < params.samples_in_first {
-        return extractBits(first_images[sample * words + place / 4u], bit, 8u);
+    if lies_at < params.samples_in_first {
+        return extractBits(first_images[lies_at * words + place / 4u], bit, 8u);
     }
-    return extractBits(second_images[(sample - params.samples_in_first) * words + place / 4u], bit, 8u);
+    return extractBits(second_images[(lies_at - params.samples_in_first) * words + place / 4u], bit, 8u);
 }
 
-// One value of the batch, given where its pixel lies on the source.
-fn normal(sample: u32, y: i32, x: i32, channel: u32) -> f32 {
+// One value of the batch, given where its sample lies and where its pixel lies on the source.
+fn normal(lies_at: u32, y: i32, x: i32, channel: u32) -> f32 {
     var bytes = 0u;
     var divisor = params.divisor;
     var mean = 0.0;
     if y >= 0 && x >= 0 {
         let pixel = (u32(y) * params.source_width + u32(x)) * params.channels;
         let place = pixel + channel;
-        bytes = image_byte(sample, place);
+        bytes = image_byte(lies_at, place);
         if params.grey == 1u {
             for (var other = 1u; other < params.channels; other++) {
-                bytes += image_byte(sample, pixel + other);
+                bytes += image_byte(lies_at, pixel + other);
             }
             divisor *= f32(params.channels);
         }
@@ -157,8 +163,10 @@ fn main(
     var values = vec4<f32>(0.0);
     var label = 0u;
     if row < step.count {
-        let sample = order[(step.offset + step.first_row + row) % params.samples];
-        label = extractBits(labels[sample / 2u], 16u * (sample % 2u), 16u);
+        let turn = (step.offset + step.first_row + row) % params.samples;
+        let sample = order[turn];
+        let lies_at = select(sample, turn, params.streamed == 1u);
+        label = extractBits(labels[lies_at / 2u], 16u * (lies_at % 2u), 16u);
         let place = placement(row, sample);
         let channels = select(params.channels, 1u, params.grey == 1u);
         let pixel = 4u * quad / params.channel_stride;
@@ -170,7 +178,7 @@ fn main(
                 let column = select(x, params.width - 1u - x, place.mirrored);
                 let source_y = on_source(i32(y) + place.y, params.source_height);
                 let source_x = on_source(i32(column) + place.x, params.source_width);
-                values[lane] = normal(sample, source_y, source_x, channel);
+                values[lane] = normal(lies_at, source_y, source_x, channel);
             }
             channel++;
             if channel == params.channel_stride {

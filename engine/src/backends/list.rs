@@ -164,6 +164,19 @@ pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
     }
 }
 
+/// Why a back end brings batches to its device in a way of its own; nothing for the one of which that can be chosen, and for
+/// names that nobody knows.
+pub(super) fn own_input(name: &str) -> Option<&'static str> {
+    match name {
+        super::REFERENCE => Some("it reads each sample from memory as it computes"),
+        BURN_FLEX | BURN_REMOTE | BURN_CUDA | BURN_ROCM | BURN_WGPU | BURN_VULKAN | BURN_METAL => Some(
+            "it prepares each batch on the processor, as Burn's data loader does, and hands it over; Burn's queue decides how \
+             much of that is done while the device computes, and nobody can tell how long the device waits",
+        ),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 use std::num::NonZero;
 use std::sync::Arc;
 
-use results::Precision;
+use results::{InputMode, Precision};
 
 use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, Feature, Keeper, list};
 use crate::error::EngineError;
@@ -15,6 +15,8 @@ pub struct Opening {
     pub threads: Option<NonZero<usize>>,
     /// Devices of [`WGSL`](super::list::WGSL) that share each batch; without a number, those that `adapter` names.
     pub devices: Option<NonZero<u32>>,
+    /// How batches come to the device of [`WGSL`](super::list::WGSL); without a word, the data set lies there.
+    pub input: Option<InputMode>,
     /// Host and port where the device of [`BURN_REMOTE`] is served.
     pub remote: Option<String>,
     /// What [`WGSL`](super::list::WGSL) does without although the device has it, to see what it brings.
@@ -33,6 +35,7 @@ impl Opening {
             adapter: adapter.clone(),
             threads: None,
             devices: None,
+            input: None,
             remote: None,
             without: Vec::new(),
             processor: None,
@@ -53,6 +56,21 @@ impl Opening {
         match list::only_one_device(name) {
             Some(reason) if self.asks_for_several() => Err(EngineError::OneDevice { backend: name.to_owned(), reason }),
             _ => Ok(()),
+        }
+    }
+
+    /// Whether batches come to the device of the back end with this name as was asked for, whatever that is.
+    ///
+    /// # Errors
+    /// One that brings them as it does, and several devices, with the reason.
+    pub fn check_input(&self, name: &str) -> Result<(), EngineError> {
+        let Some(mode) = self.input else { return Ok(()) };
+        let streamed_to_several = mode != InputMode::Resident && self.asks_for_several();
+        let of_several = "several devices share each batch, and each has the data set";
+        let reason = list::own_input(name).or(streamed_to_several.then_some(of_several));
+        match reason {
+            Some(reason) => Err(EngineError::OwnInput { backend: name.to_owned(), mode: mode.name(), reason }),
+            None => Ok(()),
         }
     }
 
@@ -113,6 +131,25 @@ mod tests {
         assert_eq!(error, "a number of threads is for the back end `burn-flex`, and not for reference");
         let error = asking_for_both().check(&[BURN_FLEX, REFERENCE]).unwrap_err().to_string();
         assert_eq!(error, "a remote device is for the back end `burn-remote`, and not for burn-flex, reference");
+    }
+
+    #[test]
+    fn only_one_back_end_brings_its_input_as_it_is_told_and_the_others_say_why_not() {
+        let asking = |mode, adapter: &str| {
+            let adapter: AdapterChoice = adapter.parse().unwrap_or(AdapterChoice::Any);
+            Opening { input: Some(mode), ..Opening::new(Precision::F32, &adapter) }
+        };
+        for mode in InputMode::ALL {
+            for name in [BURN_FLEX, BURN_REMOTE, "burn-cuda", REFERENCE] {
+                let error = asking(mode, "any").check_input(name).unwrap_err().to_string();
+                let begin =
+                    format!("the back end `{name}` takes no input mode, and `{}` was asked for: it ", mode.name());
+                assert!(error.starts_with(&begin), "{error}");
+            }
+            assert!(asking(mode, "any").check_input(list::WGSL).is_ok());
+            let of_several = asking(mode, "0,1").check_input(list::WGSL);
+            assert_eq!(of_several.is_ok(), mode == InputMode::Resident, "{of_several:?}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod tests;
 use results::{Outcome, Settings, Target, WorkloadRecord};
 
 use super::progress::Progress;
-use super::settings::{communication, job_settings};
+use super::settings::{communication, input, job_settings};
 use super::{Edges, Event, RunRequest, record_with};
 use crate::data::data_set;
 use crate::error::EngineError;
@@ -54,6 +54,7 @@ pub(super) async fn record_of(
         },
     );
     record.communication = communication(backend);
+    record.input = input(backend);
     record.outcome = Outcome::failed(cause, &error.for_a_record());
     record.target = Some(Target { accuracy: asked.target_accuracy, reached_seconds: None, reached_step: None });
     // The leaderboard holds the others to the time that passed.

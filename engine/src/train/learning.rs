@@ -161,6 +161,9 @@ impl<'a> Learning<'a> {
         if let (Some(sum), Some(told)) = (&mut self.record.communication, &report.communication) {
             sum.add(told);
         }
+        if let (Some(sum), Some(brought)) = (&mut self.record.input, &report.input) {
+            sum.add(brought);
+        }
         self.repetition.note(&report.losses)?;
         self.note_next_loss(self.step, &report.losses);
 

@@ -1,6 +1,6 @@
 //! What a request asks for, checked and put together with the workload's own recipe.
 
-use results::{Communication, Precision, WorkloadRecord};
+use results::{Communication, InputMode, InputPipeline, Precision, WorkloadRecord};
 use sha2::{Digest, Sha256};
 
 use super::{Limit, RunRequest};
@@ -106,6 +106,11 @@ fn digest(network: &serde_json::Value) -> String {
 pub(super) fn communication(backend: &dyn Backend) -> Option<Communication> {
     let devices = backend.devices();
     (devices > 1).then(|| Communication::among(devices))
+}
+
+/// That nothing was brought to the device yet; absent where the data set lies there.
+pub(super) fn input(backend: &dyn Backend) -> Option<InputPipeline> {
+    Some(backend.input()).filter(|mode| *mode != InputMode::Resident).map(InputPipeline::new)
 }
 
 /// Every way in which the run departs from the suite.

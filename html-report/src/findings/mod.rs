@@ -12,6 +12,7 @@ mod epochs;
 mod fastest;
 mod learning_rate;
 mod published;
+mod streaming;
 mod threads;
 
 use crate::difference::{SpeedRatio, Verdict};
@@ -36,6 +37,7 @@ pub(crate) const RULES: &[Rule] = &[
     epochs::RULE,
     threads::RULE,
     devices::RULE,
+    streaming::RULE,
     agreement::RULE,
     cold_start::RULE,
     published::RULE,

@@ -3,6 +3,7 @@
 mod costs;
 mod curves;
 mod groups;
+mod inputs;
 mod machines;
 mod method;
 mod published;

@@ -36,6 +36,8 @@ pub(super) fn section(gathered: &Gathered<'_>) -> Option<Section> {
         "cpu_user_percent",
         "cpu_system_percent",
         "communication_share",
+        "input",
+        "input_share",
         "not_standard",
     ]);
     let of_group = gathered.groups.iter().flat_map(|group| group.runs.iter().map(move |run| (group, run)));
@@ -120,6 +122,8 @@ fn values(setup: &crate::group::Setup, run: &Run<'_>) -> Vec<Value> {
         Value::from(resources.cpu_user_percent),
         Value::from(resources.cpu_system_percent),
         Value::from(run.workload.communication_share()),
+        Value::from(run.workload.input.map(|input| input.mode.name()).unwrap_or_default()),
+        Value::from(run.workload.input_share()),
         Value::Text(run.record.non_standard.join("; ")),
     ]
 }

@@ -1,4 +1,6 @@
-use super::{costs, curves, groups, published, scatter, sweeps};
+use results::InputMode;
+
+use super::{costs, curves, groups, inputs, published, scatter, sweeps};
 use crate::gathered::Gathered;
 use crate::group::{Field, Group, is_alike};
 use crate::report::{Block, Section};
@@ -15,6 +17,7 @@ pub(super) fn section(gathered: &Gathered<'_>, name: &str) -> Section {
     titled("How it learned", curves::figures(name, &groups));
     titled("Time against accuracy", scatter::figures(name, &groups));
     titled("What was varied", sweeps::figures(name, &groups));
+    titled("Input", inputs::figures(name, &groups));
     titled("What it costs", costs::figures(name, &groups));
     blocks.extend(published::blocks(name, &groups));
     Section { title: name.to_owned(), blocks }
@@ -24,8 +27,13 @@ pub(super) fn section(gathered: &Gathered<'_>, name: &str) -> Section {
 fn common(groups: &[&Group<'_>]) -> String {
     let Some(first) = groups.first() else { return String::new() };
     let alike = Field::ALL.into_iter().filter(|field| groups.iter().all(|group| is_alike(group, first, *field)));
-    // That one device trained goes without saying.
-    let told = alike.filter(|field| *field != Field::Devices || first.setup.devices > 1);
+    // That one device trained, and where its data lay, goes without saying.
+    let goes_without_saying = |field: &Field| match field {
+        Field::Devices => first.setup.devices == 1,
+        Field::Input => first.setup.input == InputMode::Resident,
+        _ => false,
+    };
+    let told = alike.filter(|field| !goes_without_saying(field));
     let words: Vec<String> = told.filter_map(|field| first.setup.words(field)).collect();
     if groups.len() == 1 {
         return format!("One group: {}.", words.join(" · "));

@@ -115,6 +115,7 @@ fn workload() -> WorkloadRecord {
         target: None,
         weight_samples: Vec::new(),
         communication: None,
+        input: None,
         resources: Resources::default(),
         summary: Summary::default(),
     }

@@ -78,6 +78,7 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, 
     for (i, workload) in record.workloads.iter().enumerate() {
         workload::check(&workloads.item(i), workload)?;
         check_one_device(&workloads.item(i), workload)?;
+        check_resident_input(&workloads.item(i), workload)?;
         checkpoints::check(&workloads.item(i), workload)?;
         summary::check(&workloads.item(i).field("summary"), workload)?;
     }
@@ -114,6 +115,17 @@ fn check_one_device(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked 
     path.field("communication").refuse(
         "several_devices",
         "Several devices trained this together, and this leaderboard keeps runs of one device each.",
+    )
+}
+
+/// In rankings the data set lies on the device.
+fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
+    if workload.input.is_none() {
+        return Ok(());
+    }
+    path.field("input").refuse(
+        "streamed_input",
+        "Its batches were streamed from the host, and this leaderboard keeps runs whose data set lies on the device.",
     )
 }
 

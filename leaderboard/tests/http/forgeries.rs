@@ -218,6 +218,16 @@ fn what_several_devices_trained_together_is_refused_however_it_is_called() {
 }
 
 #[test]
+fn what_was_streamed_to_the_device_is_refused_however_it_is_called() {
+    let server = TestServer::start();
+    for (number, mode) in (1..).zip(results::InputMode::ALL) {
+        let mut record = record::unregistered(number);
+        record.workloads[1].input = Some(results::InputPipeline::new(mode));
+        server.import(&record).assert_refused(422, "streamed_input", "workloads[1].input");
+    }
+}
+
+#[test]
 fn a_suite_that_is_not_known_is_refused_before_anybody_trains_it() {
     let server = TestServer::start();
     for (name, version) in [("quick", 2), ("quicker", 1)] {

@@ -3,7 +3,7 @@ use std::rc::Rc;
 use console::Style;
 use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness, Workload};
 use results::api::StartRun;
-use results::{Outcome, RunRecord, Warning};
+use results::{InputMode, Outcome, RunRecord, Warning};
 
 use super::compare::compare;
 use super::selection::{find_suite, workloads};
@@ -60,6 +60,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let backend = crate::device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
     if submission.is_some() {
         Submission::refuse_several(backend.devices())?;
+        Submission::refuse_streamed(backend.input())?;
     }
     let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
@@ -150,7 +151,11 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
     screen.line(&format!("{title} {}, {} suite version {}", env!("CARGO_PKG_VERSION"), suite.name, suite.version))?;
     let times = if backend.devices() > 1 { format!("{} × ", backend.devices()) } else { String::new() };
     screen.prose(&label("device"), &format!("{times}{}", describe(backend.adapter())), 10)?;
-    let computing = format!("{}, computing in {}", backend.name(), backend.precision().name());
+    let input = match backend.input() {
+        InputMode::Resident => String::new(),
+        streamed => format!(", input {}", streamed.text()),
+    };
+    let computing = format!("{}, computing in {}{input}", backend.name(), backend.precision().name());
     screen.prose(&label("back end"), &computing, 10)?;
     screen.prose(&label("seed"), &format!("{} ({})", seed.value, seed.origin), 10)?;
     screen.line("")

@@ -66,6 +66,11 @@ pub(super) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
                     a study with `devices`, and hold the records beside each other with native-runner report";
         return Err(Failure::Usage(text.to_owned()));
     }
+    if arguments.device.input.is_some() {
+        let text = "a comparison of back ends or seeds takes no --input: make a run for each, or a study with `inputs`, and hold \
+                    the records beside each other with native-runner report";
+        return Err(Failure::Usage(text.to_owned()));
+    }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     if let Some(folder) = &arguments.records {
         fs::create_dir_all(folder).map_err(|source| cannot_write(folder, source))?;

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use console::Style;
-use results::RunRecord;
 use results::api::AcceptedRun;
 use results::open_data::LICENCE_ADDRESS;
+use results::{InputMode, RunRecord};
 
 use crate::cli::ConsentArgs;
 use crate::failure::Failure;
@@ -33,6 +33,19 @@ impl Submission {
         }
         let text =
             format!("nothing that {devices} devices trained together is uploaded: leaderboards rank one device each");
+        Err(Failure::Usage(text))
+    }
+
+    /// # Errors
+    /// Batches that come from the host: in rankings the data set lies on the device.
+    pub(super) fn refuse_streamed(input: InputMode) -> Result<(), Failure> {
+        if input == InputMode::Resident {
+            return Ok(());
+        }
+        let text = format!(
+            "nothing that was trained with --input {} is uploaded: leaderboards rank devices on which the data set lies",
+            input.name()
+        );
         Err(Failure::Usage(text))
     }
 

@@ -16,6 +16,7 @@ pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(text));
     }
     Submission::refuse_several(record.devices())?;
+    Submission::refuse_streamed(record.input_mode())?;
     if arguments.unverified {
         record.run_id = None;
         record.nonce = None;

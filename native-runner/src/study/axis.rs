@@ -15,6 +15,7 @@ pub(crate) enum Axis {
     Precision,
     Threads,
     Devices,
+    Input,
     BatchSize,
     LearningRate,
     Limit,
@@ -26,13 +27,14 @@ const OWN: &str = "own";
 
 impl Axis {
     /// In the order in which tables say them.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Workload,
         Self::Backend,
         Self::Adapter,
         Self::Precision,
         Self::Threads,
         Self::Devices,
+        Self::Input,
         Self::BatchSize,
         Self::LearningRate,
         Self::Limit,
@@ -48,6 +50,7 @@ impl Axis {
             Self::Precision => "precision",
             Self::Threads => "threads",
             Self::Devices => "devices",
+            Self::Input => "input",
             Self::BatchSize => "batch-size",
             Self::LearningRate => "learning-rate",
             Self::Limit => "limit",
@@ -64,6 +67,7 @@ impl Axis {
             Self::Precision => Some(settings.precision.name().to_owned()),
             Self::Threads => settings.threads.map(|count| count.to_string()),
             Self::Devices => settings.devices.map(|count| count.to_string()),
+            Self::Input => settings.input.map(|mode| mode.name().to_owned()),
             Self::BatchSize => settings.batch_size.map(|size| size.to_string()),
             Self::LearningRate => settings.learning_rate.map(|rate| rate.to_string()),
             Self::Limit => settings.limit.map(|limit| limit.to_string()),
@@ -82,6 +86,7 @@ impl Axis {
             Self::Threads => format!("{value} threads"),
             Self::Devices if value == "1" => "1 device".to_owned(),
             Self::Devices => format!("{value} devices"),
+            Self::Input => format!("input {value}"),
             Self::BatchSize => format!("batch {value}"),
             Self::LearningRate => format!("rate {value}"),
             Self::Limit => "suite's budget".to_owned(),
@@ -96,9 +101,13 @@ impl Axis {
             Self::Workload | Self::Backend => true,
             Self::Adapter => settings.adapter != "any",
             Self::Precision => settings.precision != Precision::F32,
-            Self::Threads | Self::Devices | Self::BatchSize | Self::LearningRate | Self::Limit | Self::Seed => {
-                self.value(settings).is_some()
-            }
+            Self::Threads
+            | Self::Devices
+            | Self::Input
+            | Self::BatchSize
+            | Self::LearningRate
+            | Self::Limit
+            | Self::Seed => self.value(settings).is_some(),
         }
     }
 

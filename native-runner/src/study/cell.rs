@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use engine::{KNOWN_BACKENDS, Workload};
-use results::Precision;
+use results::{InputMode, Precision};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -34,6 +34,9 @@ pub(crate) struct Settings {
     /// Cells of earlier versions had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) devices: Option<u32>,
+    /// The same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) input: Option<InputMode>,
     pub(crate) batch_size: Option<u32>,
     pub(crate) learning_rate: Option<f64>,
     pub(crate) limit: Option<Length>,
@@ -54,6 +57,7 @@ impl Settings {
             option("precision", Some(self.precision.name().to_owned())),
             option("threads", self.threads.map(|count| count.to_string())),
             option("devices", self.devices.map(|count| count.to_string())),
+            option("input", self.input.map(|mode| mode.name().to_owned())),
             option("batch-size", self.batch_size.map(|size| size.to_string())),
             option("learning-rate", self.learning_rate.map(|rate| rate.to_string())),
             self.limit.map(Length::arguments),
@@ -130,14 +134,17 @@ mod tests {
         assert_eq!(plain, "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --seed 1");
         let cell = Settings {
             threads: Some(2),
+            input: Some(InputMode::Stream),
             batch_size: Some(500),
             learning_rate: Some(1e-4),
             limit: NonZero::new(20_000).map(Length::Steps),
             ..settings("caffe-mnist")
         };
         let line = cell.arguments().join(" ");
-        assert!(line.ends_with("--threads 2 --batch-size 500 --learning-rate 0.0001 --steps 20000 --seed 1"), "{line}");
-        let text = "caffe-mnist · burn-flex · 2 threads · batch 500 · rate 0.0001 · 20000 steps · seed 1";
+        let options = "--threads 2 --input stream --batch-size 500 --learning-rate 0.0001 --steps 20000 --seed 1";
+        assert!(line.ends_with(options), "{line}");
+        let text =
+            "caffe-mnist · burn-flex · 2 threads · input stream · batch 500 · rate 0.0001 · 20000 steps · seed 1";
         assert_eq!(cell.text(), text);
     }
 

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::path::Path;
 
 use engine::BACKENDS;
-use results::Precision;
+use results::{InputMode, Precision};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +70,9 @@ pub(crate) struct Matrix {
     /// Of the back end `wgsl`, which share each batch. Without any, those that the adapter names: one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) devices: Vec<NonZero<u8>>,
+    /// Of the back end `wgsl`: how batches come to the device. Without any, the data set lies there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) inputs: Vec<InputMode>,
     #[serde(default = "usual_precisions")]
     pub(crate) precisions: Vec<Precision>,
     #[serde(default = "usual_seeds")]

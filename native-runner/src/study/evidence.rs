@@ -1,6 +1,6 @@
 //! What a run that was made says about runs like it.
 
-use results::WorkloadRecord;
+use results::{InputMode, WorkloadRecord};
 
 use super::cell::Settings;
 use super::finished::{Ending, Finished};
@@ -56,5 +56,6 @@ impl Evidence {
             && own.precision == settings.precision
             && own.threads == settings.threads
             && own.devices.unwrap_or(1) == settings.devices.unwrap_or(1)
+            && own.input.unwrap_or(InputMode::Resident) == settings.input.unwrap_or(InputMode::Resident)
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 
 use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
 use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
-use results::Precision;
+use results::{InputMode, Precision};
 
 use super::cell::{Cell, Settings, WorkloadFile};
 use super::definition::{Definition, Matrix, Threads, UpTo};
@@ -86,8 +86,9 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     if threads != [None] && !backends.iter().any(|name| name == BURN_FLEX) {
         return Err(format!("`threads` is for the back end {BURN_FLEX}, which is not among its back ends"));
     }
-    if !matrix.devices.is_empty() && !backends.iter().any(|name| name == WGSL) {
-        return Err(format!("`devices` is for the back end {WGSL}, which is not among its back ends"));
+    let of_wgsl = [("devices", matrix.devices.is_empty()), ("inputs", matrix.inputs.is_empty())];
+    if let Some((listed, _)) = of_wgsl.iter().find(|(_, empty)| !empty && !backends.iter().any(|name| name == WGSL)) {
+        return Err(format!("`{listed}` is for the back end {WGSL}, which is not among its back ends"));
     }
     let devices = own_or(&matrix.devices, |count| u32::from(count.get()));
     let mut cells: Vec<Settings> = matrix.workloads.iter().map(of_workload).collect::<Result<_, _>>()?;
@@ -101,6 +102,8 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     });
     cells = vary(&cells, &threads, |cell, count| cell.threads = count.filter(|_| cell.backend == BURN_FLEX));
     cells = vary(&cells, &devices, |cell, count| cell.devices = count.filter(|_| cell.backend == WGSL));
+    let inputs = own_or(&matrix.inputs, |mode| mode);
+    cells = vary(&cells, &inputs, |cell, mode| cell.input = mode.filter(|_| cell.backend == WGSL));
     cells = vary(&cells, &matrix.precisions, |cell, precision| cell.precision = precision);
     cells = vary(&cells, &matrix.seeds, |cell, seed| cell.seed = seed);
     cells.into_iter().map(|cell| scaled(cell, scale)).collect()
@@ -126,6 +129,7 @@ fn of_workload(WorkloadName(name): &WorkloadName) -> Result<Settings, String> {
         precision: Precision::F32,
         threads: None,
         devices: None,
+        input: None,
         batch_size: None,
         learning_rate: None,
         limit: None,
@@ -192,6 +196,13 @@ fn scaled(cell: Settings, scale: f64) -> Result<Cell, String> {
     let batches = batches.map_err(|error| format!("{name}: {error}"))?;
     if let Some(devices) = cell.devices.filter(|devices| *devices > batches.batch_size) {
         return Err(format!("{name}: a batch of {} cannot be shared by {devices} devices", batches.batch_size));
+    }
+    let is_streamed = cell.input.is_some_and(|mode| mode != InputMode::Resident);
+    if cell.devices.is_some_and(|devices| devices > 1) && is_streamed {
+        return Err(format!(
+            "{name}: batches are streamed to one device, and {} were asked for",
+            cell.devices.unwrap_or(1)
+        ));
     }
     let full_limit = cell.limit;
     let limit = match full_limit {
@@ -302,6 +313,17 @@ mod tests {
         assert!(error.contains("`devices` is for the back end wgsl"), "{error}");
         let error = expand(&format!("{CAFFE}devices = [2]\nbatch_sizes = [1]\n"), 1.0).unwrap_err();
         assert!(error.contains("a batch of 1 cannot be shared by 2 devices"), "{error}");
+    }
+
+    #[test]
+    fn ways_of_input_are_those_of_our_kernels_on_one_device() {
+        let text = format!("{CAFFE}backends = [\"wgsl\", \"burn-flex\"]\ninputs = [\"resident\", \"stream\"]\n");
+        let inputs: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| cell.settings.input).collect();
+        assert_eq!(inputs, [Some(InputMode::Resident), Some(InputMode::Stream), None]);
+        let error = expand(&format!("{CAFFE}backends = [\"burn-flex\"]\ninputs = [\"stream\"]\n"), 1.0).unwrap_err();
+        assert!(error.contains("`inputs` is for the back end wgsl"), "{error}");
+        let error = expand(&format!("{CAFFE}devices = [2]\ninputs = [\"prefetch\"]\n"), 1.0).unwrap_err();
+        assert!(error.contains("batches are streamed to one device, and 2 were asked for"), "{error}");
     }
 
     #[test]

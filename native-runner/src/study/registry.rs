@@ -11,13 +11,16 @@ pub(crate) const STUDIES: &[(&str, &str)] = &[
     ("gtdl-combined", include_str!("../../studies/gtdl-combined.toml")),
     ("gtdl-threads", include_str!("../../studies/gtdl-threads.toml")),
     ("gtdl-devices", include_str!("../../studies/gtdl-devices.toml")),
+    ("input-pipeline", include_str!("../../studies/input-pipeline.toml")),
 ];
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
     use std::path::Path;
+
+    use results::InputMode;
 
     use super::super::{Definition, Machine, Plan};
     use super::*;
@@ -91,6 +94,16 @@ mod tests {
         };
         assert_eq!(of("caffe-mnist"), [(1, 64), (2, 64), (2, 128), (4, 64), (4, 256)]);
         assert_eq!(of("caffe-cifar10"), [(1, 100), (2, 100), (2, 200), (4, 100), (4, 400)]);
+    }
+
+    #[test]
+    fn the_study_of_the_input_pipeline_has_every_way_for_each_network_and_batch_size() {
+        let mut ways: BTreeMap<(String, Option<u32>), BTreeSet<InputMode>> = BTreeMap::new();
+        for cell in cells("input-pipeline") {
+            ways.entry((cell.workload, cell.batch_size)).or_default().extend(cell.input);
+        }
+        assert_eq!(ways.len(), 3);
+        assert!(ways.values().all(|of| of.iter().eq(&InputMode::ALL)), "{ways:?}");
     }
 
     #[test]

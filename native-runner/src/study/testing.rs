@@ -14,6 +14,7 @@ pub(super) fn settings(workload: &str) -> Settings {
         precision: Precision::F32,
         threads: None,
         devices: None,
+        input: None,
         batch_size: None,
         learning_rate: None,
         limit: None,

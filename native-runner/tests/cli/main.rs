@@ -8,6 +8,7 @@ mod compare_records;
 mod devices;
 mod doctor;
 mod external;
+mod input;
 mod installation;
 mod kernels;
 mod leaderboard;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Run;
 use crate::software::program_of;
-use crate::{DeviceKind, RunRecord};
+use crate::{DeviceKind, InputMode, RunRecord};
 
 /// Something that should be the same on both sides, or in all runs of one, and is not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,11 +48,16 @@ impl fmt::Display for Mismatch {
 }
 
 /// The device of a record: what a person or the platform calls it, without what drivers add, so that another driver's
-/// figures are another driver's and not another device's. Several that shared each batch are another one: `2 × NAME`.
+/// figures are another driver's and not another device's. Several that shared each batch are another one: `2 × NAME`; so is
+/// one that waits for its batches: `NAME, input streamed with prefetch`.
 pub fn device(record: &RunRecord) -> String {
-    match record.devices() {
+    let name = match record.devices() {
         1 => one_device(record),
         several => format!("{several} × {}", one_device(record)),
+    };
+    match record.input_mode() {
+        InputMode::Resident => name,
+        streamed => format!("{name}, input {}", streamed.text()),
     }
 }
 

@@ -53,6 +53,7 @@ pub(crate) fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -
         target: None,
         weight_samples: Vec::new(),
         communication: None,
+        input: None,
         resources: Resources { resident_memory_maximum_bytes: Some(5 << 20), ..Resources::default() },
         summary: Summary::default(),
     };

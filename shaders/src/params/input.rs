@@ -19,7 +19,9 @@ block! {
         pub divisor: f32,
         /// Samples from this one on lie in the second binding. A twin has all of them in one slice.
         pub samples_in_first: u32,
-        pub reserved: [u32; 2],
+        /// 1 where images and labels lie in the order in which they are gathered, and not in that of the set.
+        pub streamed: u32,
+        pub reserved: u32,
     }
 }
 
@@ -62,6 +64,9 @@ block! {
         pub normalization: u32,
         /// 1 to make one channel of all: their mean. Not together with a mean image.
         pub grey: u32,
+        /// 1 where images and labels lie in the order in which they are gathered, and not in that of the set.
+        pub streamed: u32,
+        pub reserved: [u32; 3],
         /// Of each channel, in units of byte / divisor.
         pub mean: [f32; 4],
         pub inverse_deviation: [f32; 4],

@@ -15,7 +15,8 @@ struct Placement {
 /// `images`: (samples, source height, source width, channels) bytes; `labels`, `order`: (samples); `mean_image`:
 /// (source height, source width, channels), or anything when the normalisation is not by it; `batch`: (rows, row
 /// stride), of which (height, width, channel stride) are in use; `batch_labels`: (rows). Rows from `step.count` on,
-/// channels that are only stored and the tails of rows become zero.
+/// channels that are only stored and the tails of rows become zero. Where they are streamed, images and labels lie in the
+/// order of `order`, which still says the sample numbers.
 #[expect(clippy::too_many_arguments, reason = "they are the bindings of the kernel")]
 pub fn gather_augmented<T: Real>(
     params: &GatherAugmented,
@@ -31,9 +32,11 @@ pub fn gather_augmented<T: Real>(
     batch.fill(T::ZERO);
     batch_labels.fill(0);
     for row in 0..step.count.min(params.rows) {
-        let sample = order[((step.offset + step.first_row + row) % params.samples) as usize];
-        batch_labels[row as usize] = u32::from(labels[sample as usize]);
-        let image = &images[sample as usize * features..][..features];
+        let turn = ((step.offset + step.first_row + row) % params.samples) as usize;
+        let sample = order[turn];
+        let lies_at = if params.streamed == 1 { turn } else { sample as usize };
+        batch_labels[row as usize] = u32::from(labels[lies_at]);
+        let image = &images[lies_at * features..][..features];
         let placement = placement(params, step, row, sample);
         for y in 0..params.height {
             for x in 0..params.width {

@@ -16,6 +16,7 @@ pub(in crate::backends) mod parallel;
 mod plan;
 mod products;
 mod recording;
+mod setup;
 mod trainer;
 mod tuning;
 mod variants;
@@ -27,7 +28,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Adapter, Precision};
+use results::{Adapter, InputMode, Precision};
 use sha2::{Digest, Sha256};
 use shaders::Stored;
 
@@ -39,6 +40,7 @@ use crate::trainer::{Backend, Trainer, TrainingJob};
 use choices::Choices;
 use device::Device;
 use device::kernels::Kernels;
+use setup::Setup;
 use trainer::WgslTrainer;
 
 /// The word that chooses this back end.
@@ -55,6 +57,7 @@ pub struct WgslBackend {
     keeper: Option<Arc<dyn Keeper>>,
     /// What the device may have and is not used.
     without: Vec<Feature>,
+    input: InputMode,
 }
 
 /// What the choices of a device are kept as: the same device, driver and kernels find them again.
@@ -73,7 +76,8 @@ impl WgslBackend {
     /// # Errors
     /// No such adapter, one that does not compute in this precision, or a driver that refuses to open it.
     pub async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
-        let Opening { precision, adapter, keeper, without, .. } = opening.clone();
+        let Opening { precision, adapter, keeper, without, input, .. } = opening.clone();
+        let input = input.unwrap_or(InputMode::Resident);
         let kernels = match precision {
             Precision::F16 => Kernels::Storing(Stored::F16),
             Precision::F16Matrix => Kernels::OnMatrixUnits,
@@ -90,13 +94,14 @@ impl WgslBackend {
         let device = Device::open_without(&adapter, kernels, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&kept_as(&device)));
         let choices = Choices::recalled(device.abilities(), kept.as_deref().unwrap_or_default());
-        Ok(Self { choices: RefCell::new(choices), keeper, without, ..Self::on(device, clock) })
+        Ok(Self { choices: RefCell::new(choices), keeper, without, input, ..Self::on(device, clock) })
     }
 
     /// With nothing known of this device, and nothing kept.
     fn on(device: Device, clock: Rc<dyn Clock>) -> Self {
         let choices = RefCell::new(Choices::new(device.abilities()));
-        Self { device: Rc::new(device), clock, choices, keeper: None, without: Vec::new() }
+        let (without, input) = (Vec::new(), InputMode::Resident);
+        Self { device: Rc::new(device), clock, choices, keeper: None, without, input }
     }
 }
 
@@ -115,11 +120,17 @@ impl Backend for WgslBackend {
     }
 
     fn non_standard(&self) -> Vec<String> {
-        self.without.iter().map(|feature| format!("without {}", feature.name())).collect()
+        let without = self.without.iter().map(|feature| format!("without {}", feature.name()));
+        let input = (self.input != InputMode::Resident).then(|| format!("input {}", self.input.text()));
+        without.chain(input).collect()
+    }
+
+    fn input(&self) -> InputMode {
+        self.input
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
-        WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job).map(Some)
+        WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job, Setup::of_input(self.input)).map(Some)
     }
 
     async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
@@ -132,17 +143,16 @@ impl Backend for WgslBackend {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        Ok(Box::new(self.build_share(job, 1).await?))
+        Ok(Box::new(self.build_with(job, Setup::of_input(self.input)).await?))
     }
 }
 
 impl WgslBackend {
-    /// The trainer of one of so many devices that share each batch.
-    async fn build_share(&self, job: &TrainingJob, devices: u32) -> Result<WgslTrainer, EngineError> {
+    async fn build_with(&self, job: &TrainingJob, setup: Setup) -> Result<WgslTrainer, EngineError> {
         // Nothing else builds meanwhile: one network is trained after the other.
         let mut choices = self.choices.take();
         let (device, clock) = (Rc::clone(&self.device), Rc::clone(&self.clock));
-        let trainer = WgslTrainer::of_share(device, clock, &mut choices, job, devices).await;
+        let trainer = WgslTrainer::with(device, clock, &mut choices, job, setup).await;
         if let (Some(keeper), Some(_)) = (&self.keeper, trainer.as_ref().ok().and_then(WgslTrainer::tuning_seconds)) {
             keeper.keep(&kept_as(&self.device), &choices.text());
         }

@@ -16,6 +16,7 @@ mod pooling;
 mod ranges;
 mod recurrent;
 mod scale;
+mod streamed;
 pub(super) mod weight_gradient;
 mod words;
 
@@ -26,6 +27,7 @@ use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::parallel::division::most_rows;
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
+use super::setup::Setup;
 use crate::error::EngineError;
 use crate::model::{PoolKind, StageKind, Stages};
 use crate::trainer::{EvaluationSet, TrainingJob};
@@ -34,6 +36,7 @@ use arenas::Arenas;
 use builder::Builder;
 pub(super) use contents::Contents;
 use input::Input;
+pub(super) use streamed::Streamed;
 
 /// Steps of which the results fit on the device before they are read: those of a window, of any but the fastest.
 pub(super) const RESULT_SLOTS: u32 = 65_536;
@@ -57,6 +60,8 @@ pub(super) struct Plan {
     pub(super) products: Vec<Product>,
     pub(super) tensors: Vec<TensorLayout>,
     pub(super) places: Places,
+    /// Where the host puts the batches that are trained on, where it does.
+    pub(super) streamed: Option<Streamed>,
     /// Stored values of a row of logits.
     pub(super) logits_stride: u32,
     /// What the gradients on the device are multiplied by.
@@ -82,18 +87,18 @@ impl Plan {
     /// # Errors
     /// A layer that these kernels cannot hold, or buffers that the device cannot bind, with both numbers.
     pub(super) fn new(job: &TrainingJob, largest_binding: u64, choices: &Choices) -> Result<Self, EngineError> {
-        Self::of_share(job, 1, largest_binding, choices)
+        Self::with(job, Setup::STANDARD, largest_binding, choices)
     }
 
-    /// The same for one of so many devices that share each batch.
-    pub(super) fn of_share(
+    /// The same for another setup.
+    pub(super) fn with(
         job: &TrainingJob,
-        devices: u32,
+        setup: Setup,
         largest_binding: u64,
         choices: &Choices,
     ) -> Result<Self, EngineError> {
-        let mut planner = Planner::new(job, devices, largest_binding, choices)?;
-        planner.rows = most_rows(job.batches.batch_size, devices);
+        let mut planner = Planner::new(job, setup, largest_binding, choices)?;
+        planner.rows = most_rows(job.batches.batch_size, setup.devices);
         let shuffle = planner.shuffle();
         planner.gather_training();
         planner.forward(Forward::Training);
@@ -108,7 +113,7 @@ impl Plan {
         let evaluation = planner.evaluation(EvaluationSet::Test);
         let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut));
         let plan = planner.finish(Recordings { shuffle, training, evaluation, held_out });
-        plan.check_bindings(most_rows(job.batches.batch_size, devices), largest_binding)?;
+        plan.check_bindings(most_rows(job.batches.batch_size, setup.devices), largest_binding)?;
         Ok(plan)
     }
 }
@@ -177,7 +182,7 @@ struct ValueBuffers {
 impl<'a> Planner<'a> {
     fn new(
         job: &'a TrainingJob,
-        devices: u32,
+        setup: Setup,
         largest_binding: u64,
         choices: &'a Choices,
     ) -> Result<Self, EngineError> {
@@ -186,14 +191,14 @@ impl<'a> Planner<'a> {
         limits::check(&job.model, &stages, stored)?;
         let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::default();
-        let batch = most_rows(job.batches.batch_size, devices);
+        let batch = most_rows(job.batches.batch_size, setup.devices);
         let most = u32::try_from(largest_binding / limits::most_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
         let test_rows = batch.max(TEST_ROWS.min(job.data.test.samples()).min(most));
         let steps = builder.uniform("steps", u64::from(STEP_ROWS * STEP_STRIDE_BYTES));
         let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64).buffer;
         let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
         let labels = builder.floats("batch labels", u64::from(test_rows));
-        let input = Input::new(job, &stages, largest_binding, &mut builder)?;
+        let input = Input::new(job, &stages, setup.input, largest_binding, &mut builder)?;
         let mut values = Vec::with_capacity(stages.values.len());
         for (index, value) in stages.values.iter().enumerate() {
             let features = u64::from(value.stored_features(CHANNEL_ALIGNMENT));
@@ -227,7 +232,7 @@ impl<'a> Planner<'a> {
             rows: 0,
             test_rows,
             gradient_scale: scale::gradient_scale(job, stored),
-            divided: devices > 1,
+            divided: setup.devices > 1,
         })
     }
 
@@ -386,6 +391,7 @@ impl<'a> Planner<'a> {
             held_out,
             evaluation_rows: self.test_rows,
             products,
+            streamed: self.input.streamed,
             tensors: self.tensors,
             places: Places {
                 params,

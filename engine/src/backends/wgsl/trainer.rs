@@ -13,9 +13,11 @@ use super::layout::{TensorLayout, arena_elements};
 use super::pace::Pace;
 use super::plan::{Contents, Places, Plan, RESULT_SLOTS};
 use super::recording::Exchange;
+use super::setup::Setup;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use streaming::Streaming;
 
 pub(super) struct WgslTrainer {
     device: Rc<Device>,
@@ -24,6 +26,8 @@ pub(super) struct WgslTrainer {
     buffers: Buffers,
     shuffle: Option<Executor>,
     training: Executor,
+    /// Where batches come from the host.
+    streaming: Option<Streaming>,
     /// Where devices that share each batch tell each other what they found.
     exchanges: Vec<Exchange>,
     evaluation: Executor,
@@ -63,25 +67,25 @@ impl WgslTrainer {
         choices: &mut Choices,
         job: &TrainingJob,
     ) -> Result<Self, EngineError> {
-        Self::of_share(device, clock, choices, job, 1).await
+        Self::with(device, clock, choices, job, Setup::STANDARD).await
     }
 
-    /// The same for one of so many devices that share each batch.
-    pub(super) async fn of_share(
+    /// The same for another setup.
+    pub(super) async fn with(
         device: Rc<Device>,
         clock: Rc<dyn Clock>,
         choices: &mut Choices,
         job: &TrainingJob,
-        devices: u32,
+        setup: Setup,
     ) -> Result<Self, EngineError> {
         let largest_binding = device.largest_binding_bytes();
         let latency = device.latency_seconds(clock.as_ref()).await?;
-        let mut plan = Plan::of_share(job, devices, largest_binding, choices)?;
+        let mut plan = Plan::with(job, setup, largest_binding, choices)?;
         let planned = clock.now_seconds();
         let timed = choices.tune(&device, clock.as_ref(), &plan.products).await?;
         let tuned = clock.now_seconds();
         if timed > 0 {
-            plan = Plan::of_share(job, devices, largest_binding, choices)?;
+            plan = Plan::with(job, setup, largest_binding, choices)?;
         }
         #[cfg(test)]
         if let Some(omission) = device.omission() {
@@ -113,6 +117,7 @@ impl WgslTrainer {
         Ok(Self {
             shuffle,
             training: executor(&plan.training).await?,
+            streaming: plan.streamed.map(|place| Streaming::new(setup.input, place)),
             exchanges: plan.training.exchanges.clone(),
             evaluation: executor(&plan.evaluation).await?,
             held_out,
@@ -140,21 +145,13 @@ impl WgslTrainer {
     ///
     /// # Errors
     /// What [`WgslTrainer::new`] refuses before it allocates.
-    pub(super) fn predicted_bytes(device: &Device, choices: &Choices, job: &TrainingJob) -> Result<u64, EngineError> {
-        Self::predicted_bytes_of_share(device, choices, job, 1)
-    }
-
-    /// The same for one of so many devices that share each batch.
-    ///
-    /// # Errors
-    /// Those of [`WgslTrainer::predicted_bytes`].
-    pub(super) fn predicted_bytes_of_share(
+    pub(super) fn predicted_bytes(
         device: &Device,
         choices: &Choices,
         job: &TrainingJob,
-        devices: u32,
+        setup: Setup,
     ) -> Result<u64, EngineError> {
-        Ok(Plan::of_share(job, devices, device.largest_binding_bytes(), choices)?.bytes())
+        Ok(Plan::with(job, setup, device.largest_binding_bytes(), choices)?.bytes())
     }
 
     /// How long it took to time kernels for this trainer, if that was necessary.
@@ -200,6 +197,7 @@ impl Trainer for WgslTrainer {
             self.step += u64::from(count);
             left -= count;
         }
+        report.input = self.streaming.as_mut().map(Streaming::take_spent);
         Ok(report)
     }
 
@@ -269,7 +267,9 @@ pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     }
 }
 
+mod host_batches;
 mod replica;
+mod streaming;
 mod submissions;
 #[cfg(test)]
 mod tests;

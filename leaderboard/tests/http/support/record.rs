@@ -161,6 +161,7 @@ fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
         target: Some(Target { accuracy: target, reached_seconds: None, reached_step: None }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
         communication: None,
+        input: None,
         resources: Resources {
             cpu_user_percent: Some(35.0),
             cpu_system_percent: None,

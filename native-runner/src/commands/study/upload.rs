@@ -1,6 +1,6 @@
 //! Uploading the records of a study, each once.
 
-use results::RunRecord;
+use results::{InputMode, RunRecord};
 
 use crate::cli::StudyArgs;
 use crate::commands::submission::Submission;
@@ -22,7 +22,7 @@ pub(super) fn upload(
 ) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut Finished, String)> = Vec::new();
-    let (mut unprovable, mut of_several) = (0_usize, 0_usize);
+    let (mut unprovable, mut of_several, mut streamed) = (0_usize, 0_usize, 0_usize);
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
         let is_due = finished.ending == Ending::Completed && !is_there;
@@ -32,6 +32,10 @@ pub(super) fn upload(
         }
         if is_due && finished.record.as_ref().is_some_and(|record| record.devices() > 1) {
             of_several += 1;
+            continue;
+        }
+        if is_due && finished.record.as_ref().is_some_and(|record| record.input_mode() != InputMode::Resident) {
+            streamed += 1;
             continue;
         }
         let json = finished.record.as_ref().filter(|_| is_due).map(to_json);
@@ -48,6 +52,11 @@ pub(super) fn upload(
     }
     if of_several > 0 {
         let text = format!("{of_several} of several devices stay here: leaderboards rank one device each.");
+        screen.prose("", &text, 0)?;
+    }
+    if streamed > 0 {
+        let text =
+            format!("{streamed} with streamed input stay here: leaderboards rank devices on which the data set lies.");
         screen.prose("", &text, 0)?;
     }
     if missing.is_empty() {

@@ -7,7 +7,8 @@ use super::{assert_close, bytes, double, floats, launch, numbers, runner, step, 
 #[test]
 fn gather_equals_its_twin_across_the_end_of_the_set_and_in_short_batches() {
     with_device(|device| {
-        let check = |(rows, fours, padding, offset, missing, samples_in_first): (u32, u32, u32, u32, u32, u32)| {
+        let check = |(shape, offset, missing, samples_in_first, streamed): ((u32, u32, u32), u32, u32, u32, u32)| {
+            let (rows, fours, padding) = shape;
             let (samples, features) = (10, 4 * fours);
             let params = Gather {
                 rows,
@@ -16,7 +17,8 @@ fn gather_equals_its_twin_across_the_end_of_the_set_and_in_short_batches() {
                 samples,
                 divisor: 255.0,
                 samples_in_first,
-                reserved: [0; 2],
+                streamed,
+                reserved: 0,
             };
             let count = rows.saturating_sub(missing).max(1);
             let step = Step { offset, count, ..step(rows) };
@@ -35,6 +37,6 @@ fn gather_equals_its_twin_across_the_end_of_the_set_and_in_short_batches() {
             prop_assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&found[5]), expected_labels);
             Ok(())
         };
-        runner().run(&(1u32..12, 1u32..9, 0u32..3, 0u32..10, 0u32..5, 1u32..10), check).unwrap();
+        runner().run(&((1u32..12, 1u32..9, 0u32..3), 0u32..10, 0u32..5, 1u32..10, 0u32..2), check).unwrap();
     });
 }

@@ -20,6 +20,7 @@ fn shapes() -> impl Strategy<Value = GatherAugmented> {
             rows,
             samples: SAMPLES,
             samples_in_first: 4 * (1 + rows % 2),
+            streamed: rows / 2 % 2,
             source_height,
             source_width,
             height,

@@ -20,6 +20,7 @@ use async_trait::async_trait;
 use results::{Adapter, Precision};
 
 use super::choices::Choices;
+use super::setup::Setup;
 use super::trainer::WgslTrainer;
 use super::{NAME, WgslBackend};
 use crate::backends::{AdapterChoice, Opening};
@@ -98,7 +99,7 @@ impl Backend for ParallelBackend {
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
         let of_one = |backend: &WgslBackend| {
             let choices = backend.choices.borrow();
-            WgslTrainer::predicted_bytes_of_share(&backend.device, &choices, job, self.count())
+            WgslTrainer::predicted_bytes(&backend.device, &choices, job, Setup::of_devices(self.count()))
         };
         self.devices.iter().map(of_one).sum::<Result<u64, _>>().map(Some)
     }
@@ -119,7 +120,7 @@ impl Backend for ParallelBackend {
                 let known = self.devices[0].choices.borrow().text();
                 backend.choices.replace(Choices::recalled(backend.device.abilities(), &known));
             }
-            let built = backend.build_share(job, self.count()).await;
+            let built = backend.build_with(job, Setup::of_devices(self.count())).await;
             replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);
         }
         let name = self.adapter().name.clone();

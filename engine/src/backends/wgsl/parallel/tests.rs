@@ -4,6 +4,7 @@ use std::num::NonZero;
 use super::super::broken_tests::Judged;
 use super::super::choices::Choices;
 use super::super::plan::{Omission, Plan};
+use super::super::setup::Setup;
 use super::super::workload_tests::{Standstill, calm_job};
 use super::*;
 use crate::backends::open_with;
@@ -149,7 +150,7 @@ fn every_launch_that_the_second_device_leaves_out_is_caught() {
         let judged = Judged::new(crate::workload(name).unwrap());
         let second = &two.devices[1].device;
         let choices = Choices::new(second.abilities());
-        let plan = Plan::of_share(&judged.job, 2, second.largest_binding_bytes(), &choices).unwrap();
+        let plan = Plan::with(&judged.job, Setup::of_devices(2), second.largest_binding_bytes(), &choices).unwrap();
         // Tests are done by the first device alone.
         let launches = plan.launches().into_iter().enumerate().filter(|(_, launch)| !launch.starts_with("test"));
         for (place, launch) in launches {
@@ -165,7 +166,7 @@ fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test()
     let Some(two) = two_devices(Rc::new(Standstill)) else { return };
     let job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
     pollster::block_on(async {
-        let build = |place: usize| two.devices[place].build_share(&job, 2);
+        let build = |place: usize| two.devices[place].build_with(&job, Setup::of_devices(2));
         let replicas = vec![build(0).await.unwrap(), build(1).await.unwrap()];
         let mut trainer = ParallelTrainer {
             replicas,

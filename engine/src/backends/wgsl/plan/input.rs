@@ -1,8 +1,10 @@
+use results::InputMode;
 use shaders::params::{LocalContrast, Shuffle, Standardize};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::{BufferRange, Half, JobPart, Recording};
 use super::builder::Builder;
+use super::streamed::Streamed;
 use super::{Planner, contents};
 use crate::error::EngineError;
 use crate::model::Stages;
@@ -14,16 +16,18 @@ use crate::training::{BatchPlan, Normalization, SampleOrder, TestView};
 /// Offsets of bindings are multiples of this.
 const OFFSET_ALIGNMENT: u64 = 256;
 
-/// The data set on the device, and how batches are made of it.
+/// What of the data set lies on the device, and how batches are made of it.
 pub(super) struct Input {
     preprocessing: Preprocessing,
+    /// Where the host puts the batches that are trained on; nothing where the whole set lies on the device.
+    pub(super) streamed: Option<Streamed>,
     mean_image: BufferRange,
     training: SplitBuffers,
     test: SplitBuffers,
     held_out: Option<SplitBuffers>,
 }
 
-/// One half of a data set.
+/// One half of a data set, or the batches of a few steps.
 #[derive(Clone, Copy)]
 pub(super) struct SplitBuffers {
     /// Samples below `samples_in_first`, and the others; both are all of them where they fit into one binding.
@@ -39,15 +43,30 @@ impl Input {
     pub(super) fn new(
         job: &TrainingJob,
         stages: &Stages,
+        mode: InputMode,
         largest_binding: u64,
         builder: &mut Builder,
     ) -> Result<Self, EngineError> {
         let preprocessing = Preprocessing::new(job, &stages.values[0], CHANNEL_ALIGNMENT)?;
-        let training = SplitBuffers::new(job, Half::Training, largest_binding, builder);
+        let streamed = (mode != InputMode::Resident).then(|| Streamed::new(job, builder));
+        let training = match &streamed {
+            Some(streamed) => SplitBuffers::streamed(streamed, largest_binding),
+            None => {
+                let order = (training_order(job, builder), job.batches.samples);
+                SplitBuffers::resident(job, Half::Training, order, largest_binding, builder)
+            }
+        };
         let held_out = job.early_stopping.map(|_| {
             let samples = job.evaluated_samples(EvaluationSet::HeldOut);
-            SplitBuffers { order: order(samples, EvaluationSet::HeldOut, builder), samples, ..training }
+            let order = (order(samples, EvaluationSet::HeldOut, builder), samples);
+            // Only what is trained on is streamed.
+            match &streamed {
+                Some(_) => SplitBuffers::resident(job, Half::Training, order, largest_binding, builder),
+                None => SplitBuffers { order: order.0, samples, ..training },
+            }
         });
+        let tested = job.data.test.samples();
+        let test_order = (order(tested, EvaluationSet::Test, builder), tested);
         let mean_image = match job.input.normalization {
             Normalization::MeanImage => {
                 let features = contents::features(&job.data.train).0 as u64;
@@ -58,9 +77,10 @@ impl Input {
         Ok(Self {
             mean_image,
             preprocessing,
+            streamed,
             training,
             held_out,
-            test: SplitBuffers::new(job, Half::Test, largest_binding, builder),
+            test: SplitBuffers::resident(job, Half::Test, test_order, largest_binding, builder),
         })
     }
 }
@@ -80,31 +100,47 @@ fn training_order(job: &TrainingJob, builder: &mut Builder) -> BufferRange {
 }
 
 impl SplitBuffers {
-    fn new(job: &TrainingJob, half: Half, largest_binding: u64, builder: &mut Builder) -> Self {
+    /// The whole half, with the order in which it is gone through and how many samples that has.
+    fn resident(
+        job: &TrainingJob,
+        half: Half,
+        (order, samples): (BufferRange, u32),
+        largest_binding: u64,
+        builder: &mut Builder,
+    ) -> Self {
         let (name, split) = match half {
             Half::Training => ("training images", &job.data.train),
             Half::Test => ("test images", &job.data.test),
         };
-        let samples = split.samples();
-        let bytes_per_sample = contents::features(split).1 as u64;
-        let whole = builder.part(name, bytes_per_sample * u64::from(samples), JobPart::Images(half));
-        let mut images = [whole; 2];
-        let mut samples_in_first = samples;
-        if whole.bytes > largest_binding {
-            // A multiple of 256 samples, so that the second part begins at a multiple of 256 bytes.
-            samples_in_first = (samples / 2).next_multiple_of(256);
-            let first = bytes_per_sample * u64::from(samples_in_first);
-            debug_assert_eq!(first % OFFSET_ALIGNMENT, 0);
-            images[0].bytes = first;
-            images[1] = BufferRange { offset_bytes: first, bytes: whole.bytes - first, ..whole };
-        }
-        let labels = builder.part("labels", 2 * u64::from(samples), JobPart::Labels(half));
-        let (order, samples) = match half {
-            Half::Training => (training_order(job, builder), job.batches.samples),
-            Half::Test => (order(samples, EvaluationSet::Test, builder), samples),
-        };
+        let in_file = split.samples();
+        let sample_bytes = contents::features(split).1;
+        let whole = builder.part(name, sample_bytes as u64 * u64::from(in_file), JobPart::Images(half));
+        let (images, samples_in_first) = in_two(whole, in_file, sample_bytes, largest_binding);
+        let labels = builder.part("labels", 2 * u64::from(in_file), JobPart::Labels(half));
         Self { images, samples_in_first, labels, order, samples }
     }
+
+    /// What the host puts there, each in the order in which it is gathered.
+    fn streamed(streamed: &Streamed, largest_binding: u64) -> Self {
+        let &Streamed { images, labels, numbers, steps, rows, sample_bytes } = streamed;
+        let samples = steps * rows;
+        let (images, samples_in_first) = in_two(images, samples, sample_bytes, largest_binding);
+        Self { images, samples_in_first, labels, order: numbers, samples }
+    }
+}
+
+/// The two bindings through which a kernel sees so many samples, and how many of them are in the first.
+fn in_two(whole: BufferRange, samples: u32, sample_bytes: usize, largest_binding: u64) -> ([BufferRange; 2], u32) {
+    if whole.bytes <= largest_binding {
+        return ([whole; 2], samples);
+    }
+    // A multiple of 256 samples, so that the second part begins at a multiple of 256 bytes.
+    let samples_in_first = (samples / 2).next_multiple_of(256);
+    let bytes = sample_bytes as u64 * u64::from(samples_in_first);
+    debug_assert_eq!(bytes % OFFSET_ALIGNMENT, 0);
+    let first = BufferRange { bytes, ..whole };
+    let second = BufferRange { offset_bytes: bytes, bytes: whole.bytes - bytes, ..whole };
+    ([first, second], samples_in_first)
 }
 
 impl Planner<'_> {
@@ -112,7 +148,9 @@ impl Planner<'_> {
     pub(super) fn shuffle(&mut self) -> Option<Recording> {
         let SplitBuffers { order, samples, .. } = self.input.training;
         let BatchPlan { first, seed, .. } = self.job.batches;
-        (self.job.batches.order == SampleOrder::Shuffled).then(|| {
+        // What is streamed comes in the order of the epoch.
+        let shuffles = self.job.batches.order == SampleOrder::Shuffled && self.input.streamed.is_none();
+        shuffles.then(|| {
             let params = Shuffle { samples, first, stream: stream::SHUFFLE, seed };
             self.builder.dispatch("shuffle", &params, &[order], u64::from(samples));
             self.builder.take_recording()
@@ -120,7 +158,9 @@ impl Planner<'_> {
     }
 
     pub(super) fn gather_training(&mut self) {
-        self.gather(self.input.training, self.input.preprocessing.gather);
+        let kind = self.input.preprocessing.gather;
+        let kind = if self.input.streamed.is_some() { kind.streamed() } else { kind };
+        self.gather(self.input.training, kind);
     }
 
     pub(super) fn gather_evaluated(&mut self, set: EvaluationSet, view: &TestView) {

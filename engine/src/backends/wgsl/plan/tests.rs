@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use results::InputMode;
 use shaders::Stored;
 
 use super::super::variants::Abilities;
@@ -181,4 +182,31 @@ fn in_f16_the_loss_is_scaled_by_a_power_of_two_that_follows_from_the_smallest_ba
         let scale = plan_of(Stored::F16, name, 8).gradient_scale;
         assert_eq!(scale.log2().fract(), 0.0, "{name}: {scale}");
     }
+}
+
+#[test]
+fn a_step_whose_batch_is_streamed_gathers_it_from_a_small_place_and_shuffles_nothing() {
+    for name in workloads() {
+        let streamed =
+            Plan::with(&job(name, 8), Setup::of_input(InputMode::Stream), LARGEST_BINDING, &Choices::default());
+        let (streamed, resident) = (streamed.unwrap(), plan(name, 8));
+        assert!(streamed.shuffle.is_none(), "{name}");
+        assert_eq!(launches(&streamed.training), launches(&resident.training), "{name}");
+        let place = streamed.streamed.unwrap();
+        let seen = streamed.training.dispatches[0].bindings[0];
+        assert_eq!((seen.buffer, place.rows), (place.images.buffer, 8), "{name}");
+        assert!(place.images.bytes <= 16 << 20, "{name}: {} bytes", place.images.bytes);
+        assert_eq!(place.images.bytes, u64::from(place.steps) * 8 * place.sample_bytes as u64, "{name}");
+        assert!(resident.streamed.is_none(), "{name}");
+    }
+}
+
+#[test]
+fn a_batch_larger_than_the_usual_place_has_one_of_its_own() {
+    let mut large = job("keras-cifar10-cnn", 8);
+    // 3,072 bytes each, so that 16 MiB hold 5,461.
+    large.batches.batch_size = 6000;
+    let setup = Setup::of_input(InputMode::Prefetch);
+    let place = Plan::with(&large, setup, u64::MAX, &Choices::default()).unwrap().streamed.unwrap();
+    assert_eq!((place.steps, place.images.bytes), (1, 6000 * 3072));
 }

@@ -8,6 +8,7 @@ use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
 use super::super::plan::STEP_ROWS;
 use super::super::recording::{BufferRange, STEP_STRIDE_BYTES};
+use super::streaming::Submission;
 use super::{WgslTrainer, Work};
 use crate::error::EngineError;
 use crate::trainer::EvaluationSet;
@@ -25,9 +26,9 @@ impl WgslTrainer {
     /// Runs so many steps, at most as many as there are slots, and returns what they left behind. `step` makes the step of
     /// a slot.
     ///
-    /// The device never waits for the host, and the host reads nothing until all is done. Where a step is long, a
-    /// submission is a part of it: drivers end what takes too long. What is left behind is asked for with the last
-    /// submission, not after it: where a device's answers come late, that delay is waited for once.
+    /// The device never waits for the host, unless its batches come from there, and the host reads nothing until all is
+    /// done. Where a step is long, a submission is a part of it: drivers end what takes too long. What is left behind is
+    /// asked for with the last submission, not after it: where a device's answers come late, that delay is waited for once.
     pub(super) async fn run(
         &mut self,
         work: Work,
@@ -35,20 +36,30 @@ impl WgslTrainer {
         step: &dyn Fn(u32) -> Step,
     ) -> Result<Vec<StepResult>, EngineError> {
         let first_mark = self.mark;
-        let marked = |slot| Step { mark: mark(first_mark, slot), ..step(slot) };
         let mut next = Position::default();
+        let mut ready = self.ready_from_the_start(work, steps);
         let mut under_way = VecDeque::new();
         let mut results = None;
         let mut last = self.clock.now_seconds();
         while next.slot < steps || !under_way.is_empty() {
             while next.slot < steps && under_way.len() < self.pace(work).in_flight() {
-                under_way.push_back(self.submit(work, &mut next, steps, &marked));
+                if next.slot == ready.end {
+                    if !self.may_bring(under_way.len()) {
+                        break;
+                    }
+                    ready = self.bring(next.slot, steps, &mut under_way).await?;
+                    // Until the batches were there, there was nothing to compute.
+                    last = if under_way.is_empty() { self.clock.now_seconds() } else { last };
+                }
+                let marked = |slot| self.placed(work, ready.start, Step { mark: mark(first_mark, slot), ..step(slot) });
+                under_way.push_back(self.submit(work, &mut next, ready.end, &marked));
             }
             if next.slot == steps && results.is_none() {
                 results = Some(self.buffers.begin_to_read(&self.device, self.results_of(steps)));
             }
-            if let Some((operations, finished)) = under_way.pop_front() {
-                finished.await?;
+            if let Some(submission) = under_way.pop_front() {
+                let operations = submission.operations;
+                submission.finish().await?;
                 let now = self.clock.now_seconds();
                 self.pace(work).note(operations, now - last);
                 last = now;
@@ -69,15 +80,8 @@ impl WgslTrainer {
         BufferRange { buffer: self.places.results, offset_bytes: 0, bytes }
     }
 
-    /// Submits as much of the steps as the pace allows, from `next` on, and moves that. Returns the operations, and what
-    /// ends when they are done.
-    fn submit(
-        &self,
-        work: Work,
-        next: &mut Position,
-        steps: u32,
-        step: &dyn Fn(u32) -> Step,
-    ) -> (u64, impl Future<Output = Result<(), EngineError>> + use<>) {
+    /// Submits as much of the steps as the pace allows, from `next` on, and moves that.
+    fn submit(&self, work: Work, next: &mut Position, steps: u32, step: &dyn Fn(u32) -> Step) -> Submission {
         let executor = self.executor(work);
         let most = self.pace_of(work).work();
         let first = next.slot;
@@ -104,7 +108,7 @@ impl WgslTrainer {
             *next = Position { slot: next.slot + 1, launch: 0 };
         }
         self.write_table(first, &table);
-        (operations, self.device.submit(commands.finish()))
+        Submission::new(operations, self.device.submit(commands.finish()))
     }
 
     /// Writes steps into the table that goes round, from the row of slot `first` on.

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use results::{FailureCause, Outcome};
+use results::{FailureCause, InputMode, Outcome};
 
 use super::super::WgslBackend;
 use super::super::device::Counts;
@@ -25,7 +25,7 @@ const SAMPLES: usize = 600;
 const TRAINED: u32 = 500;
 const BATCH: u32 = 4;
 
-struct NoTime;
+pub(super) struct NoTime;
 
 impl Clock for NoTime {
     fn now_seconds(&self) -> f64 {
@@ -53,7 +53,7 @@ fn build(device: &Rc<Device>, job: &TrainingJob) -> WgslTrainer {
 }
 
 /// Kernels by the rule alone.
-fn untuned(device: &Device) -> Choices {
+pub(super) fn untuned(device: &Device) -> Choices {
     Choices::new(device.abilities())
 }
 
@@ -63,7 +63,7 @@ fn the_bytes_that_are_allocated_are_those_that_were_predicted() {
         for name in crate::WORKLOADS.iter().map(|make| make().name) {
             let job = job(name, BATCH);
             let before = device.counts();
-            let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job).unwrap();
+            let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, Setup::STANDARD).unwrap();
             assert_eq!(device.counts(), before, "{name}: a prediction asks nothing of the driver");
             let trainer = build(device, &job);
             let allocated = device.counts().buffer_bytes - before.buffer_bytes;
@@ -80,7 +80,7 @@ fn the_driver_reserves_what_was_predicted_apart_from_its_own_rounding() {
             return skipped(has_everything(device.adapter()), "this driver does not tell what it reserves");
         };
         let job = job("keras-mnist-cnn", BATCH);
-        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job).unwrap();
+        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, Setup::STANDARD).unwrap();
         let mut trainer = build(device, &job);
         // What only carried the first contents over is given back after the next submission.
         pollster::block_on(trainer.train_steps(1)).unwrap();
@@ -99,7 +99,7 @@ fn a_batch_that_does_not_fit_is_refused_with_both_numbers_before_anything_is_all
         job.batches.batch_size =
             u32::try_from(allowed / (device.stored().bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
         let before = device.counts();
-        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job);
+        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, Setup::STANDARD);
         let built =
             pollster::block_on(WgslTrainer::new(Rc::clone(device), Rc::new(NoTime), &mut untuned(device), &job));
         for refused in [predicted.err(), built.err()] {
@@ -141,7 +141,7 @@ fn a_timed_window_reads_back_once_at_its_end_and_creates_nothing() {
 
 /// Each reading is a second later than the one before.
 #[derive(Default)]
-struct SlowTime(Cell<f64>);
+pub(super) struct SlowTime(Cell<f64>);
 
 impl Clock for SlowTime {
     fn now_seconds(&self) -> f64 {
@@ -217,13 +217,14 @@ fn reading_more_than_the_staging_buffer_holds_takes_one_more_of_just_that_size()
 }
 
 /// Our kernels on this device, with nothing known of it.
-fn backend_on(device: &Rc<Device>) -> WgslBackend {
+pub(super) fn backend_on(device: &Rc<Device>) -> WgslBackend {
     WgslBackend {
         device: Rc::clone(device),
         clock: Rc::new(NoTime),
         choices: RefCell::new(untuned(device)),
         keeper: None,
         without: Vec::new(),
+        input: InputMode::Resident,
     }
 }
 
