@@ -165,12 +165,12 @@ const CONV2D_WEIGHT_GRADIENT: &[Variant] = &[
 const CONV2D_WEIGHT_GRADIENT_NARROW: &[Variant] = &[registers("conv2d_weight_gradient_narrow")];
 const LSTM_FORWARD: &[Variant] = &[recurrent("lstm_forward"), recurrent_subgroup("lstm_forward_subgroup", 0.37)];
 const LSTM_BACKWARD: &[Variant] = &[recurrent("lstm_backward"), recurrent_subgroup("lstm_backward_subgroup", 0.29)];
-const GRU_FORWARD: &[Variant] = &[recurrent("gru_forward"), recurrent_subgroup("gru_forward_subgroup", 0.37)];
-const GRU_BACKWARD: &[Variant] = &[recurrent("gru_backward"), recurrent_subgroup("gru_backward_subgroup", 0.29)];
+const GRU_FORWARD: &[Variant] = &[recurrent("gru_forward"), recurrent_subgroup("gru_forward_subgroup", 0.32)];
+const GRU_BACKWARD: &[Variant] = &[recurrent("gru_backward"), recurrent_subgroup("gru_backward_subgroup", 0.32)];
 const SIMPLE_RNN_FORWARD: &[Variant] =
-    &[recurrent("simple_rnn_forward"), recurrent_subgroup("simple_rnn_forward_subgroup", 0.37)];
+    &[recurrent("simple_rnn_forward"), recurrent_subgroup("simple_rnn_forward_subgroup", 0.21)];
 const SIMPLE_RNN_BACKWARD: &[Variant] =
-    &[recurrent("simple_rnn_backward"), recurrent_subgroup("simple_rnn_backward_subgroup", 0.29)];
+    &[recurrent("simple_rnn_backward"), recurrent_subgroup("simple_rnn_backward_subgroup", 0.28)];
 
 impl Product {
     /// Every kernel that can do it; the first one runs on every device.
