@@ -12,7 +12,7 @@ use super::translate::{check_weights, translated, weights_of};
 const MOST_VALUES: u64 = 1 << 22;
 /// Weights of one layer.
 const MOST_WEIGHTS: u64 = 1 << 27;
-const MOST_LAYERS: usize = 256;
+const MOST_LAYERS: usize = 1024;
 /// What `from` calls the sample.
 const DATA: &str = "data";
 

@@ -88,7 +88,7 @@ fn the_last_layer_makes_a_number_for_each_class() {
     }
     assert_mistake(
         &format!("{START}{OPTIMIZER}layers = []\n"),
-        &["line 5, column 10", "1 to 256 layers, and here are 0"],
+        &["line 5, column 10", "1 to 1024 layers, and here are 0"],
     );
     assert_mistake(&format!("{START}{OPTIMIZER}layers = [\"flatten\"]\n"), &["no layer computes anything"]);
 }
