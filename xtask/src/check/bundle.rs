@@ -12,8 +12,8 @@ const FOLDER: &str = "dist";
 /// How the name of the folder with the second bundle begins.
 const BURN_FOLDER: &str = "burn-";
 const FIRST_LOAD_BUDGET_BYTES: usize = 1_500_000;
-/// A little more than what it came to when it was made.
-const BURN_BUDGET_BYTES: usize = 3_500_000;
+/// A little more than what it comes to: 3.51 MB since it has recurrent layers of three kinds.
+const BURN_BUDGET_BYTES: usize = 3_600_000;
 
 pub(super) const FIRST_LOAD: Check = Check {
     name: "size of the page",
