@@ -33,7 +33,7 @@ fn batches_from_the_host_train_as_resident_data_does_and_the_record_says_what_th
         assert_eq!(of.outcome, Outcome::Completed);
         assert_eq!(of.first_losses, standard.workloads[0].first_losses, "{mode}");
         let brought = of.input.unwrap_or_else(|| panic!("{mode} says nothing of its input"));
-        assert_eq!((brought.mode.name(), brought.batches, brought.bytes), (mode, 6, 6 * 16 * (784 + 1 + 4)));
+        assert_eq!((brought.mode.name(), brought.batches, brought.bytes), (mode, 6, 6 * 16 * (784 + 2 + 4)));
         let share = of.input_share().unwrap();
         assert!(share > 0.0 && share < 1.0, "{brought:?}");
         assert!(streamed.non_standard.contains(&format!("input {text}")), "{:?}", streamed.non_standard);
