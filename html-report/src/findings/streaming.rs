@@ -69,7 +69,7 @@ mod tests {
         let found = found(&RULE, records.to_vec());
         let parts = [
             "with input streamed without prefetch, training is 0.80 times as fast as with the data set resident",
-            "; 10.0 % of the step waits for input.",
+            "; 10.00 % of the step waits for input.",
         ];
         expect(&found[0], Kind::Difference, &parts);
         assert_eq!((found.len(), found[0].numbers.len()), (1, 2));
@@ -78,6 +78,6 @@ mod tests {
     #[test]
     fn alone_it_has_its_figure_and_nothing_that_it_is_compared_with() {
         let found = found(&RULE, vec![made(InputMode::Prefetch, 1e4).record()]);
-        expect(&found[0], Kind::Figure, &["with input streamed with prefetch; 10.0 % of the step waits"]);
+        expect(&found[0], Kind::Figure, &["with input streamed with prefetch; 10.00 % of the step waits"]);
     }
 }

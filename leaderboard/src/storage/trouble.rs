@@ -94,11 +94,13 @@ mod tests {
 
     /// Says something on every connection that there can be.
     async fn say(storage: &Storage, statement: &'static str) {
-        let mut connections = Vec::new();
-        for _ in 0..storage.pool.options().get_max_connections() {
-            let mut connection = storage.pool.acquire().await.unwrap();
-            sqlx::query(statement).execute(&mut *connection).await.unwrap();
-            connections.push(connection);
+        for pool in [&storage.pool, &storage.writer] {
+            let mut connections = Vec::new();
+            for _ in 0..pool.options().get_max_connections() {
+                let mut connection = pool.acquire().await.unwrap();
+                sqlx::query(statement).execute(&mut *connection).await.unwrap();
+                connections.push(connection);
+            }
         }
     }
 
