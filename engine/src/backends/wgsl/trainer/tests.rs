@@ -19,8 +19,8 @@ use crate::trainer::Backend;
 use crate::training::BatchPlan;
 use crate::workload::Training;
 
-/// Samples of the data set; at this batch size an epoch is longer than any window here.
-const SAMPLES: usize = 600;
+/// Samples of the data set, if it has as many; at this batch size an epoch is longer than any window here.
+const SAMPLES: u32 = 600;
 /// Those that are trained on; the others are held out for early stopping.
 const TRAINED: u32 = 500;
 const BATCH: u32 = 4;
@@ -42,9 +42,10 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
         images: (0..samples * features).map(|i| u8::try_from(i * 7919 % 19).unwrap()).collect(),
         labels: (0..samples).map(|i| u16::try_from(i % 10).unwrap()).collect(),
     };
-    let data = Arc::new(DataSet::new(definition, split(SAMPLES), split(8), false));
+    let in_file = SAMPLES.min(definition.train.samples);
+    let data = Arc::new(DataSet::new(definition, split(in_file as usize), split(8), false));
     let (order, batching) = (workload.order, workload.batching);
-    let batches = BatchPlan { first: 0, samples: TRAINED, batch_size, order, batching, seed: 1 };
+    let batches = BatchPlan { first: 0, samples: TRAINED.min(in_file), batch_size, order, batching, seed: 1 };
     workload.job(Training { data, batches, planned_steps: 1000, seed: 1, dropout: true })
 }
 
