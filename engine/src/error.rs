@@ -85,6 +85,8 @@ pub enum EngineError {
     OneDevice { backend: String, reason: &'static str },
     #[error("the back end `{backend}` takes no input mode, and `{mode}` was asked for: {reason}")]
     OwnInput { backend: String, mode: &'static str, reason: &'static str },
+    #[error("the back end `{backend}` has no choice of layouts, and `{layout}` was asked for: {reason}")]
+    OneLayout { backend: String, layout: &'static str, reason: &'static str },
     #[error("device {number} of {devices} ({name}): {error}")]
     OfDevice { number: usize, devices: usize, name: String, error: Box<Self> },
     #[error("Burn panicked, which is a fault of its own, of the driver's or of ours: {message}")]
@@ -118,6 +120,7 @@ impl EngineError {
             | Self::UnlikeDevices { .. }
             | Self::OneDevice { .. }
             | Self::OwnInput { .. }
+            | Self::OneLayout { .. }
             | Self::IndexOfOthers { .. }
             | Self::NoPrecision { .. }
             | Self::Unsuited { .. }

@@ -11,6 +11,8 @@ use crate::text;
 const THREADS_IN_NAME: &str = " (Burn, ";
 /// The back end on whose device the data set lies unless something else is asked for.
 const WGSL: &str = "wgsl";
+/// How records say in which order images lie.
+const LAYOUT: &str = "layout: ";
 /// How records say with how many threads they were computed.
 const THREADS: &str = "threads: ";
 
@@ -36,6 +38,8 @@ pub(crate) struct Setup {
     pub(crate) devices: u32,
     /// How batches came to the device.
     pub(crate) input: InputMode,
+    /// How images lie, where a program has told.
+    pub(crate) layout: Option<String>,
     pub(crate) batch_size: u32,
     pub(crate) learning_rate: f64,
     pub(crate) length: Length,
@@ -52,6 +56,7 @@ pub(crate) enum Field {
     Threads,
     Devices,
     Input,
+    Layout,
     BatchSize,
     LearningRate,
     Length,
@@ -60,13 +65,14 @@ pub(crate) enum Field {
 
 impl Field {
     /// In the order in which labels say them.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Backend,
         Self::Precision,
         Self::Device,
         Self::Threads,
         Self::Devices,
         Self::Input,
+        Self::Layout,
         Self::BatchSize,
         Self::LearningRate,
         Self::Length,
@@ -86,6 +92,7 @@ impl Setup {
             threads,
             devices: run.record.devices(),
             input: run.record.input_mode(),
+            layout: settings.variants.iter().find_map(|variant| variant.strip_prefix(LAYOUT)).map(str::to_owned),
             batch_size: settings.batch_size,
             learning_rate: settings.learning_rate,
             length: length(&run.record.non_standard),
@@ -110,6 +117,7 @@ impl Setup {
             Field::Threads => self.threads.map(|count| text::counted(count as usize, "thread")),
             Field::Devices => Some(text::counted(self.devices as usize, "device")),
             Field::Input => Some(format!("input {}", self.input.text())),
+            Field::Layout => self.layout.as_ref().map(|layout| layout.to_uppercase()),
             Field::BatchSize => Some(format!("batch {}", self.batch_size)),
             Field::LearningRate => Some(format!("rate {}", text::plain(self.learning_rate))),
             Field::Length => Some(match self.length {
@@ -131,6 +139,7 @@ impl Setup {
             Field::Threads => self.threads == other.threads,
             Field::Devices => self.devices == other.devices,
             Field::Input => self.input == other.input,
+            Field::Layout => self.layout == other.layout,
             Field::BatchSize => self.batch_size == other.batch_size,
             Field::LearningRate => self.learning_rate == other.learning_rate,
             Field::Length => self.length == other.length,
@@ -163,7 +172,7 @@ fn length(non_standard: &[String]) -> Length {
 
 /// Whether a term is a field of its own, or says nothing of how this workload was trained.
 fn is_told_elsewhere(term: &str) -> bool {
-    let told = ["batch size ", "learning rate ", "computed in "].iter().any(|start| term.starts_with(start));
+    let told = ["batch size ", "learning rate ", "computed in ", "layout "].iter().any(|start| term.starts_with(start));
     let of_suite = term.contains(" of the suite's ") || term == "networks that are not of the suite";
     let of_length = !matches!(length(&[term.to_owned()]), Length::Suite);
     let of_devices = term.split_once(" devices").is_some_and(|(count, _)| count.parse::<u32>().is_ok());

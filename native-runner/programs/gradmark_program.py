@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 PROTOCOL = 1
+LAYOUTS = ("nhwc", "nchw")
 
 
 class Unsupported(Exception):
@@ -33,6 +34,9 @@ class Batch:
 
 class Network:
     """What a framework has to do. Lists of tensors are in the order and the layout of the job's `tensors`."""
+
+    # How images lie in it, one of LAYOUTS, where it has a choice and has done as the job says.
+    layout = None
 
     def train(self, batches):
         """Trains a step on each batch. Returns the losses before the updates and how many answers were right."""
@@ -62,6 +66,9 @@ class Job:
         self.loss, self.optimizer, self.classes = header["loss"], header["optimizer"], header["classes"]
         self.batch_sizes, self.test_batch_sizes = header["batch_sizes"], header["test_batch_sizes"]
         self.dropouts = header["dropouts"]
+        self.layout = header.get("layout", LAYOUTS[0])
+        if self.layout not in LAYOUTS:
+            raise Unsupported(f"the layout {self.layout}")
         self.features = size(self.model["input"])
         for tensor in self.tensors:
             if tensor["kind"] != "trained":
@@ -97,8 +104,22 @@ class Job:
         of = [tensor["multipliers"] for tensor in self.tensors]
         return [(each["learning_rate"], decay * each["weight_decay"]) for each in of]
 
+    def laid(self, shape):
+        """The sides of an image, (height, width, channels), in the order of the layout."""
+        height, width, channels = shape
+        return (channels, height, width) if self.layout == "nchw" else (height, width, channels)
+
+    def laid_out(self, values, shape):
+        """Images (rows, height · width · channels) in the order of the layout."""
+        if self.layout == "nhwc":
+            return values
+        return np.ascontiguousarray(values.reshape(-1, *shape).transpose(0, 3, 1, 2)).reshape(len(values), -1)
+
+    def input_shape(self):
+        return tuple(self.model["input"][side] for side in ("height", "width", "channels"))
+
     def batches(self, sizes, payload, steps=None):
-        """The batches of a message."""
+        """The batches of a message, as the layout has them."""
         at, found = 0, []
 
         def take(kind, rows, columns):
@@ -108,11 +129,14 @@ class Job:
             return values
 
         for number, rows in enumerate(sizes):
-            inputs, labels, factors = take("<f4", rows, self.features), take("<u4", rows, 1)[:, 0].astype("i4"), []
+            inputs = self.laid_out(take("<f4", rows, self.features), self.input_shape())
+            labels, factors = take("<u4", rows, 1)[:, 0].astype("i4"), []
             step = steps[number] if steps else {}
             for place in self.dropouts if steps else []:
                 rate = self.model["nodes"][place["node"]]["layer"]["dropout"]["rate"]
-                factors.append(take("u1", rows, place["features"]).astype("f4") / np.float32(1 - rate))
+                kept = take("u1", rows, place["features"]).astype("f4") / np.float32(1 - rate)
+                shape = self.shapes[place["node"]]
+                factors.append(self.laid_out(kept, (shape["height"], shape["width"], shape["channels"])))
             found.append(Batch(inputs, labels, factors, step.get("scheduled_rate", 0.0), step.get("learning_rate", 0.0)))
         return found
 
@@ -134,7 +158,8 @@ def answer(networks, build, message, payload):
         job = Job(message, payload)
         network, settings = build(job)
         networks[number] = job, network
-        return {"compiling_seconds": time.perf_counter() - begin, "settings": settings}, []
+        header = {"compiling_seconds": time.perf_counter() - begin, "settings": settings}
+        return {**header, "layout": network.layout} if network.layout else header, []
     job, network = networks[number]
     if kind == "train":
         batches = job.batches([step["rows"] for step in message["steps"]], payload, message["steps"])

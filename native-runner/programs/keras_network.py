@@ -19,21 +19,26 @@ def hard_sigmoid(x):
 
 
 class Net(keras.Model):
-    """The job's layers. Values between them are (rows, height, width, channels)."""
+    """The job's layers. Values between them are (rows, height, width, channels), or (rows, channels, height, width) with the
+    layout nchw."""
 
     def __init__(self, job):
         super().__init__()
         self.steps = [(kind, settings, reads, shape) for kind, settings, reads, shape in job.nodes()]
-        self.made = [make_layer(kind, settings) for kind, settings, _, _ in self.steps]
+        self.data_format = {"nhwc": "channels_last", "nchw": "channels_first"}[job.layout]
+        self.made = [make_layer(kind, settings, self.data_format) for kind, settings, _, _ in self.steps]
         self.kept = [layer for layer in self.made if layer is not None]
-        self.input_side = tuple(job.model["input"][side] for side in ("height", "width", "channels"))
+        self.laid, self.input_side = job.laid, job.laid(job.input_shape())
 
     def call(self, inputs, factors=()):
         values, factors = {-1: ops.reshape(inputs, (-1, *self.input_side))}, list(factors)
         for place, ((kind, settings, reads, shape), layer) in enumerate(zip(self.steps, self.made)):
             x = values[reads[0]]
+            # These read an image in the order of their weights: channels last, as Keras's Flatten does.
+            reads_last = kind in ("dense", "lstm", "embedding")
+            x, side = (self.channels_last(x), shape) if reads_last else (x, self.laid(shape))
             if kind == "dropout":
-                y = x * ops.reshape(factors.pop(0), (-1, *shape)) if factors else x
+                y = x * ops.reshape(factors.pop(0), (-1, *side)) if factors else x
             elif kind == "dense":
                 y = layer(ops.reshape(x, (-1, int(np.prod(x.shape[1:])))))
             elif kind == "lstm":
@@ -44,16 +49,24 @@ class Net(keras.Model):
             elif kind == "add":
                 y = x + values[reads[1]]
             elif kind == "pool":
-                y = pool(x, shape, **settings)
+                y = pool(x, shape, self.data_format, **settings)
             elif kind == "local_response_norm":
-                y = local_response_norm(x, **settings)
+                y = local_response_norm(x, self.data_format, **settings)
             else:
                 y = layer(x)
-            values[place] = ops.reshape(y, (-1, *shape))
+            y = ops.reshape(y, (-1, *side))
+            values[place] = self.channels_first(y) if reads_last else y
         return ops.reshape(values[len(self.steps) - 1], (-1, int(np.prod(self.steps[-1][3]))))
 
 
-def make_layer(kind, settings):
+    def channels_last(self, x):
+        return ops.transpose(x, (0, 2, 3, 1)) if self.data_format == "channels_first" else x
+
+    def channels_first(self, x):
+        return ops.transpose(x, (0, 3, 1, 2)) if self.data_format == "channels_first" else x
+
+
+def make_layer(kind, settings, data_format):
     """The layer of Keras that has this one's weights; none where it has no weights."""
     activation = settings.get("activation", "identity")
     if kind == "conv2d":
@@ -61,7 +74,7 @@ def make_layer(kind, settings):
         if isinstance(padding, dict):
             raise Unsupported("convolutions with a number of zeros around the image")
         bias = settings["weights"]["bias"] is not None
-        sides = {"strides": settings["stride"], "padding": padding, "use_bias": bias}
+        sides = {"strides": settings["stride"], "padding": padding, "use_bias": bias, "data_format": data_format}
         return keras.layers.Conv2D(settings["filters"], settings["side"], activation=ACTIVATIONS[activation], **sides)
     if kind == "dense":
         bias = settings["weights"]["bias"] is not None
@@ -75,25 +88,31 @@ def make_layer(kind, settings):
     raise Unsupported(f"the layer {kind}")
 
 
-def pool(x, shape, kind, side, stride, padding, rounding, activation):
+def pool(x, shape, data_format, kind, side, stride, padding, rounding, activation):
     if padding:
         raise Unsupported("pooling with a border")
-    short = [max(0, (out - 1) * stride + side - given) for out, given in zip(shape[:2], x.shape[1:3])]
-    around = [(0, 0), (0, short[0]), (0, short[1]), (0, 0)]
+    first = data_format == "channels_first"
+    given = x.shape[2:] if first else x.shape[1:3]
+    short = [max(0, (out - 1) * stride + side - given) for out, given in zip(shape[:2], given)]
+    around = [(0, short[0]), (0, short[1])]
+    around = [(0, 0), (0, 0), *around] if first else [(0, 0), *around, (0, 0)]
+    of = {"strides": stride, "data_format": data_format}
     if kind == "max":
         if any(short):
             x = ops.pad(x, around, constant_values=-np.inf)
-        x = ops.max_pool(x, side, stride)
+        x = ops.max_pool(x, side, **of)
     else:
-        real = ops.average_pool(ops.pad(ops.ones_like(x[:1]), around), side, stride) if any(short) else 1.0
-        x = ops.average_pool(ops.pad(x, around) if any(short) else x, side, stride) / real
+        real = ops.average_pool(ops.pad(ops.ones_like(x[:1]), around), side, **of) if any(short) else 1.0
+        x = ops.average_pool(ops.pad(x, around) if any(short) else x, side, **of) / real
     return x if activation == "identity" else keras.activations.get(ACTIVATIONS[activation])(x)
 
 
-def local_response_norm(x, radius, bias, alpha, beta):
-    channels = x.shape[-1]
-    squares = ops.pad(x * x, [(0, 0)] * 3 + [(radius, radius)])
-    total = sum(squares[..., shift: shift + channels] for shift in range(2 * radius + 1))
+def local_response_norm(x, data_format, radius, bias, alpha, beta):
+    axis = 1 if data_format == "channels_first" else 3
+    channels = x.shape[axis]
+    squares = ops.pad(x * x, [(radius, radius) if other == axis else (0, 0) for other in range(4)])
+    spans = [slice(shift, shift + channels) for shift in range(2 * radius + 1)]
+    total = sum(squares[:, span] if axis == 1 else squares[..., span] for span in spans)
     return x / (bias + alpha * total) ** beta
 
 
@@ -124,7 +143,7 @@ class KerasNetwork(Network):
     """All but what depends on the framework: `begin`, `step`, `test` and `weights`."""
 
     def __init__(self, job):
-        self.job, self.model = job, Net(job)
+        self.job, self.layout, self.model = job, job.layout, Net(job)
         self.model(*self.at_hand(job.blank_batch(1, False))[:1])
         self.variables = self.model.trainable_variables
         for variable, value in zip(self.variables, job.initial):

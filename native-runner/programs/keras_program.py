@@ -3,8 +3,9 @@
     pip install keras jax tensorflow-cpu
     native-runner --backend wgsl,keras-jax --workload keras-mnist-mlp --program keras-jax
 
-On JAX a step is one compiled function (`jax.jit`) that may overwrite weights and states; on TensorFlow it is a
-`tf.function`. Many steps are under way before anything is read back, as in `Model.fit`.
+Images lie channels last, or with `--layout nchw` channels first. On JAX a step is one compiled function (`jax.jit`) that may
+overwrite weights and states; on TensorFlow it is a `tf.function`. Many steps are under way before anything is read back, as
+in `Model.fit`.
 """
 
 import functools

@@ -3,8 +3,9 @@
     pip install torch numpy        (or Debian's python3-torch)
     native-runner --backend wgsl,pytorch --workload keras-mnist-mlp --program pytorch
 
-Layers and optimisers are PyTorch's own, in eager mode; images lie channels last. Only the LSTM is written out, because
-its gates have Keras 2's hard sigmoid. Nothing is read back before the last step of a message.
+Layers and optimisers are PyTorch's own, in eager mode. Images lie channels last (PyTorch's memory format `channels_last`), or
+with `--layout nchw` as PyTorch usually has them. Only the LSTM is written out, because its gates have Keras 2's hard sigmoid.
+Nothing is read back before the last step of a message.
 """
 
 import numpy as np
@@ -29,37 +30,35 @@ def lstm(x, kernel, recurrent, bias, units):
 
 
 def convolution(x, kernel, bias, stride, padding, shape, side):
-    """Images are (rows, height, width, channels) here and outside, and PyTorch sees them channels last."""
-    x = x.permute(0, 3, 1, 2)
+    """Of images as PyTorch names their sides: (rows, channels, height, width), however they lie."""
     if padding == "same":
         sides = side if isinstance(side, list) else [side, side]
         extents = zip(sides, shape[:2], x.shape[2:])
         missing = [max(0, (out - 1) * stride + side - given) for side, out, given in extents]
         x = F.pad(x, (missing[1] // 2, missing[1] - missing[1] // 2, missing[0] // 2, missing[0] - missing[0] // 2))
     zeros = padding["zeros"] if isinstance(padding, dict) else 0
-    return F.conv2d(x, kernel.permute(3, 2, 0, 1), bias, stride, zeros).permute(0, 2, 3, 1)
+    return F.conv2d(x, kernel.permute(3, 2, 0, 1), bias, stride, zeros)
 
 
 def pool(x, shape, kind, side, stride, padding, rounding, activation):
     ceil = rounding == "ceil"
     of = {"kernel_size": side, "stride": stride, "padding": padding, "ceil_mode": ceil}
-    x = x.permute(0, 3, 1, 2)
     x = F.max_pool2d(x, **of) if kind == "max" else F.avg_pool2d(x, **of, count_include_pad=False)
     if tuple(x.shape[2:]) != shape[:2]:
         raise Unsupported("PyTorch leaves out windows that begin beyond the last pixel")
-    return ACTIVATIONS[activation](x.permute(0, 2, 3, 1))
+    return ACTIVATIONS[activation](x)
 
 
 def local_response_norm(x, radius, bias, alpha, beta):
-    channels = x.shape[-1]
-    squares = F.pad(x * x, (radius, radius))
-    total = sum(squares[..., shift: shift + channels] for shift in range(2 * radius + 1))
+    channels = x.shape[1]
+    squares = F.pad(x * x, (0, 0, 0, 0, radius, radius))
+    total = sum(squares[:, shift: shift + channels] for shift in range(2 * radius + 1))
     return x / (bias + alpha * total) ** beta
 
 
 class PyTorchNetwork(Network):
     def __init__(self, job):
-        self.job, self.input_side = job, [job.model["input"][side] for side in ("height", "width", "channels")]
+        self.job, self.layout = job, job.layout
         known = {"conv2d", "dense", "lstm", "embedding", "dropout", "add", "pool", "local_response_norm"}
         for kind, _, _, _ in job.nodes():
             if kind not in known:
@@ -99,33 +98,42 @@ class PyTorchNetwork(Network):
             raise Unsupported(f"the rule {name}")
         self.updates = 0
 
+    def named(self, values, shape):
+        """Values that lie in the job's layout, with their sides as PyTorch names them."""
+        images = values.reshape(-1, *self.job.laid(shape))
+        return images if self.layout == "nchw" else images.permute(0, 3, 1, 2)
+
     def forward(self, inputs, factors):
         tensors, factors = iter(self.tensors), iter(factors)
-        values = {-1: inputs.reshape(-1, *self.input_side)}
+        values = {-1: self.named(inputs, self.job.input_shape())}
         for place, (kind, settings, reads, shape) in enumerate(self.job.nodes()):
             x, activation = values[reads[0]], ACTIVATIONS[settings.get("activation", "identity")]
             has_bias = "weights" in settings and settings["weights"]["bias"] is not None
             if kind == "dropout":
                 factor = next(factors, None)
-                y = x if factor is None else x * factor.reshape(x.shape)
+                y = x if factor is None else x * self.named(factor, shape)
             elif kind == "conv2d":
                 kernel, bias = next(tensors), next(tensors) if has_bias else None
                 y = activation(convolution(x, kernel, bias, settings["stride"], settings["padding"], shape, settings["side"]))
-            elif kind == "dense":
-                kernel, bias = next(tensors), next(tensors) if has_bias else None
-                y = activation(F.linear(x.flatten(1), kernel.t(), bias))
-            elif kind == "lstm":
-                y = lstm(x.flatten(0, 1), next(tensors), next(tensors), next(tensors), settings["units"])
-            elif kind == "embedding":
-                words = x.flatten(1)[:, settings["first"]: settings["first"] + settings["count"]]
-                y = F.embedding(words.long(), next(tensors))
+            elif kind in ("dense", "lstm", "embedding"):
+                # These read an image in the order of their weights: channels last, as Keras's Flatten does.
+                x = x.permute(0, 2, 3, 1)
+                if kind == "dense":
+                    kernel, bias = next(tensors), next(tensors) if has_bias else None
+                    y = activation(F.linear(x.flatten(1), kernel.t(), bias))
+                elif kind == "lstm":
+                    y = lstm(x.flatten(0, 1), next(tensors), next(tensors), next(tensors), settings["units"])
+                else:
+                    words = x.flatten(1)[:, settings["first"]: settings["first"] + settings["count"]]
+                    y = F.embedding(words.long(), next(tensors))
+                y = y.reshape(-1, *shape).permute(0, 3, 1, 2)
             elif kind == "add":
                 y = activation(x + values[reads[1]])
             elif kind == "pool":
                 y = pool(x, shape, **settings)
             else:
                 y = local_response_norm(x, **settings)
-            values[place] = y.reshape(-1, *shape)
+            values[place] = y
         return y.flatten(1)
 
     def judged(self, batch, factors):

@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::backends::Opening;
 use engine::{AdapterChoice, Limit};
-use results::{InputMode, Precision};
+use results::{InputMode, Layout, Precision};
 
 pub(crate) use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
@@ -184,6 +184,9 @@ pub(crate) struct DeviceArgs {
     /// device waits for each. What is streamed is never ranked
     #[arg(long, value_name = "MODE", help_heading = "Device")]
     pub(crate) input: Option<InputMode>,
+    /// How images lie in an external program that has a choice: `nhwc` (channels last), or `nchw` (channels first)
+    #[arg(long, value_name = "ORDER", help_heading = "Device")]
+    pub(crate) layout: Option<Layout>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 }
@@ -194,8 +197,8 @@ impl DeviceArgs {
     }
 
     pub(crate) fn opening(&self) -> Opening {
-        let Self { devices, input, .. } = *self;
-        Opening { devices, input, ..self.place.opening(self.precision, &self.choice()) }
+        let Self { devices, input, layout, .. } = *self;
+        Opening { devices, input, layout, ..self.place.opening(self.precision, &self.choice()) }
     }
 }
 

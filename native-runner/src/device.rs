@@ -25,6 +25,7 @@ pub(crate) fn open(
     opening.check(&[name])?;
     opening.check_devices(name)?;
     opening.check_input(name)?;
+    opening.check_layout(name)?;
     if let Some(program) = place.external.named(name) {
         if opening.asks_for_several() {
             let reason = "an external program chooses its devices itself";
@@ -59,7 +60,7 @@ fn open_program(
             value: opening.adapter.to_string(),
         });
     }
-    program::open(program, opening.precision, timeout_seconds)
+    program::open(program, opening, timeout_seconds)
 }
 
 /// What an adapter is, in one line.

@@ -116,6 +116,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::UnlikeDevices { .. }
         | EngineError::OneDevice { .. }
         | EngineError::OwnInput { .. }
+        | EngineError::OneLayout { .. }
         | EngineError::IndexOfOthers { .. }
         | EngineError::NoPrecision { .. }
         | EngineError::Unsuited { .. }

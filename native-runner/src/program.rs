@@ -16,9 +16,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use engine::backends::Opening;
 use engine::backends::external::{self, ExternalBackend, Message};
 use engine::{Backend, EngineError};
-use results::Precision;
 
 pub(crate) use ready::READY;
 use ready::ReadyProgram;
@@ -116,11 +116,11 @@ impl FromStr for NamedProgram {
 /// A command that cannot be started, and a program that does not speak the protocol.
 pub(crate) fn open(
     program: &NamedProgram,
-    precision: Precision,
+    opening: &Opening,
     timeout_seconds: f64,
 ) -> Result<Box<dyn Backend>, EngineError> {
     let running = Rc::new(Running::start(program, Duration::from_secs_f64(timeout_seconds))?);
-    let backend = pollster::block_on(ExternalBackend::meet(program.name, running, precision))?;
+    let backend = pollster::block_on(ExternalBackend::meet(program.name, running, opening.precision, opening.layout))?;
     Ok(Box::new(backend))
 }
 
@@ -252,6 +252,9 @@ fn keep_last_lines(errors: impl Read, lines: &Mutex<VecDeque<String>>) {
 
 #[cfg(test)]
 mod tests {
+    use engine::AdapterChoice;
+    use results::Precision;
+
     use super::*;
 
     #[test]
@@ -286,10 +289,14 @@ mod tests {
         }
     }
 
+    fn opening() -> Opening {
+        Opening::new(Precision::F32, &AdapterChoice::Any)
+    }
+
     #[test]
     fn a_command_that_cannot_be_started_is_named() {
         let program = "pytorch=/nowhere/python".parse().unwrap();
-        let error = open(&program, Precision::F32, 1.0).err().unwrap().to_string();
+        let error = open(&program, &opening(), 1.0).err().unwrap().to_string();
         assert!(error.contains("pytorch") && error.contains("/nowhere/python cannot be started"), "{error}");
     }
 
@@ -297,7 +304,7 @@ mod tests {
     #[test]
     fn the_last_words_of_a_program_that_ends_are_shown() {
         let program = "pytorch=sh -c 'echo no module named torch >&2; exit 3'".parse().unwrap();
-        let error = open(&program, Precision::F32, 10.0).err().unwrap().to_string();
+        let error = open(&program, &opening(), 10.0).err().unwrap().to_string();
         assert!(error.contains("no module named torch") && error.contains('3'), "{error}");
     }
 
@@ -306,7 +313,7 @@ mod tests {
     fn a_program_that_says_nothing_is_given_up() {
         let program = "pytorch=sleep 60".parse().unwrap();
         let begin = Instant::now();
-        let error = open(&program, Precision::F32, 0.2).err().unwrap().to_string();
+        let error = open(&program, &opening(), 0.2).err().unwrap().to_string();
         assert!(error.contains("has not answered for 0.2 s"), "{error}");
         assert!(begin.elapsed() < Duration::from_secs(30));
     }

@@ -177,6 +177,18 @@ pub(super) fn own_input(name: &str) -> Option<&'static str> {
     }
 }
 
+/// How a back end has images, where nobody can choose; nothing for names that nobody knows.
+pub(super) fn only_layout(name: &str) -> Option<&'static str> {
+    match name {
+        WGSL => Some("its kernels store channels last, in groups of four"),
+        super::REFERENCE => Some("it judges the others, with channels last"),
+        BURN_FLEX | BURN_REMOTE | BURN_CUDA | BURN_ROCM | BURN_WGPU | BURN_VULKAN | BURN_METAL => {
+            Some("Burn's convolutions take channels first, and what their kernels make of that is Burn's own choice")
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -70,6 +70,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
     opening.check(&[name])?;
     opening.check_devices(name)?;
     opening.check_input(name)?;
+    opening.check_layout(name)?;
     let Opening { precision, adapter: choice, .. } = opening;
     let precision = *precision;
     match name {

@@ -1,7 +1,7 @@
 use std::num::NonZero;
 use std::sync::Arc;
 
-use results::{InputMode, Precision};
+use results::{InputMode, Layout, Precision};
 
 use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, Feature, Keeper, list};
 use crate::error::EngineError;
@@ -17,6 +17,8 @@ pub struct Opening {
     pub devices: Option<NonZero<u32>>,
     /// How batches come to the device of [`WGSL`](super::list::WGSL); without a word, the data set lies there.
     pub input: Option<InputMode>,
+    /// How images lie in an external program; without a word, as the program has them.
+    pub layout: Option<Layout>,
     /// Host and port where the device of [`BURN_REMOTE`] is served.
     pub remote: Option<String>,
     /// What [`WGSL`](super::list::WGSL) does without although the device has it, to see what it brings.
@@ -36,6 +38,7 @@ impl Opening {
             threads: None,
             devices: None,
             input: None,
+            layout: None,
             remote: None,
             without: Vec::new(),
             processor: None,
@@ -71,6 +74,19 @@ impl Opening {
         match reason {
             Some(reason) => Err(EngineError::OwnInput { backend: name.to_owned(), mode: mode.name(), reason }),
             None => Ok(()),
+        }
+    }
+
+    /// Whether the back end with this name can be told how images lie, where that was asked for.
+    ///
+    /// # Errors
+    /// One that has them in one way, with the reason.
+    pub fn check_layout(&self, name: &str) -> Result<(), EngineError> {
+        match (self.layout, list::only_layout(name)) {
+            (Some(layout), Some(reason)) => {
+                Err(EngineError::OneLayout { backend: name.to_owned(), layout: layout.name(), reason })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -150,6 +166,23 @@ mod tests {
             let of_several = asking(mode, "0,1").check_input(list::WGSL);
             assert_eq!(of_several.is_ok(), mode == InputMode::Resident, "{of_several:?}");
         }
+    }
+
+    #[test]
+    fn our_own_back_ends_have_one_layout_each_and_say_which() {
+        let asking = Opening { layout: Some(Layout::Nchw), ..Opening::new(Precision::F32, &AdapterChoice::Any) };
+        let cases = [
+            (list::WGSL, "its kernels store channels last, in groups of four"),
+            (BURN_FLEX, "Burn's convolutions take channels first"),
+            (REFERENCE, "it judges the others, with channels last"),
+        ];
+        for (name, reason) in cases {
+            let error = asking.check_layout(name).unwrap_err().to_string();
+            let begin = format!("the back end `{name}` has no choice of layouts, and `nchw` was asked for: {reason}");
+            assert!(error.starts_with(&begin), "{error}");
+            assert!(Opening::new(Precision::F32, &AdapterChoice::Any).check_layout(name).is_ok());
+        }
+        assert!(asking.check_layout("a-program").is_ok());
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod cold_start;
 mod devices;
 mod epochs;
 mod fastest;
+mod layouts;
 mod learning_rate;
 mod published;
 mod streaming;
@@ -38,6 +39,7 @@ pub(crate) const RULES: &[Rule] = &[
     threads::RULE,
     devices::RULE,
     streaming::RULE,
+    layouts::RULE,
     agreement::RULE,
     cold_start::RULE,
     published::RULE,

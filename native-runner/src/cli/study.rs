@@ -6,6 +6,7 @@ use super::place::host_and_port;
 use super::{ConsentArgs, DataArgs, JsonTarget, ProgramArgs, positive_seconds, short_text};
 use crate::leaderboard::Address;
 use crate::study::Filter;
+use crate::workload_file::is_file_name;
 
 const STUDY_EXAMPLES: &str = "\
 Examples:
@@ -52,6 +53,9 @@ pub(crate) struct StudyArgs {
         value_parser = short_text
     )]
     pub(crate) adapters: Vec<String>,
+    /// File of a network of one's own, in place of the study's workloads (docs/WORKLOADS.md). Can be given several times
+    #[arg(long = "workload-file", value_name = "FILE", help_heading = "Study", value_parser = network_file)]
+    pub(crate) workload_files: Vec<PathBuf>,
     /// Where `native-runner serve-device` serves the device of `burn-remote`; the port is 4400 unless it is said
     #[arg(long, value_name = "HOST[:PORT]", help_heading = "Study", value_parser = host_and_port)]
     pub(crate) remote: Option<String>,
@@ -91,6 +95,11 @@ pub(crate) struct StudyArgs {
     pub(crate) upload_to: Option<Address>,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
+}
+
+fn network_file(text: &str) -> Result<PathBuf, String> {
+    let wrong = || "it must be the name of a file that ends in .toml or .json".to_owned();
+    is_file_name(text).then(|| PathBuf::from(text)).ok_or_else(wrong)
 }
 
 fn scale(text: &str) -> Result<f64, String> {

@@ -66,10 +66,13 @@ pub(super) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
                     a study with `devices`, and hold the records beside each other with native-runner report";
         return Err(Failure::Usage(text.to_owned()));
     }
-    if arguments.device.input.is_some() {
-        let text = "a comparison of back ends or seeds takes no --input: make a run for each, or a study with `inputs`, and hold \
-                    the records beside each other with native-runner report";
-        return Err(Failure::Usage(text.to_owned()));
+    let asked = [("input", arguments.device.input.is_some()), ("layout", arguments.device.layout.is_some())];
+    if let Some((what, _)) = asked.into_iter().find(|(_, asked)| *asked) {
+        let text = format!(
+            "a comparison of back ends or seeds takes no --{what}: make a run for each, or a study with `{what}s`, and hold \
+             the records beside each other with native-runner report"
+        );
+        return Err(Failure::Usage(text));
     }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     if let Some(folder) = &arguments.records {

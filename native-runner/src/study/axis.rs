@@ -16,6 +16,7 @@ pub(crate) enum Axis {
     Threads,
     Devices,
     Input,
+    Layout,
     BatchSize,
     LearningRate,
     Limit,
@@ -27,7 +28,7 @@ const OWN: &str = "own";
 
 impl Axis {
     /// In the order in which tables say them.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Workload,
         Self::Backend,
         Self::Adapter,
@@ -35,6 +36,7 @@ impl Axis {
         Self::Threads,
         Self::Devices,
         Self::Input,
+        Self::Layout,
         Self::BatchSize,
         Self::LearningRate,
         Self::Limit,
@@ -51,6 +53,7 @@ impl Axis {
             Self::Threads => "threads",
             Self::Devices => "devices",
             Self::Input => "input",
+            Self::Layout => "layout",
             Self::BatchSize => "batch-size",
             Self::LearningRate => "learning-rate",
             Self::Limit => "limit",
@@ -68,6 +71,7 @@ impl Axis {
             Self::Threads => settings.threads.map(|count| count.to_string()),
             Self::Devices => settings.devices.map(|count| count.to_string()),
             Self::Input => settings.input.map(|mode| mode.name().to_owned()),
+            Self::Layout => settings.layout.map(|layout| layout.name().to_owned()),
             Self::BatchSize => settings.batch_size.map(|size| size.to_string()),
             Self::LearningRate => settings.learning_rate.map(|rate| rate.to_string()),
             Self::Limit => settings.limit.map(|limit| limit.to_string()),
@@ -87,11 +91,12 @@ impl Axis {
             Self::Devices if value == "1" => "1 device".to_owned(),
             Self::Devices => format!("{value} devices"),
             Self::Input => format!("input {value}"),
+            Self::Layout if value == OWN => "own layout".to_owned(),
             Self::BatchSize => format!("batch {value}"),
             Self::LearningRate => format!("rate {value}"),
             Self::Limit => "suite's budget".to_owned(),
             Self::Seed => format!("seed {value}"),
-            Self::Workload | Self::Backend | Self::Precision => value,
+            Self::Workload | Self::Backend | Self::Precision | Self::Layout => value,
         }
     }
 
@@ -104,6 +109,7 @@ impl Axis {
             Self::Threads
             | Self::Devices
             | Self::Input
+            | Self::Layout
             | Self::BatchSize
             | Self::LearningRate
             | Self::Limit

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use engine::{KNOWN_BACKENDS, Workload};
-use results::{InputMode, Precision};
+use results::{InputMode, Layout, Precision};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -37,6 +37,9 @@ pub(crate) struct Settings {
     /// The same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) input: Option<InputMode>,
+    /// The same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) layout: Option<Layout>,
     pub(crate) batch_size: Option<u32>,
     pub(crate) learning_rate: Option<f64>,
     pub(crate) limit: Option<Length>,
@@ -58,6 +61,7 @@ impl Settings {
             option("threads", self.threads.map(|count| count.to_string())),
             option("devices", self.devices.map(|count| count.to_string())),
             option("input", self.input.map(|mode| mode.name().to_owned())),
+            option("layout", self.layout.map(|layout| layout.name().to_owned())),
             option("batch-size", self.batch_size.map(|size| size.to_string())),
             option("learning-rate", self.learning_rate.map(|rate| rate.to_string())),
             self.limit.map(Length::arguments),
@@ -135,16 +139,17 @@ mod tests {
         let cell = Settings {
             threads: Some(2),
             input: Some(InputMode::Stream),
+            layout: Some(Layout::Nchw),
             batch_size: Some(500),
             learning_rate: Some(1e-4),
             limit: NonZero::new(20_000).map(Length::Steps),
             ..settings("caffe-mnist")
         };
         let line = cell.arguments().join(" ");
-        let options = "--threads 2 --input stream --batch-size 500 --learning-rate 0.0001 --steps 20000 --seed 1";
+        let options = "--threads 2 --input stream --layout nchw --batch-size 500 --learning-rate 0.0001 --steps 20000 \
+                       --seed 1";
         assert!(line.ends_with(options), "{line}");
-        let text =
-            "caffe-mnist · burn-flex · 2 threads · input stream · batch 500 · rate 0.0001 · 20000 steps · seed 1";
+        let text = "caffe-mnist · burn-flex · 2 threads · input stream · nchw · batch 500 · rate 0.0001 · 20000 steps · seed 1";
         assert_eq!(cell.text(), text);
     }
 

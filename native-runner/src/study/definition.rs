@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::BACKENDS;
-use results::{InputMode, Precision};
+use results::{InputMode, Layout, Precision};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +73,9 @@ pub(crate) struct Matrix {
     /// Of the back end `wgsl`: how batches come to the device. Without any, the data set lies there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) inputs: Vec<InputMode>,
+    /// Of external programs that have a choice: how images lie. Without any, as each program has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) layouts: Vec<Layout>,
     #[serde(default = "usual_precisions")]
     pub(crate) precisions: Vec<Precision>,
     #[serde(default = "usual_seeds")]
@@ -138,6 +141,15 @@ impl Definition {
         let names = self.matrix.iter_mut().flat_map(|matrix| &mut matrix.workloads);
         for WorkloadName(name) in names.filter(|name| is_file_name(&name.0)) {
             *name = folder.join(&*name).display().to_string();
+        }
+        self
+    }
+
+    /// With the networks of these files in place of its own workloads, where there are any.
+    pub(crate) fn with_networks_of(mut self, files: &[PathBuf]) -> Self {
+        let names: Vec<WorkloadName> = files.iter().map(|file| WorkloadName(file.display().to_string())).collect();
+        if !names.is_empty() {
+            self.matrix.iter_mut().for_each(|matrix| matrix.workloads.clone_from(&names));
         }
         self
     }
@@ -265,6 +277,15 @@ mod tests {
         assert_eq!(definition.clone().on(&[], &[], &[]), definition);
         let error = definition.on(&["abacus".to_owned()], &[], &[]).check_backends().unwrap_err();
         assert!(error.contains("no back end `abacus`") && error.contains("there are: wgsl, burn-wgpu"), "{error}");
+    }
+
+    #[test]
+    fn networks_of_files_take_the_place_of_the_studys_own() {
+        let definition = Definition::parse(SMALL).unwrap();
+        let of_files = definition.clone().with_networks_of(&["a/mine.toml".into(), "other.json".into()]);
+        let names: Vec<&str> = of_files.matrix[0].workloads.iter().map(|name| name.0.as_str()).collect();
+        assert_eq!(names, ["a/mine.toml", "other.json"]);
+        assert_eq!(definition.clone().with_networks_of(&[]), definition);
     }
 
     #[test]

@@ -56,6 +56,7 @@ impl Evidence {
             && own.precision == settings.precision
             && own.threads == settings.threads
             && own.devices.unwrap_or(1) == settings.devices.unwrap_or(1)
+            && own.layout == settings.layout
             && own.input.unwrap_or(InputMode::Resident) == settings.input.unwrap_or(InputMode::Resident)
     }
 }

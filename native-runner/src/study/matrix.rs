@@ -90,6 +90,11 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     if let Some((listed, _)) = of_wgsl.iter().find(|(_, empty)| !empty && !backends.iter().any(|name| name == WGSL)) {
         return Err(format!("`{listed}` is for the back end {WGSL}, which is not among its back ends"));
     }
+    if !matrix.layouts.is_empty() && !backends.iter().any(|name| is_program(name)) {
+        let text =
+            "`layouts` is for external programs, and none is among its back ends: those of our own have one each";
+        return Err(text.to_owned());
+    }
     let devices = own_or(&matrix.devices, |count| u32::from(count.get()));
     let mut cells: Vec<Settings> = matrix.workloads.iter().map(of_workload).collect::<Result<_, _>>()?;
     cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.batch_size = size);
@@ -104,6 +109,8 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     cells = vary(&cells, &devices, |cell, count| cell.devices = count.filter(|_| cell.backend == WGSL));
     let inputs = own_or(&matrix.inputs, |mode| mode);
     cells = vary(&cells, &inputs, |cell, mode| cell.input = mode.filter(|_| cell.backend == WGSL));
+    let layouts = own_or(&matrix.layouts, |layout| layout);
+    cells = vary(&cells, &layouts, |cell, layout| cell.layout = layout.filter(|_| cell.is_of_external_program()));
     cells = vary(&cells, &matrix.precisions, |cell, precision| cell.precision = precision);
     cells = vary(&cells, &matrix.seeds, |cell, seed| cell.seed = seed);
     cells.into_iter().map(|cell| scaled(cell, scale)).collect()
@@ -130,6 +137,7 @@ fn of_workload(WorkloadName(name): &WorkloadName) -> Result<Settings, String> {
         threads: None,
         devices: None,
         input: None,
+        layout: None,
         batch_size: None,
         learning_rate: None,
         limit: None,
@@ -167,6 +175,11 @@ fn backends(matrix: &Matrix, programs: &[&str], machine: Machine) -> Vec<String>
         names.extend(wanted.into_iter().map(str::to_owned));
     }
     names
+}
+
+/// Whether no back end of ours has this name.
+fn is_program(backend: &str) -> bool {
+    KNOWN_BACKENDS.iter().all(|known| known.name != backend)
 }
 
 /// An external program chooses its device itself.
@@ -218,6 +231,8 @@ mod tests {
 
     use proptest::collection::btree_set;
     use proptest::prelude::*;
+
+    use results::Layout;
 
     use super::*;
 
@@ -324,6 +339,16 @@ mod tests {
         assert!(error.contains("`inputs` is for the back end wgsl"), "{error}");
         let error = expand(&format!("{CAFFE}devices = [2]\ninputs = [\"prefetch\"]\n"), 1.0).unwrap_err();
         assert!(error.contains("batches are streamed to one device, and 2 were asked for"), "{error}");
+    }
+
+    #[test]
+    fn layouts_are_those_of_external_programs() {
+        let programs = "[programs]\nmine = \"python3 mine.py\"\n";
+        let text = format!("{programs}{CAFFE}backends = [\"mine\", \"wgsl\"]\nlayouts = [\"nhwc\", \"nchw\"]\n");
+        let layouts: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| cell.settings.layout).collect();
+        assert_eq!(layouts, [Some(Layout::Nhwc), Some(Layout::Nchw), None]);
+        let error = expand(&format!("{CAFFE}layouts = [\"nchw\"]\n"), 1.0).unwrap_err();
+        assert!(error.contains("`layouts` is for external programs"), "{error}");
     }
 
     #[test]

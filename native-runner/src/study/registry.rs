@@ -12,6 +12,7 @@ pub(crate) const STUDIES: &[(&str, &str)] = &[
     ("gtdl-threads", include_str!("../../studies/gtdl-threads.toml")),
     ("gtdl-devices", include_str!("../../studies/gtdl-devices.toml")),
     ("input-pipeline", include_str!("../../studies/input-pipeline.toml")),
+    ("layouts", include_str!("../../studies/layouts.toml")),
 ];
 
 #[cfg(test)]

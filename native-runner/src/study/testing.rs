@@ -15,6 +15,7 @@ pub(super) fn settings(workload: &str) -> Settings {
         threads: None,
         devices: None,
         input: None,
+        layout: None,
         batch_size: None,
         learning_rate: None,
         limit: None,

@@ -13,12 +13,14 @@ struct Ready {
     name: &'static str,
     keras_backend: &'static str,
     modules: &'static str,
+    layouts: &'static [&'static str],
 }
 
 const PROGRAMS: [Ready; 3] = [
-    Ready { name: "pytorch", keras_backend: "", modules: "numpy, torch" },
-    Ready { name: "keras-jax", keras_backend: "jax", modules: "keras, jax" },
-    Ready { name: "keras-tensorflow", keras_backend: "tensorflow", modules: "keras, tensorflow" },
+    Ready { name: "pytorch", keras_backend: "", modules: "numpy, torch", layouts: &["nhwc", "nchw"] },
+    Ready { name: "keras-jax", keras_backend: "jax", modules: "keras, jax", layouts: &["nhwc", "nchw"] },
+    // In NCHW on a processor, TensorFlow 2.21 misses a trace, for a reason that was not found (docs/EXTERNAL.md).
+    Ready { name: "keras-tensorflow", keras_backend: "tensorflow", modules: "keras, tensorflow", layouts: &["nhwc"] },
 ];
 
 /// What small traces cover: dense, convolutional and recurrent layers, three rules, dropout, and Caffe's.
@@ -62,11 +64,11 @@ fn every_framework_reproduces_the_golden_traces() {
             skipped("external", &format!("no Python here has {}", of.modules));
             continue;
         };
-        for name in TRACES {
+        for (name, layout) in TRACES.iter().flat_map(|name| of.layouts.iter().map(move |layout| (*name, *layout))) {
             let golden = golden(name);
             let dropout = if golden["dropout"].is_null() { "off" } else { "on" };
             let line = format!(
-                "trace --workload {} --backend {} --seed {} --batch-size {} --steps {} --dropout {dropout}",
+                "trace --workload {} --backend {} --seed {} --batch-size {} --steps {} --dropout {dropout} --layout {layout}",
                 golden["workload"].as_str().unwrap(),
                 of.name,
                 golden["seed"],
@@ -76,8 +78,14 @@ fn every_framework_reproduces_the_golden_traces() {
             let runner = Runner::new(&line).arg("--program").arg(of.name).env("GRADMARK_PYTHON", &python);
             let trace: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
             let worst = worst_share(&golden, &trace);
-            println!("{name} on {}: {:.3} of what is allowed, at {}", of.name, worst.0, worst.1);
-            assert!(worst.0 <= 1.0, "{name} on {}: {} is off by {:.2} of what is allowed", of.name, worst.1, worst.0);
+            println!("{name} on {} in {layout}: {:.3} of what is allowed, at {}", of.name, worst.0, worst.1);
+            assert!(
+                worst.0 <= 1.0,
+                "{name} on {} in {layout}: {} is off by {:.2} of what is allowed",
+                of.name,
+                worst.1,
+                worst.0
+            );
         }
     }
 }
@@ -136,7 +144,7 @@ fn a_framework_stands_beside_the_others_in_one_table() {
 
 #[test]
 fn what_cannot_be_is_said_before_anything_is_trained() {
-    let cases: [(&[&str], &[&str]); 4] = [
+    let cases: [(&[&str], &[&str]); 8] = [
         (&["--backend", "pytorch"], &["there is no back end named `pytorch`", "--program"]),
         (&["--backend", "pytorch", "--program", "python3 x.py"], &["NAME=COMMAND", "pytorch, keras-jax"]),
         (
@@ -147,6 +155,10 @@ fn what_cannot_be_is_said_before_anything_is_trained() {
             &["--backend", "pytorch", "--adapter", "discrete", "--program", "pytorch=python3 x.py"],
             &["the adapter must be left out", "chooses its device itself"],
         ),
+        (&["--layout", "nchw"], &["`wgsl` has no choice of layouts", "channels last, in groups of four"]),
+        (&["--layout", "nhwc", "--backend", "burn-flex"], &["Burn's convolutions take channels first"]),
+        (&["--layout", "chwn"], &["nhwc, nchw"]),
+        (&["--layout", "nchw", "--backend", "wgsl,burn-flex"], &["takes no --layout", "a study with `layouts`"]),
     ];
     for (arguments, parts) in cases {
         let runner = arguments.iter().fold(Runner::new(""), |runner, argument| runner.arg(argument));

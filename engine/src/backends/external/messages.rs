@@ -1,6 +1,6 @@
 //! What is asked and answered.
 
-use results::DeviceKind;
+use results::{DeviceKind, Layout};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -66,6 +66,9 @@ pub(super) struct Build<'a> {
     pub(super) test_batch_sizes: Vec<u32>,
     /// Dropout layers that drop in training, each with a mask in every training batch.
     pub(super) dropouts: Vec<DropoutPlace>,
+    /// How images are to lie; absent where that is left to the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) layout: Option<Layout>,
 }
 
 /// A dropout layer: its node, and how many values of a sample it sees.
@@ -106,6 +109,9 @@ pub(super) struct Built {
     /// `what: which` for each choice of the program's that a reader should know.
     #[serde(default)]
     pub(super) settings: Vec<String>,
+    /// How images lie, where the program has a choice and tells.
+    #[serde(default)]
+    pub(super) layout: Option<Layout>,
 }
 
 #[derive(Deserialize)]

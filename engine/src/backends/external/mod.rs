@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use results::{Adapter, DeviceKind, Precision};
+use results::{Adapter, DeviceKind, Layout, Precision};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -46,6 +46,8 @@ pub struct Message {
 pub struct ExternalBackend {
     conversation: Conversation,
     adapter: Adapter,
+    /// How images were asked to lie.
+    layout: Option<Layout>,
     /// How many networks it was given so far.
     networks: Cell<u32>,
 }
@@ -55,7 +57,12 @@ impl ExternalBackend {
     ///
     /// # Errors
     /// One that speaks another version of the protocol, or none, and any precision but f32.
-    pub async fn meet(name: &'static str, program: Rc<dyn Program>, precision: Precision) -> Result<Self, EngineError> {
+    pub async fn meet(
+        name: &'static str,
+        program: Rc<dyn Program>,
+        precision: Precision,
+        layout: Option<Layout>,
+    ) -> Result<Self, EngineError> {
         if precision != Precision::F32 {
             return Err(EngineError::NoPrecision {
                 whose: format!("the external program `{name}`"),
@@ -82,7 +89,7 @@ impl ExternalBackend {
             driver: messages::short(&told.version),
             software: false,
         };
-        Ok(Self { conversation, adapter, networks: Cell::new(0) })
+        Ok(Self { conversation, adapter, layout, networks: Cell::new(0) })
     }
 }
 
@@ -101,13 +108,15 @@ impl Backend for ExternalBackend {
     }
 
     fn non_standard(&self) -> Vec<String> {
-        vec![format!("trained by the external program {}", self.conversation.name)]
+        let program = format!("trained by the external program {}", self.conversation.name);
+        let layout = self.layout.map(|layout| format!("layout {}", layout.name()));
+        [program].into_iter().chain(layout).collect()
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         let network = self.networks.get();
         self.networks.set(network.wrapping_add(1));
-        Ok(Box::new(ExternalTrainer::new(self.conversation.clone(), network, job).await?))
+        Ok(Box::new(ExternalTrainer::new(self.conversation.clone(), network, self.layout, job).await?))
     }
 }
 

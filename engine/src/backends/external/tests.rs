@@ -81,8 +81,12 @@ fn job(workload: &str) -> TrainingJob {
 }
 
 fn build(program: &Rc<Fake>, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    pollster::block_on(async { meet(program, None).await?.build(job).await })
+}
+
+async fn meet(program: &Rc<Fake>, layout: Option<Layout>) -> Result<ExternalBackend, EngineError> {
     let program: Rc<dyn Program> = Rc::<Fake>::clone(program);
-    pollster::block_on(async { ExternalBackend::meet("on-paper", program, Precision::F32).await?.build(job).await })
+    ExternalBackend::meet("on-paper", program, Precision::F32, layout).await
 }
 
 struct Standstill;
@@ -185,6 +189,39 @@ fn what_a_program_lacks_costs_one_workload_and_what_breaks_the_protocol_ends_the
         assert!(matches!(error, EngineError::ProgramFailed { .. }), "{error}");
         assert_eq!(error.failure_of_workload(), None, "{error}");
     }
+}
+
+/// As the protocol has it, by a program that has NCHW whatever it is asked for.
+fn with_channels_first(header: &Value) -> Message {
+    let mut answer = as_the_protocol_has_it(header);
+    if header["message"] == "build" {
+        answer.header["layout"] = json!("nchw");
+    }
+    answer
+}
+
+#[test]
+fn a_layout_is_told_to_the_program_which_has_to_say_that_it_has_it() {
+    let job = job("keras-mnist-mlp");
+    let built = |program: &Rc<Fake>, layout| {
+        pollster::block_on(async {
+            let backend = meet(program, Some(layout)).await?;
+            let trainer = backend.build(&job).await?;
+            Ok::<_, EngineError>((backend.non_standard(), trainer.variants()))
+        })
+    };
+    let program = Fake::answering(with_channels_first);
+    let (non_standard, variants) = built(&program, Layout::Nchw).unwrap();
+    assert_eq!(program.asked("build")[0].header["layout"], "nchw");
+    assert!(non_standard.contains(&"layout nchw".to_owned()) && variants.contains(&"layout: nchw".to_owned()));
+    let error = built(&program, Layout::Nhwc).unwrap_err().to_string();
+    assert!(error.ends_with("nhwc was asked for, and it has nchw"), "{error}");
+    let error = built(&Fake::answering(as_the_protocol_has_it), Layout::Nchw).unwrap_err().to_string();
+    assert!(error.ends_with("nchw was asked for, and it says nothing of layouts"), "{error}");
+    // Nobody asks, and the program tells what it has.
+    let variants = build(&program, &job).unwrap().variants();
+    assert!(variants.contains(&"layout: nchw".to_owned()), "{variants:?}");
+    assert!(program.asked("build").last().unwrap().header.get("layout").is_none());
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use results::Layout;
 use shaders::params::Step;
 
 use super::Conversation;
@@ -28,7 +29,12 @@ pub(super) struct ExternalTrainer {
 impl ExternalTrainer {
     /// # Errors
     /// What the program lacks or refuses.
-    pub(super) async fn new(conversation: Conversation, network: u32, job: &TrainingJob) -> Result<Self, EngineError> {
+    pub(super) async fn new(
+        conversation: Conversation,
+        network: u32,
+        layout: Option<Layout>,
+        job: &TrainingJob,
+    ) -> Result<Self, EngineError> {
         let lacks = |what: &str| {
             let (program, message) = (conversation.name.to_owned(), format!("the protocol has no {what}"));
             Err(EngineError::ProgramLacks { program, message })
@@ -51,10 +57,17 @@ impl ExternalTrainer {
             batch_sizes: batch_sizes(job),
             test_batch_sizes: test_batch_sizes(job),
             dropouts: feed.dropouts(),
+            layout,
         });
         let weights = job.initial_weights()?;
         let payload = weights.iter().flatten().flat_map(|weight| weight.to_le_bytes()).collect();
-        let built = conversation.ask_for(&question, payload).await?;
+        let mut built: Built = conversation.ask_for(&question, payload).await?;
+        if let Some(asked) = layout.filter(|asked| built.layout != Some(*asked)) {
+            let has = built.layout.map_or("says nothing of layouts".to_owned(), |has| format!("has {}", has.name()));
+            let (program, name) = (conversation.name.to_owned(), asked.name());
+            return Err(EngineError::ProgramLacks { program, message: format!("{name} was asked for, and it {has}") });
+        }
+        built.settings.extend(built.layout.map(|layout| format!("layout: {}", layout.name())));
         let elements = weights.iter().map(Vec::len).collect();
         let (job, classes) = (job.clone(), classes as usize);
         Ok(Self { conversation, network, job, feed, classes, elements, step: 0, built })

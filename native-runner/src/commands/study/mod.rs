@@ -32,6 +32,7 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
         return JsonTarget::StandardOutput.write(text.trim_end());
     }
     let definition = definition.in_folder(Path::new(name).parent().unwrap_or(Path::new("")));
+    let definition = definition.with_networks_of(&arguments.workload_files);
     let definition = definition.on(&arguments.backends, &arguments.adapters, arguments.external.all());
     definition.named_programs().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let machine = Machine::this(arguments.remote.is_some());
