@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use html_report::{Entry, Input, Study, Trouble};
+use html_report::{Entry, Input, Kernels, Study, Trouble};
 
 use crate::failure::Failure;
 use crate::records;
-use crate::study::{Ending, Finished, Folder, Plan};
+use crate::study::{Ending, Finished, Folder, Plan, Record};
 
 /// Everything at these paths.
 ///
@@ -31,7 +31,7 @@ pub(in crate::commands) fn input(paths: &[PathBuf], title: Option<&str>) -> Resu
             }
         }
     }
-    if input.entries.is_empty() {
+    if input.entries.is_empty() && input.kernels.is_empty() {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         return Err(Failure::Usage(format!(
             "there is nothing to report on in {}: records are what `native-runner study`, `--json FILE` and \
@@ -42,6 +42,7 @@ pub(in crate::commands) fn input(paths: &[PathBuf], title: Option<&str>) -> Resu
     input.title = match (title, input.studies.as_slice()) {
         (Some(title), _) => title.to_owned(),
         (None, [study]) => study.title.clone(),
+        (None, _) if input.entries.is_empty() => "What kernels by themselves say".to_owned(),
         (None, _) if input.entries.len() == 1 => "What a run says".to_owned(),
         (None, _) => format!("What {} runs say", input.entries.len()),
     };
@@ -54,7 +55,10 @@ fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
     let mut finished = Folder::read(path, &plan)?;
     finished.sort_by_key(|finished| places.get(finished.id.as_str()).copied());
     let finished_cells = finished.len();
-    input.entries.extend(finished.into_iter().map(entry));
+    for finished in finished {
+        add(finished, input);
+    }
+    let measures_kernels = plan.is_of_kernels();
     let planned_cells = plan.cells.len();
     let definition = plan.definition;
     input.studies.push(Study {
@@ -63,6 +67,7 @@ fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
         description: definition.description,
         repeats: definition.repeats,
         differs: definition.differs,
+        measures_kernels,
         scale: plan.scale,
         planned_cells,
         finished_cells,
@@ -70,7 +75,16 @@ fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
     Ok(())
 }
 
-fn entry(finished: Finished) -> Entry {
+fn add(finished: Finished, input: &mut Input) {
+    let asked = Some(finished.settings.text());
+    let record = match finished.record {
+        Some(Record::Kernels(record)) => {
+            input.kernels.push(Kernels { place: finished.id, asked, record: *record });
+            return;
+        }
+        Some(Record::Run(record)) => Some(*record),
+        None => None,
+    };
     let kind = match finished.ending {
         Ending::Completed => "completed",
         Ending::Diverged => "diverged",
@@ -80,6 +94,6 @@ fn entry(finished: Finished) -> Entry {
         Ending::TimedOut => "timed out",
     };
     let reason = finished.reason.unwrap_or_else(|| "it says no more".to_owned());
-    let trouble = finished.record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });
-    Entry { place: finished.id, asked: Some(finished.settings.text()), record: finished.record, trouble }
+    let trouble = record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });
+    input.entries.push(Entry { place: finished.id, asked, record, trouble });
 }
