@@ -29,7 +29,8 @@ impl<'a> OnDevice<'a> {
         let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
         for device in &mut devices {
             if names.iter().filter(|name| **name == device.name).count() > 1 {
-                device.name = format!("{} ({} {})", device.name, device.adapter.api, device.adapter.driver);
+                let interface = format!("{} {}", device.adapter.api, device.adapter.driver);
+                device.name = format!("{} ({})", device.name, interface.trim());
             }
         }
         devices
@@ -143,6 +144,6 @@ mod tests {
         let mut all = [kernels("A", &[]), kernels("A", &[])];
         all[1].record.report.adapter.driver = "Mesa 25".to_owned();
         let names: Vec<String> = OnDevice::of_all(&all).into_iter().map(|device| device.name).collect();
-        assert_eq!(names, ["A (Vulkan )", "A (Vulkan Mesa 25)"]);
+        assert_eq!(names, ["A (CPU)", "A (CPU Mesa 25)"]);
     }
 }

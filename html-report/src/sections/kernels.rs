@@ -18,13 +18,12 @@ pub(super) fn sections(gathered: &Gathered<'_>) -> Vec<Section> {
         return Vec::new();
     }
     let suites = suites(devices);
-    let mut blocks = vec![Block::Table(peaks(devices))];
+    let mut blocks = Vec::new();
     if !suites.is_empty() {
-        blocks.extend([
-            Block::Figures(vec![Figure::Bars(medians(devices, &suites))]),
-            Block::Table(shares(devices, &suites)),
-        ]);
+        blocks.push(Block::Figures(vec![Figure::Bars(medians(devices, &suites))]));
+        blocks.push(Block::Table(shares(devices, &suites)));
     }
+    blocks.push(Block::Table(peaks(devices)));
     let first = Section { title: "Kernels by themselves".to_owned(), blocks };
     [first].into_iter().chain(suites.into_iter().map(|suite| suite::section(devices, suite))).collect()
 }
@@ -162,8 +161,8 @@ mod tests {
         let sections = sections(&Gathered::of(&input));
         let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
         assert_eq!(titles, ["Kernels by themselves", "Matrix products"]);
-        let [Block::Table(peaks), Block::Figures(figures), Block::Table(shares)] = sections[0].blocks.as_slice() else {
-            panic!("a table, a figure and a table")
+        let [Block::Figures(figures), Block::Table(shares), Block::Table(peaks)] = sections[0].blocks.as_slice() else {
+            panic!("a figure and two tables")
         };
         assert_eq!(peaks.rows[0][1..4], ["Arithmetic, fused multiply-adds", "1.000 TFLOP/s", "±1.00 %"]);
         let csv = figures[0].sheet().csv();

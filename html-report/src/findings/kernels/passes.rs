@@ -73,6 +73,6 @@ mod tests {
         expect(&found[0], Kind::Difference, &parts);
         assert_eq!((found.len(), found[0].numbers.len()), (1, 6));
         let few = found_in(&RULE, &input_of_kernels(vec![kernels("A", &[entries[0], entries[6]])]));
-        expect(&few[0], Kind::Tie, &["in the median of 1 size,", "p = 1.000"]);
+        expect(&few[0], Kind::Figure, &["in the median of 1 size,", "p = 1.000"]);
     }
 }

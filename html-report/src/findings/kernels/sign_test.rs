@@ -18,9 +18,15 @@ pub(super) fn probability(more: usize, less: usize) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// A difference or a tie.
+/// A difference or a tie; a mere figure where there are so few that nothing could be told from chance.
 pub(super) fn verdict(more: usize, less: usize) -> Kind {
-    if probability(more, less) < LEVEL { Kind::Difference } else { Kind::Tie }
+    if probability(more, less) < LEVEL {
+        Kind::Difference
+    } else if probability(more + less, 0) < LEVEL {
+        Kind::Tie
+    } else {
+        Kind::Figure
+    }
 }
 
 /// For people.
@@ -40,7 +46,7 @@ mod tests {
             assert!((probability(more, less) - expected).abs() < 1e-12, "{more} and {less}");
             assert_eq!(probability(more, less), probability(less, more));
         }
-        assert_eq!((verdict(5, 0), verdict(6, 0)), (Kind::Tie, Kind::Difference));
+        assert_eq!([verdict(5, 0), verdict(6, 0), verdict(5, 1)], [Kind::Figure, Kind::Difference, Kind::Tie]);
         assert_eq!((text(6, 0), text(40, 0)), ("p = 0.031".to_owned(), "p < 0.001".to_owned()));
     }
 }
