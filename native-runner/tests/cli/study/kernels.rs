@@ -135,3 +135,20 @@ fn what_is_asked_of_networks_is_refused_and_nothing_is_uploaded() {
         study.runner("--dry-run").run().expect_status(2).expect_errors(&["mine.toml", parts[0], parts[1]]);
     }
 }
+
+#[test]
+fn what_the_command_itself_kept_makes_a_report_too() {
+    let test = "what_the_command_itself_kept_makes_a_report_too";
+    let Some(adapter) = any_adapter(test) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("launches.json");
+    let line = format!("kernels {} --suite launch --json", adapter.trim_start_matches("--backend wgsl "));
+    let finished = Runner::new(&line).arg(&file).run().expect_status(0);
+    assert!(finished.stdout.contains("Launches of a small kernel"), "{}", finished.stdout);
+    for path in [place.path(), &file] {
+        let finished = Runner::new("report --force --output").arg(place.path().join("r.html")).arg(path).run();
+        let shown = one_line(&finished.expect_status(0).stdout);
+        assert!(shown.contains("What kernels by themselves say"), "{shown}");
+    }
+    assert!(fs::read_to_string(place.path().join("r.html")).unwrap().contains("Round trip to the device"));
+}
