@@ -12,7 +12,7 @@ mod tests;
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
-use crate::measure::{Event, Gauge, Observer, Phase};
+use crate::measure::{Event, Gauge, Observer, Phase, refused};
 use crate::train::check;
 use crate::trainer::{Backend, TrainingJob};
 use crate::workload::{Training, Workload};
@@ -150,7 +150,7 @@ impl Run<'_> {
             self.observer.event(&Event::Phase { who: contender.name(), phase: Phase::Checking });
             barred.push(match check::against_reference(workload, job, backend).await {
                 Ok(found) => found.disagreement().map(Outcome::Wrong),
-                Err(error) => Some(Outcome::of(&error)),
+                Err(error) => Some(refused(&error)),
             });
         }
         barred

@@ -2,6 +2,7 @@
 
 use crate::group::{Field, Group};
 use crate::input::Input;
+use crate::kernels::OnDevice;
 use crate::run::Run;
 
 /// Groups of runs, with what they were made from.
@@ -9,13 +10,15 @@ pub(crate) struct Gathered<'a> {
     pub(crate) input: &'a Input,
     /// In the order in which they first appear.
     pub(crate) groups: Vec<Group<'a>>,
+    /// Kernels by themselves, by what computed them.
+    pub(crate) kernels: Vec<OnDevice<'a>>,
 }
 
 impl<'a> Gathered<'a> {
     pub(crate) fn of(input: &'a Input) -> Self {
         let records = input.entries.iter().filter_map(|entry| Some((entry.place.as_str(), entry.record.as_ref()?)));
         let runs = records.flat_map(|(place, record)| Run::all_of(place, record));
-        Self { input, groups: Group::of_all(runs) }
+        Self { input, groups: Group::of_all(runs), kernels: OnDevice::of_all(&input.kernels) }
     }
 
     /// The names of the workloads, in the order in which they first appear.

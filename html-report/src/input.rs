@@ -1,6 +1,7 @@
 //! What a report is made of.
 
 use results::RunRecord;
+use results::kernels::KernelRecord;
 
 /// Runs, and the studies that they belong to, if they belong to any.
 #[derive(Clone, Debug, Default)]
@@ -10,6 +11,8 @@ pub struct Input {
     pub studies: Vec<Study>,
     /// In the order in which tables show them.
     pub entries: Vec<Entry>,
+    /// Suites of kernels that were measured, in the same order.
+    pub kernels: Vec<Kernels>,
     /// Files that were found beside the records and are something else.
     pub others: Vec<String>,
 }
@@ -24,6 +27,8 @@ pub struct Study {
     pub repeats: Option<String>,
     /// How it differs from that.
     pub differs: Option<String>,
+    /// Whether its cells measure kernels, and train nothing.
+    pub measures_kernels: bool,
     /// What every limit was multiplied by; 1 where the study was run in full.
     pub scale: f64,
     pub planned_cells: usize,
@@ -41,6 +46,16 @@ pub struct Entry {
     pub record: Option<RunRecord>,
     /// Absent where there are figures.
     pub trouble: Option<Trouble>,
+}
+
+/// Suites of kernels, measured by one process.
+#[derive(Clone, Debug)]
+pub struct Kernels {
+    /// For people: the file.
+    pub place: String,
+    /// What was asked for, where that is known beside the record.
+    pub asked: Option<String>,
+    pub record: KernelRecord,
 }
 
 /// Why a run has no figures.

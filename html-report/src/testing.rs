@@ -6,8 +6,10 @@ use results::{
     Summary, Target, Warning, Window, WorkloadRecord,
 };
 
+use results::kernels::{self, KernelRecord, KernelReport, Pass, Peak};
+
 use crate::group::Group;
-use crate::input::{Entry, Input};
+use crate::input::{Entry, Input, Kernels};
 use crate::run::Run;
 
 /// Seconds of each window.
@@ -261,4 +263,53 @@ pub(crate) fn input(records: Vec<RunRecord>) -> Input {
         |(number, record)| Entry { place: format!("{number}.json"), asked: None, record: Some(record), trouble: None };
     let entries = records.into_iter().enumerate().map(entry).collect();
     Input { title: "A test".to_owned(), entries, ..Input::default() }
+}
+
+/// What a process measured of matrix products on a device with a peak of a TFLOP/s: size, pass, and the share of the peak
+/// that was reached, where one was.
+pub(crate) fn kernels(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Kernels {
+    let adapter = Adapter { name: device.to_owned(), ..record("x").device.adapter };
+    let timing = |seconds: f64| {
+        let windows = [0.99, 1.0, 1.01].map(|factor| results::measured::Window::new(1, factor * seconds)).to_vec();
+        kernels::Timing::of(windows).expect("there are windows")
+    };
+    let mut report = KernelReport::new(adapter);
+    report.peaks.arithmetic = Some(Peak {
+        title: "Arithmetic, fused multiply-adds".to_owned(),
+        unit: kernels::Unit::FlopsPerSecond,
+        value: 1e12,
+        variant: "8 chains".to_owned(),
+        work_per_repetition: 1e9,
+        timing: timing(1e-3),
+        tried: Vec::new(),
+    });
+    report.entries = entries.iter().map(|&(size, pass, share)| kernel_entry(size, pass, share, timing)).collect();
+    let record = KernelRecord {
+        report,
+        requested_adapter: "any".to_owned(),
+        budget_seconds: 2.0,
+        budget_bytes: 1 << 30,
+        provenance: record("x").provenance,
+    };
+    Kernels { place: "kernels.json".to_owned(), asked: None, record }
+}
+
+fn kernel_entry(size: &str, pass: Pass, share: Option<f64>, timing: impl Fn(f64) -> kernels::Timing) -> kernels::Entry {
+    let flops: u64 = size.split(" × ").map(|number| number.parse::<u64>().unwrap_or(1)).product::<u64>() * 2;
+    let outcome = match share {
+        Some(share) => kernels::Outcome::Measured(kernels::Figures {
+            flops_per_second: share * 1e12,
+            peak_flops_per_second: Some(1e12),
+            peak_share: Some(share),
+            timing: timing(flops as f64 / (share * 1e12)),
+        }),
+        None => kernels::Outcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 },
+    };
+    let kernels = vec!["dense_forward".to_owned()];
+    kernels::Entry { suite: kernels::Suite::Gemm, size: size.to_owned(), pass, flops, bytes: 768, kernels, outcome }
+}
+
+/// Nothing but kernels.
+pub(crate) fn input_of_kernels(kernels: Vec<Kernels>) -> Input {
+    Input { kernels, ..input(Vec::new()) }
 }

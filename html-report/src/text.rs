@@ -1,5 +1,6 @@
 //! Numbers as people read them.
 
+use results::kernels::Unit;
 use results::metric;
 
 /// Time, with four significant digits and its unit.
@@ -10,6 +11,22 @@ pub(crate) fn seconds(value: f64) -> String {
 /// Samples per second.
 pub(crate) fn rate(value: f64) -> String {
     figure("samples_per_second", value)
+}
+
+/// Operations per second.
+pub(crate) fn flops(value: f64) -> String {
+    figure("flops_per_second", value)
+}
+
+/// The value of a peak of a device.
+pub(crate) fn peak(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::FlopsPerSecond => flops(value),
+        Unit::Seconds => seconds(value),
+        // Bytes and launches come in the same steps of a thousand as operations and samples.
+        Unit::BytesPerSecond => flops(value).replace("FLOP", "B"),
+        Unit::LaunchesPerSecond => rate(value).replace("samples", "launches"),
+    }
 }
 
 /// A share as percent.
@@ -81,6 +98,11 @@ pub(crate) fn epochs(value: f64) -> String {
 /// `1 seed`, `2 seeds`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `1 entry`, `2 entries`.
+pub(crate) fn counted_entries(count: usize) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
 /// `a`, `a and b`, `a, b and c`.

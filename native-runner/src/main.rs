@@ -16,6 +16,7 @@ mod idempotency_key;
 mod interrupt;
 mod json_output;
 mod kept;
+mod kernel_results;
 #[cfg(feature = "wgsl")]
 mod leaderboard;
 #[cfg(feature = "burn-remote")]
@@ -28,6 +29,7 @@ mod progress;
 mod provenance;
 mod published_data;
 mod records;
+mod refusal;
 mod report;
 mod screen;
 mod study;

@@ -1,45 +1,9 @@
+use results::measured::Window;
 use results::statistics;
-use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{StepReport, Trainer};
-
-/// Some repetitions between two readings of the clock; the device had nothing to do at both.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Window {
-    /// Steps of a training, or repetitions of a kernel.
-    pub repetitions: u32,
-    /// Those that were trained on; absent where nothing is trained.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub samples: Option<u64>,
-    pub seconds: f64,
-    /// Peak of the device's arithmetic, measured right after the window; absent where nobody measured it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub peak_flops_per_second: Option<f64>,
-}
-
-impl Window {
-    pub(crate) fn new(repetitions: u32, seconds: f64) -> Self {
-        Self { repetitions, samples: None, seconds, peak_flops_per_second: None }
-    }
-
-    /// Seconds of one repetition.
-    pub fn seconds_each(&self) -> f64 {
-        self.seconds / f64::from(self.repetitions.max(1))
-    }
-
-    /// Samples per second where something is trained, otherwise repetitions per second.
-    pub fn rate(&self) -> f64 {
-        self.samples.map_or(f64::from(self.repetitions), |samples| samples as f64) / self.seconds
-    }
-
-    /// Share of the peak that was measured after it, of something that needs so many operations for each that
-    /// [`Self::rate`] counts.
-    pub fn share_of_peak(&self, flops_each: f64) -> Option<f64> {
-        Some(self.rate() * flops_each / self.peak_flops_per_second?)
-    }
-}
 
 /// The lowest, the median and the highest of some figures.
 #[derive(Clone, Copy, Debug, PartialEq)]

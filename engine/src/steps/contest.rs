@@ -6,7 +6,9 @@ use super::report::{Entry, Facts, Measured, Outcome, Size};
 use super::{Contender, Request};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::measure::{self, Event, Gauge, Observer, Participant, Phase, Repeatable, Rules, Window, timed_steps};
+use crate::measure::{
+    self, Event, Gauge, Observer, Participant, Phase, Repeatable, Rules, Window, refused, timed_steps,
+};
 use crate::trainer::{Trainer, TrainingJob};
 
 /// The budget is enough for so many windows of each back end; its warm-up takes the time of one more.
@@ -57,7 +59,7 @@ impl<'a> Contest<'a> {
             None if self.contest.observer.cancelled() => Err(Outcome::Cancelled),
             None => {
                 self.contest.observer.event(&Event::Phase { who: name, phase: Phase::Building });
-                self.build(contender, job).await.map_err(|error| Outcome::of(&error))
+                self.build(contender, job).await.map_err(|error| refused(&error))
             }
         };
         let (subject, known) = match built {
@@ -134,7 +136,7 @@ fn outcome(participant: Participant<Steps<'_>>, known: Result<Facts, Outcome>) -
         Err(outcome) => return outcome,
     };
     match (participant.ended, participant.subject) {
-        (Some(error), _) => Outcome::of(&error),
+        (Some(error), _) => refused(&error),
         (None, Some(steps)) => Measured::of(facts, steps.losses_are_finite, participant.windows)
             .map_or(Outcome::Cancelled, Outcome::Measured),
         (None, None) => Outcome::Cancelled,

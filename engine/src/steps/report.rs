@@ -118,7 +118,7 @@ pub struct Entry {
 
 impl Entry {
     pub(super) fn refused(contender: &Contender, error: &EngineError) -> Self {
-        Self { backend: contender.name(), outcome: Outcome::of(error) }
+        Self { backend: contender.name(), outcome: measure::refused(error) }
     }
 }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use results::{Outcome, Warning};
 
-use super::{Finding, Kind, Rule};
+use super::{Finding, Kind, Rule, kernel_cautions};
 use crate::gathered::Gathered;
 use crate::input::{Study, Trouble};
 use crate::run::Run;
@@ -12,7 +12,8 @@ pub(super) const RULE: Rule = Rule {
     title: "What to know first",
     method: "What makes figures less than they seem is told before them: cells that are missing or have no figures, a study \
              that was shortened, runs that are not a suite's own, adapters that are programs, generated data, networks that \
-             learned nothing, throughputs that did not settle, single seeds, and runs of several builds.",
+             learned nothing, throughputs that did not settle, kernels that computed something wrong or whose windows are far apart, \
+             single seeds, and runs of several builds.",
     find,
 };
 
@@ -22,12 +23,16 @@ type Caution = fn(&Gathered<'_>) -> Option<(String, Vec<String>)>;
 const CAUTIONS: &[Caution] = &[
     unfinished,
     shortened,
+    kernel_cautions::shortened,
     without_figures,
+    kernel_cautions::wrong,
     software,
+    kernel_cautions::software,
     generated,
     not_learned,
     non_standard,
     unsteady,
+    kernel_cautions::unsteady,
     single_seeds,
     builds,
 ];
@@ -49,7 +54,7 @@ fn unfinished(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
 }
 
 fn shortened(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
-    let shortened = gathered.input.studies.iter().filter(|study| study.scale < 1.0);
+    let shortened = gathered.input.studies.iter().filter(|study| study.scale < 1.0 && !study.measures_kernels);
     let sentence =
         |study: &Study| format!("in {} every limit is {} % of its own", study.name, trimmed(study.scale * 100.0, 4));
     let sentences: Vec<String> = shortened.map(sentence).collect();
@@ -99,7 +104,9 @@ fn of_run(run: &Run<'_>) -> Option<(String, Trouble)> {
 
 fn without_figures(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     let troubles = troubles(gathered);
-    let all = gathered.input.entries.iter().filter(|entry| entry.record.is_none()).count() + gathered.runs().count();
+    let left_none = gathered.input.entries.iter().filter(|entry| entry.record.is_none()).count();
+    let measured = gathered.input.kernels.len();
+    let all = left_none + gathered.runs().count() + measured;
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, trouble) in &troubles {
         *kinds.entry(&trouble.kind).or_default() += 1;
@@ -108,7 +115,7 @@ fn without_figures(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     let text = format!(
         "{} of {} {} no figures: {}.",
         troubles.len(),
-        counted(all, "run"),
+        counted(all, if measured > 0 { "cell" } else { "run" }),
         if troubles.len() == 1 { "has" } else { "have" },
         listed(&kinds)
     );
@@ -257,6 +264,7 @@ mod tests {
             description: String::new(),
             repeats: None,
             differs: None,
+            measures_kernels: false,
             scale: 0.015,
             planned_cells: 19,
             finished_cells: 12,

@@ -10,6 +10,8 @@ mod cold_start;
 mod devices;
 mod epochs;
 mod fastest;
+mod kernel_cautions;
+mod kernels;
 mod layouts;
 mod learning_rate;
 mod published;
@@ -43,6 +45,10 @@ pub(crate) const RULES: &[Rule] = &[
     agreement::RULE,
     cold_start::RULE,
     published::RULE,
+    kernels::RULE,
+    kernels::passes::RULE,
+    kernels::devices::RULE,
+    kernels::published::RULE,
 ];
 
 /// What a finding is.
@@ -146,17 +152,17 @@ mod testing {
     use results::RunRecord;
 
     /// What one rule finds in these records.
-    pub(super) fn found(rule: &Rule, records: Vec<RunRecord>) -> Vec<Finding> {
+    pub(in crate::findings) fn found(rule: &Rule, records: Vec<RunRecord>) -> Vec<Finding> {
         found_in(rule, &input(records))
     }
 
-    pub(super) fn found_in(rule: &Rule, input: &Input) -> Vec<Finding> {
+    pub(in crate::findings) fn found_in(rule: &Rule, input: &Input) -> Vec<Finding> {
         (rule.find)(&Gathered::of(input))
     }
 
     /// Fails unless the text holds every part.
     #[track_caller]
-    pub(super) fn expect(finding: &Finding, kind: Kind, parts: &[&str]) {
+    pub(in crate::findings) fn expect(finding: &Finding, kind: Kind, parts: &[&str]) {
         assert_eq!(finding.kind, kind, "{finding:?}");
         for part in parts {
             assert!(finding.text.contains(part), "`{part}` is missing in: {}", finding.text);

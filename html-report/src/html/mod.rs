@@ -159,6 +159,7 @@ mod tests {
             description: "<img src=x onerror=alert(1)>".to_owned(),
             repeats: None,
             differs: None,
+            measures_kernels: false,
             scale: 0.5,
             planned_cells: 5,
             finished_cells: 5,

@@ -1,3 +1,5 @@
+use results::{Adapter, Provenance};
+
 use crate::csv::{Sheet, Value};
 use crate::gathered::Gathered;
 use crate::report::{Block, Column, Section, Table};
@@ -8,6 +10,14 @@ pub(super) fn section(gathered: &Gathered<'_>) -> Option<Section> {
     let mut known: Vec<(Vec<String>, usize)> = Vec::new();
     for run in gathered.runs() {
         let cells = cells(run);
+        match known.iter_mut().find(|(other, _)| *other == cells) {
+            Some((_, count)) => *count += 1,
+            None => known.push((cells, 1)),
+        }
+    }
+    for (device, record) in gathered.kernels.iter().flat_map(|device| device.records.iter().map(move |of| (device, of)))
+    {
+        let cells = of_kernels(device.adapter, &record.provenance);
         match known.iter_mut().find(|(other, _)| *other == cells) {
             Some((_, count)) => *count += 1,
             None => known.push((cells, 1)),
@@ -35,18 +45,23 @@ pub(super) fn section(gathered: &Gathered<'_>) -> Option<Section> {
 
 fn cells(run: &Run<'_>) -> Vec<String> {
     let device = &run.record.device;
-    let adapter = &device.adapter;
-    let provenance = &run.record.provenance;
+    let name = &device.adapter.name;
+    let name = device.claimed_name.as_ref().map_or_else(|| name.clone(), |own| format!("{own} (reported as {name})"));
+    of_device(&name, &device.backend, &device.adapter, &run.record.provenance)
+}
+
+/// Kernels by themselves are ours.
+fn of_kernels(adapter: &Adapter, provenance: &Provenance) -> Vec<String> {
+    of_device(&adapter.name, "wgsl, kernels by themselves", adapter, provenance)
+}
+
+fn of_device(name: &str, backend: &str, adapter: &Adapter, provenance: &Provenance) -> Vec<String> {
     let client = &provenance.client;
-    let name = device
-        .claimed_name
-        .as_ref()
-        .map_or_else(|| adapter.name.clone(), |name| format!("{name} (reported as {})", adapter.name));
     let software = if adapter.software { ", a program" } else { "" };
     let processors = client.logical_processors.map(|count| format!(", {count} logical processors")).unwrap_or_default();
     vec![
         format!("{name}{software}"),
-        device.backend.clone(),
+        backend.to_owned(),
         adapter.api.clone(),
         if adapter.driver.is_empty() { "–".to_owned() } else { adapter.driver.clone() },
         format!("{}{processors}", client.operating_system),

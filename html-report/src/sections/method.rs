@@ -1,4 +1,5 @@
 use crate::findings::{Finding, Kind, RULES};
+use crate::gathered::Gathered;
 use crate::report::{Block, Section};
 
 const GENERAL: &str = "A group is all runs that differ in nothing but their seed. Throughput is samples per second, the median \
@@ -10,8 +11,13 @@ const CHANCE: &str = "Every difference is held to what chance explains, at a lev
                       made for there being several sentences, but where a rule says so. With many of them, one in twenty may \
                       call chance a difference.";
 
+const KERNELS: &str = "Kernels by themselves are repeated in windows of about a tenth of a second, three to five of them, each \
+                       followed by a window of the fused multiply-adds that are the peak of arithmetic. Results are compared \
+                       with plain sums before anything is timed. A share of the peak is that of the operations that the size \
+                       needs, and of an entry it is the median over its windows, each with the peak of its own moment.";
+
 /// How each sentence is decided.
-pub(super) fn section(findings: &[Finding]) -> Section {
+pub(super) fn section(gathered: &Gathered<'_>, findings: &[Finding]) -> Section {
     let pairs = RULES.iter().map(|rule| {
         let count = findings.iter().filter(|found| found.rule == rule.title).count();
         let said = match count {
@@ -32,13 +38,14 @@ pub(super) fn section(findings: &[Finding]) -> Section {
         };
         (kind.name().to_owned(), text.to_owned())
     };
-    let blocks = vec![
-        Block::Text(GENERAL.to_owned()),
+    let general = [(GENERAL, gathered.runs().next().is_some()), (KERNELS, !gathered.kernels.is_empty())];
+    let general = general.into_iter().filter(|(_, is_needed)| *is_needed).map(|(text, _)| Block::Text(text.to_owned()));
+    let rest = [
         Block::Text(CHANCE.to_owned()),
         Block::Heading("Words before findings".to_owned()),
         Block::Pairs(kinds.into_iter().map(meaning).collect()),
         Block::Heading("Rules".to_owned()),
         Block::Pairs(pairs.collect()),
     ];
-    Section { title: "Method".to_owned(), blocks }
+    Section { title: "Method".to_owned(), blocks: general.chain(rest).collect() }
 }

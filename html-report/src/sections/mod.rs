@@ -4,6 +4,7 @@ mod costs;
 mod curves;
 mod groups;
 mod inputs;
+mod kernels;
 mod machines;
 mod method;
 mod published;
@@ -15,6 +16,7 @@ mod workload;
 
 use crate::findings::{Finding, Kind};
 use crate::gathered::Gathered;
+use crate::kernels::suites;
 use crate::report::{Block, Section};
 use crate::text;
 
@@ -27,6 +29,16 @@ pub(crate) fn lead(gathered: &Gathered<'_>) -> Vec<String> {
         lead.extend([study.description.trim().to_owned()].into_iter().filter(|text| !text.is_empty()));
         lead.extend(study.repeats.as_ref().map(|repeats| format!("It repeats: {repeats}")));
         lead.extend(study.differs.as_ref().map(|differs| format!("What differs: {}", differs.trim())));
+    }
+    if !gathered.kernels.is_empty() {
+        let devices: Vec<String> = gathered.kernels.iter().map(|device| device.name.clone()).collect();
+        let suites: Vec<String> = suites(&gathered.kernels).iter().map(|suite| suite.title().to_lowercase()).collect();
+        let of = if suites.is_empty() {
+            String::new()
+        } else {
+            format!(", and kernels by themselves: {}", text::listed(&suites))
+        };
+        lead.push(format!("Peaks of {}{of}.", text::listed(&devices)));
     }
     if !names.is_empty() {
         lead.push(format!(
@@ -46,10 +58,10 @@ pub(crate) fn all(gathered: &Gathered<'_>, findings: &[Finding]) -> Vec<Section>
     let last = [
         troubles::section(gathered),
         machines::section(gathered),
-        Some(method::section(findings)),
+        Some(method::section(gathered, findings)),
         runs::section(gathered),
     ];
-    first.chain(workloads).chain(last.into_iter().flatten()).collect()
+    first.chain(kernels::sections(gathered)).chain(workloads).chain(last.into_iter().flatten()).collect()
 }
 
 fn first(findings: &[Finding]) -> Option<Section> {

@@ -2,9 +2,9 @@ use std::convert::Infallible;
 
 use clap::Args;
 use engine::AdapterChoice;
-use engine::backends::wgsl::microbenchmarks::Suite;
+use results::kernels::Suite;
 
-use super::{positive_seconds, short_text};
+use super::{JsonTarget, positive_seconds, short_text};
 
 const KERNELS_EXAMPLES: &str = "\
 Examples:
@@ -32,9 +32,12 @@ pub(crate) struct KernelsArgs {
     /// Mebibytes that one entry may use on the device; what needs more is skipped
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) budget_mib: u32,
-    /// Print JSON, with every sample
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Write JSON with every sample; without a FILE or with `-` to standard output, in place of the tables
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<JsonTarget>,
+    /// End when standard input does: a study has started this
+    #[arg(long, hide = true)]
+    pub(crate) ends_with_input: bool,
 }
 
 impl KernelsArgs {

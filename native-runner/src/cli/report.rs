@@ -19,7 +19,7 @@ beside it in the file. What was found is also printed.";
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct ReportArgs {
-    /// Folder of a study, folder of records, or file that `--json` wrote; several make one report
+    /// Folder of a study, folder of records, or file that `--json` wrote, of `kernels` too; several make one report
     #[arg(value_name = "DIR|FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// File to write; `-` is standard output, and all else then goes to standard error [default: `report.html` in the

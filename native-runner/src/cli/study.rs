@@ -19,6 +19,7 @@ Examples:
                                                    some of its cells, on the processor
   native-runner study keras-backends --program keras-jax --program pytorch
                                                    with other frameworks beside our own back ends
+  native-runner study kernels --scale 0.1          our kernels by themselves, a tenth of the seconds for each
   native-runner study keras-five --print > mine.toml
                                                    a study of one's own begins as a copy …
   native-runner study mine.toml --output mine      … and runs, or goes on, in this folder
@@ -38,7 +39,8 @@ pub(crate) struct StudyArgs {
     /// Built-in study, or file of one [default: list those that are built in]
     #[arg(value_name = "NAME|FILE.toml")]
     pub(crate) study: Option<String>,
-    /// Shorten every cell to this share of its limit, above 0 and at most 1; such runs are not standard
+    /// Shorten every cell to this share of its limit (of kernels: of the seconds of an entry), above 0 and at most 1; such
+    /// runs are not standard
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = scale, help_heading = "Study")]
     pub(crate) scale: f64,
     /// Back ends in place of the study's own, separated by commas; `all` is every one but the plain reference

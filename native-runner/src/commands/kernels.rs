@@ -2,37 +2,31 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use console::Style;
-use engine::backends::wgsl::microbenchmarks::{self, Entry, KernelReport, Outcome, Peak, Request, Suite, Timing, Unit};
+use engine::backends::wgsl::microbenchmarks::{self, Request};
 use results::Provenance;
-use serde::Serialize;
+use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, Timing};
 
-use super::refusal::Refusal;
 use crate::cli::{JsonTarget, KernelsArgs};
 use crate::clock::MonotonicClock;
 use crate::failure::Failure;
 use crate::figures::figure;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{self, Interrupt};
 use crate::json_output::to_json;
+use crate::kernel_results::{amount, wrong};
 use crate::progress::ListProgress;
 use crate::provenance::provenance;
+use crate::refusal::Refusal;
 use crate::screen::Screen;
 use crate::table::{Column, Table};
 
 const SCREEN: Screen = Screen::Output;
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    report: &'a KernelReport,
-    requested_adapter: &'a str,
-    budget_seconds: f64,
-    budget_bytes: u64,
-    provenance: Provenance,
-}
-
 /// Measures what the device can do at best, and how near to it the kernels come.
 pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
+    if arguments.ends_with_input {
+        interrupt::end_with_input();
+    }
+    arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let request = Request {
         suites: arguments.suites(),
         budget_seconds: arguments.budget_seconds,
@@ -51,20 +45,20 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     progress.finish();
     let report = measured?;
 
-    if arguments.json {
-        let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
-        let Request { budget_seconds, budget_bytes, .. } = request;
-        let requested_adapter = &arguments.adapter;
-        let document = Document { report: &report, requested_adapter, budget_seconds, budget_bytes, provenance };
-        JsonTarget::StandardOutput.write(&to_json(&document)?)?;
-    } else {
-        show(&report)?;
+    let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
+    let Request { budget_seconds, budget_bytes, .. } = request;
+    let requested_adapter = arguments.adapter.clone();
+    let record = KernelRecord { report, requested_adapter, budget_seconds, budget_bytes, provenance };
+    if arguments.json != Some(JsonTarget::StandardOutput) {
+        show(&record.report)?;
     }
-    let wrong: Vec<String> = report.entries.iter().filter_map(wrong).collect();
+    arguments.json.as_ref().map_or(Ok(()), |target| target.write(&to_json(&record)?))?;
+    let wrong = wrong(&record.report);
     if !wrong.is_empty() {
         return Err(Failure::WrongResults(wrong.join("; ")));
     }
-    if report.cancelled { Err(Failure::Cancelled { kept: arguments.json }) } else { Ok(()) }
+    let kept = arguments.json.is_some();
+    if record.report.cancelled { Err(Failure::Cancelled { kept }) } else { Ok(()) }
 }
 
 fn show(report: &KernelReport) -> Result<(), Failure> {
@@ -110,7 +104,7 @@ fn column<T>(name: &str, rows: &[T], cell: impl Fn(&T) -> String) -> Column {
 
 fn peaks_table(peaks: &[&Peak]) -> Table {
     Table {
-        titles: peaks.iter().map(|peak| peak.title.to_owned()).collect(),
+        titles: peaks.iter().map(|peak| peak.title.clone()).collect(),
         columns: vec![
             column("best", peaks, |peak| amount(peak.unit, peak.value)),
             column("spread", peaks, |peak| spread(&peak.timing)),
@@ -167,58 +161,25 @@ fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn wrong(entry: &Entry) -> Option<String> {
-    let Outcome::Wrong(_) = entry.outcome else { return None };
-    let refusal = Refusal::of(&entry.outcome)?;
-    Some(format!("{} {}, {}: {refusal}", entry.suite.name(), entry.size, entry.pass.title()))
-}
-
 fn spread(timing: &Timing) -> String {
     format!("±{:.1} %", timing.relative_spread() * 100.0)
 }
 
-fn amount(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::FlopsPerSecond => figure("flops_per_second", value),
-        Unit::Seconds => figure("training_seconds", value),
-        // Bytes and launches come in the same steps of a thousand as operations and samples.
-        Unit::BytesPerSecond => figure("flops_per_second", value).replace("FLOP", "B"),
-        Unit::LaunchesPerSecond => figure("samples_per_second", value).replace("samples", "launches"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use engine::backends::wgsl::microbenchmarks::{Difference, Pass};
+    use results::kernels::{Difference, Pass};
 
     use super::*;
 
     fn entry(outcome: Outcome) -> Entry {
-        Entry {
-            suite: Suite::Gemm,
-            size: "8 × 8 × 8".to_owned(),
-            pass: Pass::Forward,
-            flops: 1024,
-            bytes: 768,
-            kernels: vec!["dense_forward".to_owned()],
-            outcome,
-        }
+        let (size, kernels) = ("8 × 8 × 8".to_owned(), vec!["dense_forward".to_owned()]);
+        Entry { suite: Suite::Gemm, size, pass: Pass::Forward, flops: 1024, bytes: 768, kernels, outcome }
     }
 
     #[test]
-    fn bytes_and_launches_are_shown_in_thousands() {
-        assert_eq!(amount(Unit::BytesPerSecond, 12_345_678_901.0), "12.35 GB/s");
-        assert_eq!(amount(Unit::LaunchesPerSecond, 54_321.0), "54.32 k launches/s");
-        assert_eq!(amount(Unit::Seconds, 0.002), "2.000 ms");
-    }
-
-    #[test]
-    fn a_wrong_entry_is_named_with_both_values_and_has_no_figure() {
-        let wrong_entry = entry(Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }));
-        let text = wrong(&wrong_entry).unwrap();
-        assert!(text.contains("gemm 8 × 8 × 8, forward: value 3 is 1.5e0 where a plain sum gives 2.5e0"), "{text}");
-        let table = entries_table(&[&wrong_entry]);
-        assert_eq!(table.columns[0].cells, ["wrong"]);
+    fn a_wrong_entry_has_no_figure() {
+        let wrong = entry(Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }));
+        assert_eq!(entries_table(&[&wrong]).columns[0].cells, ["wrong"]);
     }
 
     #[test]

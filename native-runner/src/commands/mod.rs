@@ -16,7 +16,6 @@ mod kernels;
 mod list;
 #[cfg(feature = "wgsl")]
 mod profile;
-mod refusal;
 mod report;
 mod scaling;
 mod selection;

@@ -9,7 +9,6 @@ use serde::Serialize;
 use sysinfo::System;
 
 use super::contenders::{self, ALL, Unavailable};
-use super::refusal::Refusal;
 use super::steps_table::{name_of, show};
 use crate::cli::{JsonTarget, StepsArgs};
 use crate::clock::MonotonicClock;
@@ -20,6 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::json_output::to_json;
 use crate::progress::ListProgress;
 use crate::provenance::provenance;
+use crate::refusal::Refusal;
 use crate::screen::Screen;
 
 /// What `--json` prints.

@@ -4,9 +4,9 @@ use console::Style;
 use engine::steps::{Cliff, Entry, Measured, Size, StepsReport, WorkloadSteps};
 
 use super::framework::burn_lines;
-use super::refusal::Refusal;
 use crate::failure::Failure;
 use crate::figures::{figure, mebibytes};
+use crate::refusal::Refusal;
 use crate::screen::Screen;
 use crate::table::{Column, Table};
 

@@ -2,11 +2,13 @@ use std::time::Duration;
 
 use console::Style;
 use indicatif::HumanDuration;
+use results::kernels::{KernelReport, KernelSummary};
 
 use super::Progress;
 use super::run::{ended, headline};
 use crate::figures::figure;
 use crate::interrupt::Interrupt;
+use crate::kernel_results::amount;
 use crate::screen::Screen;
 use crate::study::{Ending, Finished, Guess};
 
@@ -38,10 +40,10 @@ impl StudyProgress {
         self.progress.show(Some(&place), String::new());
     }
 
-    /// A line that the cell wrote. Those with an epoch say how far it has come.
+    /// A line that the cell wrote. Those with an epoch, or with the number of an entry, say how far it has come.
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
-        if line.contains("epoch ") {
+        if line.contains("epoch ") || counts_entries(line) {
             self.progress.say_now_and_then(&format!("  {line}"));
             self.progress.show(None, line.to_owned());
         }
@@ -49,13 +51,31 @@ impl StudyProgress {
 
     pub(crate) fn ended(&mut self, finished: &Finished) {
         let took = format!("{} in all", figure("training_seconds", finished.seconds));
-        let text = match (finished.ending, finished.workload(), &finished.reason) {
-            (Ending::Completed, Some(workload), _) => format!("{} · {took}", headline(&workload.summary)),
+        let figures = finished.workload().map(|workload| headline(&workload.summary));
+        let figures = figures.or_else(|| finished.kernels().map(|record| in_short(&record.report)));
+        let text = match (finished.ending, figures, &finished.reason) {
+            (Ending::Completed, Some(figures), _) => format!("{figures} · {took}"),
             (_, _, Some(reason)) => reason.clone(),
             (_, _, None) => took,
         };
         self.progress.say(&ended(finished.ending == Ending::Completed, &text));
     }
+}
+
+/// Whether a line begins as measurements that follow each other are counted: `3 of 39: …`.
+fn counts_entries(line: &str) -> bool {
+    let is_number = |word: Option<&str>| word.is_some_and(|word| word.parse::<u32>().is_ok());
+    let mut words = line.split(": ").next().unwrap_or_default().split(' ');
+    is_number(words.next()) && words.next() == Some("of") && is_number(words.next()) && words.next().is_none()
+}
+
+/// What came of kernels, on a line.
+fn in_short(report: &KernelReport) -> String {
+    let KernelSummary { entries, measured, peak_share, .. } = KernelSummary::of(&report.entries);
+    let share = peak_share.map(|share| format!("{:.1} % of the peak in the median", share * 100.0));
+    let of_entries = (entries > 0).then(|| format!("{measured} of {entries} entries"));
+    let peaks = report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ");
+    of_entries.into_iter().chain(share).chain([format!("peaks {peaks}")]).collect::<Vec<_>>().join(" · ")
 }
 
 /// How long the rest of something takes.
@@ -93,6 +113,14 @@ mod tests {
     #[test]
     fn time_is_said_as_a_person_would() {
         assert_eq!([0.2, 45.0, 700.0, 9000.0].map(duration), ["1 second", "45 seconds", "12 minutes", "3 hours"]);
+    }
+
+    #[test]
+    fn lines_that_count_entries_are_told_from_others() {
+        assert!(counts_entries("3 of 39: gemm 512 × 512 × 512, forward"));
+        for other in ["device    A GPU of 3", "3 of them", "of 3: x", ""] {
+            assert!(!counts_entries(other), "{other}");
+        }
     }
 
     #[test]

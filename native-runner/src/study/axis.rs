@@ -5,10 +5,14 @@ use std::str::FromStr;
 use results::Precision;
 
 use super::cell::Settings;
+use super::kernel_settings::KernelSettings;
+use super::run_settings::RunSettings;
 
 /// One setting of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
+    /// Of kernels.
+    Suite,
     Workload,
     Backend,
     Adapter,
@@ -21,6 +25,10 @@ pub(crate) enum Axis {
     LearningRate,
     Limit,
     Seed,
+    /// Of kernels: what an entry may take.
+    BudgetSeconds,
+    /// Of kernels: what an entry may use.
+    BudgetMib,
 }
 
 /// How a setting that a cell leaves to the workload, the suite or the machine is called.
@@ -28,7 +36,8 @@ const OWN: &str = "own";
 
 impl Axis {
     /// In the order in which tables say them.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 15] = [
+        Self::Suite,
         Self::Workload,
         Self::Backend,
         Self::Adapter,
@@ -41,11 +50,14 @@ impl Axis {
         Self::LearningRate,
         Self::Limit,
         Self::Seed,
+        Self::BudgetSeconds,
+        Self::BudgetMib,
     ];
 
     /// As `--only` takes it.
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Suite => "suite",
             Self::Workload => "workload",
             Self::Backend => "backend",
             Self::Adapter => "adapter",
@@ -58,11 +70,30 @@ impl Axis {
             Self::LearningRate => "learning-rate",
             Self::Limit => "limit",
             Self::Seed => "seed",
+            Self::BudgetSeconds => "budget-seconds",
+            Self::BudgetMib => "budget-mib",
         }
     }
 
-    /// What a cell has; absent where it leaves that to others.
+    /// What a cell has; absent where it leaves that to others, and where its kind has nothing of the sort.
     fn value(self, settings: &Settings) -> Option<String> {
+        match settings {
+            Settings::Run(run) => self.of_run(run),
+            Settings::Kernels(kernels) => self.of_kernels(kernels),
+        }
+    }
+
+    fn of_kernels(self, settings: &KernelSettings) -> Option<String> {
+        match self {
+            Self::Suite => Some(settings.suite.name().to_owned()),
+            Self::Adapter => Some(settings.adapter.clone()),
+            Self::BudgetSeconds => Some(settings.budget_seconds.to_string()),
+            Self::BudgetMib => Some(settings.budget_mib.to_string()),
+            _ => None,
+        }
+    }
+
+    fn of_run(self, settings: &RunSettings) -> Option<String> {
         match self {
             Self::Workload => Some(settings.workload.clone()),
             Self::Backend => Some(settings.backend.clone()),
@@ -76,6 +107,7 @@ impl Axis {
             Self::LearningRate => settings.learning_rate.map(|rate| rate.to_string()),
             Self::Limit => settings.limit.map(|limit| limit.to_string()),
             Self::Seed => Some(settings.seed.to_string()),
+            Self::Suite | Self::BudgetSeconds | Self::BudgetMib => None,
         }
     }
 
@@ -96,25 +128,21 @@ impl Axis {
             Self::LearningRate => format!("rate {value}"),
             Self::Limit => "suite's budget".to_owned(),
             Self::Seed => format!("seed {value}"),
+            Self::Suite => format!("kernels {value}"),
+            Self::BudgetSeconds => format!("{value} s an entry"),
+            Self::BudgetMib => format!("{value} MiB an entry"),
             Self::Workload | Self::Backend | Self::Precision | Self::Layout => value,
         }
     }
 
     /// Whether a cell says anything about it that is not usual.
     pub(crate) fn is_asked_for(self, settings: &Settings) -> bool {
-        match self {
-            Self::Workload | Self::Backend => true,
-            Self::Adapter => settings.adapter != "any",
-            Self::Precision => settings.precision != Precision::F32,
-            Self::Threads
-            | Self::Devices
-            | Self::Input
-            | Self::Layout
-            | Self::BatchSize
-            | Self::LearningRate
-            | Self::Limit
-            | Self::Seed => self.value(settings).is_some(),
-        }
+        let usual = match self {
+            Self::Adapter => Some("any"),
+            Self::Precision => Some(Precision::F32.name()),
+            _ => None,
+        };
+        self.value(settings).is_some_and(|value| usual != Some(value.as_str()))
     }
 
     /// Those in which these cells differ.
@@ -156,25 +184,33 @@ impl FromStr for Filter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::settings;
+    use results::kernels::Suite;
+
+    use super::super::testing::{kernel_settings, run_settings};
     use super::*;
 
     #[test]
     fn a_filter_keeps_the_cells_that_have_one_of_its_values() {
-        let cell = Settings { batch_size: Some(500), ..settings("caffe-mnist") };
+        let cell = Settings::Run(RunSettings { batch_size: Some(500), ..run_settings("caffe-mnist") });
         let allows = |text: &str| text.parse::<Filter>().unwrap().allows(&cell);
         assert!(allows("batch-size=50, 500") && allows("workload=caffe-mnist") && allows("learning-rate=own"));
-        assert!(!allows("batch-size=50") && !allows("seed=2"));
+        assert!(!allows("batch-size=50") && !allows("seed=2") && !allows("suite=gemm"));
         for wrong in ["batch-size", "batch=5", "=5"] {
             assert!(wrong.parse::<Filter>().unwrap_err().contains("learning-rate"), "{wrong}");
         }
+        let kernels = Settings::Kernels(kernel_settings(Suite::Gemm));
+        let allows = |text: &str| text.parse::<Filter>().unwrap().allows(&kernels);
+        assert!(allows("suite=conv,gemm") && allows("adapter=any") && !allows("suite=conv"));
     }
 
     #[test]
     fn only_what_differs_varies() {
-        let cells = [settings("caffe-mnist"), Settings { learning_rate: Some(0.1), ..settings("caffe-mnist") }];
+        let plain = run_settings("caffe-mnist");
+        let cells = [plain.clone(), RunSettings { learning_rate: Some(0.1), ..plain }].map(Settings::Run);
         assert_eq!(Axis::varying(cells.iter()), [Axis::LearningRate]);
         assert_eq!(cells.each_ref().map(|cell| Axis::LearningRate.text(cell)), ["rate own", "rate 0.1"]);
         assert!(Axis::varying(cells[..1].iter()).is_empty());
+        let suites = [Suite::Gemm, Suite::Conv].map(|suite| Settings::Kernels(kernel_settings(suite)));
+        assert_eq!(Axis::varying(suites.iter()), [Axis::Suite]);
     }
 }

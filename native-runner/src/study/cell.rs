@@ -1,109 +1,60 @@
-//! A cell: what one run is asked to do.
+//! A cell: what one process is asked to do.
 
-use std::path::PathBuf;
-
-use engine::{KNOWN_BACKENDS, Workload};
-use results::{InputMode, Layout, Precision};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::axis::Axis;
+use super::kernel_settings::KernelSettings;
 use super::length::Length;
-use crate::workload_file;
+use super::run_settings::RunSettings;
 
-/// The file of a network of one's own, and what it said when the study was planned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WorkloadFile {
-    pub(crate) path: PathBuf,
-    pub(crate) sha256: String,
-}
-
-/// Everything that one run is asked for. What is absent is left to the workload, the suite or the machine.
+/// Everything that one process is asked for. In files the fields alone tell the kinds apart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Settings {
-    pub(crate) workload: String,
-    /// Where the workload is not built in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) file: Option<WorkloadFile>,
-    pub(crate) backend: String,
-    pub(crate) adapter: String,
-    pub(crate) precision: Precision,
-    pub(crate) threads: Option<u16>,
-    /// Cells of earlier versions had one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) devices: Option<u32>,
-    /// The same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) input: Option<InputMode>,
-    /// The same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) layout: Option<Layout>,
-    pub(crate) batch_size: Option<u32>,
-    pub(crate) learning_rate: Option<f64>,
-    pub(crate) limit: Option<Length>,
-    pub(crate) seed: u32,
+#[serde(untagged)]
+pub(crate) enum Settings {
+    /// A network is trained.
+    Run(RunSettings),
+    /// A suite of kernels is measured.
+    Kernels(KernelSettings),
 }
 
 impl Settings {
-    /// The arguments of the run.
+    /// The arguments of the process.
     pub(crate) fn arguments(&self) -> Vec<String> {
-        let option = |name: &str, value: Option<String>| value.map(|value| [format!("--{name}"), value]);
-        let options = [
-            match &self.file {
-                Some(file) => option("workload-file", Some(file.path.display().to_string())),
-                None => option("workload", Some(self.workload.clone())),
-            },
-            option("backend", Some(self.backend.clone())),
-            option("adapter", Some(self.adapter.clone())),
-            option("precision", Some(self.precision.name().to_owned())),
-            option("threads", self.threads.map(|count| count.to_string())),
-            option("devices", self.devices.map(|count| count.to_string())),
-            option("input", self.input.map(|mode| mode.name().to_owned())),
-            option("layout", self.layout.map(|layout| layout.name().to_owned())),
-            option("batch-size", self.batch_size.map(|size| size.to_string())),
-            option("learning-rate", self.learning_rate.map(|rate| rate.to_string())),
-            self.limit.map(Length::arguments),
-            option("seed", Some(self.seed.to_string())),
-        ];
-        options.into_iter().flatten().flatten().collect()
-    }
-
-    /// What is trained.
-    ///
-    /// # Errors
-    /// There is no such network; or its file is not what it was.
-    pub(crate) fn network(&self) -> Result<Workload, String> {
-        let Some(file) = &self.file else {
-            return engine::workload(&self.workload).ok_or_else(|| format!("there is no workload `{}`", self.workload));
-        };
-        let (workload, sha256) = workload_file::load_with_digest(&file.path).map_err(|failure| failure.to_string())?;
-        if sha256 == file.sha256 {
-            return Ok(workload);
+        match self {
+            Self::Run(run) => run.arguments(),
+            Self::Kernels(kernels) => kernels.arguments(),
         }
-        Err(format!(
-            "{} has changed since the study was planned; what it says now is another study",
-            file.path.display()
-        ))
     }
 
-    /// Whether another program than this one trains it.
-    pub(crate) fn is_of_external_program(&self) -> bool {
-        KNOWN_BACKENDS.iter().all(|known| known.name != self.backend)
+    /// Those of a run; absent where nothing is trained.
+    pub(crate) fn run(&self) -> Option<&RunSettings> {
+        if let Self::Run(run) = self { Some(run) } else { None }
     }
 
-    /// In words: the workload, the back end, and what else was asked for.
+    /// The same but for the seed, in which cells of one line of a table may differ.
+    pub(crate) fn without_seed(&self) -> Self {
+        match self {
+            Self::Run(run) => Self::Run(RunSettings { seed: 0, ..run.clone() }),
+            Self::Kernels(_) => self.clone(),
+        }
+    }
+
+    /// In words: the workload and the back end, or the suite of kernels, and what else was asked for.
     pub(crate) fn text(&self) -> String {
-        let said = Axis::ALL.into_iter().filter(|axis| *axis == Axis::Limit || axis.is_asked_for(self));
-        said.map(|axis| axis.text(self)).collect::<Vec<_>>().join(" · ")
+        let is_run = self.run().is_some();
+        let is_said = |axis: &Axis| axis.is_asked_for(self) || is_run && *axis == Axis::Limit;
+        Axis::ALL.into_iter().filter(is_said).map(|axis| axis.text(self)).collect::<Vec<_>>().join(" · ")
     }
 
-    /// A short name that no other settings have, for a file: the network, the back end and a digest of all settings.
+    /// A short name that no other settings have, for a file: what is measured, and a digest of all settings.
     fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("text and numbers are always JSON");
         let digest: String = Sha256::digest(json).iter().take(5).map(|byte| format!("{byte:02x}")).collect();
-        format!("{}-{}-{digest}", self.workload, self.backend)
+        match self {
+            Self::Run(run) => format!("{}-{}-{digest}", run.workload, run.backend),
+            Self::Kernels(kernels) => format!("kernels-{}-{digest}", kernels.suite.name()),
+        }
     }
 }
 
@@ -113,7 +64,7 @@ impl Settings {
 pub(crate) struct Cell {
     pub(crate) id: String,
     pub(crate) settings: Settings,
-    /// The limit before the study was scaled.
+    /// The limit before the study was scaled; of kernels, the seconds of an entry.
     pub(crate) full_limit: Option<Length>,
     /// Place in the definition, from 0, which is the order of tables.
     pub(crate) place: usize,
@@ -129,38 +80,57 @@ impl Cell {
 mod tests {
     use std::num::NonZero;
 
-    use super::super::testing::settings;
+    use results::kernels::Suite;
+    use results::{InputMode, Layout};
+
+    use super::super::testing::{kernel_settings, run_settings};
     use super::*;
 
+    fn id(settings: Settings) -> String {
+        Cell::new(settings, None).id
+    }
+
     #[test]
-    fn a_run_is_asked_for_what_the_cell_says_and_for_nothing_else() {
-        let plain = settings("caffe-mnist").arguments().join(" ");
-        assert_eq!(plain, "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --seed 1");
-        let cell = Settings {
+    fn a_cells_name_depends_on_every_setting_and_is_the_same_each_time() {
+        let with = |change: &dyn Fn(&mut RunSettings)| {
+            let mut settings = run_settings("caffe-mnist");
+            change(&mut settings);
+            id(Settings::Run(settings))
+        };
+        let plain = with(&|_| {});
+        assert_eq!(plain, with(&|_| {}));
+        assert!(plain.starts_with("caffe-mnist-burn-flex-"), "{plain}");
+        assert_ne!(plain, with(&|settings| settings.seed = 2));
+        let other = with(&|settings| settings.adapter = "a/b".to_owned());
+        assert!(plain != other && !other.contains('/'), "{other}");
+        let gemm = kernel_settings(Suite::Gemm);
+        let slower = KernelSettings { budget_seconds: 3.0, ..gemm.clone() };
+        let (gemm, slower) = (id(Settings::Kernels(gemm)), id(Settings::Kernels(slower)));
+        assert!(gemm.starts_with("kernels-gemm-") && gemm != slower, "{gemm}");
+    }
+
+    #[test]
+    fn words_say_what_was_asked_for() {
+        let run = RunSettings {
             threads: Some(2),
             input: Some(InputMode::Stream),
             layout: Some(Layout::Nchw),
             batch_size: Some(500),
             learning_rate: Some(1e-4),
             limit: NonZero::new(20_000).map(Length::Steps),
-            ..settings("caffe-mnist")
+            ..run_settings("caffe-mnist")
         };
-        let line = cell.arguments().join(" ");
-        let options = "--threads 2 --input stream --layout nchw --batch-size 500 --learning-rate 0.0001 --steps 20000 \
-                       --seed 1";
-        assert!(line.ends_with(options), "{line}");
         let text = "caffe-mnist · burn-flex · 2 threads · input stream · nchw · batch 500 · rate 0.0001 · 20000 steps · seed 1";
-        assert_eq!(cell.text(), text);
+        assert_eq!(Settings::Run(run).text(), text);
+        let kernels = KernelSettings { adapter: "cpu".to_owned(), ..kernel_settings(Suite::Gemm) };
+        assert_eq!(Settings::Kernels(kernels).text(), "kernels gemm · cpu · 2 s an entry · 1024 MiB an entry");
     }
 
     #[test]
-    fn a_cells_name_depends_on_every_setting_and_is_the_same_each_time() {
-        let id = |settings: Settings| Cell::new(settings, None).id;
-        let plain = id(settings("caffe-mnist"));
-        assert_eq!(plain, id(settings("caffe-mnist")));
-        assert!(plain.starts_with("caffe-mnist-burn-flex-"), "{plain}");
-        assert_ne!(plain, id(Settings { seed: 2, ..settings("caffe-mnist") }));
-        assert_ne!(plain, id(Settings { adapter: "a/b".to_owned(), ..settings("caffe-mnist") }));
-        assert!(!id(Settings { adapter: "a/b".to_owned(), ..settings("caffe-mnist") }).contains('/'));
+    fn the_fields_of_a_file_tell_both_kinds_apart() {
+        for settings in [Settings::Run(run_settings("caffe-mnist")), Settings::Kernels(kernel_settings(Suite::Rnn))] {
+            let text = serde_json::to_string(&settings).unwrap();
+            assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");
+        }
     }
 }

@@ -10,6 +10,7 @@ use results::{InputMode, Layout, Precision};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use super::kernel_matrix::KernelMatrix;
 use super::length::Length;
 use super::names::{BackendName, Positive, WorkloadName};
 use super::registry::STUDIES;
@@ -39,8 +40,12 @@ pub(crate) struct Definition {
     /// for one that comes with this program.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) programs: BTreeMap<String, String>,
-    /// The study has the cells of all of them, each once.
+    /// Runs: the study has the cells of all of them, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) matrix: Vec<Matrix>,
+    /// Measurements of kernels, in a study of nothing else: the cells of all of them, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) kernels: Vec<KernelMatrix>,
 }
 
 /// Every combination of what is listed is a cell.
@@ -117,7 +122,7 @@ fn usual_backends() -> Vec<BackendName> {
     vec![BackendName(BACKENDS[0].name.to_owned())]
 }
 
-fn usual_adapters() -> Vec<String> {
+pub(super) fn usual_adapters() -> Vec<String> {
     vec!["any".to_owned()]
 }
 
@@ -164,6 +169,9 @@ impl Definition {
             if !adapters.is_empty() {
                 matrix.adapters = adapters.to_vec();
             }
+        }
+        if !adapters.is_empty() {
+            self.kernels.iter_mut().for_each(|kernels| kernels.adapters = adapters.to_vec());
         }
         let typed = programs.iter().map(|program| (program.name.to_owned(), program.command_text()));
         self.programs.extend(typed);

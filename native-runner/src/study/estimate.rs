@@ -6,10 +6,13 @@ use serde::Serialize;
 
 use super::cell::Settings;
 use super::evidence::Evidence;
+use super::finished::Finished;
+use super::kernel_estimate::{self, KernelEvidence};
 use super::length::Length;
+use super::run_settings::RunSettings;
 
 /// A run with the same settings but for seed, learning rate and length takes as long, give or take this factor …
-const OF_THE_SAME: f64 = 1.2;
+pub(super) const OF_THE_SAME: f64 = 1.2;
 /// … a short one, whose clocks have not settled, tells less …
 const OF_A_CALIBRATION: f64 = 1.4;
 /// … another batch size changes the throughput, by at most this factor for each doubling …
@@ -26,7 +29,7 @@ const MEASURED_SECONDS: f64 = 8.0;
 /// What one cell will take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Estimate {
-    /// Arithmetic of the training, from shapes; absent where its length is in seconds.
+    /// Arithmetic of the training, from shapes; absent where its length is in seconds, and where kernels are measured.
     pub(crate) flops: Option<f64>,
     /// Of its process; absent where nothing was measured that says anything about it.
     pub(crate) seconds: Option<Guess>,
@@ -69,8 +72,12 @@ pub(crate) enum Source {
     OtherBatchSize,
     /// Finished cells of other networks, by their arithmetic.
     OtherNetworks,
+    /// Finished cells of other suites of kernels, by the number of their entries.
+    OtherSuites,
     /// The network's layers alone.
     Layers,
+    /// What each entry of kernels may take and use.
+    Budgets,
 }
 
 impl Source {
@@ -81,13 +88,15 @@ impl Source {
             Self::Calibration => "a calibration",
             Self::OtherBatchSize => "another batch size",
             Self::OtherNetworks => "other networks' arithmetic",
+            Self::OtherSuites => "other suites' entries",
             Self::Layers => "the layers",
+            Self::Budgets => "the entries' budgets",
         }
     }
 }
 
 impl Guess {
-    fn within(value: f64, factor: f64, source: Source) -> Self {
+    pub(super) fn within(value: f64, factor: f64, source: Source) -> Self {
         let factor = factor.min(MOST_UNCERTAIN);
         Self { value, low: value / factor, high: value * factor, source }
     }
@@ -106,20 +115,37 @@ impl Guess {
 /// Knows what was measured, and guesses what was not.
 #[derive(Default)]
 pub(crate) struct Estimator {
-    evidence: Vec<Evidence>,
+    runs: Vec<Evidence>,
+    kernels: Vec<KernelEvidence>,
 }
 
 impl Estimator {
-    pub(crate) fn new(evidence: impl IntoIterator<Item = Evidence>) -> Self {
-        Self { evidence: evidence.into_iter().collect() }
+    /// Knows what these cells say.
+    pub(crate) fn of(finished: &[Finished]) -> Self {
+        let mut estimator = Self::default();
+        finished.iter().for_each(|finished| estimator.learn(finished));
+        estimator
     }
 
-    pub(crate) fn learn(&mut self, evidence: Evidence) {
-        self.evidence.push(evidence);
+    pub(crate) fn learn(&mut self, finished: &Finished) {
+        self.runs.extend(Evidence::of(finished, false));
+        self.kernels.extend(KernelEvidence::of(finished));
+    }
+
+    /// From a short run, which says less.
+    pub(crate) fn learn_calibration(&mut self, finished: &Finished) {
+        self.runs.extend(Evidence::of(finished, true));
     }
 
     /// `None` for a workload that does not exist, which no plan has, or whose file has changed.
     pub(crate) fn estimate(&self, settings: &Settings) -> Option<Estimate> {
+        match settings {
+            Settings::Run(run) => self.of_run(run),
+            Settings::Kernels(kernels) => kernel_estimate::estimate(&self.kernels, kernels),
+        }
+    }
+
+    fn of_run(&self, settings: &RunSettings) -> Option<Estimate> {
         let work = Work::of(settings)?;
         let same = self.nearest(settings, work.batch_size);
         let layers = work.workload.bytes_of_layers(work.batch_size).ok()? as f64;
@@ -144,8 +170,8 @@ impl Estimator {
     }
 
     /// What was measured of the same network on the same device, with the batch size that is nearest; of several, the last.
-    fn nearest(&self, settings: &Settings, batch_size: u32) -> Option<&Evidence> {
-        let same = self.evidence.iter().rev();
+    fn nearest(&self, settings: &RunSettings, batch_size: u32) -> Option<&Evidence> {
+        let same = self.runs.iter().rev();
         let same = same.filter(|of| of.settings.workload == settings.workload && of.is_of_device(settings));
         let distance = |of: &Evidence| (f64::from(of.batch_size) / f64::from(batch_size)).ln().abs();
         // A whole cell says more than a calibration.
@@ -156,7 +182,7 @@ impl Estimator {
         })
     }
 
-    fn seconds(&self, settings: &Settings, work: &Work, same: Option<&Evidence>) -> Option<Guess> {
+    fn seconds(&self, settings: &RunSettings, work: &Work, same: Option<&Evidence>) -> Option<Guess> {
         if let Some(evidence) = same {
             let seconds = work.seconds(evidence.samples_per_second, evidence.other_seconds, evidence.look_seconds);
             let doublings = (f64::from(evidence.batch_size) / f64::from(work.batch_size)).log2().abs();
@@ -168,7 +194,7 @@ impl Estimator {
             };
             return Some(Guess::within(seconds, own * OF_A_DOUBLED_BATCH.powf(doublings), source));
         }
-        let others: Vec<&Evidence> = self.evidence.iter().filter(|evidence| evidence.is_of_device(settings)).collect();
+        let others: Vec<&Evidence> = self.runs.iter().filter(|evidence| evidence.is_of_device(settings)).collect();
         let median = |figure: &dyn Fn(&Evidence) -> f64| {
             results::statistics::median(&others.iter().map(|evidence| figure(evidence)).collect::<Vec<_>>())
         };
@@ -191,7 +217,7 @@ struct Work {
 }
 
 impl Work {
-    fn of(settings: &Settings) -> Option<Self> {
+    fn of(settings: &RunSettings) -> Option<Self> {
         let workload = settings.network().ok()?;
         let batch_size = settings.batch_size.unwrap_or(workload.batch_size);
         let data = engine::data_set(workload.data_set)?;
@@ -232,10 +258,10 @@ impl Work {
 mod tests {
     use std::num::NonZero;
 
-    use super::super::testing::settings;
+    use super::super::testing::run_settings as settings;
     use super::*;
 
-    fn evidence(settings: Settings, batch_size: u32) -> Evidence {
+    fn evidence(settings: RunSettings, batch_size: u32) -> Evidence {
         Evidence {
             settings,
             batch_size,
@@ -249,14 +275,18 @@ mod tests {
         }
     }
 
-    fn cell(batch_size: u32, epochs: u32) -> Settings {
+    fn knowing<const COUNT: usize>(runs: [Evidence; COUNT]) -> Estimator {
+        Estimator { runs: runs.into(), ..Estimator::default() }
+    }
+
+    fn cell(batch_size: u32, epochs: u32) -> RunSettings {
         let limit = NonZero::new(epochs).map(Length::Epochs);
-        Settings { batch_size: Some(batch_size), limit, ..settings("caffe-mnist") }
+        RunSettings { batch_size: Some(batch_size), limit, ..settings("caffe-mnist") }
     }
 
     #[test]
     fn nothing_measured_says_nothing_about_time_and_layers_about_memory() {
-        let estimate = Estimator::default().estimate(&cell(64, 1)).unwrap();
+        let estimate = Estimator::default().of_run(&cell(64, 1)).unwrap();
         assert_eq!(estimate.seconds, None);
         assert_eq!((estimate.memory_bytes.source, estimate.memory_of), (Source::Layers, MemoryOf::Process));
         // Batches run on into the next epoch: 938 of 64.
@@ -265,8 +295,8 @@ mod tests {
 
     #[test]
     fn a_finished_cell_gives_its_time_and_memory_to_one_of_another_length() {
-        let estimator = Estimator::new([evidence(cell(64, 1), 64)]);
-        let estimate = estimator.estimate(&cell(64, 2)).unwrap();
+        let estimator = knowing([evidence(cell(64, 1), 64)]);
+        let estimate = estimator.of_run(&cell(64, 2)).unwrap();
         let seconds = estimate.seconds.unwrap();
         // Two epochs at 1000 samples a second, four looks, and 2 s beside.
         let looks = f64::from(engine::workload("caffe-mnist").unwrap().evaluations_per_epoch) * 2.0;
@@ -277,25 +307,25 @@ mod tests {
 
     #[test]
     fn another_batch_size_is_less_certain_and_another_network_least() {
-        let estimator = Estimator::new([evidence(cell(64, 1), 64)]);
-        let other_batch = estimator.estimate(&cell(640, 1)).unwrap().seconds.unwrap();
+        let estimator = knowing([evidence(cell(64, 1), 64)]);
+        let other_batch = estimator.of_run(&cell(640, 1)).unwrap().seconds.unwrap();
         assert_eq!(other_batch.source, Source::OtherBatchSize);
-        let other = Settings { workload: "torch-mnist".to_owned(), ..cell(64, 1) };
-        let other_network = estimator.estimate(&other).unwrap().seconds.unwrap();
+        let other = RunSettings { workload: "torch-mnist".to_owned(), ..cell(64, 1) };
+        let other_network = estimator.of_run(&other).unwrap().seconds.unwrap();
         assert_eq!(other_network.source, Source::OtherNetworks);
         let width = |guess: Guess| guess.high / guess.low;
         assert!(width(other_network) > width(other_batch) && width(other_batch) > 1.5);
-        let elsewhere = Settings { backend: "wgsl".to_owned(), ..cell(64, 1) };
-        assert_eq!(estimator.estimate(&elsewhere).unwrap().seconds, None);
+        let elsewhere = RunSettings { backend: "wgsl".to_owned(), ..cell(64, 1) };
+        assert_eq!(estimator.of_run(&elsewhere).unwrap().seconds, None);
     }
 
     #[test]
     fn a_cell_says_more_than_a_calibration_and_a_near_batch_more_than_a_far_one() {
         let calibration = Evidence { is_calibration: true, ..evidence(cell(64, 1), 64) };
-        let estimator = Estimator::new([calibration.clone(), evidence(cell(6400, 1), 6400)]);
-        let source = |of: &Estimator| of.estimate(&cell(64, 1)).unwrap().seconds.unwrap().source;
+        let estimator = knowing([calibration.clone(), evidence(cell(6400, 1), 6400)]);
+        let source = |of: &Estimator| of.of_run(&cell(64, 1)).unwrap().seconds.unwrap().source;
         assert_eq!(source(&estimator), Source::Calibration);
-        assert_eq!(source(&Estimator::new([evidence(cell(64, 1), 64), calibration])), Source::Cell);
+        assert_eq!(source(&knowing([evidence(cell(64, 1), 64), calibration])), Source::Cell);
     }
 
     #[test]

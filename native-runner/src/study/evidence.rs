@@ -2,13 +2,13 @@
 
 use results::{InputMode, WorkloadRecord};
 
-use super::cell::Settings;
 use super::finished::{Ending, Finished};
+use super::run_settings::RunSettings;
 
 /// How fast one cell was, or a short calibration with its settings.
 #[derive(Clone, Debug)]
-pub(crate) struct Evidence {
-    pub(super) settings: Settings,
+pub(super) struct Evidence {
+    pub(super) settings: RunSettings,
     pub(super) batch_size: u32,
     /// Over the whole of its training.
     pub(super) samples_per_second: f64,
@@ -24,13 +24,18 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// `None` for a run without figures.
-    pub(crate) fn of(finished: &Finished, is_calibration: bool) -> Option<Self> {
+    /// `None` for a run without figures, and where nothing was trained.
+    pub(super) fn of(finished: &Finished, is_calibration: bool) -> Option<Self> {
         let workload = finished.workload().filter(|_| finished.ending == Ending::Completed)?;
-        Self::of_workload(&finished.settings, finished.seconds, workload, is_calibration)
+        Self::of_workload(finished.settings.run()?, finished.seconds, workload, is_calibration)
     }
 
-    fn of_workload(settings: &Settings, seconds: f64, workload: &WorkloadRecord, is_calibration: bool) -> Option<Self> {
+    fn of_workload(
+        settings: &RunSettings,
+        seconds: f64,
+        workload: &WorkloadRecord,
+        is_calibration: bool,
+    ) -> Option<Self> {
         let training_seconds: f64 = workload.windows.iter().map(|window| window.seconds).sum();
         let samples: u64 = workload.windows.iter().map(|window| window.samples).sum();
         let looks: Vec<f64> = workload.evaluations.iter().map(|look| look.seconds).collect();
@@ -49,7 +54,7 @@ impl Evidence {
     }
 
     /// Whether it computed on the same device in the same way.
-    pub(super) fn is_of_device(&self, settings: &Settings) -> bool {
+    pub(super) fn is_of_device(&self, settings: &RunSettings) -> bool {
         let own = &self.settings;
         own.backend == settings.backend
             && own.adapter == settings.adapter

@@ -1,12 +1,13 @@
 //! What became of a cell: the file that it leaves.
 
+use results::kernels::KernelRecord;
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, Settings};
 use super::child::{Ended, How};
 use super::length::Length;
-use crate::report;
+use crate::{kernel_results, report};
 
 /// Version of the layout of a cell's file.
 const SCHEMA_VERSION: u32 = 1;
@@ -20,10 +21,10 @@ pub(crate) struct Finished {
     /// Place in the order, from 1.
     pub(crate) number: usize,
     pub(crate) settings: Settings,
-    /// The limit before the study was scaled.
+    /// The limit before the study was scaled; of kernels, the seconds of an entry.
     pub(crate) full_limit: Option<Length>,
     pub(crate) scale: f64,
-    /// Of the run.
+    /// Of the process.
     pub(crate) arguments: Vec<String>,
     pub(crate) ending: Ending,
     /// Why there are no figures.
@@ -38,10 +39,28 @@ pub(crate) struct Finished {
     pub(crate) seconds: f64,
     /// How often it was tried, this time included.
     pub(crate) attempts: u32,
-    /// As `--json` of the run wrote it; absent where it wrote none.
-    pub(crate) record: Option<RunRecord>,
+    /// As `--json` of the process wrote it; absent where it wrote none.
+    pub(crate) record: Option<Record>,
     /// Leaderboards that have the record.
     pub(crate) uploads: Vec<Uploaded>,
+}
+
+/// What a process leaves. In files the fields alone tell the kinds apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Record {
+    Run(Box<RunRecord>),
+    Kernels(Box<KernelRecord>),
+}
+
+impl Record {
+    /// What the process of a cell with these settings wrote; nothing where that is no whole record.
+    fn read(settings: &Settings, text: &str) -> Option<Self> {
+        match settings {
+            Settings::Run(_) => serde_json::from_str(text).ok().map(Self::Run),
+            Settings::Kernels(_) => serde_json::from_str(text).ok().map(Self::Kernels),
+        }
+    }
 }
 
 /// How a cell ended.
@@ -54,7 +73,7 @@ pub(crate) enum Ending {
     Diverged,
     /// The back end disagreed with the reference, so nothing was timed.
     Incorrect,
-    /// The run itself says why it could not train.
+    /// The run itself says why it could not train, or the kernels why none was measured.
     NotTrained,
     /// The run ended without a record: refused, crashed, or killed.
     Failed,
@@ -94,11 +113,15 @@ pub(crate) struct Attempt {
 impl Finished {
     /// What follows from how the run's process ended.
     pub(crate) fn of(cell: &Cell, arguments: Vec<String>, attempt: Attempt, ended: Ended) -> Self {
-        let record: Option<RunRecord> = serde_json::from_str(&ended.stdout).ok();
-        let workload = record.as_ref().and_then(|record| record.workloads.first());
-        let (ending, reason) = match (ended.how, workload) {
+        let record = Record::read(&cell.settings, &ended.stdout);
+        let said = match &record {
+            Some(Record::Run(run)) => run.workloads.first().map(of_workload),
+            Some(Record::Kernels(kernels)) => Some(of_kernels(kernels)),
+            None => None,
+        };
+        let (ending, reason) = match (ended.how, said) {
             (How::TimedOut, _) => (Ending::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))),
-            (How::Status { .. }, Some(workload)) => of_workload(workload),
+            (How::Status { .. }, Some(said)) => said,
             (How::Status { .. }, None) => (Ending::Failed, Some(ended.reason())),
         };
         let (exit_status, signal) = match ended.how {
@@ -126,9 +149,19 @@ impl Finished {
         }
     }
 
+    /// The record of a run; absent where it left none, and where nothing was trained.
+    pub(crate) fn run(&self) -> Option<&RunRecord> {
+        if let Some(Record::Run(run)) = &self.record { Some(run) } else { None }
+    }
+
     /// What the run brought; absent where it left no record.
     pub(crate) fn workload(&self) -> Option<&WorkloadRecord> {
-        self.record.as_ref()?.workloads.first()
+        self.run()?.workloads.first()
+    }
+
+    /// The record of kernels; absent where none were measured.
+    pub(crate) fn kernels(&self) -> Option<&KernelRecord> {
+        if let Some(Record::Kernels(kernels)) = &self.record { Some(kernels) } else { None }
     }
 
     /// Whether this program can read it.
@@ -152,16 +185,32 @@ fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
     }
 }
 
+/// The same of kernels. Entries that do not fit into their budgets are answers, as long as there is any figure.
+fn of_kernels(record: &KernelRecord) -> (Ending, Option<String>) {
+    let report = &record.report;
+    let wrong = kernel_results::wrong(report);
+    let is_measured =
+        report.peaks.iter().next().is_some() || report.entries.iter().any(|of| of.outcome.measured().is_some());
+    match (wrong.is_empty(), report.cancelled, is_measured) {
+        (false, _, _) => (Ending::Incorrect, Some(wrong.join("; "))),
+        (true, true, _) => (Ending::Failed, Some("somebody else asked it to stop".to_owned())),
+        (true, false, false) => (Ending::NotTrained, Some("nothing could be measured".to_owned())),
+        (true, false, true) => (Ending::Completed, None),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::testing::settings;
+    use results::kernels::Suite;
+
+    use super::super::testing::{kernel_settings, run_settings};
     use super::*;
 
     fn finished(how: How, lines: &[&str]) -> Finished {
         let last_lines = lines.iter().map(|&line| line.to_owned()).collect();
         let ended = Ended { how, stdout: "half a rec".to_owned(), last_lines, seconds: 2.0 };
         let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
-        Finished::of(&Cell::new(settings("caffe-mnist"), None), Vec::new(), attempt, ended)
+        Finished::of(&Cell::new(Settings::Run(run_settings("caffe-mnist")), None), Vec::new(), attempt, ended)
     }
 
     #[test]
@@ -182,5 +231,36 @@ mod tests {
         let slow = finished(How::TimedOut, &[]);
         assert_eq!((slow.ending, slow.reason.as_deref()), (Ending::TimedOut, Some("took longer than 2 s")));
         assert!(slow.ending.is_failure() && !Ending::Diverged.is_failure());
+    }
+
+    #[test]
+    fn kernels_are_answered_by_whatever_was_measured_and_a_wrong_entry_is_named() {
+        let of = |entry: &str, cancelled: bool| {
+            let stdout = format!(
+                r#"{{"schema_version": 2, "adapter": {{"name": "a", "vendor": "", "architecture": "", "kind": "cpu",
+                "api": "Vulkan", "driver": "", "software": true}}, "peaks": {{}}, "cancelled": {cancelled}, "entries": [
+                {{"suite": "gemm", "size": "8 × 8 × 8", "pass": "forward", "flops": 1024, "bytes": 768,
+                "kernels": ["dense_forward"], {entry}}}], "requested_adapter": "cpu", "budget_seconds": 2.0,
+                "budget_bytes": 1024, "provenance": {{"engine_version": "1", "commit": "c", "started_unix_seconds": 0.0,
+                "wall_seconds": 1.0, "client": {{"kind": "native", "name": "native-runner", "version": "1",
+                "operating_system": "Linux", "logical_processors": 2}}}}}}"#
+            );
+            let how = How::Status { code: Some(0), signal: None };
+            let ended = Ended { how, stdout, last_lines: Vec::new(), seconds: 2.0 };
+            let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
+            let cell = Cell::new(Settings::Kernels(kernel_settings(Suite::Gemm)), None);
+            Finished::of(&cell, Vec::new(), attempt, ended)
+        };
+        let measured = r#""outcome": "measured", "flops_per_second": 1e9, "peak_flops_per_second": null,
+            "peak_share": null, "timing": {"seconds": 1.0, "seconds_lowest": 1.0, "seconds_highest": 1.0, "windows": []}"#;
+        let finished = of(measured, false);
+        assert_eq!((finished.ending, finished.kernels().is_some(), finished.run()), (Ending::Completed, true, None));
+        let text = serde_json::to_string(&finished).unwrap();
+        assert_eq!(serde_json::from_str::<Finished>(&text).unwrap(), finished);
+        assert_eq!(of(measured, true).ending, Ending::Failed);
+        assert_eq!(of(r#""outcome": "skipped", "reason": "why""#, false).ending, Ending::NotTrained);
+        let wrong = of(r#""outcome": "wrong", "at": 3, "found": 1.5, "expected": 2.5"#, false);
+        assert_eq!(wrong.ending, Ending::Incorrect);
+        assert!(wrong.reason.as_deref().unwrap().contains("gemm 8 × 8 × 8, forward"), "{:?}", wrong.reason);
     }
 }

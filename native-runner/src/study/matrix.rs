@@ -1,17 +1,18 @@
-//! From a definition to its cells.
+//! From a matrix of runs to its cells.
 
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
 
 use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
-use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
+use engine::{BACKENDS, KNOWN_BACKENDS, SUITES};
 use results::{InputMode, Precision};
 
-use super::cell::{Cell, Settings, WorkloadFile};
-use super::definition::{Definition, Matrix, Threads, UpTo};
+use super::cell::{Cell, Settings};
+use super::definition::{Matrix, Threads, UpTo};
 use super::length::Length;
 use super::names::WorkloadName;
+use super::run_settings::{RunSettings, WorkloadFile};
 use crate::cli::ALL;
 use crate::workload_file;
 
@@ -33,54 +34,7 @@ impl Machine {
     }
 }
 
-/// All cells of a study, each once, in the order in which the definition lists them.
-///
-/// # Errors
-/// A back end that there is not; a batch that is larger than its training set; threads that nobody computes with; and
-/// nothing to run at all.
-pub(super) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
-    definition.check_backends()?;
-    let programs: Vec<&str> = definition.programs.keys().map(String::as_str).collect();
-    let mut cells: Vec<Cell> = Vec::new();
-    for (number, matrix) in definition.matrix.iter().enumerate() {
-        let of_matrix = of_matrix(matrix, &programs, scale, machine)
-            .map_err(|error| format!("[[matrix]] {}: {error}", number + 1))?;
-        for cell in of_matrix {
-            if cells.iter().all(|other| other.id != cell.id) {
-                cells.push(Cell { place: cells.len(), ..cell });
-            }
-        }
-    }
-    if let Some(two) = cells.iter().find_map(|cell| of_one_name(&cells, cell)) {
-        return Err(two);
-    }
-    if cells.is_empty() {
-        return Err(
-            "it has no cells: each [[matrix]] needs at least one workload, back end, adapter and seed".to_owned()
-        );
-    }
-    Ok(cells)
-}
-
-/// Why another cell has another network of the same name, where one has: tables could not tell them apart.
-fn of_one_name(cells: &[Cell], cell: &Cell) -> Option<String> {
-    let Settings { workload, file, .. } = &cell.settings;
-    let file = file.as_ref()?;
-    let others = cells.iter().map(|other| &other.settings).filter(|other| other.workload == *workload);
-    let other = others.filter_map(|other| other.file.as_ref()).find(|other| *other != file)?;
-    let (one, two) = (file.path.display(), other.path.display());
-    Some(format!("{one} and {two} both describe a network called `{workload}`"))
-}
-
-/// The same cells in the order in which they run: so that nothing always comes first, while the device is cool.
-pub(super) fn in_random_order(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
-    let count = u32::try_from(cells.len()).expect("a study has few cells");
-    let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
-    let mut cells: Vec<Option<Cell>> = cells.into_iter().map(Some).collect();
-    order.into_iter().filter_map(|place| cells[place as usize].take()).collect()
-}
-
-fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+pub(super) fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
     let backends = backends(matrix, programs, machine);
     let threads = threads(&matrix.threads, machine);
     if threads != [None] && !backends.iter().any(|name| name == BURN_FLEX) {
@@ -96,7 +50,7 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
         return Err(text.to_owned());
     }
     let devices = own_or(&matrix.devices, |count| u32::from(count.get()));
-    let mut cells: Vec<Settings> = matrix.workloads.iter().map(of_workload).collect::<Result<_, _>>()?;
+    let mut cells: Vec<RunSettings> = matrix.workloads.iter().map(of_workload).collect::<Result<_, _>>()?;
     cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.batch_size = size);
     cells = vary(&cells, &own_or(&matrix.limits, |limit| limit), |cell, limit| cell.limit = limit);
     cells = vary(&cells, &own_or(&matrix.learning_rates, |rate| rate.0), |cell, rate| cell.learning_rate = rate);
@@ -120,7 +74,7 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
 ///
 /// # Errors
 /// A file that describes no network.
-fn of_workload(WorkloadName(name): &WorkloadName) -> Result<Settings, String> {
+fn of_workload(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String> {
     let (workload, file) = if workload_file::is_file_name(name) {
         let path = PathBuf::from(name);
         let (own, sha256) = workload_file::load_with_digest(&path).map_err(|failure| failure.to_string())?;
@@ -128,7 +82,7 @@ fn of_workload(WorkloadName(name): &WorkloadName) -> Result<Settings, String> {
     } else {
         (name.clone(), None)
     };
-    Ok(Settings {
+    Ok(RunSettings {
         workload,
         file,
         backend: String::new(),
@@ -146,7 +100,7 @@ fn of_workload(WorkloadName(name): &WorkloadName) -> Result<Settings, String> {
 }
 
 /// Each of the cells once with each of the values.
-fn vary<T: Clone>(cells: &[Settings], values: &[T], set: impl Fn(&mut Settings, T)) -> Vec<Settings> {
+fn vary<T: Clone>(cells: &[RunSettings], values: &[T], set: impl Fn(&mut RunSettings, T)) -> Vec<RunSettings> {
     let varied = cells.iter().flat_map(|cell| {
         values.iter().map(|value| {
             let mut cell = cell.clone();
@@ -201,7 +155,7 @@ fn threads(threads: &Threads, machine: Machine) -> Vec<Option<u16>> {
 
 /// # Errors
 /// A batch of more samples than are trained on, or of fewer than there are devices.
-fn scaled(cell: Settings, scale: f64) -> Result<Cell, String> {
+fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     let name = &cell.workload;
     let workload = cell.network()?;
     let samples = engine::data_set(workload.data_set).map_or(0, |data| data.train.samples);
@@ -222,18 +176,15 @@ fn scaled(cell: Settings, scale: f64) -> Result<Cell, String> {
         Some(limit) => Some(limit.scaled(scale, &batches)),
         None => Length::scaled_of_suite(&SUITES[0], scale),
     };
-    Ok(Cell::new(Settings { limit, ..cell }, full_limit))
+    Ok(Cell::new(Settings::Run(RunSettings { limit, ..cell }), full_limit))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use proptest::collection::btree_set;
-    use proptest::prelude::*;
-
     use results::Layout;
 
+    use super::super::cells::{cells, tests::run};
+    use super::super::definition::Definition;
     use super::*;
 
     const MACHINE: Machine = Machine { cores: 6, has_remote: false };
@@ -257,17 +208,10 @@ mod tests {
     }
 
     #[test]
-    fn what_two_matrices_share_is_one_cell() {
-        let text = format!("{CAFFE}batch_sizes = [16, 32]\n{CAFFE}batch_sizes = [32, 64]\n");
-        let sizes: Vec<Option<u32>> = expand(&text, 1.0).unwrap().iter().map(|cell| cell.settings.batch_size).collect();
-        assert_eq!(sizes, [Some(16), Some(32), Some(64)]);
-    }
-
-    #[test]
     fn threads_go_up_to_all_cores_and_belong_to_one_back_end() {
         let text = format!("{CAFFE}backends = [\"burn-flex\", \"reference\"]\nthreads = \"1..all\"\n");
         let cells = expand(&text, 1.0).unwrap();
-        let threads: Vec<Option<u16>> = cells.iter().map(|cell| cell.settings.threads).collect();
+        let threads: Vec<Option<u16>> = cells.iter().map(|cell| run(cell).threads).collect();
         assert_eq!(threads, [Some(1), Some(2), Some(4), Some(6), None]);
         let error = expand(&format!("{CAFFE}backends = [\"reference\"]\nthreads = [2]\n"), 1.0).unwrap_err();
         assert!(error.contains("[[matrix]] 1") && error.contains("burn-flex"), "{error}");
@@ -277,7 +221,7 @@ mod tests {
     fn an_adapter_means_nothing_to_the_processor() {
         let text = format!("{CAFFE}backends = [\"wgsl\", \"reference\"]\nadapters = [\"discrete\", \"cpu\"]\n");
         let cells = expand(&text, 1.0).unwrap();
-        let adapters: Vec<&str> = cells.iter().map(|cell| cell.settings.adapter.as_str()).collect();
+        let adapters: Vec<&str> = cells.iter().map(|cell| run(cell).adapter.as_str()).collect();
         assert_eq!(adapters, ["discrete", "cpu", "any"]);
     }
 
@@ -285,7 +229,7 @@ mod tests {
     fn all_is_what_the_program_has_without_the_reference_and_a_device_that_nobody_named() {
         let names = |machine| -> Vec<String> {
             let cells = cells(&parsed(&format!("{CAFFE}backends = [\"all\"]\n")), 1.0, machine).unwrap_or_default();
-            cells.into_iter().map(|cell| cell.settings.backend).collect()
+            cells.iter().map(|cell| run(cell).backend.clone()).collect()
         };
         let (without, with) = (names(MACHINE), names(Machine { has_remote: true, ..MACHINE }));
         assert_eq!(with.len(), BACKENDS.len() - 1);
@@ -298,13 +242,9 @@ mod tests {
         let text =
             format!("[programs]\nmine = \"python3 mine.py\"\n{CAFFE}backends = [\"all\"]\nadapters = [\"cpu\"]\n");
         let cells = expand(&text, 1.0).unwrap();
-        let mine: Vec<&Settings> =
-            cells.iter().map(|cell| &cell.settings).filter(|settings| settings.backend == "mine").collect();
+        let mine: Vec<&RunSettings> = cells.iter().map(run).filter(|settings| settings.backend == "mine").collect();
         assert_eq!(mine.iter().map(|settings| settings.adapter.as_str()).collect::<Vec<_>>(), [ANY]);
-        assert_eq!(
-            cells.iter().filter(|cell| cell.settings.backend != "mine").count(),
-            BACKENDS.len() - 1 - has_remote()
-        );
+        assert_eq!(cells.iter().filter(|cell| run(cell).backend != "mine").count(), BACKENDS.len() - 1 - has_remote());
         let error = expand(&format!("{CAFFE}backends = [\"mine\"]\n"), 1.0).unwrap_err();
         assert!(error.contains("[[matrix]] 1") && error.contains("no back end `mine`"), "{error}");
     }
@@ -322,7 +262,7 @@ mod tests {
     #[test]
     fn devices_are_those_of_our_kernels_and_share_no_batch_that_is_smaller_than_they_are_many() {
         let text = format!("{CAFFE}backends = [\"wgsl\", \"burn-flex\"]\ndevices = [1, 2]\n");
-        let devices: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| cell.settings.devices).collect();
+        let devices: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).devices).collect();
         assert_eq!(devices, [Some(1), Some(2), None]);
         let error = expand(&format!("{CAFFE}backends = [\"burn-flex\"]\ndevices = [2]\n"), 1.0).unwrap_err();
         assert!(error.contains("`devices` is for the back end wgsl"), "{error}");
@@ -333,7 +273,7 @@ mod tests {
     #[test]
     fn ways_of_input_are_those_of_our_kernels_on_one_device() {
         let text = format!("{CAFFE}backends = [\"wgsl\", \"burn-flex\"]\ninputs = [\"resident\", \"stream\"]\n");
-        let inputs: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| cell.settings.input).collect();
+        let inputs: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).input).collect();
         assert_eq!(inputs, [Some(InputMode::Resident), Some(InputMode::Stream), None]);
         let error = expand(&format!("{CAFFE}backends = [\"burn-flex\"]\ninputs = [\"stream\"]\n"), 1.0).unwrap_err();
         assert!(error.contains("`inputs` is for the back end wgsl"), "{error}");
@@ -345,7 +285,7 @@ mod tests {
     fn layouts_are_those_of_external_programs() {
         let programs = "[programs]\nmine = \"python3 mine.py\"\n";
         let text = format!("{programs}{CAFFE}backends = [\"mine\", \"wgsl\"]\nlayouts = [\"nhwc\", \"nchw\"]\n");
-        let layouts: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| cell.settings.layout).collect();
+        let layouts: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).layout).collect();
         assert_eq!(layouts, [Some(Layout::Nhwc), Some(Layout::Nchw), None]);
         let error = expand(&format!("{CAFFE}layouts = [\"nchw\"]\n"), 1.0).unwrap_err();
         assert!(error.contains("`layouts` is for external programs"), "{error}");
@@ -356,45 +296,10 @@ mod tests {
         let cells = expand(&format!("{CAFFE}limits = [{{ epochs = 10 }}]\n"), 0.01).unwrap();
         let [cell] = cells.as_slice() else { panic!("{} cells", cells.len()) };
         // A tenth of an epoch of 60,000 samples in batches of 64.
-        assert_eq!(cell.settings.limit.map(|limit| limit.to_string()).as_deref(), Some("94 steps"));
+        assert_eq!(run(cell).limit.map(|limit| limit.to_string()).as_deref(), Some("94 steps"));
         assert_eq!(cell.full_limit.map(|limit| limit.to_string()).as_deref(), Some("10 epochs"));
         let of_suite = expand(CAFFE, 0.1).unwrap();
-        assert_eq!(of_suite[0].settings.limit.map(|limit| limit.to_string()).as_deref(), Some("3 s"));
-        assert_eq!(expand(CAFFE, 1.0).unwrap()[0].settings.limit, None);
-    }
-
-    #[test]
-    fn the_order_holds_every_cell_once_and_follows_from_the_seed() {
-        let text = format!("{CAFFE}seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n");
-        let ordered = |seed| -> Vec<u32> {
-            let cells = in_random_order(expand(&text, 1.0).unwrap(), seed);
-            cells.iter().map(|cell| cell.settings.seed).collect()
-        };
-        let mut sorted = ordered(1);
-        assert_eq!(sorted, ordered(1));
-        assert_ne!(sorted, ordered(2));
-        sorted.sort_unstable();
-        assert_eq!(sorted, (1..=10).collect::<Vec<_>>());
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-
-        #[test]
-        fn a_matrix_has_as_many_cells_as_combinations_and_another_one_adds_only_what_is_new(
-            sizes in btree_set(1_u32..200, 1..4),
-            seeds in btree_set(0_u32..100, 1..4),
-            others in btree_set(0_u32..100, 1..4),
-        ) {
-            let matrix = |seeds: &BTreeSet<u32>| format!("{CAFFE}batch_sizes = {sizes:?}\nseeds = {seeds:?}\n")
-                .replace('{', "[").replace('}', "]");
-            let cells = expand(&format!("{}{}", matrix(&seeds), matrix(&others)), 1.0).unwrap();
-            prop_assert_eq!(cells.len(), sizes.len() * seeds.union(&others).count());
-            let ids: BTreeSet<&String> = cells.iter().map(|cell| &cell.id).collect();
-            prop_assert_eq!(ids.len(), cells.len());
-            let mut ordered = in_random_order(cells.clone(), 7);
-            ordered.sort_by_key(|cell| cell.place);
-            prop_assert_eq!(ordered, cells);
-        }
+        assert_eq!(run(&of_suite[0]).limit.map(|limit| limit.to_string()).as_deref(), Some("3 s"));
+        assert_eq!(run(&expand(CAFFE, 1.0).unwrap()[0]).limit, None);
     }
 }

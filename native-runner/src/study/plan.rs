@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::cell::Cell;
+use super::cells::{cells, in_random_order};
 use super::definition::Definition;
-use super::matrix::{Machine, cells, in_random_order};
+use super::matrix::Machine;
 use crate::processor;
 use crate::program::NamedProgram;
 use crate::provenance::provenance;
@@ -59,6 +60,11 @@ impl Plan {
         self.definition.named_programs().ok()?.into_iter().find(|program| program.name == backend)
     }
 
+    /// Whether it measures kernels, and trains nothing.
+    pub(crate) fn is_of_kernels(&self) -> bool {
+        !self.definition.kernels.is_empty()
+    }
+
     /// Whether this program can read it.
     pub(crate) fn has_known_layout(&self) -> bool {
         self.schema_version == SCHEMA_VERSION
@@ -95,7 +101,7 @@ impl Plan {
     /// Networks of one's own whose files do not say any more what they said when the folder was begun.
     fn changed_files(&self, begun: &Self) -> Vec<String> {
         let files = |plan: &Self| -> BTreeMap<PathBuf, String> {
-            let files = plan.cells.iter().filter_map(|cell| cell.settings.file.clone());
+            let files = plan.cells.iter().filter_map(|cell| cell.settings.run()?.file.clone());
             files.map(|file| (file.path, file.sha256)).collect()
         };
         let then = files(begun);

@@ -12,6 +12,7 @@ pub(crate) const STUDIES: &[(&str, &str)] = &[
     ("gtdl-threads", include_str!("../../studies/gtdl-threads.toml")),
     ("gtdl-devices", include_str!("../../studies/gtdl-devices.toml")),
     ("input-pipeline", include_str!("../../studies/input-pipeline.toml")),
+    ("kernels", include_str!("../../studies/kernels.toml")),
     ("layouts", include_str!("../../studies/layouts.toml")),
 ];
 
@@ -22,17 +23,22 @@ mod tests {
     use std::path::Path;
 
     use results::InputMode;
+    use results::kernels::Suite;
 
-    use super::super::{Definition, Machine, Plan};
+    use super::super::{Definition, Machine, Plan, RunSettings};
     use super::*;
 
     const MACHINE: Machine = Machine { cores: 4, has_remote: false };
 
-    fn cells(name: &str) -> Vec<super::super::Settings> {
+    fn plan(name: &str) -> Plan {
         let (_, text) = STUDIES.iter().find(|(known, _)| *known == name).unwrap();
         let definition = Definition::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let plan = Plan::new(name, definition, 1.0, MACHINE).unwrap_or_else(|error| panic!("{name}: {error}"));
-        plan.cells.into_iter().map(|cell| cell.settings).collect()
+        Plan::new(name, definition, 1.0, MACHINE).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Of a study that trains.
+    fn cells(name: &str) -> Vec<RunSettings> {
+        plan(name).cells.iter().filter_map(|cell| cell.settings.run().cloned()).collect()
     }
 
     #[test]
@@ -41,7 +47,7 @@ mod tests {
             let definition = Definition::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(definition.repeats.is_some() && definition.differs.is_some(), "{name}");
             assert!(!definition.title.contains('\n') && !definition.description.is_empty(), "{name}");
-            assert!(cells(name).len() > 1, "{name}");
+            assert!(plan(name).cells.len() > 1, "{name}");
         }
     }
 
@@ -60,7 +66,7 @@ mod tests {
         let of = |workload: &str| cells("gtdl-combined").into_iter().filter(|cell| cell.workload == workload).count();
         let frameworks = ["tensorflow-mnist", "caffe-mnist", "torch-mnist", "theano-mnist"];
         assert_eq!(frameworks.map(of), [9, 9, 9, 7]);
-        let text = |cell: &super::super::Settings| {
+        let text = |cell: &RunSettings| {
             format!("{:?} {:?} {}", cell.batch_size.unwrap(), cell.learning_rate.unwrap(), cell.limit.unwrap())
         };
         let texts: Vec<String> = cells("gtdl-combined").iter().map(text).collect();
@@ -112,5 +118,14 @@ mod tests {
         let cells = cells("gtdl-baseline");
         assert_eq!(cells.len(), 16);
         assert_eq!(cells.iter().filter(|cell| cell.batch_size.is_none()).count(), 8);
+    }
+
+    #[test]
+    fn kernels_are_measured_in_every_suite() {
+        let texts: Vec<String> = plan("kernels").cells.iter().map(|cell| cell.settings.text()).collect();
+        assert_eq!(texts.len(), Suite::ALL.len());
+        for suite in Suite::ALL {
+            assert!(texts.iter().any(|text| text.contains(&format!("kernels {} ·", suite.name()))), "{texts:?}");
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! Cells for the tests of this folder.
 
 use results::Precision;
+use results::kernels::Suite;
 
-use super::cell::Settings;
+use super::kernel_settings::KernelSettings;
+use super::run_settings::RunSettings;
 
 /// A cell of `workload` that leaves everything else as it is.
-pub(super) fn settings(workload: &str) -> Settings {
-    Settings {
+pub(super) fn run_settings(workload: &str) -> RunSettings {
+    RunSettings {
         workload: workload.to_owned(),
         file: None,
         backend: "burn-flex".to_owned(),
@@ -21,4 +23,9 @@ pub(super) fn settings(workload: &str) -> Settings {
         limit: None,
         seed: 1,
     }
+}
+
+/// A cell of kernels with the usual budgets.
+pub(super) fn kernel_settings(suite: Suite) -> KernelSettings {
+    KernelSettings { suite, adapter: "any".to_owned(), budget_seconds: 2.0, budget_mib: 1024 }
 }

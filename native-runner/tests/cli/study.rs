@@ -1,5 +1,6 @@
 //! Studies on the processor: cells of a few steps, killed, failed and gone on with.
 
+mod kernels;
 #[cfg(target_os = "linux")]
 mod killed;
 

@@ -2,32 +2,10 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
+pub(super) use results::kernels::Pass;
 use shaders::params::{Conv2d, Dense, Recurrent};
 
 use crate::model::Cell;
-
-/// Which of the three products of a layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pass {
-    Forward,
-    WeightGradient,
-    InputGradient,
-}
-
-impl Pass {
-    pub(super) const ALL: [Self; 3] = [Self::Forward, Self::WeightGradient, Self::InputGradient];
-
-    /// For people.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Forward => "forward",
-            Self::WeightGradient => "weight gradient",
-            Self::InputGradient => "input gradient",
-        }
-    }
-}
 
 /// A product with the parameter block that its kernels get. A weight gradient is that of all parts. Those of a recurrent
 /// layer are with its recurrent weights, at all steps; its weight gradients are those of dense layers.

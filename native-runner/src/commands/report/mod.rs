@@ -81,4 +81,14 @@ mod tests {
             assert!(engine::workload(name).is_some(), "{name}");
         }
     }
+
+    #[cfg(feature = "wgsl")]
+    #[test]
+    fn every_kernel_that_has_a_published_figure_is_measured() {
+        use engine::backends::wgsl::microbenchmarks::outline;
+
+        for (suite, size) in html_report::published_kernel_sizes() {
+            assert!(outline(suite, u64::MAX).sizes.iter().any(|own| own == size), "{size}");
+        }
+    }
 }

@@ -1,13 +1,15 @@
 //! What lies at the paths that were named: folders of studies, folders of records, and files of records.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use html_report::{Entry, Input, Study, Trouble};
+use html_report::{Entry, Input, Kernels, Study, Trouble};
+use results::kernels::{KERNELS_SCHEMA_VERSION, KernelRecord};
 
 use crate::failure::Failure;
 use crate::records;
-use crate::study::{Ending, Finished, Folder, Plan};
+use crate::study::{Ending, Finished, Folder, Plan, Record};
 
 /// Everything at these paths.
 ///
@@ -19,19 +21,10 @@ pub(in crate::commands) fn input(paths: &[PathBuf], title: Option<&str>) -> Resu
         let plan = if path.is_dir() { Folder::plan(path)? } else { None };
         match plan {
             Some(plan) => study(path, plan, &mut input)?,
-            None => {
-                let found = records::read(path)?;
-                input.others.extend(found.others.iter().map(|file| file.display().to_string()));
-                input.entries.extend(found.records.into_iter().map(|kept| Entry {
-                    place: kept.place,
-                    asked: None,
-                    record: Some(kept.record),
-                    trouble: None,
-                }));
-            }
+            None => records_at(path, &mut input)?,
         }
     }
-    if input.entries.is_empty() {
+    if input.entries.is_empty() && input.kernels.is_empty() {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         return Err(Failure::Usage(format!(
             "there is nothing to report on in {}: records are what `native-runner study`, `--json FILE` and \
@@ -42,10 +35,40 @@ pub(in crate::commands) fn input(paths: &[PathBuf], title: Option<&str>) -> Resu
     input.title = match (title, input.studies.as_slice()) {
         (Some(title), _) => title.to_owned(),
         (None, [study]) => study.title.clone(),
+        (None, _) if input.entries.is_empty() => "What kernels by themselves say".to_owned(),
         (None, _) if input.entries.len() == 1 => "What a run says".to_owned(),
         (None, _) => format!("What {} runs say", input.entries.len()),
     };
     Ok(input)
+}
+
+/// Records of runs and of kernels, in a file or below a folder.
+fn records_at(path: &Path, input: &mut Input) -> Result<(), Failure> {
+    if let Some(kernels) = kernels_of(path) {
+        input.kernels.push(kernels);
+        return Ok(());
+    }
+    let found = records::read(path)?;
+    for file in found.others {
+        match kernels_of(&file) {
+            Some(kernels) => input.kernels.push(kernels),
+            None => input.others.push(file.display().to_string()),
+        }
+    }
+    input.entries.extend(found.records.into_iter().map(|kept| Entry {
+        place: kept.place,
+        asked: None,
+        record: Some(kept.record),
+        trouble: None,
+    }));
+    Ok(())
+}
+
+/// What `native-runner kernels --json FILE` wrote; nothing where a file is something else, which whoever reads it then says.
+fn kernels_of(file: &Path) -> Option<Kernels> {
+    let record: KernelRecord = serde_json::from_str(&fs::read_to_string(file).ok()?).ok()?;
+    let is_known = record.report.schema_version == KERNELS_SCHEMA_VERSION;
+    is_known.then(|| Kernels { place: file.display().to_string(), asked: None, record })
 }
 
 /// The cells of a study that have been run, in the order of its definition.
@@ -54,7 +77,10 @@ fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
     let mut finished = Folder::read(path, &plan)?;
     finished.sort_by_key(|finished| places.get(finished.id.as_str()).copied());
     let finished_cells = finished.len();
-    input.entries.extend(finished.into_iter().map(entry));
+    for finished in finished {
+        add(finished, input);
+    }
+    let measures_kernels = plan.is_of_kernels();
     let planned_cells = plan.cells.len();
     let definition = plan.definition;
     input.studies.push(Study {
@@ -63,6 +89,7 @@ fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
         description: definition.description,
         repeats: definition.repeats,
         differs: definition.differs,
+        measures_kernels,
         scale: plan.scale,
         planned_cells,
         finished_cells,
@@ -70,7 +97,16 @@ fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
     Ok(())
 }
 
-fn entry(finished: Finished) -> Entry {
+fn add(finished: Finished, input: &mut Input) {
+    let asked = Some(finished.settings.text());
+    let record = match finished.record {
+        Some(Record::Kernels(record)) => {
+            input.kernels.push(Kernels { place: finished.id, asked, record: *record });
+            return;
+        }
+        Some(Record::Run(record)) => Some(*record),
+        None => None,
+    };
     let kind = match finished.ending {
         Ending::Completed => "completed",
         Ending::Diverged => "diverged",
@@ -80,6 +116,6 @@ fn entry(finished: Finished) -> Entry {
         Ending::TimedOut => "timed out",
     };
     let reason = finished.reason.unwrap_or_else(|| "it says no more".to_owned());
-    let trouble = finished.record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });
-    Entry { place: finished.id, asked: Some(finished.settings.text()), record: finished.record, trouble }
+    let trouble = record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });
+    input.entries.push(Entry { place: finished.id, asked, record, trouble });
 }

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::progress::StudyProgress;
 use crate::provenance::provenance;
-use crate::study::{Attempt, Child, Estimator, Evidence, Finished, Length, Plan, Settings};
+use crate::study::{Attempt, Child, Estimator, Finished, Length, Plan, RunSettings, Settings};
 
 /// Long enough for the first steps to weigh little, short enough for a hundred of them.
 const SECONDS: u32 = 2;
@@ -26,10 +26,10 @@ pub(super) fn calibrate(
     interrupt: &Interrupt,
     progress: &mut StudyProgress,
 ) -> Result<(), Failure> {
-    let shapes = shapes(cells.iter().map(|(_, cell)| &cell.settings));
+    let shapes = shapes(cells.iter().filter_map(|(_, cell)| cell.settings.run()));
     for (index, shape) in shapes.iter().enumerate() {
-        let cell = Cell::new(shape.clone(), None);
-        progress.begin(index + 1, shapes.len(), &format!("calibration: {}", shape.text()), None);
+        let cell = Cell::new(Settings::Run(shape.clone()), None);
+        progress.begin(index + 1, shapes.len(), &format!("calibration: {}", cell.settings.text()), None);
         let words = arguments_of(arguments, plan, &cell);
         let started_unix_seconds = provenance().started_unix_seconds;
         let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
@@ -40,19 +40,17 @@ pub(super) fn calibrate(
         let attempt = Attempt { number: index + 1, scale: 1.0, started_unix_seconds, attempts: 1 };
         let finished = Finished::of(&cell, words, attempt, ended);
         progress.ended(&finished);
-        if let Some(evidence) = Evidence::of(&finished, true) {
-            estimator.learn(evidence);
-        }
+        estimator.learn_calibration(&finished);
     }
     Ok(())
 }
 
 /// What differs in time and memory for a step, each once.
-fn shapes<'a>(cells: impl Iterator<Item = &'a Settings>) -> Vec<Settings> {
-    let mut shapes: Vec<Settings> = Vec::new();
+fn shapes<'a>(cells: impl Iterator<Item = &'a RunSettings>) -> Vec<RunSettings> {
+    let mut shapes: Vec<RunSettings> = Vec::new();
     for settings in cells {
         let limit = NonZero::new(SECONDS).map(Length::seconds);
-        let shape = Settings { learning_rate: None, limit, seed: 1, ..settings.clone() };
+        let shape = RunSettings { learning_rate: None, limit, seed: 1, ..settings.clone() };
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }

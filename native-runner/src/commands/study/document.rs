@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use results::Summary;
+use results::kernels::KernelSummary;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -31,7 +32,11 @@ struct InShort<'a> {
     reason: Option<&'a str>,
     /// Of its process.
     seconds: Option<f64>,
+    /// Of a run.
     summary: Option<&'a Summary>,
+    /// Of kernels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernels: Option<KernelSummary>,
 }
 
 pub(super) fn document<'a>(
@@ -48,6 +53,7 @@ pub(super) fn document<'a>(
             reason: finished.and_then(|finished| finished.reason.as_deref()),
             seconds: finished.map(|finished| finished.seconds),
             summary: finished.and_then(Finished::workload).map(|workload| &workload.summary),
+            kernels: finished.and_then(Finished::kernels).map(|record| KernelSummary::of(&record.report.entries)),
         }
     };
     let cells = cells.iter().map(in_short).collect();

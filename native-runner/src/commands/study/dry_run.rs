@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::calibration::calibrate;
 use super::table::{constants, titles};
-use super::{Cell, answer, asked, estimator};
+use super::{Cell, answer, asked};
 use crate::cli::{JsonTarget, StudyArgs};
 use crate::commands::compare_table::{NONE, mebibytes};
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ use crate::interrupt::Interrupt;
 use crate::json_output::to_json;
 use crate::progress::{Left, StudyProgress, duration};
 use crate::screen::Screen;
-use crate::study::{Estimate, Finished, Folder, Guess, Plan};
+use crate::study::{Estimate, Estimator, Finished, Folder, Guess, Plan};
 use crate::table::{Column, Table};
 
 /// Version of the layout of what `--json` writes.
@@ -51,7 +51,7 @@ pub(super) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Resu
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = asked(arguments, plan)?;
     let finished = Folder::read(folder, plan)?;
-    let mut estimator = estimator(&finished);
+    let mut estimator = Estimator::of(&finished);
     let is_missing = |cell: &Cell| answer(&finished, cell, arguments.retry_failed).is_none();
     if arguments.calibrate {
         let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
@@ -107,7 +107,7 @@ fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], 
         let text = "Time is known once cells like these have been run, or with --calibrate, which measures two seconds of each.";
         screen.prose("", text, 0)?;
     }
-    let evidence = finished.iter().filter(|finished| finished.workload().is_some()).count();
+    let evidence = finished.iter().filter(|finished| finished.record.is_some()).count();
     let text = format!(
         "Estimates are from what the last column names ({evidence} finished cells here); ~ may be off by the factor behind it. \
          Memory is the back end's on its device, and the whole process's where it computes on the processor."

@@ -3,6 +3,7 @@
 mod calibration;
 mod document;
 mod dry_run;
+mod kernel_table;
 mod list;
 mod run;
 mod table;
@@ -17,7 +18,7 @@ use crate::failure::Failure;
 use crate::json_output::to_json;
 use crate::program::NamedProgram;
 use crate::provenance::provenance;
-use crate::study::{Cell, Definition, Estimator, Evidence, Finished, Machine, Plan, load, schema};
+use crate::study::{Cell, Definition, Finished, Machine, Plan, load, schema};
 
 /// Runs a study, or says what it is, or what it would take.
 pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
@@ -31,6 +32,9 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.print {
         return JsonTarget::StandardOutput.write(text.trim_end());
     }
+    if !definition.kernels.is_empty() {
+        refuse_options_of_runs(arguments)?;
+    }
     let definition = definition.in_folder(Path::new(name).parent().unwrap_or(Path::new("")));
     let definition = definition.with_networks_of(&arguments.workload_files);
     let definition = definition.on(&arguments.backends, &arguments.adapters, arguments.external.all());
@@ -40,6 +44,30 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let folder = arguments.output.clone().unwrap_or_else(|| usual_folder(&short_name));
     if arguments.dry_run { dry_run::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
+}
+
+/// What is asked of networks means nothing to kernels.
+///
+/// # Errors
+/// Something of that was asked for; or this program cannot measure kernels at all.
+fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
+    let asked = [
+        ("--backend", !arguments.backends.is_empty()),
+        ("--workload-file", !arguments.workload_files.is_empty()),
+        ("--program", !arguments.external.all().is_empty()),
+        ("--remote", arguments.remote.is_some()),
+        ("--calibrate", arguments.calibrate),
+    ];
+    if let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) {
+        let text = format!("{option} is for studies that train networks, and this one measures kernels of our own");
+        return Err(Failure::Usage(text));
+    }
+    if cfg!(feature = "wgsl") {
+        return Ok(());
+    }
+    Err(Failure::Usage(
+        "this program was built without the back end wgsl, whose kernels this study measures".to_owned(),
+    ))
 }
 
 /// Where a study is kept that was told no place: the same on the same day, so that it is gone on with.
@@ -68,21 +96,17 @@ fn answer<'a>(finished: &'a [Finished], cell: &Cell, retry_failed: bool) -> Opti
     (!(retry_failed && before.ending.is_failure())).then_some(before)
 }
 
-/// What finished cells say about the others.
-fn estimator(finished: &[Finished]) -> Estimator {
-    Estimator::new(finished.iter().filter_map(|finished| Evidence::of(finished, false)))
-}
-
-/// What a run of the study is told: its cell, where the data are, and the remote device or the external program that trains.
+/// What the process of a cell is told: its settings, and for a run also where the data are, and the remote device or the external program that trains.
 fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> {
     let mut words = cell.settings.arguments();
+    let Some(run) = cell.settings.run() else { return words };
     let mut tell =
         |name: &str, value: Option<String>| words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
     tell("--data", arguments.data.folder.as_ref().map(|folder| folder.display().to_string()));
     tell("--babi", arguments.data.babi.as_ref().map(|folder| folder.display().to_string()));
-    let is_remote = cell.settings.backend == engine::backends::BURN_REMOTE;
+    let is_remote = run.backend == engine::backends::BURN_REMOTE;
     tell("--remote", arguments.remote.clone().filter(|_| is_remote));
-    let program = plan.program(&cell.settings.backend);
+    let program = plan.program(&run.backend);
     tell("--program", program.as_ref().map(NamedProgram::typed));
     tell("--program-timeout", arguments.external.chosen_timeout().filter(|_| program.is_some()).map(|x| x.to_string()));
     words

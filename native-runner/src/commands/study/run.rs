@@ -10,7 +10,7 @@ use engine::Workload;
 use super::calibration::calibrate;
 use super::document::document;
 use super::upload::upload;
-use super::{Cell, answer, arguments_of, asked, estimator, table};
+use super::{Cell, answer, arguments_of, asked, table};
 use crate::cli::{JsonTarget, StudyArgs};
 use crate::commands::submission::Submission;
 use crate::data_folder::DataFolder;
@@ -19,12 +19,16 @@ use crate::interrupt::Interrupt;
 use crate::progress::{Left, StudyProgress};
 use crate::provenance::provenance;
 use crate::screen::Screen;
-use crate::study::{Attempt, Child, Ending, Estimator, Evidence, Finished, Folder, Guess, Plan};
+use crate::study::{Attempt, Child, Ending, Estimator, Finished, Folder, Guess, Plan, RunSettings};
+
+const STAYS_HERE: &str = "Nothing will be uploaded: leaderboards rank runs of networks, and kernels by themselves stay here, \
+                          in the files of their cells.\n";
 
 /// Runs what has no answer yet, shows everything, and uploads it as asked.
 pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
     let asked = asked(arguments, plan)?;
-    let address = arguments.upload_to.as_ref();
+    // Nobody is asked to agree to what will not happen.
+    let address = arguments.upload_to.as_ref().filter(|_| !plan.is_of_kernels());
     let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let folder = Folder::open(path, plan)?;
@@ -32,12 +36,15 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     let is_missing = |(_, cell): &(usize, &Cell)| answer(&finished, cell, arguments.retry_failed).is_none();
     let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(is_missing).collect();
     introduce(plan, &folder, asked.len(), missing.len())?;
+    if plan.is_of_kernels() && arguments.upload_to.is_some() {
+        Screen::Error.prose("", STAYS_HERE, 0)?;
+    }
     // What is fetched once is no part of a cell's time.
     DataFolder::with_data_of(&arguments.data, &networks(&asked)?)?;
 
     let interrupt = Interrupt::default();
     let mut progress = StudyProgress::new(interrupt.clone());
-    let mut session = Session { arguments, plan, folder: &folder, estimator: estimator(&finished), finished };
+    let mut session = Session { arguments, plan, folder: &folder, estimator: Estimator::of(&finished), finished };
     if arguments.calibrate {
         calibrate(arguments, plan, &missing, &mut session.estimator, &interrupt, &mut progress)?;
     }
@@ -66,12 +73,18 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     conclude(&cells, &finished, path)
 }
 
+/// # Errors
+/// The file of a network is not what it was when the study was planned.
+fn has_its_network(run: &RunSettings) -> Result<(), Failure> {
+    run.network().map(drop).map_err(Failure::Usage)
+}
+
 /// The networks of these cells, each once.
 fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
     let mut networks: Vec<Workload> = Vec::new();
-    for (_, cell) in cells {
-        if networks.iter().all(|network| network.name != cell.settings.workload) {
-            networks.push(cell.settings.network().map_err(Failure::Usage)?);
+    for run in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
+        if networks.iter().all(|network| network.name != run.workload) {
+            networks.push(run.network().map_err(Failure::Usage)?);
         }
     }
     Ok(networks)
@@ -89,7 +102,11 @@ fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Resu
         text.as_ref().map_or(Ok(()), |text| screen.prose(&label(name), text.trim(), 10))?;
     }
     if plan.scale < 1.0 {
-        let text = format!("every cell is shortened to {} of its length, and none is standard", plan.scale);
+        let text = if plan.is_of_kernels() {
+            format!("every entry has {} of its seconds: fewer windows, and what is slow is left out", plan.scale)
+        } else {
+            format!("every cell is shortened to {} of its length, and none is standard", plan.scale)
+        };
         screen.prose(&label("scale"), &text, 10)?;
     }
     let kept = if missing == asked { String::new() } else { format!(", {} of them finished before", asked - missing) };
@@ -128,15 +145,13 @@ impl Session<'_> {
             if interrupt.asked() {
                 break;
             }
-            cell.settings.network().map_err(Failure::Usage)?;
+            cell.settings.run().map_or(Ok(()), has_its_network)?;
             let left = self.left(&missing[index..]);
             progress.begin(*number, self.plan.cells.len(), &cell.settings.text(), Some(&left));
             let Some(finished) = self.run_cell(*number, cell, interrupt, progress)? else { break };
             progress.ended(&finished);
             self.folder.keep(&finished)?;
-            if let Some(evidence) = Evidence::of(&finished, false) {
-                self.estimator.learn(evidence);
-            }
+            self.estimator.learn(&finished);
             self.finished.retain(|before| before.id != finished.id);
             self.finished.push(finished);
         }

@@ -4,6 +4,7 @@ use console::Style;
 use results::RunRecord;
 use results::comparison::{self, Figures};
 
+use super::kernel_table;
 use crate::commands::compare_table::{NONE, accuracy, digits, mebibytes};
 use crate::failure::Failure;
 use crate::screen::Screen;
@@ -11,11 +12,16 @@ use crate::study::{Axis, Cell, Ending, Finished, Plan, Settings};
 use crate::table::{Column, Table};
 
 /// Cells that differ in their seeds alone: a line of the table.
-struct Row<'a> {
+pub(super) struct Row<'a> {
     settings: Settings,
     cells: Vec<&'a Cell>,
-    finished: Vec<&'a Finished>,
+    pub(super) finished: Vec<&'a Finished>,
 }
+
+const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ~ is projected from the throughput where no epoch was \
+                          finished, and – stands where a cell was too short for a figure. Accuracy is the mean over the seeds \
+                          ± one standard deviation. Memory, of the back end on its device and of the whole process, is that \
+                          of the first seed.";
 
 /// Shows the figures of all these cells, and why some have none.
 ///
@@ -30,7 +36,8 @@ pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
     screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
     let titles = titles(&settings);
-    for line in table(&rows, titles.clone()).lines(screen, screen.width()) {
+    let figures: fn(&[Row<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table::table } else { table };
+    for line in figures(&rows, titles.clone()).lines(screen, screen.width()) {
         screen.line(&line)?;
     }
     screen.line("")?;
@@ -48,9 +55,7 @@ pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
         let label = screen.paint(Style::new().bold(), label);
         text.as_ref().map_or(Ok(()), |text| screen.prose(&format!("{label}  "), text.trim(), 9))?;
     }
-    let text = "Times and throughput are medians over the seeds, ~ is projected from the throughput where no epoch was finished, \
-                and – stands where a cell was too short for a figure. Accuracy is the mean over the seeds ± one standard \
-                deviation. Memory, of the back end on its device and of the whole process, is that of the first seed.";
+    let text = if plan.is_of_kernels() { kernel_table::ABOUT } else { ABOUT_RUNS };
     for line in screen.wrapped("", text, 0).lines() {
         screen.line(&screen.paint(Style::new().dim(), line))?;
     }
@@ -60,8 +65,8 @@ pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
 /// What tells each of these from the others, in words.
 pub(super) fn titles(settings: &[&Settings]) -> Vec<String> {
     let mut axes = Axis::varying(settings.iter().copied());
-    if axes.is_empty() {
-        axes.push(Axis::Workload);
+    if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
+        axes.extend(Axis::ALL.into_iter().find(|axis| axis.is_asked_for(first)));
     }
     // What has no devices to choose among has no adapter to name.
     let says = |axis: &&Axis, of: &Settings| **axis != Axis::Adapter || axis.is_asked_for(of);
@@ -78,7 +83,10 @@ pub(super) fn constants(settings: &[&Settings], scale: f64) -> String {
     let varying = Axis::varying(settings.iter().copied());
     let same = Axis::ALL.into_iter().filter(|axis| !varying.contains(axis) && *axis != Axis::Seed);
     let said = same.filter(|axis| axis.is_asked_for(first)).map(|axis| axis.text(first));
-    let scaled = (scale < 1.0).then(|| format!("scaled to {scale} of the full length, so none of it is standard"));
+    let scaled = (scale < 1.0).then(|| match first {
+        Settings::Run(_) => format!("scaled to {scale} of the full length, so none of it is standard"),
+        Settings::Kernels(_) => format!("scaled to {scale} of the full seconds of an entry"),
+    });
     said.chain(scaled).collect::<Vec<_>>().join(" · ")
 }
 
@@ -88,7 +96,7 @@ fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<Row<'a>> {
     cells.sort_by_key(|cell| cell.place);
     let mut rows: Vec<Row<'a>> = Vec::new();
     for cell in cells {
-        let settings = Settings { seed: 0, ..cell.settings.clone() };
+        let settings = cell.settings.without_seed();
         let of_cell = finished.iter().find(|finished| finished.id == cell.id);
         match rows.iter_mut().find(|row| row.settings == settings) {
             Some(row) => {
@@ -131,8 +139,8 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
 
 /// Medians and means over a row's seeds, as comparisons of back ends make them.
 fn figures(row: &Row<'_>) -> Option<Figures> {
-    let records: Vec<RunRecord> = row.finished.iter().filter_map(|finished| finished.record.clone()).collect();
-    comparison::compare(&row.settings.workload, &records, &[]).rows.into_iter().next()?.figures
+    let records: Vec<RunRecord> = row.finished.iter().filter_map(|finished| finished.run().cloned()).collect();
+    comparison::compare(&row.settings.run()?.workload, &records, &[]).rows.into_iter().next()?.figures
 }
 
 /// What a row's cells say for themselves that have no figures, with the seed where there are several.
@@ -140,7 +148,8 @@ fn remarks(row: &Row<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for finished in &row.finished {
         if let Some(reason) = &finished.reason {
-            let seed = if row.cells.len() > 1 { format!("seed {}: ", finished.settings.seed) } else { String::new() };
+            let seed = finished.settings.run().filter(|_| row.cells.len() > 1);
+            let seed = seed.map(|run| format!("seed {}: ", run.seed)).unwrap_or_default();
             lines.push(format!("{seed}{reason}"));
         }
     }
@@ -180,6 +189,19 @@ mod tests {
         let rows = rows(&cells, &[]);
         let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
         assert_eq!(titles(&settings), ["wgsl · cpu", "reference"]);
+    }
+
+    #[test]
+    fn kernels_are_told_apart_by_suite_and_have_their_budgets_in_common() {
+        let definition = "title = \"t\"\n[[kernels]]\nsuites = [\"gemm\", \"rnn\"]\nadapters = [\"cpu\"]\n";
+        let definition = Definition::parse(definition).unwrap();
+        let plan = Plan::new("t", definition, 0.1, Machine { cores: 2, has_remote: false }).unwrap();
+        let cells: Vec<&Cell> = plan.cells.iter().collect();
+        let rows = rows(&cells, &[]);
+        let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
+        assert_eq!(titles(&settings), ["kernels gemm", "kernels rnn"]);
+        let expected = "cpu · 0.2 s an entry · 1024 MiB an entry · scaled to 0.1 of the full seconds of an entry";
+        assert_eq!(constants(&settings, 0.1), expected);
     }
 
     #[test]

@@ -26,20 +26,15 @@ pub(super) fn upload(
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
         let is_due = finished.ending == Ending::Completed && !is_there;
-        if is_due && (finished.settings.is_of_external_program() || finished.settings.file.is_some()) {
+        let Some((settings, record)) = finished.settings.run().zip(finished.run()).filter(|_| is_due) else { continue };
+        if settings.is_of_external_program() || settings.file.is_some() {
             unprovable += 1;
-            continue;
-        }
-        if is_due && finished.record.as_ref().is_some_and(|record| record.devices() > 1) {
+        } else if record.devices() > 1 {
             of_several += 1;
-            continue;
-        }
-        if is_due && finished.record.as_ref().is_some_and(|record| record.input_mode() != InputMode::Resident) {
+        } else if record.input_mode() != InputMode::Resident {
             streamed += 1;
-            continue;
-        }
-        let json = finished.record.as_ref().filter(|_| is_due).map(to_json);
-        if let Some(json) = json.transpose()? {
+        } else {
+            let json = to_json(record)?;
             missing.push((finished, json));
         }
     }
@@ -92,7 +87,7 @@ pub(super) fn upload(
 
 fn about(leaderboard: &str, missing: &[(&mut Finished, String)]) -> String {
     let bytes: usize = missing.iter().map(|(_, json)| json.len()).sum();
-    let records: Vec<&RunRecord> = missing.iter().filter_map(|(finished, _)| finished.record.as_ref()).collect();
+    let records: Vec<&RunRecord> = missing.iter().filter_map(|(finished, _)| finished.run()).collect();
     let mut workloads: Vec<&str> =
         records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str()).collect();
     workloads.sort_unstable();

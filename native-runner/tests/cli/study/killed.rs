@@ -91,6 +91,34 @@ fn a_study_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest() {
     assert_eq!(after[name], *text);
 }
 
+/// Peaks take a second and more each, so there is time to kill the second cell.
+#[test]
+fn a_study_of_kernels_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest() {
+    let Some(study) = kernels::study(
+        "a_study_of_kernels_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest",
+        "suites = [\"arithmetic\", \"launch\", \"memory\"]",
+    ) else {
+        return;
+    };
+    let mut running = Running::start(&study);
+    running.wait_for("(2 of 3");
+    let cell = running.cell();
+    send(running.pid(), Signal::SIGKILL);
+    assert_eq!(running.end().0, None);
+    let start = Instant::now();
+    while !has_ended(cell) {
+        assert!(start.elapsed() < Duration::from_secs(10), "the cell outlives the study");
+        thread::sleep(Duration::from_millis(50));
+    }
+    let before = study.files();
+    assert_eq!(before.len(), 1, "{:?}", before.keys());
+    let finished = study.runner("").run().expect_status(0);
+    assert!(one_line(&finished.stderr).contains("1 of them finished before"), "{}", finished.stderr);
+    let after = study.files();
+    let (name, text) = before.iter().next().unwrap();
+    assert_eq!((after.len(), &after[name]), (3, text));
+}
+
 #[test]
 fn a_cell_that_is_killed_is_kept_as_such_and_can_be_tried_again() {
     let study = Study::new(LONG);

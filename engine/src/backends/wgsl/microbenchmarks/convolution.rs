@@ -1,5 +1,6 @@
 //! Convolutions of DeepBench: a selection of its 94.
 
+use results::kernels::{Pass, Suite};
 use shaders::params::{Conv2d, Epilogue};
 
 use super::super::plan::weight_gradient::rows_per_part_of_product;
@@ -8,7 +9,6 @@ use super::super::variants::Variant;
 use super::layer::Layer;
 use super::operands::{Operand, PlainSum};
 use super::product::Product;
-use super::report::{Pass, Suite};
 use super::work::Work;
 
 /// Input width, height and channels; samples; filters; kernel width and height; padding; stride.

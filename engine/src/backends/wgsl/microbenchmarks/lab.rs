@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use async_trait::async_trait;
+use results::kernels::Timing;
 
 use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
 use super::super::recording::BufferRange;
-use super::report::Timing;
 use super::work::{SLOTS, Work};
 use crate::clock::Clock;
 use crate::error::EngineError;

@@ -2,11 +2,11 @@
 //! in the same order.
 
 use bytemuck::Pod;
+use results::kernels::Pass;
 
 use super::super::products;
 use super::super::variants::Variant;
 use super::operands::Operand;
-use super::report::Pass;
 use super::work::Work;
 
 /// A layer y = x ∘ weights + bias, where ∘ is a matrix product or a convolution.

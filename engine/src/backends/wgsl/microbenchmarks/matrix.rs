@@ -4,6 +4,7 @@
 //! on a batch of N. Each size is measured in all three passes, which read their operands as they lie, as it is, or
 //! transposed on the left or on the right.
 
+use results::kernels::{Pass, Suite};
 use shaders::params::{Dense, Epilogue};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
@@ -13,7 +14,6 @@ use super::super::variants::Variant;
 use super::layer::Layer;
 use super::operands::{Operand, PlainSum};
 use super::product::Product;
-use super::report::{Pass, Suite};
 use super::work::Work;
 
 /// (M, N, K): three squares to begin with, then a selection of DeepBench's 160, by their operations.

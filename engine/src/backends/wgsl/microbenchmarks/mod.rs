@@ -10,11 +10,11 @@ mod lab;
 mod layer;
 mod matrix;
 mod operands;
+mod outline;
 mod peaks;
 mod product;
 mod profile;
 mod recurrent;
-mod report;
 mod work;
 
 use std::rc::Rc;
@@ -27,10 +27,13 @@ use crate::error::EngineError;
 use crate::measure::{self, Event, Observer};
 pub use gauge::Gauge;
 use lab::Lab;
+pub use outline::{Outline, outline};
 use peaks::PeakKind;
 use product::{Product, Rates};
 pub use profile::{Cost, Launch, Profile, profile};
-pub use report::{Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit};
+pub use results::kernels::{
+    Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit,
+};
 
 /// What to measure, and how much each entry may cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +80,7 @@ pub async fn measure(
         } else {
             kind.measure(&lab).await?
         };
-        report.peaks.set(kind, peak);
+        kind.put(peak, &mut report.peaks);
     }
     let mut rates = Rates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);
     for product in &products {

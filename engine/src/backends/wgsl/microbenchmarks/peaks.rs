@@ -1,9 +1,9 @@
 //! What a device can do at best.
 
+use results::kernels::{Peak, Peaks, Suite, Timing, Tried, Unit};
 use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
 use super::lab::{Lab, Setup};
-use super::report::{Peak, Peaks, Suite, Timing, Tried, Unit};
 use super::work::Work;
 use crate::error::EngineError;
 use crate::measure::Window;
@@ -56,20 +56,29 @@ pub(super) fn wanted(suites: &[Suite]) -> Vec<PeakKind> {
     kinds
 }
 
-impl Peaks {
-    pub(super) fn set(&mut self, kind: PeakKind, peak: Peak) {
-        let place = match kind {
-            PeakKind::Arithmetic => &mut self.arithmetic,
-            PeakKind::Copy => &mut self.copy,
-            PeakKind::Read => &mut self.read,
-            PeakKind::Launches => &mut self.launches,
-            PeakKind::RoundTrip => &mut self.round_trip,
+impl PeakKind {
+    /// Puts what was measured where it belongs.
+    pub(super) fn put(self, peak: Peak, peaks: &mut Peaks) {
+        let place = match self {
+            Self::Arithmetic => &mut peaks.arithmetic,
+            Self::Copy => &mut peaks.copy,
+            Self::Read => &mut peaks.read,
+            Self::Launches => &mut peaks.launches,
+            Self::RoundTrip => &mut peaks.round_trip,
         };
         *place = Some(peak);
     }
-}
 
-impl PeakKind {
+    /// What its buffers take together at most: the best variant so far stays while another one is looked at.
+    pub(super) fn most_bytes(self) -> u64 {
+        match self {
+            Self::Arithmetic => 2 * 16 * FMA_INVOCATIONS.iter().copied().map(u64::from).max().unwrap_or(0),
+            Self::Copy => 4 * ARRAY_BYTES,
+            Self::Read => 2 * ARRAY_BYTES,
+            Self::Launches | Self::RoundTrip => 16 * 64,
+        }
+    }
+
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Arithmetic => "Arithmetic, fused multiply-adds",
@@ -99,7 +108,7 @@ impl PeakKind {
 
     fn peak(self, unit: Unit, work: f64, variant: String, timing: Timing, tried: Vec<Tried>) -> Peak {
         let value = if unit == Unit::Seconds { timing.seconds } else { work / timing.seconds };
-        Peak { title: self.title(), unit, value, variant, work_per_repetition: work, timing, tried }
+        Peak { title: self.title().to_owned(), unit, value, variant, work_per_repetition: work, timing, tried }
     }
 
     /// Copies or reads arrays of the largest size that the device can hold, shared by the best number of invocations.

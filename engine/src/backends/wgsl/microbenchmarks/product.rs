@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use results::kernels::{Difference, Entry, Figures, Outcome, Pass, Suite};
+
 use super::super::choices::Choices;
 use super::super::products;
 use super::super::variants::Variant;
 use super::Request;
 use super::lab::{FEWEST_WINDOWS, Lab};
 use super::operands::PlainSum;
-use super::report::{Difference, Entry, Figures, Outcome, Pass, Suite};
 use super::work::Work;
 use crate::error::EngineError;
 use crate::measure::{Event, Gauge, Observer, of_peak};

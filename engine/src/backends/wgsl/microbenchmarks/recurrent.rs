@@ -13,6 +13,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use results::kernels::{Pass, Suite};
 use shaders::params::{Epilogue, Recurrent};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
@@ -21,7 +22,6 @@ use super::super::variants::Variant;
 use super::matrix::MatrixProduct;
 use super::operands::{Operand, PlainSum};
 use super::product::{Product, checked_places};
-use super::report::{Pass, Suite};
 use super::work::Work;
 use crate::model::{Activation, Cell};
 use plain::PlainSequence;

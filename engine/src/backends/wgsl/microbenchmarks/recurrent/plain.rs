@@ -1,5 +1,6 @@
 //! What plain loops make of one sequence.
 
+use results::kernels::Pass;
 use shaders::Real;
 use shaders::params::{Recurrent, Step};
 use shaders::reference as twin;
@@ -7,7 +8,6 @@ use shaders::reference::GruSteps;
 
 use super::RecurrentLayer;
 use crate::backends::wgsl::microbenchmarks::operands::Operand;
-use crate::backends::wgsl::microbenchmarks::report::Pass;
 use crate::model::Cell;
 
 /// Some steps of a sequence in double precision.

@@ -1,21 +1,21 @@
 use std::fmt;
 
-use engine::measure::Outcome;
+use results::measured::Outcome;
 
 use crate::figures::{figure, mebibytes};
 
 /// Why something has no figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     /// The same for all that have the same reason.
-    pub(super) reason: String,
+    pub(crate) reason: String,
     /// What is particular to this one; may be empty.
-    pub(super) detail: String,
+    pub(crate) detail: String,
 }
 
 impl Refusal {
     /// `None` where there is a figure.
-    pub(super) fn of<F, D: fmt::Display>(outcome: &Outcome<F, D>) -> Option<Self> {
+    pub(crate) fn of<F, D: fmt::Display>(outcome: &Outcome<F, D>) -> Option<Self> {
         let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes));
         let (reason, detail) = match outcome {
             Outcome::Measured(_) => return None,

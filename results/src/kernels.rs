@@ -1,0 +1,343 @@
+//! What `native-runner kernels` finds: the device's peaks, and kernels by themselves, with every raw sample.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::device::Adapter;
+use crate::measured::{self, Window};
+use crate::provenance::Provenance;
+use crate::statistics::quantile;
+
+/// Version of the layout of a [`KernelReport`].
+pub const KERNELS_SCHEMA_VERSION: u32 = 2;
+
+/// A group of measurements that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Suite {
+    /// Peak of fused multiply-adds.
+    Arithmetic,
+    /// Peaks of copying and of reading.
+    Memory,
+    /// Launches of a kernel, and round trips to the device.
+    Launch,
+    /// Matrix products.
+    Gemm,
+    /// Convolutions.
+    Conv,
+    /// Recurrent layers.
+    Rnn,
+}
+
+impl Suite {
+    /// Every suite, in the order in which they run.
+    pub const ALL: [Self; 6] = [Self::Arithmetic, Self::Memory, Self::Launch, Self::Gemm, Self::Conv, Self::Rnn];
+
+    /// For people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Arithmetic => "Arithmetic",
+            Self::Memory => "Memory",
+            Self::Launch => "Launches",
+            Self::Gemm => "Matrix products",
+            Self::Conv => "Convolutions",
+            Self::Rnn => "Recurrent layers",
+        }
+    }
+
+    /// The word that chooses it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Arithmetic => "arithmetic",
+            Self::Memory => "memory",
+            Self::Launch => "launch",
+            Self::Gemm => "gemm",
+            Self::Conv => "conv",
+            Self::Rnn => "rnn",
+        }
+    }
+}
+
+/// Which of the three products of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pass {
+    Forward,
+    WeightGradient,
+    InputGradient,
+}
+
+impl Pass {
+    pub const ALL: [Self; 3] = [Self::Forward, Self::WeightGradient, Self::InputGradient];
+
+    /// For people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::WeightGradient => "weight gradient",
+            Self::InputGradient => "input gradient",
+        }
+    }
+}
+
+/// Everything that was measured on a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelReport {
+    pub schema_version: u32,
+    pub adapter: Adapter,
+    pub peaks: Peaks,
+    pub entries: Vec<Entry>,
+    /// Whether it was stopped before its end.
+    pub cancelled: bool,
+}
+
+impl KernelReport {
+    /// Nothing was measured yet.
+    pub fn new(adapter: Adapter) -> Self {
+        let peaks = Peaks::default();
+        Self { schema_version: KERNELS_SCHEMA_VERSION, adapter, peaks, entries: Vec::new(), cancelled: false }
+    }
+}
+
+/// What the device can do at best; absent where it was not asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Peaks {
+    /// Operations per second of fused multiply-adds in registers, two operations each.
+    pub arithmetic: Option<Peak>,
+    /// Bytes per second, those read and those written, of copying an array larger than caches.
+    pub copy: Option<Peak>,
+    /// Bytes per second of reading such an array.
+    pub read: Option<Peak>,
+    /// Launches per second, each waiting for the one before, as those of a training step do.
+    pub launches: Option<Peak>,
+    /// Seconds from submitting one launch to knowing that it is done.
+    pub round_trip: Option<Peak>,
+}
+
+impl Peaks {
+    /// Those that were measured.
+    pub fn iter(&self) -> impl Iterator<Item = &Peak> {
+        [&self.arithmetic, &self.copy, &self.read, &self.launches, &self.round_trip].into_iter().flatten()
+    }
+}
+
+/// Of what there is so much in a second; or how many seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    FlopsPerSecond,
+    BytesPerSecond,
+    LaunchesPerSecond,
+    Seconds,
+}
+
+/// A best value of the device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Peak {
+    pub title: String,
+    pub unit: Unit,
+    /// From the median of the windows.
+    pub value: f64,
+    /// How it was reached.
+    pub variant: String,
+    /// What a repetition does, in the unit's numerator: operations, bytes or launches.
+    pub work_per_repetition: f64,
+    pub timing: Timing,
+    /// Variants that were looked at shortly, of which the best was measured.
+    pub tried: Vec<Tried>,
+}
+
+/// A variant's value from one short window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    pub variant: String,
+    pub value: f64,
+}
+
+/// Windows of one thing, over and over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Of one repetition: median over the windows.
+    pub seconds: f64,
+    /// Of one repetition, in the fastest window.
+    pub seconds_lowest: f64,
+    /// Of one repetition, in the slowest window.
+    pub seconds_highest: f64,
+    pub windows: Vec<Window>,
+}
+
+impl Timing {
+    /// `None` without windows.
+    pub fn of(windows: Vec<Window>) -> Option<Self> {
+        let each: Vec<f64> = windows.iter().map(Window::seconds_each).collect();
+        let (seconds, seconds_lowest) = (quantile(&each, 0.5)?, quantile(&each, 0.0)?);
+        Some(Self { seconds, seconds_lowest, seconds_highest: quantile(&each, 1.0)?, windows })
+    }
+
+    /// Half the distance of the slowest window from the fastest, as a share of the median.
+    pub fn relative_spread(&self) -> f64 {
+        (self.seconds_highest - self.seconds_lowest) / 2.0 / self.seconds
+    }
+}
+
+/// One pass of one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub suite: Suite,
+    /// The size, as tables show it.
+    pub size: String,
+    pub pass: Pass,
+    /// Floating-point operations of a repetition, counted from the size.
+    pub flops: u64,
+    /// Bytes of all buffers.
+    pub bytes: u64,
+    /// Names of the kernels that a repetition launches.
+    pub kernels: Vec<String>,
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What became of an entry. Where it is wrong, a result is not what a plain sum gives.
+pub type Outcome = measured::Outcome<Figures, Difference>;
+
+/// The figures of an entry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    pub flops_per_second: f64,
+    /// Peak of arithmetic, measured in turns with the windows: the median.
+    pub peak_flops_per_second: Option<f64>,
+    /// Share of that peak: the median over the windows, each with its own peak.
+    pub peak_share: Option<f64>,
+    pub timing: Timing,
+}
+
+/// What was measured, on what it was asked for and by whom: what `native-runner kernels --json` writes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelRecord {
+    #[serde(flatten)]
+    pub report: KernelReport,
+    /// As `--adapter` had it.
+    pub requested_adapter: String,
+    /// What one entry might take for its few repetitions.
+    pub budget_seconds: f64,
+    /// What one entry might use on the device.
+    pub budget_bytes: u64,
+    pub provenance: Provenance,
+}
+
+/// A value that is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Place of the value in the result.
+    pub at: u64,
+    pub found: f64,
+    pub expected: f64,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "value {} is {:e} where a plain sum gives {:e}", self.at, self.found, self.expected)
+    }
+}
+
+/// The figures of a group of entries in short.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KernelSummary {
+    pub entries: usize,
+    /// Those with figures.
+    pub measured: usize,
+    /// Median of their shares of the measured peak of arithmetic; absent without any.
+    pub peak_share: Option<f64>,
+    pub peak_share_lowest: Option<f64>,
+    pub peak_share_highest: Option<f64>,
+    /// The highest rate of any of them.
+    pub flops_per_second: Option<f64>,
+}
+
+impl KernelSummary {
+    pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        let entries: Vec<&Entry> = entries.into_iter().collect();
+        let figures: Vec<&Figures> = entries.iter().filter_map(|entry| entry.outcome.measured()).collect();
+        let shares: Vec<f64> = figures.iter().filter_map(|figures| figures.peak_share).collect();
+        Self {
+            entries: entries.len(),
+            measured: figures.len(),
+            peak_share: quantile(&shares, 0.5),
+            peak_share_lowest: quantile(&shares, 0.0),
+            peak_share_highest: quantile(&shares, 1.0),
+            flops_per_second: figures.iter().map(|figures| figures.flops_per_second).reduce(f64::max),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::DeviceKind;
+    use crate::provenance::{Client, ClientKind};
+
+    fn entry(outcome: Outcome) -> Entry {
+        let kernels = vec!["dense_forward".to_owned()];
+        let size = "8 × 8 × 8".to_owned();
+        Entry { suite: Suite::Gemm, size, pass: Pass::Forward, flops: 1024, bytes: 768, kernels, outcome }
+    }
+
+    fn record(entries: Vec<Entry>) -> KernelRecord {
+        let adapter = Adapter {
+            name: "Some GPU".to_owned(),
+            vendor: String::new(),
+            architecture: String::new(),
+            kind: DeviceKind::Discrete,
+            api: "Vulkan".to_owned(),
+            driver: String::new(),
+            software: false,
+        };
+        let client = Client {
+            kind: ClientKind::Native,
+            name: "native-runner".to_owned(),
+            version: "1".to_owned(),
+            operating_system: "Linux".to_owned(),
+            logical_processors: None,
+        };
+        let provenance = Provenance {
+            engine_version: "1".to_owned(),
+            commit: "unknown".to_owned(),
+            started_unix_seconds: 0.0,
+            wall_seconds: 1.0,
+            client,
+        };
+        let report = KernelReport { entries, ..KernelReport::new(adapter) };
+        let requested_adapter = "any".to_owned();
+        KernelRecord { report, requested_adapter, budget_seconds: 2.0, budget_bytes: 1 << 30, provenance }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again_whatever_became_of_an_entry() {
+        let windows = vec![Window { peak_flops_per_second: Some(2e9), ..Window::new(3, 0.5) }, Window::new(4, 0.5)];
+        let timing = Timing::of(windows).unwrap();
+        let figures =
+            Figures { flops_per_second: 1e9, peak_flops_per_second: Some(2e9), peak_share: Some(0.5), timing };
+        let outcomes = vec![
+            Outcome::Measured(figures),
+            Outcome::DoesNotFit { what: "a buffer".to_owned(), needed_bytes: u64::MAX, allowed_bytes: 1 },
+            Outcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 },
+            Outcome::Skipped { reason: "why".to_owned() },
+            Outcome::Failed { message: "how".to_owned() },
+            Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }),
+            Outcome::Cancelled,
+        ];
+        let record = record(outcomes.into_iter().map(entry).collect());
+        let text = serde_json::to_string(&record).unwrap();
+        assert_eq!(serde_json::from_str::<KernelRecord>(&text).unwrap(), record);
+    }
+
+    #[test]
+    fn a_timing_is_the_median_of_its_windows_and_how_far_they_are_apart() {
+        let timing = Timing::of([1.0, 2.0, 4.0].map(|seconds| Window::new(2, seconds)).to_vec()).unwrap();
+        assert_eq!((timing.seconds, timing.seconds_lowest, timing.seconds_highest), (1.0, 0.5, 2.0));
+        assert_eq!(timing.relative_spread(), 0.75);
+        assert_eq!(Timing::of(Vec::new()), None);
+    }
+}
