@@ -9,8 +9,8 @@ use crate::error::EngineError;
 /// The buffers of a plan on the device, in the plan's order.
 pub(in crate::backends::wgsl) struct Buffers {
     buffers: Vec<wgpu::Buffer>,
-    /// For reading results back without allocating.
-    staging: wgpu::Buffer,
+    /// For reading results back without allocating: as many reads as there are buffers can be under way.
+    staging: Vec<wgpu::Buffer>,
 }
 
 impl Buffers {
@@ -23,17 +23,18 @@ impl Buffers {
         plans: &[BufferPlan],
         staging_bytes: u64,
     ) -> Result<Self, EngineError> {
-        Self::filled(device, plans, staging_bytes, |_| unreachable!("this plan is none of a job")).await
+        Self::filled(device, plans, &[staging_bytes], |_| unreachable!("this plan is none of a job")).await
     }
 
-    /// The same for the plan of a job; what belongs to its data set is on the device once, whoever trains on it.
+    /// The same for the plan of a job, of which so many reads may be under way; what belongs to its data set is on the device
+    /// once, whoever trains on it.
     ///
     /// # Errors
     /// As [`Buffers::new`], and a model whose tensors do not fit together.
     pub(in crate::backends::wgsl) async fn of_job(
         device: &Device,
         plans: &[BufferPlan],
-        staging_bytes: u64,
+        staging_bytes: &[u64],
         contents: &Contents<'_>,
     ) -> Result<Self, EngineError> {
         let built = Self::filled(device, plans, staging_bytes, |plan| {
@@ -53,7 +54,7 @@ impl Buffers {
     async fn filled(
         device: &Device,
         plans: &[BufferPlan],
-        staging_bytes: u64,
+        staging_bytes: &[u64],
         of_job: impl Fn(&BufferPlan) -> Result<wgpu::Buffer, EngineError>,
     ) -> Result<Self, EngineError> {
         let largest = device.largest_buffer_bytes();
@@ -77,7 +78,8 @@ impl Buffers {
         device
             .watched(|| {
                 let buffers: Result<_, EngineError> = plans.iter().map(buffer).collect();
-                Ok(Self { buffers: buffers?, staging: create_staging(device, "staging", staging_bytes) })
+                let staging = staging_bytes.iter().map(|bytes| create_staging(device, "staging", *bytes)).collect();
+                Ok(Self { buffers: buffers?, staging })
             })
             .await?
     }
@@ -110,22 +112,32 @@ impl Buffers {
         bytes: u64,
     ) -> Result<Vec<u8>, EngineError> {
         let buffer = &self.buffers[index];
-        if bytes <= self.staging.size() {
-            return read_through(device, buffer, offset_bytes, &self.staging, bytes).await;
+        if bytes <= self.staging[0].size() {
+            return read_through(device, buffer, offset_bytes, &self.staging[0], bytes).await;
         }
         let staging = device.watched(|| create_staging(device, "large staging", bytes)).await?;
         read_through(device, buffer, offset_bytes, &staging, bytes).await
     }
 
-    /// Asks for a part of a buffer, no more than the staging buffer holds, after everything submitted so far.
-    /// They come with the future; nothing else can be read until then.
+    /// Asks for a part of a buffer, no more than the first staging buffer holds, after everything submitted so far.
+    /// They come with the future; nothing else can be read through it until then.
     pub(in crate::backends::wgsl) fn begin_to_read(
         &self,
         device: &Device,
         range: BufferRange,
     ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
+        self.begin_to_read_through(device, range, 0)
+    }
+
+    /// The same through the staging buffer of this place.
+    pub(in crate::backends::wgsl) fn begin_to_read_through(
+        &self,
+        device: &Device,
+        range: BufferRange,
+        staging: usize,
+    ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
         let BufferRange { buffer, offset_bytes, bytes } = range;
-        read_through(device, &self.buffers[buffer], offset_bytes, &self.staging, bytes)
+        read_through(device, &self.buffers[buffer], offset_bytes, &self.staging[staging], bytes)
     }
 }
 

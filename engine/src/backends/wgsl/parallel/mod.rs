@@ -10,6 +10,7 @@
 mod combine;
 pub(super) mod division;
 mod trainer;
+mod under_way;
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ use async_trait::async_trait;
 use results::{Adapter, Precision};
 
 use super::choices::Choices;
-use super::setup::Setup;
+use super::setup::{Exchanging, Setup};
 use super::trainer::WgslTrainer;
 use super::{NAME, WgslBackend};
 use crate::backends::{AdapterChoice, Opening};
@@ -29,12 +30,16 @@ use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use trainer::ParallelTrainer;
 
+/// Whether gradients are exchanged during the backward pass unless something else is asked for.
+const OVERLAP: bool = true;
+
 /// Several devices with our kernels.
 pub(in super::super) struct ParallelBackend {
     devices: Vec<WgslBackend>,
     clock: Rc<dyn Clock>,
     /// Whether all of them are one software adapter.
     logical: bool,
+    exchanging: Exchanging,
 }
 
 /// Opens the adapters that share each batch; a software adapter is opened several times. Where a single one fits, it trains
@@ -47,6 +52,7 @@ pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> R
     let chosen = opening.adapter.choose_several(&adapters, opening.devices)?;
     let on = |index: usize| Opening { adapter: AdapterChoice::Index(index), devices: None, ..opening.clone() };
     if let [index] = chosen[..] {
+        on(index).check_overlap()?;
         return Ok(Box::new(WgslBackend::open(&on(index), clock).await?));
     }
     let mut devices = Vec::new();
@@ -56,7 +62,12 @@ pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> R
         devices.push(opened.map_err(of_device)?);
     }
     let logical = chosen.iter().all(|index| *index == chosen[0]);
-    Ok(Box::new(ParallelBackend { devices, clock, logical }))
+    let exchanging = exchanging(opening.overlap.unwrap_or(OVERLAP));
+    Ok(Box::new(ParallelBackend { devices, clock, logical, exchanging }))
+}
+
+fn exchanging(overlap: bool) -> Exchanging {
+    if overlap { Exchanging::WhileComputing } else { Exchanging::Afterwards }
 }
 
 /// Says of an error which device it is of.
@@ -68,6 +79,10 @@ fn of_device(place: usize, devices: usize, name: &str) -> impl Fn(EngineError) -
 impl ParallelBackend {
     fn count(&self) -> u32 {
         u32::try_from(self.devices.len()).expect("devices are few")
+    }
+
+    fn setup(&self) -> Setup {
+        Setup::of_devices(self.count(), self.exchanging)
     }
 }
 
@@ -92,6 +107,9 @@ impl Backend for ParallelBackend {
     fn non_standard(&self) -> Vec<String> {
         let logical = if self.logical { ", logical ones on one software adapter" } else { "" };
         let mut reasons = vec![format!("{} devices{logical}", self.count())];
+        if self.exchanging != exchanging(OVERLAP) {
+            reasons.push(format!("overlap {}", if OVERLAP { "off" } else { "on" }));
+        }
         reasons.extend(self.devices[0].non_standard());
         reasons
     }
@@ -99,7 +117,7 @@ impl Backend for ParallelBackend {
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
         let of_one = |backend: &WgslBackend| {
             let choices = backend.choices.borrow();
-            WgslTrainer::predicted_bytes(&backend.device, &choices, job, Setup::of_devices(self.count()))
+            WgslTrainer::predicted_bytes(&backend.device, &choices, job, self.setup())
         };
         self.devices.iter().map(of_one).sum::<Result<u64, _>>().map(Some)
     }
@@ -120,11 +138,12 @@ impl Backend for ParallelBackend {
                 let known = self.devices[0].choices.borrow().text();
                 backend.choices.replace(Choices::recalled(backend.device.abilities(), &known));
             }
-            let built = backend.build_with(job, Setup::of_devices(self.count())).await;
+            let built = backend.build_with(job, self.setup()).await;
             replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);
         }
         let name = self.adapter().name.clone();
+        let exchanging = self.exchanging;
         let (clock, job) = (Rc::clone(&self.clock), Rc::new(job.clone()));
-        Ok(Box::new(ParallelTrainer { replicas, clock, job, name, step: 0, shares: Vec::new() }))
+        Ok(Box::new(ParallelTrainer { replicas, clock, job, name, step: 0, shares: Vec::new(), exchanging }))
     }
 }
