@@ -1,3 +1,5 @@
+use std::ops::Deref;
+
 use futures_channel::oneshot;
 
 use super::Device;
@@ -126,18 +128,19 @@ impl Buffers {
         device: &Device,
         range: BufferRange,
     ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
-        self.begin_to_read_through(device, range, 0)
+        let reading = self.begin_to_read_through(device, range, 0);
+        async move { Ok(reading.await?.to_vec()) }
     }
 
-    /// The same through the staging buffer of this place.
+    /// The same through the staging buffer of this place, where the bytes stay.
     pub(in crate::backends::wgsl) fn begin_to_read_through(
         &self,
         device: &Device,
         range: BufferRange,
         staging: usize,
-    ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
+    ) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
         let BufferRange { buffer, offset_bytes, bytes } = range;
-        read_through(device, &self.buffers[buffer], offset_bytes, &self.staging[staging], bytes)
+        map_through(device, &self.buffers[buffer], offset_bytes, &self.staging[staging], bytes)
     }
 }
 
@@ -165,6 +168,29 @@ fn create(device: &Device, plan: &BufferPlan) -> wgpu::Buffer {
     create_buffer(device, plan.name, plan.bytes, kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC)
 }
 
+/// Bytes that were read back, where the device left them. The staging buffer can be read through again when they are
+/// dropped.
+pub(in crate::backends::wgsl) struct ReadBack {
+    view: Option<wgpu::BufferView>,
+    staging: wgpu::Buffer,
+}
+
+impl Deref for ReadBack {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.view.as_deref().expect("it is there until this is dropped")
+    }
+}
+
+impl Drop for ReadBack {
+    fn drop(&mut self) {
+        // No view may be left when the buffer is the device's again.
+        self.view = None;
+        self.staging.unmap();
+    }
+}
+
 fn read_through(
     device: &Device,
     buffer: &wgpu::Buffer,
@@ -172,9 +198,20 @@ fn read_through(
     staging: &wgpu::Buffer,
     bytes: u64,
 ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
+    let reading = map_through(device, buffer, offset_bytes, staging, bytes);
+    async move { Ok(reading.await?.to_vec()) }
+}
+
+fn map_through(
+    device: &Device,
+    buffer: &wgpu::Buffer,
+    offset_bytes: u64,
+    staging: &wgpu::Buffer,
+    bytes: u64,
+) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
     let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.copy_buffer_to_buffer(buffer, offset_bytes, staging, 0, bytes);
-    read_mapped(device, encoder.finish(), staging, bytes)
+    map(device, encoder.finish(), staging, bytes)
 }
 
 /// Submits commands that fill `staging`, at once, and returns a future that reads it.
@@ -187,6 +224,16 @@ pub(in crate::backends::wgsl) fn read_mapped(
     staging: &wgpu::Buffer,
     bytes: u64,
 ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
+    let reading = map(device, commands, staging, bytes);
+    async move { Ok(reading.await?.to_vec()) }
+}
+
+fn map(
+    device: &Device,
+    commands: wgpu::CommandBuffer,
+    staging: &wgpu::Buffer,
+    bytes: u64,
+) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
     let submission = device.queue.submit([commands]);
     device.count(|counts| counts.read_backs += 1);
     let (sender, receiver) = oneshot::channel();
@@ -202,10 +249,9 @@ pub(in crate::backends::wgsl) fn read_mapped(
             Ok(Err(error)) => return Err(EngineError::DeviceLost { message: error.to_string() }),
             Err(_) => return Err(EngineError::DeviceLost { message: "the driver gave no answer".to_owned() }),
         }
-        let view = staging.get_mapped_range(0..bytes);
-        let contents =
-            view.map(|view| view.to_vec()).map_err(|e| EngineError::DeviceLost { message: e.to_string() })?;
-        staging.unmap();
-        Ok(contents)
+        match staging.get_mapped_range(0..bytes) {
+            Ok(view) => Ok(ReadBack { view: Some(view), staging }),
+            Err(error) => Err(EngineError::DeviceLost { message: error.to_string() }),
+        }
     }
 }

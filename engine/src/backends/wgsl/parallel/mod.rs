@@ -144,6 +144,15 @@ impl Backend for ParallelBackend {
         let name = self.adapter().name.clone();
         let exchanging = self.exchanging;
         let (clock, job) = (Rc::clone(&self.clock), Rc::new(job.clone()));
-        Ok(Box::new(ParallelTrainer { replicas, clock, job, name, step: 0, shares: Vec::new(), exchanging }))
+        Ok(Box::new(ParallelTrainer {
+            replicas,
+            clock,
+            job,
+            name,
+            step: 0,
+            shares: Vec::new(),
+            combined: Vec::new(),
+            exchanging,
+        }))
     }
 }

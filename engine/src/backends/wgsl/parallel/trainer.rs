@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use results::{Communication, ExchangeSeconds};
 use shaders::params::Step;
 
+use super::super::device::buffer::ReadBack;
 use super::super::plan::RESULT_SLOTS;
 use super::super::recording::Exchange;
 use super::super::setup::Exchanging;
@@ -25,6 +26,8 @@ pub(super) struct ParallelTrainer {
     pub(super) step: u64,
     /// When the devices tell each other their gradients.
     pub(super) exchanging: Exchanging,
+    /// What became of what the devices found, in the last exchange: the same memory for all of them.
+    pub(super) combined: Vec<f32>,
     /// How the last batch was divided.
     pub(super) shares: Vec<Share>,
 }
@@ -34,7 +37,7 @@ struct Asked {
     exchange: Exchange,
     /// What each device does until it has something to tell.
     computing: Computing,
-    readings: Vec<Ending<Vec<u8>>>,
+    readings: Vec<Ending<ReadBack>>,
 }
 
 /// What was written to all devices and may not have arrived.
@@ -87,7 +90,7 @@ impl ParallelTrainer {
         let epoch_begins = number == 0 && whole.offset == 0;
         let exchange = self.replicas[0].exchanges()[number];
         let mut computing: Vec<Ending<()>> = Vec::new();
-        let mut readings: Vec<Ending<Vec<u8>>> = Vec::new();
+        let mut readings: Vec<Ending<ReadBack>> = Vec::new();
         for replica in &self.replicas {
             computing.push(Box::pin(replica.compute(whole.slot, number, epoch_begins)));
             readings.push(Box::pin(replica.begin_to_read_through(exchange.read, exchange.staging)));
@@ -98,14 +101,15 @@ impl ParallelTrainer {
     /// Exchanges what the devices were asked for, one after the other. Until they are asked for the last of it they compute
     /// meanwhile. Returns what was written for the last one.
     async fn answer(
-        &self,
+        &mut self,
         mut asked: Vec<Asked>,
         communication: &mut Communication,
     ) -> Result<Option<Writing>, EngineError> {
         let Some(mut last) = asked.pop() else { return Ok(None) };
+        let mut combined = std::mem::take(&mut self.combined);
         for Asked { exchange, computing, readings } in asked {
             self.wait_for(computing).await?;
-            let combined = self.combined(exchange, readings, Some(&mut last.computing), communication).await?;
+            self.combine(exchange, readings, Some(&mut last.computing), communication, &mut combined).await?;
             let since = self.clock.now_seconds();
             for replica in &self.replicas {
                 replica.hand_over(exchange.write, bytemuck::cast_slice(&combined));
@@ -116,12 +120,14 @@ impl ParallelTrainer {
         }
         let Asked { exchange, computing, readings } = last;
         self.wait_for(computing).await?;
-        let combined = self.combined(exchange, readings, None, communication).await?;
+        self.combine(exchange, readings, None, communication, &mut combined).await?;
         let since = self.clock.now_seconds();
         let write = |replica: &WgslTrainer| -> Ending<()> {
             Box::pin(replica.write(exchange.write, bytemuck::cast_slice(&combined)))
         };
-        Ok(Some(Writing { since, arriving: self.replicas.iter().map(write).collect() }))
+        let arriving = self.replicas.iter().map(write).collect();
+        self.combined = combined;
+        Ok(Some(Writing { since, arriving }))
     }
 
     async fn wait_for(&self, computing: Computing) -> Result<(), EngineError> {
@@ -130,13 +136,14 @@ impl ParallelTrainer {
 
     /// What becomes of what the devices found, which have computed it. `meanwhile` is what they compute while the host is at
     /// this: what ends after them is counted as waited for.
-    async fn combined(
+    async fn combine(
         &self,
         exchange: Exchange,
-        readings: Vec<Ending<Vec<u8>>>,
+        readings: Vec<Ending<ReadBack>>,
         mut meanwhile: Option<&mut Computing>,
         communication: &mut Communication,
-    ) -> Result<Vec<f32>, EngineError> {
+        combined: &mut Vec<f32>,
+    ) -> Result<(), EngineError> {
         let mut is_overlapped = || meanwhile.as_mut().is_some_and(|computing| !computing.has_ended());
         let computed = self.clock.now_seconds();
         let mut found = Vec::new();
@@ -146,13 +153,13 @@ impl ParallelTrainer {
         let read = self.clock.now_seconds();
         let seconds = ExchangeSeconds { reading_seconds: read - computed, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
-        let combined = exchange.combination.of(&found, &self.shares);
+        exchange.combination.of(&found, &self.shares, combined);
         let summing_seconds = self.clock.now_seconds() - read;
         let seconds = ExchangeSeconds { summing_seconds, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
         communication.exchanges += 1;
         communication.bytes += found.len() as u64 * (exchange.read.bytes + exchange.write.bytes);
-        Ok(combined)
+        Ok(())
     }
 
     /// Waits until all devices have what was written to them.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use shaders::params::{Step, StepResult};
 
+use super::super::device::buffer::ReadBack;
 use super::super::device::executor::Commands;
 use super::super::plan::STEP_ROWS;
 use super::super::recording::{BufferRange, Exchange};
@@ -67,12 +68,12 @@ impl WgslTrainer {
         self.buffers.begin_to_read(&self.device, range)
     }
 
-    /// The same through the staging buffer of this place, beside others that are under way.
+    /// The same through the staging buffer of this place, where the bytes stay, beside others that are under way.
     pub(in super::super) fn begin_to_read_through(
         &self,
         range: BufferRange,
         staging: usize,
-    ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
+    ) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
         self.buffers.begin_to_read_through(&self.device, range, staging)
     }
 
