@@ -170,7 +170,7 @@ pub struct ModelledStep {
 }
 
 impl ModelledStep {
-    /// One after the other, as our kernels do it.
+    /// One after the other, as our kernels do it on software adapters.
     pub fn seconds(&self) -> f64 {
         self.compute_seconds + self.communication_seconds
     }

@@ -15,7 +15,7 @@ pub struct Opening {
     pub threads: Option<NonZero<usize>>,
     /// Devices of [`WGSL`](super::list::WGSL) that share each batch; without a number, those that `adapter` names.
     pub devices: Option<NonZero<u32>>,
-    /// Whether these exchange gradients while they compute others; without a word, they do as is usual.
+    /// Whether these exchange gradients while they compute others; without a word, all but software adapters do.
     pub overlap: Option<bool>,
     /// How batches come to the device of [`WGSL`](super::list::WGSL); without a word, the data set lies there.
     pub input: Option<InputMode>,

@@ -36,8 +36,8 @@ pub(crate) struct PlaceArgs {
     /// shows what they bring, and is never ranked
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Device", value_parser = feature)]
     without: Vec<Feature>,
-    /// Whether several devices of `wgsl` exchange the gradients that are there while they compute the others: `on` or `off`,
-    /// to see what it brings [default: on]
+    /// Whether several devices of `wgsl` exchange the gradients that are there while they compute the others: `on` or `off`
+    /// [default: on, but off on a software adapter, whose cores would have to do both]
     #[arg(long, value_name = "SWITCH", help_heading = "Device", value_parser = on_or_off())]
     overlap: Option<bool>,
     #[command(flatten)]

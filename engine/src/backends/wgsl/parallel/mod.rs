@@ -2,10 +2,11 @@
 //! of each batch.
 //!
 //! Gradients are one arena, so that an all-reduce is one buffer: it is read back from each device, summed on the host in the
-//! order of the devices, and written back. Then every device does the same update, and weights stay the same to the last
-//! bit, which is looked at before each test. Random numbers are counted over the whole batch, loss and gradients are those
-//! of the whole batch, and batch normalisation exchanges its statistics and the sums of its gradients on the way: the result
-//! is that of one device with the whole batch, but for the order in which numbers are added.
+//! order of the devices, and written back, after the backward pass or in parts while that goes on. Then every device does the
+//! same update, and weights stay the same to the last bit, which is looked at before each test. Random numbers are counted
+//! over the whole batch, loss and gradients are those of the whole batch, and batch normalisation exchanges its statistics and
+//! the sums of its gradients on the way: the result is that of one device with the whole batch, but for the order in which
+//! numbers are added.
 
 mod combine;
 pub(super) mod division;
@@ -30,16 +31,14 @@ use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use trainer::ParallelTrainer;
 
-/// Whether gradients are exchanged during the backward pass unless something else is asked for.
-const OVERLAP: bool = true;
-
 /// Several devices with our kernels.
 pub(in super::super) struct ParallelBackend {
     devices: Vec<WgslBackend>,
     clock: Rc<dyn Clock>,
     /// Whether all of them are one software adapter.
     logical: bool,
-    exchanging: Exchanging,
+    /// Whether gradients are to be exchanged during the backward pass, if somebody asked.
+    overlap: Option<bool>,
 }
 
 /// Opens the adapters that share each batch; a software adapter is opened several times. Where a single one fits, it trains
@@ -62,12 +61,7 @@ pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> R
         devices.push(opened.map_err(of_device)?);
     }
     let logical = chosen.iter().all(|index| *index == chosen[0]);
-    let exchanging = exchanging(opening.overlap.unwrap_or(OVERLAP));
-    Ok(Box::new(ParallelBackend { devices, clock, logical, exchanging }))
-}
-
-fn exchanging(overlap: bool) -> Exchanging {
-    if overlap { Exchanging::WhileComputing } else { Exchanging::Afterwards }
+    Ok(Box::new(ParallelBackend { devices, clock, logical, overlap: opening.overlap }))
 }
 
 /// Says of an error which device it is of.
@@ -81,8 +75,14 @@ impl ParallelBackend {
         u32::try_from(self.devices.len()).expect("devices are few")
     }
 
+    /// A software adapter computes on the cores that exchange, and was measured to lose by it (docs/SCALING.md).
+    fn exchanging(&self) -> Exchanging {
+        let overlaps = self.overlap.unwrap_or(!self.adapter().software);
+        if overlaps { Exchanging::WhileComputing } else { Exchanging::Afterwards }
+    }
+
     fn setup(&self) -> Setup {
-        Setup::of_devices(self.count(), self.exchanging)
+        Setup::of_devices(self.count(), self.exchanging())
     }
 }
 
@@ -107,9 +107,7 @@ impl Backend for ParallelBackend {
     fn non_standard(&self) -> Vec<String> {
         let logical = if self.logical { ", logical ones on one software adapter" } else { "" };
         let mut reasons = vec![format!("{} devices{logical}", self.count())];
-        if self.exchanging != exchanging(OVERLAP) {
-            reasons.push(format!("overlap {}", if OVERLAP { "off" } else { "on" }));
-        }
+        reasons.extend(self.overlap.map(|overlap| format!("overlap {}", if overlap { "on" } else { "off" })));
         reasons.extend(self.devices[0].non_standard());
         reasons
     }
@@ -142,7 +140,7 @@ impl Backend for ParallelBackend {
             replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);
         }
         let name = self.adapter().name.clone();
-        let exchanging = self.exchanging;
+        let exchanging = self.exchanging();
         let (clock, job) = (Rc::clone(&self.clock), Rc::new(job.clone()));
         Ok(Box::new(ParallelTrainer {
             replicas,

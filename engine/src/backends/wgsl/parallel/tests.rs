@@ -4,7 +4,6 @@ use std::num::NonZero;
 use super::super::broken_tests::Judged;
 use super::super::choices::Choices;
 use super::super::plan::{Omission, Plan};
-use super::super::setup::Exchanging;
 use super::super::workload_tests::{Standstill, calm_job};
 use super::*;
 use crate::backends::open_with;
@@ -32,8 +31,8 @@ fn two_devices(clock: Rc<dyn Clock>) -> Option<ParallelBackend> {
     let open = || async {
         let first = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
         let second = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
-        let exchanging = Exchanging::WhileComputing;
-        Ok(ParallelBackend { devices: vec![first, second], clock: Rc::clone(&clock), logical: true, exchanging })
+        let (devices, clock) = (vec![first, second], Rc::clone(&clock));
+        Ok(ParallelBackend { devices, clock, logical: true, overlap: Some(true) })
     };
     opened(pollster::block_on(open()))
 }
@@ -162,7 +161,7 @@ fn a_device_without_samples_in_a_short_batch_changes_nothing() {
 /// tensors that stages share, frozen ones, averages of weights and linear starts among them.
 #[test]
 fn two_devices_train_every_workload_as_the_reference_does() {
-    let Some(two) = logical_devices(2) else { return };
+    let Some(two) = overlapping(2, true) else { return };
     for workload in crate::testing::workloads() {
         let judged = Judged::new(workload);
         assert_eq!(judged.objection(two.as_ref(), &judged.job), None, "{}", judged.workload.name);
@@ -200,7 +199,7 @@ fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test()
             job: Rc::new(job.clone()),
             name: "llvmpipe".to_owned(),
             step: 0,
-            exchanging: two.exchanging,
+            exchanging: two.exchanging(),
             shares: Vec::new(),
             combined: Vec::new(),
         };
