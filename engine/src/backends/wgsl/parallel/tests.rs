@@ -132,8 +132,8 @@ fn batch_normalisation_uses_the_statistics_of_the_whole_batch_on_all_devices() {
     several_devices_train_as_one_does("resnet20-cifar10", 3, THROUGH_NORMALIZATIONS);
 }
 
-/// Dropout and momentum in two parts, four of a convolution, batch normalisation's exchanges between them, tensors that two
-/// stages share with a limit of all gradients together, and averages of weights.
+/// With dropout, momentum, batch normalisation's exchanges between the parts, tensors that stages share, a limit of all
+/// gradients together, and averages of weights.
 #[test]
 fn what_is_exchanged_during_the_backward_pass_is_to_the_bit_what_is_exchanged_after_it() {
     let names = ["keras-mnist-mlp", "tensorflow-mnist", "resnet20-cifar10", "memn2n-babi", "tensorflow-cifar10"];
