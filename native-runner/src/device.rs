@@ -24,6 +24,7 @@ pub(crate) fn open(
 ) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
     opening.check_devices(name)?;
+    opening.check_overlap()?;
     opening.check_input(name)?;
     opening.check_layout(name)?;
     if let Some(program) = place.external.named(name) {

@@ -43,7 +43,7 @@ mod warning;
 
 pub use calendar::Date;
 pub use checkpoint::{Checkpoint, Stretch, measured_sha256, weights_bytes, weights_sha256};
-pub use communication::Communication;
+pub use communication::{Communication, ExchangeSeconds};
 pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
 pub use device::{Adapter, Device, DeviceKind, Precision};
 pub use input::{InputMode, InputPipeline};

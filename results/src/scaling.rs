@@ -97,7 +97,7 @@ impl Exchanged {
     }
 }
 
-/// What a record of several devices says of a step.
+/// What a record of several devices says of a step: what moving and adding took, whether or not it was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Observed {
@@ -113,14 +113,16 @@ impl Observed {
         let told = record.communication.filter(|told| told.exchanges > 0)?;
         let steps = record.windows.iter().map(|window| f64::from(window.steps)).sum::<f64>();
         let both_ways = 2.0 * f64::from(told.devices);
+        let overlapped = told.overlapped.unwrap_or_default();
+        let transfers = told.reading_seconds + told.writing_seconds;
         Some(Self {
             devices: told.devices,
             exchanged: Exchanged {
                 exchanges: told.exchanges as f64 / steps,
                 bytes: told.bytes as f64 / both_ways / steps,
             },
-            transfer_seconds: (told.reading_seconds + told.writing_seconds) / steps,
-            adding_seconds: told.summing_seconds / steps,
+            transfer_seconds: (transfers + overlapped.reading_seconds + overlapped.writing_seconds) / steps,
+            adding_seconds: (told.summing_seconds + overlapped.summing_seconds) / steps,
         })
     }
 }
@@ -168,7 +170,7 @@ pub struct ModelledStep {
 }
 
 impl ModelledStep {
-    /// One after the other, as our kernels do it.
+    /// One after the other, as our kernels do it on software adapters.
     pub fn seconds(&self) -> f64 {
         self.compute_seconds + self.communication_seconds
     }

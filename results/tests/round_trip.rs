@@ -5,9 +5,9 @@ use proptest::option;
 use proptest::prelude::*;
 use results::{
     Adapter, Checkpoint, Client, ClientKind, ColdStart, Communication, Compared, Correctness, CurvePoint, Device,
-    DeviceKind, Disagreement, EnergySource, Epoch, Evaluation, FailureCause, InputMode, InputPipeline, Outcome,
-    PeakSample, Phase, Precision, Provenance, ResourceSample, Resources, RunRecord, SCHEMA_VERSION, Settings, Stretch,
-    Suite, Target, Warning, WeightSample, WholeBatch, Window, WorkloadRecord, summary,
+    DeviceKind, Disagreement, EnergySource, Epoch, Evaluation, ExchangeSeconds, FailureCause, InputMode, InputPipeline,
+    Outcome, PeakSample, Phase, Precision, Provenance, ResourceSample, Resources, RunRecord, SCHEMA_VERSION, Settings,
+    Stretch, Suite, Target, Warning, WeightSample, WholeBatch, Window, WorkloadRecord, summary,
 };
 
 /// Every finite number, the subnormal and the negative zero among them.
@@ -162,6 +162,7 @@ prop_compose! {
             resources,
             communication: Some(Communication {
                 devices: 2, exchanges: 9, bytes: 1 << 20, reading_seconds: 0.5, summing_seconds: 0.25, writing_seconds: 0.125,
+                overlapped: Some(ExchangeSeconds { reading_seconds: 2.0, summing_seconds: 4.0, writing_seconds: 8.0 }),
             }),
             input: Some(InputPipeline {
                 mode: InputMode::Prefetch, batches: 9, bytes: 1 << 20, preparing_seconds: 0.5, uploading_seconds: 0.25,

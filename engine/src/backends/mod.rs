@@ -69,6 +69,7 @@ pub async fn open_in(
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
     opening.check_devices(name)?;
+    opening.check_overlap()?;
     opening.check_input(name)?;
     opening.check_layout(name)?;
     let Opening { precision, adapter: choice, .. } = opening;

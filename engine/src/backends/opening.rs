@@ -15,6 +15,8 @@ pub struct Opening {
     pub threads: Option<NonZero<usize>>,
     /// Devices of [`WGSL`](super::list::WGSL) that share each batch; without a number, those that `adapter` names.
     pub devices: Option<NonZero<u32>>,
+    /// Whether these exchange gradients while they compute others; without a word, all but software adapters do.
+    pub overlap: Option<bool>,
     /// How batches come to the device of [`WGSL`](super::list::WGSL); without a word, the data set lies there.
     pub input: Option<InputMode>,
     /// How images lie in an external program; without a word, as the program has them.
@@ -37,6 +39,7 @@ impl Opening {
             adapter: adapter.clone(),
             threads: None,
             devices: None,
+            overlap: None,
             input: None,
             layout: None,
             remote: None,
@@ -58,6 +61,21 @@ impl Opening {
     pub fn check_devices(&self, name: &str) -> Result<(), EngineError> {
         match list::only_one_device(name) {
             Some(reason) if self.asks_for_several() => Err(EngineError::OneDevice { backend: name.to_owned(), reason }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether there are several devices to exchange gradients as was asked for, whenever that is.
+    ///
+    /// # Errors
+    /// A single device, which exchanges nothing.
+    pub fn check_overlap(&self) -> Result<(), EngineError> {
+        match self.overlap {
+            Some(overlap) if !self.asks_for_several() => Err(EngineError::InvalidSetting {
+                what: "the overlap of exchanges",
+                allowed: "left out where a single device trains: it exchanges nothing (see --devices)".to_owned(),
+                value: if overlap { "on" } else { "off" }.to_owned(),
+            }),
             _ => Ok(()),
         }
     }

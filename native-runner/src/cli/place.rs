@@ -1,7 +1,7 @@
 use std::num::NonZero;
 
 use clap::Args;
-use clap::builder::TypedValueParser as _;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use engine::AdapterChoice;
 use engine::backends::{Feature, Opening};
 use results::Precision;
@@ -36,6 +36,10 @@ pub(crate) struct PlaceArgs {
     /// shows what they bring, and is never ranked
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Device", value_parser = feature)]
     without: Vec<Feature>,
+    /// Whether several devices of `wgsl` exchange the gradients that are there while they compute the others: `on` or `off`
+    /// [default: on, but off on a software adapter, whose cores would have to do both]
+    #[arg(long, value_name = "SWITCH", help_heading = "Device", value_parser = on_or_off())]
+    overlap: Option<bool>,
     #[command(flatten)]
     pub(crate) external: ProgramArgs,
     /// Time the kernels again, instead of taking those that were the fastest on this device before
@@ -49,6 +53,7 @@ impl PlaceArgs {
             threads: self.threads,
             remote: self.remote.clone(),
             without: self.without.clone(),
+            overlap: self.overlap,
             processor: processor::name(),
             keeper: KeptFile::of_the_user(self.retune),
             ..Opening::new(precision, adapter)
@@ -64,6 +69,10 @@ pub(super) fn devices() -> impl clap::builder::TypedValueParser<Value = NonZero<
 /// More threads than this are a slip of the finger on any machine.
 pub(super) fn threads() -> impl clap::builder::TypedValueParser<Value = NonZero<usize>> {
     clap::value_parser!(u16).range(1..=1024).try_map(|count| NonZero::try_from(usize::from(count)))
+}
+
+fn on_or_off() -> impl clap::builder::TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
 }
 
 fn feature(text: &str) -> Result<Feature, String> {

@@ -4,13 +4,13 @@ use results::WorkloadRecord;
 
 use crate::figures::figure;
 
-/// How much of the training several devices spent on telling each other what they found; `None` of one device.
+/// How much of the training several devices waited for what they told each other; `None` of one device.
 pub(super) fn communication(record: &WorkloadRecord) -> Option<String> {
     let told = record.communication?;
     let seconds = |seconds| figure("training_seconds", seconds);
     Some(format!(
-        "{}: {} devices · communication {} ({:.1} % of the timed training): reading {}, summing {}, writing {} · {} MiB in \
-         {} exchanges",
+        "{}: {} devices · communication {} ({:.1} % of the timed training): reading {}, summing {}, writing {}{} · {} MiB \
+         in {} exchanges",
         record.workload,
         told.devices,
         seconds(told.seconds()),
@@ -18,6 +18,7 @@ pub(super) fn communication(record: &WorkloadRecord) -> Option<String> {
         seconds(told.reading_seconds),
         seconds(told.summing_seconds),
         seconds(told.writing_seconds),
+        told.overlapped.map(|of| format!("; {} more while they computed", seconds(of.seconds()))).unwrap_or_default(),
         told.bytes >> 20,
         told.exchanges,
     ))

@@ -41,6 +41,29 @@ fn two_logical_devices_train_as_one_and_say_what_they_told_each_other() {
 }
 
 #[test]
+fn exchanges_that_wait_for_the_end_of_the_backward_pass_change_no_loss_and_the_record_says_so() {
+    let test = "exchanges_that_wait_for_the_end_of_the_backward_pass_change_no_loss_and_the_record_says_so";
+    if !has_software(test) {
+        return;
+    }
+    let run = |overlap: &str| {
+        let line = "--adapter cpu --devices 2 --workload keras-mnist-mlp --steps 4 --batch-size 15 --seed 7 --json -";
+        let finished = Runner::new(&format!("{line} --overlap {overlap}")).run().expect_status(0);
+        let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
+        let says = |what: &str| one_line(&finished.stderr).contains(what);
+        (says("more while they computed"), record)
+    };
+    let ((on_says, on), (off_says, off)) = (run("on"), run("off"));
+    assert_eq!((on_says, off_says), (true, false));
+    assert_eq!(on.workloads[0].first_losses, off.workloads[0].first_losses);
+    let overlapped = |record: &RunRecord| record.workloads[0].communication.unwrap().overlapped;
+    assert!(overlapped(&on).is_some() && overlapped(&off).is_none());
+    for (record, asked) in [(on, "overlap on"), (off, "overlap off")] {
+        assert!(record.non_standard.contains(&asked.to_owned()), "{asked}: {:?}", record.non_standard);
+    }
+}
+
+#[test]
 fn a_list_that_names_a_software_adapter_twice_is_two_logical_devices() {
     let test = "a_list_that_names_a_software_adapter_twice_is_two_logical_devices";
     let Some(index) = adapters().iter().position(|adapter| adapter.adapter.software) else {
@@ -114,6 +137,8 @@ fn several_devices_are_refused_where_they_mean_nothing_and_nothing_of_them_is_up
         ("--backend own --program own=cat --devices 2", "chooses its devices itself"),
         ("--adapter cpu --devices 2 --seeds 2", "trains on one device each"),
         ("--adapter cpu --devices 0", "1..=64"),
+        ("--adapter cpu --overlap off", "a single device trains: it exchanges nothing (see --devices)"),
+        ("steps --adapter cpu --backend wgsl --overlap on", "a single device trains: it exchanges nothing"),
         ("--adapter 0,4096", "no adapter fits `0,4096`"),
         ("steps --adapter all --backend wgsl", "name a single adapter here"),
     ];

@@ -6,6 +6,7 @@ mod builder;
 mod contents;
 mod convolution;
 mod dense;
+mod gradient_parts;
 mod input;
 mod limits;
 mod memories;
@@ -27,7 +28,7 @@ use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::parallel::division::most_rows;
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
-use super::setup::Setup;
+use super::setup::{Exchanging, Setup};
 use crate::error::EngineError;
 use crate::model::{PoolKind, StageKind, Stages};
 use crate::trainer::{EvaluationSet, TrainingJob};
@@ -156,8 +157,8 @@ struct Planner<'a> {
     rows: u32,
     test_rows: u32,
     gradient_scale: f32,
-    /// Whether several devices share each batch.
-    divided: bool,
+    /// How several devices share each batch; `None` of one.
+    exchanging: Option<Exchanging>,
 }
 
 /// What a pass through the layers is for.
@@ -232,7 +233,7 @@ impl<'a> Planner<'a> {
             rows: 0,
             test_rows,
             gradient_scale: scale::gradient_scale(job, stored),
-            divided: setup.devices > 1,
+            exchanging: (setup.devices > 1).then_some(setup.exchanging),
         })
     }
 

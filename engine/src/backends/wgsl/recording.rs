@@ -66,6 +66,15 @@ pub(super) struct BufferRange {
     pub(super) bytes: u64,
 }
 
+impl BufferRange {
+    /// Whether both have a byte in common.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        self.buffer == other.buffer
+            && self.offset_bytes < other.offset_bytes + other.bytes
+            && other.offset_bytes < self.offset_bytes + self.bytes
+    }
+}
+
 /// One launch of a kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Dispatch {
@@ -93,7 +102,8 @@ impl Dispatch {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recording {
     pub(super) dispatches: Vec<Dispatch>,
-    /// Where several devices that share each batch tell each other what they found; nothing where there is one.
+    /// Where several devices that share each batch tell each other what they found, in the order of the launches after
+    /// which they do; nothing where there is one.
     pub(super) exchanges: Vec<Exchange>,
 }
 
@@ -102,11 +112,22 @@ pub(super) struct Recording {
 pub(super) struct Exchange {
     /// Launches that come before it.
     pub(super) after: usize,
+    /// Launches that may be done before its result is there: devices go on with those while the host exchanges.
+    pub(super) until: usize,
+    /// Place of the staging buffer that it is read through, among those of the plan.
+    pub(super) staging: usize,
     /// What each device found, in f32.
     pub(super) read: BufferRange,
     /// Where each gets what all of them found.
     pub(super) write: BufferRange,
     pub(super) combination: Combination,
+}
+
+impl Exchange {
+    /// Whether devices can do nothing before its result is there.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.after == self.until
+    }
 }
 
 /// What becomes of what several devices found.

@@ -103,7 +103,7 @@ impl WgslTrainer {
         variants.sort();
         variants.dedup();
         let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
-        let buffers = Buffers::of_job(&device, &plan.buffers, plan.staging_bytes(), &contents).await?;
+        let buffers = Buffers::of_job(&device, &plan.buffers, &plan.staging_bytes(), &contents).await?;
         let Places { params, steps, .. } = plan.places;
         let executor = |recording| Executor::new(&device, &buffers, recording, params, steps);
         let shuffle = match &plan.shuffle {

@@ -1,3 +1,5 @@
+use std::ops::Deref;
+
 use futures_channel::oneshot;
 
 use super::Device;
@@ -9,8 +11,8 @@ use crate::error::EngineError;
 /// The buffers of a plan on the device, in the plan's order.
 pub(in crate::backends::wgsl) struct Buffers {
     buffers: Vec<wgpu::Buffer>,
-    /// For reading results back without allocating.
-    staging: wgpu::Buffer,
+    /// For reading results back without allocating: as many reads as there are buffers can be under way.
+    staging: Vec<wgpu::Buffer>,
 }
 
 impl Buffers {
@@ -23,17 +25,18 @@ impl Buffers {
         plans: &[BufferPlan],
         staging_bytes: u64,
     ) -> Result<Self, EngineError> {
-        Self::filled(device, plans, staging_bytes, |_| unreachable!("this plan is none of a job")).await
+        Self::filled(device, plans, &[staging_bytes], |_| unreachable!("this plan is none of a job")).await
     }
 
-    /// The same for the plan of a job; what belongs to its data set is on the device once, whoever trains on it.
+    /// The same for the plan of a job, of which so many reads may be under way; what belongs to its data set is on the device
+    /// once, whoever trains on it.
     ///
     /// # Errors
     /// As [`Buffers::new`], and a model whose tensors do not fit together.
     pub(in crate::backends::wgsl) async fn of_job(
         device: &Device,
         plans: &[BufferPlan],
-        staging_bytes: u64,
+        staging_bytes: &[u64],
         contents: &Contents<'_>,
     ) -> Result<Self, EngineError> {
         let built = Self::filled(device, plans, staging_bytes, |plan| {
@@ -53,7 +56,7 @@ impl Buffers {
     async fn filled(
         device: &Device,
         plans: &[BufferPlan],
-        staging_bytes: u64,
+        staging_bytes: &[u64],
         of_job: impl Fn(&BufferPlan) -> Result<wgpu::Buffer, EngineError>,
     ) -> Result<Self, EngineError> {
         let largest = device.largest_buffer_bytes();
@@ -77,7 +80,8 @@ impl Buffers {
         device
             .watched(|| {
                 let buffers: Result<_, EngineError> = plans.iter().map(buffer).collect();
-                Ok(Self { buffers: buffers?, staging: create_staging(device, "staging", staging_bytes) })
+                let staging = staging_bytes.iter().map(|bytes| create_staging(device, "staging", *bytes)).collect();
+                Ok(Self { buffers: buffers?, staging })
             })
             .await?
     }
@@ -110,22 +114,33 @@ impl Buffers {
         bytes: u64,
     ) -> Result<Vec<u8>, EngineError> {
         let buffer = &self.buffers[index];
-        if bytes <= self.staging.size() {
-            return read_through(device, buffer, offset_bytes, &self.staging, bytes).await;
+        if bytes <= self.staging[0].size() {
+            return read_through(device, buffer, offset_bytes, &self.staging[0], bytes).await;
         }
         let staging = device.watched(|| create_staging(device, "large staging", bytes)).await?;
         read_through(device, buffer, offset_bytes, &staging, bytes).await
     }
 
-    /// Asks for a part of a buffer, no more than the staging buffer holds, after everything submitted so far.
-    /// They come with the future; nothing else can be read until then.
+    /// Asks for a part of a buffer, no more than the first staging buffer holds, after everything submitted so far.
+    /// They come with the future; nothing else can be read through it until then.
     pub(in crate::backends::wgsl) fn begin_to_read(
         &self,
         device: &Device,
         range: BufferRange,
     ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
+        let reading = self.begin_to_read_through(device, range, 0);
+        async move { Ok(reading.await?.to_vec()) }
+    }
+
+    /// The same through the staging buffer of this place, where the bytes stay.
+    pub(in crate::backends::wgsl) fn begin_to_read_through(
+        &self,
+        device: &Device,
+        range: BufferRange,
+        staging: usize,
+    ) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
         let BufferRange { buffer, offset_bytes, bytes } = range;
-        read_through(device, &self.buffers[buffer], offset_bytes, &self.staging, bytes)
+        map_through(device, &self.buffers[buffer], offset_bytes, &self.staging[staging], bytes)
     }
 }
 
@@ -153,6 +168,29 @@ fn create(device: &Device, plan: &BufferPlan) -> wgpu::Buffer {
     create_buffer(device, plan.name, plan.bytes, kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC)
 }
 
+/// Bytes that were read back, where the device left them. The staging buffer can be read through again when they are
+/// dropped.
+pub(in crate::backends::wgsl) struct ReadBack {
+    view: Option<wgpu::BufferView>,
+    staging: wgpu::Buffer,
+}
+
+impl Deref for ReadBack {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.view.as_deref().expect("it is there until this is dropped")
+    }
+}
+
+impl Drop for ReadBack {
+    fn drop(&mut self) {
+        // No view may be left when the buffer is the device's again.
+        self.view = None;
+        self.staging.unmap();
+    }
+}
+
 fn read_through(
     device: &Device,
     buffer: &wgpu::Buffer,
@@ -160,9 +198,20 @@ fn read_through(
     staging: &wgpu::Buffer,
     bytes: u64,
 ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
+    let reading = map_through(device, buffer, offset_bytes, staging, bytes);
+    async move { Ok(reading.await?.to_vec()) }
+}
+
+fn map_through(
+    device: &Device,
+    buffer: &wgpu::Buffer,
+    offset_bytes: u64,
+    staging: &wgpu::Buffer,
+    bytes: u64,
+) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
     let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.copy_buffer_to_buffer(buffer, offset_bytes, staging, 0, bytes);
-    read_mapped(device, encoder.finish(), staging, bytes)
+    map(device, encoder.finish(), staging, bytes)
 }
 
 /// Submits commands that fill `staging`, at once, and returns a future that reads it.
@@ -175,6 +224,16 @@ pub(in crate::backends::wgsl) fn read_mapped(
     staging: &wgpu::Buffer,
     bytes: u64,
 ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
+    let reading = map(device, commands, staging, bytes);
+    async move { Ok(reading.await?.to_vec()) }
+}
+
+fn map(
+    device: &Device,
+    commands: wgpu::CommandBuffer,
+    staging: &wgpu::Buffer,
+    bytes: u64,
+) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
     let submission = device.queue.submit([commands]);
     device.count(|counts| counts.read_backs += 1);
     let (sender, receiver) = oneshot::channel();
@@ -190,10 +249,9 @@ pub(in crate::backends::wgsl) fn read_mapped(
             Ok(Err(error)) => return Err(EngineError::DeviceLost { message: error.to_string() }),
             Err(_) => return Err(EngineError::DeviceLost { message: "the driver gave no answer".to_owned() }),
         }
-        let view = staging.get_mapped_range(0..bytes);
-        let contents =
-            view.map(|view| view.to_vec()).map_err(|e| EngineError::DeviceLost { message: e.to_string() })?;
-        staging.unmap();
-        Ok(contents)
+        match staging.get_mapped_range(0..bytes) {
+            Ok(view) => Ok(ReadBack { view: Some(view), staging }),
+            Err(error) => Err(EngineError::DeviceLost { message: error.to_string() }),
+        }
     }
 }

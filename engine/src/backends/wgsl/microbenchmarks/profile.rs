@@ -80,7 +80,7 @@ pub async fn profile(
     choices.tune(&device, clock, &products).await?;
     let plan = Plan::new(job, largest_binding, &choices)?;
     let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
-    let buffers = Buffers::of_job(&device, &plan.buffers, STAGING_BYTES, &contents).await?;
+    let buffers = Buffers::of_job(&device, &plan.buffers, &[STAGING_BYTES], &contents).await?;
     buffers.write(&device, plan.places.steps, 0, &step_table(job));
     let bench = Bench { device: &device, clock, processor, buffers: &buffers, plan: &plan };
     if let Some(shuffle) = &plan.shuffle {

@@ -1,14 +1,17 @@
 //! What several devices found becomes one, on the host and always in the order of the devices, so that the same run gives
 //! the same bits.
 
+use std::ops::Deref;
+
 use super::division::Share;
 use crate::backends::wgsl::recording::Combination;
 
 impl Combination {
-    /// `found`: bytes of f32 of each device, which had these shares of the batch.
-    pub(super) fn of(self, found: &[Vec<u8>], shares: &[Share]) -> Vec<f32> {
+    /// Puts what becomes of them in the place of `result`, whose memory is used again. `found`: bytes of f32 of each device,
+    /// which had these shares of the batch.
+    pub(super) fn of<B: Deref<Target = [u8]>>(self, found: &[B], shares: &[Share], result: &mut Vec<f32>) {
         match self {
-            Self::Sum => sum(found),
+            Self::Sum => sum(found, result),
             Self::Moments { channels, pixels_of_sample, pixels_per_part } => {
                 let found: Vec<Vec<f32>> = found.iter().map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect();
                 let pixels = shares.iter().map(|share| u64::from(share.count) * u64::from(pixels_of_sample));
@@ -16,21 +19,21 @@ impl Combination {
                 let parts = devices.flat_map(|(parts, pixels)| {
                     parts_of(parts, 2 * channels as usize, pixels, u64::from(pixels_per_part))
                 });
-                moments(parts, channels as usize)
+                *result = moments(parts, channels as usize);
             }
         }
     }
 }
 
-fn sum(found: &[Vec<u8>]) -> Vec<f32> {
-    let Some((first, others)) = found.split_first() else { return Vec::new() };
-    let mut sum: Vec<f32> = bytemuck::pod_collect_to_vec(first);
+fn sum<B: Deref<Target = [u8]>>(found: &[B], sum: &mut Vec<f32>) {
+    let Some((first, others)) = found.split_first() else { return sum.clear() };
+    sum.resize(first.len() / 4, 0.0);
+    bytemuck::cast_slice_mut(sum).copy_from_slice(first);
     for other in others {
         for (sum, bytes) in sum.iter_mut().zip(other.chunks_exact(4)) {
             *sum += f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         }
     }
-    sum
 }
 
 /// Each part with its number of pixels.
@@ -67,30 +70,37 @@ mod tests {
         values.iter().flat_map(|value| value.to_le_bytes()).collect()
     }
 
+    fn of(combination: Combination, found: &[Vec<u8>], shares: &[Share]) -> Vec<f32> {
+        // What was there before is gone, however long it was.
+        let mut result = vec![7.0; 3];
+        combination.of(found, shares, &mut result);
+        result
+    }
+
     #[test]
     fn gradients_are_added_element_by_element() {
         let found = [bytes(&[1.0, -2.0]), bytes(&[0.5, 4.0]), bytes(&[0.0, 1.0])];
-        assert_eq!(Combination::Sum.of(&found, &[]), [1.5, 3.0]);
+        assert_eq!(of(Combination::Sum, &found, &[]), [1.5, 3.0]);
     }
 
     #[test]
     fn moments_of_uneven_parts_are_those_of_all_values() {
         // Two channels; one device has three pixels in parts of two, one has none, one has two.
         let values = [[1.0, 10.0], [2.0, 20.0], [6.0, -5.0], [4.0, 0.0], [7.0, 3.0]];
-        let of = |pixels: &[[f32; 2]]| -> Vec<f32> {
+        let moments_of = |pixels: &[[f32; 2]]| -> Vec<f32> {
             let count = pixels.len().max(1) as f32;
             let mean = [0, 1].map(|c| pixels.iter().map(|p| p[c]).sum::<f32>() / count);
             let deviations = [0, 1].map(|c| pixels.iter().map(|p| (p[c] - mean[c]).powi(2)).sum::<f32>());
             [mean, deviations].concat()
         };
         let found = [
-            bytes(&[of(&values[..2]), of(&values[2..3])].concat()),
+            bytes(&[moments_of(&values[..2]), moments_of(&values[2..3])].concat()),
             bytes(&[9.0; 8]),
-            bytes(&[of(&values[3..]), vec![9.0; 4]].concat()),
+            bytes(&[moments_of(&values[3..]), vec![9.0; 4]].concat()),
         ];
         let shares = [(0, 3), (3, 0), (3, 2)].map(|(first_row, count)| Share { first_row, count });
         let combination = Combination::Moments { channels: 2, pixels_of_sample: 1, pixels_per_part: 2 };
-        for (found, expected) in combination.of(&found, &shares).into_iter().zip(of(&values)) {
+        for (found, expected) in of(combination, &found, &shares).into_iter().zip(moments_of(&values)) {
             assert!((found - expected).abs() < 1e-4 * expected.abs().max(1.0), "{found} instead of {expected}");
         }
     }

@@ -2,14 +2,16 @@
 //! of each batch.
 //!
 //! Gradients are one arena, so that an all-reduce is one buffer: it is read back from each device, summed on the host in the
-//! order of the devices, and written back. Then every device does the same update, and weights stay the same to the last
-//! bit, which is looked at before each test. Random numbers are counted over the whole batch, loss and gradients are those
-//! of the whole batch, and batch normalisation exchanges its statistics and the sums of its gradients on the way: the result
-//! is that of one device with the whole batch, but for the order in which numbers are added.
+//! order of the devices, and written back, after the backward pass or in parts while that goes on. Then every device does the
+//! same update, and weights stay the same to the last bit, which is looked at before each test. Random numbers are counted
+//! over the whole batch, loss and gradients are those of the whole batch, and batch normalisation exchanges its statistics and
+//! the sums of its gradients on the way: the result is that of one device with the whole batch, but for the order in which
+//! numbers are added.
 
 mod combine;
 pub(super) mod division;
 mod trainer;
+mod under_way;
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +22,7 @@ use async_trait::async_trait;
 use results::{Adapter, Precision};
 
 use super::choices::Choices;
-use super::setup::Setup;
+use super::setup::{Exchanging, Setup};
 use super::trainer::WgslTrainer;
 use super::{NAME, WgslBackend};
 use crate::backends::{AdapterChoice, Opening};
@@ -35,6 +37,8 @@ pub(in super::super) struct ParallelBackend {
     clock: Rc<dyn Clock>,
     /// Whether all of them are one software adapter.
     logical: bool,
+    /// Whether gradients are to be exchanged during the backward pass, if somebody asked.
+    overlap: Option<bool>,
 }
 
 /// Opens the adapters that share each batch; a software adapter is opened several times. Where a single one fits, it trains
@@ -47,6 +51,7 @@ pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> R
     let chosen = opening.adapter.choose_several(&adapters, opening.devices)?;
     let on = |index: usize| Opening { adapter: AdapterChoice::Index(index), devices: None, ..opening.clone() };
     if let [index] = chosen[..] {
+        on(index).check_overlap()?;
         return Ok(Box::new(WgslBackend::open(&on(index), clock).await?));
     }
     let mut devices = Vec::new();
@@ -56,7 +61,7 @@ pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> R
         devices.push(opened.map_err(of_device)?);
     }
     let logical = chosen.iter().all(|index| *index == chosen[0]);
-    Ok(Box::new(ParallelBackend { devices, clock, logical }))
+    Ok(Box::new(ParallelBackend { devices, clock, logical, overlap: opening.overlap }))
 }
 
 /// Says of an error which device it is of.
@@ -68,6 +73,16 @@ fn of_device(place: usize, devices: usize, name: &str) -> impl Fn(EngineError) -
 impl ParallelBackend {
     fn count(&self) -> u32 {
         u32::try_from(self.devices.len()).expect("devices are few")
+    }
+
+    /// A software adapter computes on the cores that exchange, and was measured to lose by it (docs/SCALING.md).
+    fn exchanging(&self) -> Exchanging {
+        let overlaps = self.overlap.unwrap_or(!self.adapter().software);
+        if overlaps { Exchanging::WhileComputing } else { Exchanging::Afterwards }
+    }
+
+    fn setup(&self) -> Setup {
+        Setup::of_devices(self.count(), self.exchanging())
     }
 }
 
@@ -92,6 +107,7 @@ impl Backend for ParallelBackend {
     fn non_standard(&self) -> Vec<String> {
         let logical = if self.logical { ", logical ones on one software adapter" } else { "" };
         let mut reasons = vec![format!("{} devices{logical}", self.count())];
+        reasons.extend(self.overlap.map(|overlap| format!("overlap {}", if overlap { "on" } else { "off" })));
         reasons.extend(self.devices[0].non_standard());
         reasons
     }
@@ -99,7 +115,7 @@ impl Backend for ParallelBackend {
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
         let of_one = |backend: &WgslBackend| {
             let choices = backend.choices.borrow();
-            WgslTrainer::predicted_bytes(&backend.device, &choices, job, Setup::of_devices(self.count()))
+            WgslTrainer::predicted_bytes(&backend.device, &choices, job, self.setup())
         };
         self.devices.iter().map(of_one).sum::<Result<u64, _>>().map(Some)
     }
@@ -120,11 +136,21 @@ impl Backend for ParallelBackend {
                 let known = self.devices[0].choices.borrow().text();
                 backend.choices.replace(Choices::recalled(backend.device.abilities(), &known));
             }
-            let built = backend.build_with(job, Setup::of_devices(self.count())).await;
+            let built = backend.build_with(job, self.setup()).await;
             replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);
         }
         let name = self.adapter().name.clone();
+        let exchanging = self.exchanging();
         let (clock, job) = (Rc::clone(&self.clock), Rc::new(job.clone()));
-        Ok(Box::new(ParallelTrainer { replicas, clock, job, name, step: 0, shares: Vec::new() }))
+        Ok(Box::new(ParallelTrainer {
+            replicas,
+            clock,
+            job,
+            name,
+            step: 0,
+            shares: Vec::new(),
+            combined: Vec::new(),
+            exchanging,
+        }))
     }
 }

@@ -4,7 +4,6 @@ use std::num::NonZero;
 use super::super::broken_tests::Judged;
 use super::super::choices::Choices;
 use super::super::plan::{Omission, Plan};
-use super::super::setup::Setup;
 use super::super::workload_tests::{Standstill, calm_job};
 use super::*;
 use crate::backends::open_with;
@@ -14,6 +13,12 @@ use crate::trainer::EvaluationSet;
 
 fn opening(devices: u32) -> Opening {
     Opening { devices: NonZero::new(devices), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) }
+}
+
+/// As many devices, which exchange gradients during the backward pass or after it.
+fn overlapping(devices: u32, overlap: bool) -> Option<Box<dyn Backend>> {
+    let opening = Opening { overlap: Some(overlap), ..opening(devices) };
+    opened(pollster::block_on(open_with(NAME, &opening, Rc::new(Standstill))))
 }
 
 /// The software adapter as so many logical devices; without one the test is skipped, or fails with `REQUIRE_GPU=1`.
@@ -26,7 +31,8 @@ fn two_devices(clock: Rc<dyn Clock>) -> Option<ParallelBackend> {
     let open = || async {
         let first = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
         let second = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
-        Ok(ParallelBackend { devices: vec![first, second], clock: Rc::clone(&clock), logical: true })
+        let (devices, clock) = (vec![first, second], Rc::clone(&clock));
+        Ok(ParallelBackend { devices, clock, logical: true, overlap: Some(true) })
     };
     opened(pollster::block_on(open()))
 }
@@ -126,6 +132,25 @@ fn batch_normalisation_uses_the_statistics_of_the_whole_batch_on_all_devices() {
     several_devices_train_as_one_does("resnet20-cifar10", 3, THROUGH_NORMALIZATIONS);
 }
 
+/// With dropout, momentum, batch normalisation's exchanges between the parts, tensors that stages share, a limit of all
+/// gradients together, and averages of weights.
+#[test]
+fn what_is_exchanged_during_the_backward_pass_is_to_the_bit_what_is_exchanged_after_it() {
+    let names = ["keras-mnist-mlp", "tensorflow-mnist", "resnet20-cifar10", "memn2n-babi", "tensorflow-cifar10"];
+    for name in names {
+        for devices in [2, 3] {
+            let (Some(on), Some(off)) = (overlapping(devices, true), overlapping(devices, false)) else { return };
+            let job = calm_job(&crate::workload(name).unwrap());
+            let (found, expected) = (train(on.as_ref(), &job), train(off.as_ref(), &job));
+            assert_eq!(found.losses, expected.losses, "{name}");
+            assert_eq!(found.logits, expected.logits, "{name}");
+            let bits = |tensors: &[Vec<f32>]| tensors.iter().flatten().map(|value| value.to_bits()).collect::<Vec<_>>();
+            assert!(bits(&found.gradients) == bits(&expected.gradients), "{name}: gradients on {devices} devices");
+            assert!(bits(&found.weights) == bits(&expected.weights), "{name}: weights on {devices} devices");
+        }
+    }
+}
+
 #[test]
 fn a_device_without_samples_in_a_short_batch_changes_nothing() {
     several_devices_train_as_one_does("keras-mnist-cnn", 4, ORDER_OF_ADDITIONS);
@@ -136,7 +161,7 @@ fn a_device_without_samples_in_a_short_batch_changes_nothing() {
 /// tensors that stages share, frozen ones, averages of weights and linear starts among them.
 #[test]
 fn two_devices_train_every_workload_as_the_reference_does() {
-    let Some(two) = logical_devices(2) else { return };
+    let Some(two) = overlapping(2, true) else { return };
     for workload in crate::testing::workloads() {
         let judged = Judged::new(workload);
         assert_eq!(judged.objection(two.as_ref(), &judged.job), None, "{}", judged.workload.name);
@@ -150,7 +175,7 @@ fn every_launch_that_the_second_device_leaves_out_is_caught() {
         let judged = Judged::new(crate::workload(name).unwrap());
         let second = &two.devices[1].device;
         let choices = Choices::new(second.abilities());
-        let plan = Plan::with(&judged.job, Setup::of_devices(2), second.largest_binding_bytes(), &choices).unwrap();
+        let plan = Plan::with(&judged.job, two.setup(), second.largest_binding_bytes(), &choices).unwrap();
         // Tests are done by the first device alone.
         let launches = plan.launches().into_iter().enumerate().filter(|(_, launch)| !launch.starts_with("test"));
         for (place, launch) in launches {
@@ -166,7 +191,7 @@ fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test()
     let Some(two) = two_devices(Rc::new(Standstill)) else { return };
     let job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
     pollster::block_on(async {
-        let build = |place: usize| two.devices[place].build_with(&job, Setup::of_devices(2));
+        let build = |place: usize| two.devices[place].build_with(&job, two.setup());
         let replicas = vec![build(0).await.unwrap(), build(1).await.unwrap()];
         let mut trainer = ParallelTrainer {
             replicas,
@@ -174,7 +199,9 @@ fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test()
             job: Rc::new(job.clone()),
             name: "llvmpipe".to_owned(),
             step: 0,
+            exchanging: two.exchanging(),
             shares: Vec::new(),
+            combined: Vec::new(),
         };
         trainer.train_steps(1).await.unwrap();
         trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
@@ -210,7 +237,7 @@ fn a_device_that_is_lost_between_steps_ends_them_with_its_number_and_no_figure()
     let job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
     let mut trainer = pollster::block_on(two.build(&job)).unwrap();
     assert_eq!(pollster::block_on(trainer.train_steps(2)).unwrap().losses.len(), 2);
-    // A step reads the clock six times.
+    // In the first of these steps, after the gradients of the last layers were exchanged.
     plug.readings_left.set(9);
     plug.device.set(Some(Rc::clone(&two.devices[1].device)));
     let error = pollster::block_on(trainer.train_steps(4)).unwrap_err();
@@ -246,7 +273,7 @@ fn a_run_says_how_many_devices_trained_it_and_what_they_told_each_other() {
     assert!(record.non_standard.contains(&"2 devices, logical ones on one software adapter".to_owned()));
     let told = record.workloads[0].communication.unwrap();
     let job_bytes = 4 * record.workloads[0].settings.parameters;
-    // Two steps, from and to two devices each.
-    assert_eq!(told.exchanges, 2);
+    // Two steps, two parts, from and to two devices each.
+    assert_eq!(told.exchanges, 4);
     assert!(told.bytes >= 2 * 4 * job_bytes, "{told:?} of {job_bytes}");
 }

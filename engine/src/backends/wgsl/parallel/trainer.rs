@@ -1,13 +1,16 @@
-use std::pin::Pin;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use results::Communication;
+use results::{Communication, ExchangeSeconds};
 use shaders::params::Step;
 
+use super::super::device::buffer::ReadBack;
 use super::super::plan::RESULT_SLOTS;
+use super::super::recording::Exchange;
+use super::super::setup::Exchanging;
 use super::super::trainer::WgslTrainer;
 use super::division::{Share, shares};
+use super::under_way::{Computing, Ending};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
@@ -21,18 +24,27 @@ pub(super) struct ParallelTrainer {
     pub(super) name: String,
     /// Steps done so far.
     pub(super) step: u64,
+    /// When the devices tell each other their gradients.
+    pub(super) exchanging: Exchanging,
+    /// What became of what the devices found, in the last exchange: the same memory for all of them.
+    pub(super) combined: Vec<f32>,
     /// How the last batch was divided.
     pub(super) shares: Vec<Share>,
+}
+
+/// What all devices were asked for at an exchange.
+struct Asked {
+    exchange: Exchange,
+    /// What each device does until it has something to tell.
+    computing: Computing,
+    readings: Vec<Ending<ReadBack>>,
 }
 
 /// What was written to all devices and may not have arrived.
 struct Writing {
     since: f64,
-    arriving: Vec<Arriving>,
+    arriving: Vec<Ending<()>>,
 }
-
-/// Ends when a device has what was written to it.
-type Arriving = Pin<Box<dyn Future<Output = Result<(), EngineError>>>>;
 
 impl ParallelTrainer {
     fn devices(&self) -> u32 {
@@ -52,9 +64,16 @@ impl ParallelTrainer {
             replica.begin_step(slot, share.of(whole));
         }
         let exchanges = self.replicas[0].exchanges().len();
+        let mut asked = Vec::new();
         let mut writing = None;
         for number in 0..exchanges {
-            writing = Some(self.stretch(&whole, number, writing, communication).await?);
+            let exchange = self.ask(&whole, number);
+            let is_waited_for = exchange.exchange.is_waited_for() || number + 1 == exchanges;
+            asked.push(exchange);
+            if is_waited_for {
+                self.arrived(writing.take(), communication).await?;
+                writing = self.answer(std::mem::take(&mut asked), communication).await?;
+            }
         }
         for replica in &self.replicas {
             // What goes wrong with it is told by the next one that is waited for.
@@ -66,43 +85,81 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// The launches up to the exchange of this number, and the exchange.
-    async fn stretch(
-        &self,
-        whole: &Step,
-        number: usize,
-        writing: Option<Writing>,
-        communication: &mut Communication,
-    ) -> Result<Writing, EngineError> {
+    /// Submits the launches up to the exchange of this number, and asks for what each device finds.
+    fn ask(&self, whole: &Step, number: usize) -> Asked {
         let epoch_begins = number == 0 && whole.offset == 0;
         let exchange = self.replicas[0].exchanges()[number];
-        let begin = |replica: &WgslTrainer| {
-            let computing = replica.compute(whole.slot, number, epoch_begins);
-            (computing, replica.begin_to_read(exchange.read))
-        };
-        let under_way: Vec<_> = self.replicas.iter().map(begin).collect();
-        self.arrived(writing, communication).await?;
-        let mut readings = Vec::new();
-        for (place, (computing, reading)) in under_way.into_iter().enumerate() {
-            computing.await.map_err(self.of_device(place))?;
-            readings.push(reading);
+        let mut computing: Vec<Ending<()>> = Vec::new();
+        let mut readings: Vec<Ending<ReadBack>> = Vec::new();
+        for replica in &self.replicas {
+            computing.push(Box::pin(replica.compute(whole.slot, number, epoch_begins)));
+            readings.push(Box::pin(replica.begin_to_read_through(exchange.read, exchange.staging)));
         }
+        Asked { exchange, computing: Computing::new(computing.into_iter()), readings }
+    }
+
+    /// Exchanges what the devices were asked for, one after the other. Until they are asked for the last of it they compute
+    /// meanwhile. Returns what was written for the last one.
+    async fn answer(
+        &mut self,
+        mut asked: Vec<Asked>,
+        communication: &mut Communication,
+    ) -> Result<Option<Writing>, EngineError> {
+        let Some(mut last) = asked.pop() else { return Ok(None) };
+        let mut combined = std::mem::take(&mut self.combined);
+        for Asked { exchange, computing, readings } in asked {
+            self.wait_for(computing).await?;
+            self.combine(exchange, readings, Some(&mut last.computing), communication, &mut combined).await?;
+            let since = self.clock.now_seconds();
+            for replica in &self.replicas {
+                replica.hand_over(exchange.write, bytemuck::cast_slice(&combined));
+            }
+            let writing_seconds = self.clock.now_seconds() - since;
+            let seconds = ExchangeSeconds { writing_seconds, ..ExchangeSeconds::default() };
+            communication.spend(seconds, !last.computing.has_ended());
+        }
+        let Asked { exchange, computing, readings } = last;
+        self.wait_for(computing).await?;
+        self.combine(exchange, readings, None, communication, &mut combined).await?;
+        let since = self.clock.now_seconds();
+        let write = |replica: &WgslTrainer| -> Ending<()> {
+            Box::pin(replica.write(exchange.write, bytemuck::cast_slice(&combined)))
+        };
+        let arriving = self.replicas.iter().map(write).collect();
+        self.combined = combined;
+        Ok(Some(Writing { since, arriving }))
+    }
+
+    async fn wait_for(&self, computing: Computing) -> Result<(), EngineError> {
+        computing.ended().await.map_err(|(place, error)| self.of_device(place)(error))
+    }
+
+    /// What becomes of what the devices found, which have computed it. `meanwhile` is what they compute while the host is at
+    /// this: what ends after them is counted as waited for.
+    async fn combine(
+        &self,
+        exchange: Exchange,
+        readings: Vec<Ending<ReadBack>>,
+        mut meanwhile: Option<&mut Computing>,
+        communication: &mut Communication,
+        combined: &mut Vec<f32>,
+    ) -> Result<(), EngineError> {
+        let mut is_overlapped = || meanwhile.as_mut().is_some_and(|computing| !computing.has_ended());
         let computed = self.clock.now_seconds();
         let mut found = Vec::new();
         for (place, reading) in readings.into_iter().enumerate() {
             found.push(reading.await.map_err(self.of_device(place))?);
         }
         let read = self.clock.now_seconds();
-        let combined = exchange.combination.of(&found, &self.shares);
-        let since = self.clock.now_seconds();
-        communication.reading_seconds += read - computed;
-        communication.summing_seconds += since - read;
+        let seconds = ExchangeSeconds { reading_seconds: read - computed, ..ExchangeSeconds::default() };
+        communication.spend(seconds, is_overlapped());
+        exchange.combination.of(&found, &self.shares, combined);
+        let summing_seconds = self.clock.now_seconds() - read;
+        let seconds = ExchangeSeconds { summing_seconds, ..ExchangeSeconds::default() };
+        communication.spend(seconds, is_overlapped());
         communication.exchanges += 1;
         communication.bytes += found.len() as u64 * (exchange.read.bytes + exchange.write.bytes);
-        let write = |replica: &WgslTrainer| -> Arriving {
-            Box::pin(replica.write(exchange.write, bytemuck::cast_slice(&combined)))
-        };
-        Ok(Writing { since, arriving: self.replicas.iter().map(write).collect() })
+        Ok(())
     }
 
     /// Waits until all devices have what was written to them.
@@ -153,6 +210,7 @@ impl Trainer for ParallelTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         let mut report = StepReport::default();
         let mut communication = Communication::among(self.devices());
+        communication.overlapped = (self.exchanging == Exchanging::WhileComputing).then(ExchangeSeconds::default);
         let mut left = steps;
         while left > 0 {
             let count = left.min(RESULT_SLOTS);

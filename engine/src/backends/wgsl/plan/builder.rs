@@ -6,6 +6,7 @@ use super::super::recording::{
     BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, JobPart, PARAMS_STRIDE_BYTES, Recording,
     operations_of, workgroups,
 };
+use super::gradient_parts::Part;
 
 /// Collects buffers, parameter blocks and the recording that is being made.
 #[derive(Default)]
@@ -109,7 +110,27 @@ impl Builder {
     /// Records that all devices wait here until what each has in `read` was combined and is in `write`.
     pub(super) fn exchange(&mut self, read: BufferRange, write: BufferRange, combination: Combination) {
         let after = self.recording.dispatches.len();
-        self.recording.exchanges.push(Exchange { after, read, write, combination });
+        self.recording.exchanges.push(Exchange { after, until: after, staging: 0, read, write, combination });
+    }
+
+    /// Records that parts of an arena are summed over all devices while these go on to what is recorded here.
+    pub(super) fn exchange_parts(&mut self, arena: BufferRange, parts: &[Part]) {
+        let until = self.recording.dispatches.len();
+        let mut staging = 0;
+        for &Part { offset, elements, after } in parts {
+            // Those that nobody waits for are under way together, each through a buffer of its own.
+            staging += usize::from(after < until);
+            let staging = if after < until { staging } else { 0 };
+            let range = BufferRange { offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements), ..arena };
+            let combination = Combination::Sum;
+            self.recording.exchanges.push(Exchange { after, until, staging, read: range, write: range, combination });
+        }
+        self.recording.exchanges.sort_by_key(|exchange| exchange.after);
+    }
+
+    /// The launches that were recorded so far.
+    pub(super) fn dispatches(&self) -> &[Dispatch] {
+        &self.recording.dispatches
     }
 
     pub(super) fn take_recording(&mut self) -> Recording {

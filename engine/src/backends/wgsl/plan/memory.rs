@@ -4,16 +4,21 @@ use super::Plan;
 use crate::error::EngineError;
 
 impl Plan {
-    /// Bytes of all buffers, and of the one through which results are read: what a device will have to hold.
+    /// Bytes of all buffers, and of those through which results are read: what a device will have to hold.
     pub(in super::super) fn bytes(&self) -> u64 {
-        self.buffers.iter().map(|b| b.bytes).sum::<u64>() + self.staging_bytes()
+        self.buffers.iter().map(|b| b.bytes).sum::<u64>() + self.staging_bytes().iter().sum::<u64>()
     }
 
-    /// Bytes that are read back at once: the results of as many steps as there are slots, after a window, and what devices
-    /// that share a batch tell each other.
-    pub(in super::super) fn staging_bytes(&self) -> u64 {
-        let exchanged = self.training.exchanges.iter().map(|exchange| exchange.read.bytes).max().unwrap_or(0);
-        self.buffers[self.places.results].bytes.max(exchanged)
+    /// Bytes that are read back at once, of each buffer through which that is done. The first is for the results of as many
+    /// steps as there are slots, after a window, and for what devices that share a batch wait for; the others are for what
+    /// these tell each other while they compute.
+    pub(in super::super) fn staging_bytes(&self) -> Vec<u64> {
+        let mut bytes = vec![self.buffers[self.places.results].bytes];
+        for exchange in &self.training.exchanges {
+            bytes.resize(bytes.len().max(exchange.staging + 1), 0);
+            bytes[exchange.staging] = bytes[exchange.staging].max(exchange.read.bytes);
+        }
+        bytes
     }
 
     /// Refuses what the device cannot bind.

@@ -50,7 +50,7 @@ impl Planner<'_> {
 
     /// Statistics of the whole batch, as one part, where several devices share it; otherwise those that are there.
     fn of_all_devices(&mut self, index: usize, parts: BufferRange, params: BatchNorm) -> (BufferRange, BatchNorm) {
-        if !self.divided {
+        if self.exchanging.is_none() {
             return (parts, params);
         }
         let BatchNorm { stored_channels: channels, pixels: pixels_of_sample, pixels_per_part, .. } = params;
@@ -85,7 +85,7 @@ impl Planner<'_> {
             planner.builder.dispatch("batch_norm_gradient_sums", &params, &bindings, invocations);
         });
         // The arena keeps this device's share, which is summed with all other gradients.
-        let sums = if self.divided {
+        let sums = if self.exchanging.is_some() {
             let all = self.builder.zeros("gradient sums of all devices", sums.bytes);
             self.builder.exchange(sums, all, Combination::Sum);
             all

@@ -29,8 +29,10 @@ impl Plan {
         for recording in recordings.chain(&mut self.held_out) {
             if place < recording.dispatches.len() {
                 recording.dispatches.remove(place);
-                let later = recording.exchanges.iter_mut().filter(|exchange| exchange.after > place);
-                later.for_each(|exchange| exchange.after -= 1);
+                for exchange in &mut recording.exchanges {
+                    exchange.after -= usize::from(exchange.after > place);
+                    exchange.until -= usize::from(exchange.until > place);
+                }
                 return;
             }
             place -= recording.dispatches.len();

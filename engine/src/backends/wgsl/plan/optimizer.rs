@@ -3,16 +3,24 @@
 use shaders::params::{GradientLimit, Optimizer as OptimizerParams};
 
 use super::super::recording::{BufferRange, Combination};
+use super::super::setup::Exchanging;
 use super::Planner;
 use super::arenas::Arenas;
+use super::gradient_parts;
 use crate::training::Rule;
 
 impl Planner<'_> {
-    /// Where several devices share the batch, each gets the sum of their gradients.
+    /// Where several devices share the batch, each gets the sum of their gradients: in parts, each as soon as it is
+    /// computed, or all together after the backward pass.
     pub(super) fn exchange_gradients(&mut self) {
-        if self.divided {
-            let gradients = self.arenas.gradients;
-            self.builder.exchange(gradients, gradients, Combination::Sum);
+        let gradients = self.arenas.gradients;
+        match self.exchanging {
+            None => {}
+            Some(Exchanging::Afterwards) => self.builder.exchange(gradients, gradients, Combination::Sum),
+            Some(Exchanging::WhileComputing) => {
+                let parts = gradient_parts::parts(&self.tensors, gradients, self.builder.dispatches());
+                self.builder.exchange_parts(gradients, &parts);
+            }
         }
     }
 

@@ -1,8 +1,10 @@
+use std::ops::Range;
 use std::sync::Arc;
 
 use results::InputMode;
 use shaders::Stored;
 
+use super::super::setup::Exchanging;
 use super::super::variants::Abilities;
 use super::*;
 use crate::data::{DataSet, Split, data_set};
@@ -199,6 +201,49 @@ fn a_step_whose_batch_is_streamed_gathers_it_from_a_small_place_and_shuffles_not
         assert_eq!(place.images.bytes, u64::from(place.steps) * 8 * place.sample_bytes as u64, "{name}");
         assert!(resident.streamed.is_none(), "{name}");
     }
+}
+
+/// The plan of one of two devices, which exchange gradients during the backward pass.
+fn overlapping_plan(name: &str) -> Plan {
+    let setup = Setup::of_devices(2, Exchanging::WhileComputing);
+    Plan::with(&job(name, 8), setup, LARGEST_BINDING, &Choices::default()).unwrap()
+}
+
+#[test]
+fn parts_of_the_gradients_are_the_whole_arena_and_no_launch_touches_one_that_is_on_its_way() {
+    for name in workloads() {
+        let plan = overlapping_plan(name);
+        let Recording { dispatches, exchanges } = &plan.training;
+        assert!(exchanges.is_sorted_by_key(|exchange| exchange.after), "{name}");
+        let gradients = plan.places.gradients;
+        let mut next = plan.buffers[gradients].bytes;
+        for exchange in exchanges.iter().filter(|exchange| exchange.write.buffer == gradients) {
+            let part = exchange.write;
+            assert_eq!((part, part.offset_bytes + part.bytes), (exchange.read, next), "{name}");
+            next = part.offset_bytes;
+            let meanwhile = &dispatches[exchange.after..exchange.until];
+            let touching = meanwhile.iter().find(|launch| launch.bindings.iter().any(|range| range.overlaps(&part)));
+            assert!(touching.is_none(), "{name}: {}", touching.unwrap().kernel.name);
+        }
+        assert_eq!(next, 0, "{name}");
+        // The update begins when all parts are there.
+        let first_user = exchanges.iter().map(|exchange| exchange.until).max().unwrap();
+        assert!(dispatches[first_user].bindings.iter().any(|range| range.buffer == gradients), "{name}");
+    }
+}
+
+#[test]
+fn the_perceptron_has_its_first_layer_left_when_the_other_gradients_are_on_their_way() {
+    let plan = overlapping_plan("keras-mnist-mlp");
+    let [others, first] = plan.training.exchanges[..] else { panic!("{:?}", plan.training.exchanges) };
+    let names = |range: Range<usize>| {
+        launches(&Recording { dispatches: plan.training.dispatches[range].to_vec(), ..Recording::default() })
+    };
+    assert_eq!(names(others.after..others.until), ["dense_input_gradient", "dense_weight_gradient"]);
+    assert!(!others.is_waited_for() && first.is_waited_for());
+    // Weights of 784 × 512 and their bias come last; each part is read through a buffer of its own.
+    assert_eq!(first.read.bytes, 4 * (784 * 512 + 512));
+    assert_eq!((others.staging, first.staging, plan.staging_bytes()[1]), (1, 0, others.read.bytes));
 }
 
 #[test]

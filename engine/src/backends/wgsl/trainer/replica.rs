@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use shaders::params::{Step, StepResult};
 
+use super::super::device::buffer::ReadBack;
 use super::super::device::executor::Commands;
 use super::super::plan::STEP_ROWS;
 use super::super::recording::{BufferRange, Exchange};
@@ -67,13 +68,27 @@ impl WgslTrainer {
         self.buffers.begin_to_read(&self.device, range)
     }
 
-    /// Overwrites a part of a buffer; what is returned ends when the device has it.
+    /// The same through the staging buffer of this place, where the bytes stay, beside others that are under way.
+    pub(in super::super) fn begin_to_read_through(
+        &self,
+        range: BufferRange,
+        staging: usize,
+    ) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
+        self.buffers.begin_to_read_through(&self.device, range, staging)
+    }
+
+    /// Overwrites a part of a buffer, before whatever is submitted next and after what was submitted before.
+    pub(in super::super) fn hand_over(&self, range: BufferRange, bytes: &[u8]) {
+        self.buffers.write(&self.device, range.buffer, range.offset_bytes, bytes);
+    }
+
+    /// The same at once; what is returned ends when the device has it.
     pub(in super::super) fn write(
         &self,
         range: BufferRange,
         bytes: &[u8],
     ) -> impl Future<Output = Result<(), EngineError>> + use<> {
-        self.buffers.write(&self.device, range.buffer, range.offset_bytes, bytes);
+        self.hand_over(range, bytes);
         self.device.submit(Commands::new(&self.device).finish())
     }
 
