@@ -2,8 +2,8 @@
 //
 //     node build.mjs FOLDER
 //
-// A folder FOLDER/NAME has worker.js, the modules of WebAssembly that it loads, and licences.txt, the licences of what is in
-// it. What it made it says as JSON, by names: files, with the framework's packages and their versions.
+// A folder FOLDER/NAME has worker.js, loader.js, the modules of WebAssembly of which the browser takes one, and licences.txt,
+// the licences of what is in it.
 
 import { build } from "esbuild";
 import { copyFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
@@ -20,24 +20,37 @@ function packages(metafile) {
   return [...new Set(found.filter(Boolean))].sort();
 }
 
-/** The text of a licence, from the package itself or, where it has only the licence's name, from one that has the text. */
-async function licence(name) {
+/** What a package has inside without saying so. */
+const WITHIN = { "@tensorflow/tfjs-backend-wasm": ["xnnpack.txt"] };
+
+/** The text of a licence, of these packages: from the package itself or, where it has only the licence's name, from another. */
+async function licence(name, names) {
+  const found = await ownLicence(name);
+  if (found) return found;
+  const { license } = await packageOf(name);
+  for (const other of names) {
+    if ((await packageOf(other)).license === license && (await ownLicence(other))) return ownLicence(other);
+  }
+  throw new Error(`the package ${name} has no text of its licence (${license})`);
+}
+
+async function ownLicence(name) {
   const folder = join(here, "node_modules", name);
   const files = await readdir(folder);
-  const file = files.find((file) => /^licen[cs]e/i.test(file));
-  if (file) return readFile(join(folder, file), "utf8");
-  const { license } = await packageOf(name);
-  if (license === "Apache-2.0") return readFile(join(here, "..", "..", "LICENSE-APACHE"), "utf8");
-  const readme = files.find((file) => /^readme/i.test(file));
-  const [, text] = readme ? (await readFile(join(folder, readme), "utf8")).split(/^#*\s*LICEN[CS]E.*$/im) : [];
-  if (!text) throw new Error(`the package ${name} has no text of its licence (${license})`);
-  return text.trim();
+  const text = (pattern) => {
+    const file = files.find((file) => pattern.test(file));
+    return file ? readFile(join(folder, file), "utf8") : "";
+  };
+  // Some have it at the end of their readme.
+  return (await text(/^licen[cs]e/i)) || (await text(/^readme/i)).split(/^#*\s*LICEN[CS]E.*$/im)[1]?.trim();
 }
 
 async function notices(names) {
   const parts = names.map(async (name) => {
     const { version, license } = await packageOf(name);
-    return `${name} ${version}, ${license}\n\n${await licence(name)}\n`;
+    const within = (WITHIN[name] ?? []).map((file) => readFile(join(here, "licences", file), "utf8"));
+    const texts = await Promise.all([licence(name, names), ...within]);
+    return `${name} ${version}, ${license}\n\n${texts.join("\n\n")}\n`;
   });
   return (await Promise.all(parts)).join(`\n${"-".repeat(80)}\n\n`);
 }
@@ -63,13 +76,12 @@ async function bundle(name, folder) {
   });
   const names = packages(metafile);
   await writeFile(join(folder, "licences.txt"), await notices(names));
+  await copyFile(join(here, "src", "loader.js"), join(folder, "loader.js"));
   for (const name of names) {
     const from = join(here, "node_modules", name, "dist");
     const modules = (await readdir(from).catch(() => [])).filter((file) => file.endsWith(".wasm"));
     for (const file of modules) await copyFile(join(from, file), join(folder, file));
   }
-  const versions = await Promise.all(names.map(async (name) => `${name} ${(await packageOf(name)).version}`));
-  return { name, files: (await readdir(folder)).sort(), packages: versions };
 }
 
 const [target] = process.argv.slice(2);
@@ -77,6 +89,4 @@ if (!target) {
   console.error("which folder? as in: node build.mjs FOLDER");
   process.exit(2);
 }
-const made = [];
-for (const { name } of await json("bundles.json")) made.push(await bundle(name, join(target, name)));
-console.log(JSON.stringify(made));
+for (const { name } of await json("bundles.json")) await bundle(name, join(target, name));

@@ -20,10 +20,10 @@ const ISOLATION = { "cross-origin-opener-policy": "same-origin", "cross-origin-e
 // The page carries messages between its worker and this program: a line with the header, and the payload.
 const PAGE = `<!doctype html><script type="module">
   const tell = (text) => fetch("/log", { method: "POST", body: text });
-  const worker = new Worker("/worker.js");
+  const worker = new Worker("/loader.js");
   worker.onerror = ({ message }) => tell("the worker failed: " + message);
   worker.onmessage = ({ data: { header, payload } }) =>
-    fetch("/answer", { method: "POST", body: new Blob([header, "\\n", payload]) });
+    header && fetch("/answer", { method: "POST", body: new Blob([header, "\\n", payload]) });
   for (;;) {
     const next = await fetch("/next");
     if (next.status !== 200) break;

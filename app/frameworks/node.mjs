@@ -19,7 +19,7 @@ globalThis.location = { href: script };
 // The modules of TensorFlow.js ask for these where they find Node.
 globalThis.require = createRequire(import.meta.url);
 globalThis.__dirname = dirname(script);
-globalThis.postMessage = writeMessage;
+globalThis.postMessage = (message) => message.header && writeMessage(message);
 runInThisContext(await readFile(script, "utf8"), { filename: script });
 
 for await (const data of readMessages(process.stdin)) globalThis.onmessage({ data });

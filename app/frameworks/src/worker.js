@@ -1,13 +1,13 @@
 // A program in a worker: messages come to the worker and answers go from it, each `{ header, payload }`, the header as JSON
-// and the payload as an ArrayBuffer.
+// and the payload as an ArrayBuffer. Once the framework works, the worker says `{ loaded }`: what it took to get there.
 
 import { Program } from "./program.js";
 
 /** Answers messages, one after the other, with the framework that is being opened. */
 export function serve(opening) {
   const program = opening.then((framework) => new Program(framework));
-  // Whoever asks first is told.
-  program.catch(() => {});
+  // If it does not, whoever asks first is told.
+  program.then(() => self.postMessage({ loaded: loaded() })).catch(() => {});
   let turn = Promise.resolve();
   self.onmessage = ({ data: { header, payload } }) => {
     turn = turn.then(() => answer(program, JSON.parse(header), new Uint8Array(payload)));
@@ -35,4 +35,17 @@ function together(parts) {
     at += part.byteLength;
   }
   return found.buffer;
+}
+
+/** How the files came, as far as the browser tells, and seconds since the worker began. */
+function loaded() {
+  const files = performance.getEntriesByType?.("resource") ?? [];
+  const sum = (size) => files.reduce((total, file) => total + file[size], 0);
+  const told = files.length > 0 && files.every((file) => file.encodedBodySize > 0);
+  return {
+    compressed_bytes: told ? sum("encodedBodySize") : null,
+    bytes: sum("decodedBodySize"),
+    cached: told ? files.every((file) => file.transferSize === 0) : null,
+    seconds: performance.now() / 1000,
+  };
 }
