@@ -13,7 +13,9 @@ import { extname, join, resolve, sep } from "node:path";
 import { readMessages, writeMessage } from "./pipe.mjs";
 
 const FLAGS = "--no-sandbox --enable-unsafe-webgpu --use-webgpu-adapter=swiftshader --enable-unsafe-swiftshader";
-const QUIET = "--headless=new --no-first-run --disable-background-networking --disable-component-update --disable-sync";
+// With a pipe for debugging the browser ends when this program does, however that comes to its end.
+const QUIET =
+  "--headless=new --remote-debugging-pipe --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html" };
 // As our server sends them, so that threads may share memory.
 const ISOLATION = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
@@ -69,10 +71,13 @@ const profile = await mkdtemp(join(tmpdir(), "gradmark-chromium-"));
 const flags = `${QUIET} ${process.env.CHROMIUM_FLAGS ?? FLAGS}`.split(/\s+/);
 const address = `http://127.0.0.1:${server.address().port}/`;
 const options = [...flags, `--user-data-dir=${profile}`, address];
-const browser = spawn(process.env.CHROMIUM ?? "chromium", options, { stdio: ["ignore", "ignore", "pipe"] });
+const program = process.env.CHROMIUM ?? "chromium";
+const browser = spawn(program, options, { stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"] });
 browser.stderr.on("data", (text) => /ERROR:CONSOLE|INFO:CONSOLE/.test(text) && process.stderr.write(text));
-browser.on("error", (error) => end(1, `${options[0]} cannot be started: ${error.message}`));
+browser.on("error", (error) => end(1, `${program} cannot be started: ${error.message}`));
 browser.on("exit", (status) => end(1, `the browser ended with status ${status}`));
+
+process.on("SIGTERM", () => end(1, "it was told to end"));
 
 let ending = false;
 async function end(status, reason) {

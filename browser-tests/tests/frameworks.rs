@@ -1,8 +1,6 @@
 //! TensorFlow.js and jax-js in the page: fetched when they are chosen, held to the check, shown and never ranked.
 
-use browser_tests::{
-    Browser, PATIENCE, Page, Setup, drive, skipped, watch_to_the_end, what_is_said_of_frameworks,
-};
+use browser_tests::{Browser, PATIENCE, Page, Setup, drive, skipped, watch_to_the_end, what_is_said_of_frameworks};
 use fantoccini::Locator;
 use serde_json::Value;
 
@@ -18,7 +16,8 @@ fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
 
 /// Files of frameworks that the page and its workers have asked for.
 async fn asked_of_frameworks(page: &Browser) -> Value {
-    let script = "return performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/framework-'))";
+    let script =
+        "return performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/framework-'))";
     page.client().execute(script, Vec::new()).await.unwrap()
 }
 
@@ -43,7 +42,7 @@ async fn trains(page: &Browser, backend: &str, framework: &str) {
     assert_eq!(workload["outcome"]["kind"], "completed", "{record}");
     assert!(record["non_standard"].to_string().contains(&format!("external program {backend}")), "{record}");
     assert!(page.by_role("button", "Upload").await.is_none());
-    page.wait_for_text(".callout", "has no way to prove it").await;
+    page.wait_for_text("[aria-labelledby=result-title] > .callout", "has no way to prove it").await;
 }
 
 #[test]

@@ -206,7 +206,9 @@ impl Session<'_> {
         if self.selection.holds(NATIVE_RUNNER) {
             match page::frameworks::bundles(self.top) {
                 Ok(bundles) => environment.push(("GRADMARK_FRAMEWORKS".to_owned(), bundles)),
-                Err(error) => say::warn(format!("TensorFlow.js and jax-js are not held to the golden traces: {error:#}")),
+                Err(error) => {
+                    say::warn(format!("TensorFlow.js and jax-js are not held to the golden traces: {error:#}"))
+                }
             }
         }
         environment.extend(driver_of_the_tests().map(|icd| ("VK_DRIVER_FILES".to_owned(), icd)));

@@ -47,15 +47,16 @@ function pool(x, { kind, side, stride, padding, activation }, shape) {
 /** The last state of sequences (rows, steps, values). */
 function lstm(x, kernel, recurrent, bias, units) {
   const [rows, steps] = x.shape;
-  const read = np.matmul(x, kernel).add(bias);
   let [state, cell] = [np.zeros([rows, units]), np.zeros([rows, units])];
   for (let step = 0; step < steps; step++) {
-    const gates = read.ref.slice([], step).add(np.matmul(state, recurrent.ref));
+    // Products of a step at a time: the gradient of a part of them all is as large as the whole.
+    const read = np.matmul(x.ref.slice([], step), kernel.ref).add(bias.ref);
+    const gates = read.add(np.matmul(state, recurrent.ref));
     const [input, forget, candidate, output] = np.split(gates, 4, 1);
     cell = hardSigmoid(forget).mul(cell).add(hardSigmoid(input).mul(np.tanh(candidate)));
     state = hardSigmoid(output).mul(np.tanh(step < steps - 1 ? cell.ref : cell));
   }
-  tree.dispose([read, recurrent]);
+  tree.dispose([x, kernel, recurrent, bias]);
   return state;
 }
 
