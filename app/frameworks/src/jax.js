@@ -15,8 +15,6 @@ const ACTIVATIONS = {
   gelu: (x) => nn.gelu(x, { approximate: false }),
 };
 
-const hardSigmoid = (x) => np.clip(x.mul(0.2).add(0.5), 0, 1);
-
 const laid = ([height, width, channels]) => [channels, height, width];
 
 /** A convolution's kernel (height, width, in, out) as jax-js takes it. */
@@ -42,22 +40,6 @@ function pool(x, { kind, side, stride, padding, activation }, shape) {
     if (hangs) y = y.div(windows(real, np.sum));
   }
   return ACTIVATIONS[activation](y);
-}
-
-/** The last state of sequences (rows, steps, values). */
-function lstm(x, kernel, recurrent, bias, units) {
-  const [rows, steps] = x.shape;
-  let [state, cell] = [np.zeros([rows, units]), np.zeros([rows, units])];
-  for (let step = 0; step < steps; step++) {
-    // Products of a step at a time: the gradient of a part of them all is as large as the whole.
-    const read = np.matmul(x.ref.slice([], step), kernel.ref).add(bias.ref);
-    const gates = read.add(np.matmul(state, recurrent.ref));
-    const [input, forget, candidate, output] = np.split(gates, 4, 1);
-    cell = hardSigmoid(forget).mul(cell).add(hardSigmoid(input).mul(np.tanh(candidate)));
-    state = hardSigmoid(output).mul(np.tanh(step < steps - 1 ? cell.ref : cell));
-  }
-  tree.dispose([x, kernel, recurrent, bias]);
-  return state;
 }
 
 function localResponseNorm(x, { radius, bias, alpha, beta }) {
@@ -96,10 +78,16 @@ function updated(rule, weight, gradient, state, rate) {
   }
 }
 
+/** Compiling an LSTM as so many steps, forward and back, needed more than 4 GiB or did not end within minutes. */
+const WHY = {
+  lstm: ", because jax-js has no loop like JAX's scan",
+  embedding: ", because what it is followed by here are LSTMs",
+};
+
 class Network {
   constructor(job, settings) {
     for (const { kind } of job.nodes) {
-      if (!LAYERS[kind] && kind !== "dropout") throw new Unsupported(`the layer ${kind}`);
+      if (!LAYERS[kind] && kind !== "dropout") throw new Unsupported(`the layer ${kind}${WHY[kind] ?? ""}`);
     }
     Object.assign(this, { job, settings, layout: "nchw", rule: job.rule(), multipliers: job.multipliers() });
     job.layout = this.layout;
@@ -259,15 +247,6 @@ const LAYERS = {
   dense({ settings, hasBias, shape }, [x], weights) {
     const y = np.matmul(flat(x), weights.shift());
     return unflattened(ACTIVATIONS[settings.activation](hasBias ? y.add(weights.shift()) : y), shape);
-  },
-  lstm({ settings, shape }, [x], weights) {
-    const [rows, channels, height, width] = x.shape;
-    const sequences = x.transpose([0, 2, 3, 1]).reshape([rows * height, width, channels]);
-    return unflattened(lstm(sequences, weights.shift(), weights.shift(), weights.shift(), settings.units), shape);
-  },
-  embedding({ settings: { first, count }, shape }, [x], weights) {
-    const words = flat(x).slice([], [first, first + count]).astype(np.int32);
-    return unflattened(weights.shift().slice(words), shape);
   },
   add: ({ settings }, [x, other]) => ACTIVATIONS[settings.activation](x.add(other)),
   pool: ({ settings, shape }, [x]) => pool(x, settings, shape),
