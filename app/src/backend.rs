@@ -7,18 +7,52 @@ pub enum PageBackend {
     Wgsl,
     BurnWgpu,
     BurnFlex,
+    TfjsWebgpu,
+    TfjsWebgl,
+    TfjsWasm,
+    JaxJsWebgpu,
+    JaxJsWasm,
+}
+
+/// What a back end is made of, and so how it comes to the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maker {
+    /// Our kernels, in the worker that every page has.
+    Ours,
+    /// The worker's second bundle ([`crate::bundle`]).
+    Burn,
+    /// A framework of JavaScript, in a worker of its own ([`crate::frameworks`]). Nobody can prove what it computed, so that
+    /// its runs are shown and never uploaded.
+    Framework(&'static str),
 }
 
 impl PageBackend {
     /// As they are offered.
-    pub const ALL: [Self; 3] = [Self::Wgsl, Self::BurnWgpu, Self::BurnFlex];
+    pub const ALL: [Self; 8] = [
+        Self::Wgsl,
+        Self::BurnWgpu,
+        Self::BurnFlex,
+        Self::TfjsWebgpu,
+        Self::TfjsWebgl,
+        Self::TfjsWasm,
+        Self::JaxJsWebgpu,
+        Self::JaxJsWasm,
+    ];
 
-    /// As the engine calls it.
+    /// What is compared unless somebody chooses: those that train every network of the page.
+    pub const COMPARED: [Self; 3] = [Self::Wgsl, Self::BurnWgpu, Self::BurnFlex];
+
+    /// As the engine calls it, or a program of `app/frameworks`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Wgsl => "wgsl",
             Self::BurnWgpu => "burn-wgpu",
             Self::BurnFlex => "burn-flex",
+            Self::TfjsWebgpu => "tfjs-webgpu",
+            Self::TfjsWebgl => "tfjs-webgl",
+            Self::TfjsWasm => "tfjs-wasm",
+            Self::JaxJsWebgpu => "jax-js-webgpu",
+            Self::JaxJsWasm => "jax-js-wasm",
         }
     }
 
@@ -32,6 +66,11 @@ impl PageBackend {
             Self::Wgsl => "Our WGSL kernels",
             Self::BurnWgpu => "Burn on WebGPU",
             Self::BurnFlex => "Burn on the processor",
+            Self::TfjsWebgpu => "TensorFlow.js on WebGPU",
+            Self::TfjsWebgl => "TensorFlow.js on WebGL",
+            Self::TfjsWasm => "TensorFlow.js on the processor",
+            Self::JaxJsWebgpu => "jax-js on WebGPU",
+            Self::JaxJsWasm => "jax-js on the processor",
         }
     }
 
@@ -40,30 +79,86 @@ impl PageBackend {
             Self::Wgsl => "Written for these networks; part of this page.",
             Self::BurnWgpu => "An established framework, with kernels that it makes itself.",
             Self::BurnFlex => "The same framework without your GPU, on one core.",
+            Self::TfjsWebgpu => {
+                "Google's framework of JavaScript, with kernels for WebGPU. Shown beside ours, never ranked."
+            }
+            Self::TfjsWebgl => "The same with shaders for an older interface, which needs no WebGPU.",
+            Self::TfjsWasm => "The same in WebAssembly, which cannot train convolutions.",
+            Self::JaxJsWebgpu => {
+                "JAX's way of writing in JavaScript, which compiles a whole step. Never ranked either."
+            }
+            Self::JaxJsWasm => "The same in WebAssembly.",
         }
     }
 
-    pub const fn uses_gpu(self) -> bool {
-        !matches!(self, Self::BurnFlex)
+    /// Whether it needs WebGPU.
+    pub const fn uses_webgpu(self) -> bool {
+        matches!(self, Self::Wgsl | Self::BurnWgpu | Self::TfjsWebgpu | Self::JaxJsWebgpu)
     }
 
-    /// Whether it comes with the worker's second bundle ([`crate::bundle`]).
-    pub const fn is_burn(self) -> bool {
-        !matches!(self, Self::Wgsl)
+    pub const fn maker(self) -> Maker {
+        match self {
+            Self::Wgsl => Maker::Ours,
+            Self::BurnWgpu | Self::BurnFlex => Maker::Burn,
+            Self::TfjsWebgpu | Self::TfjsWebgl | Self::TfjsWasm => Maker::Framework("TensorFlow.js"),
+            Self::JaxJsWebgpu | Self::JaxJsWasm => Maker::Framework("jax-js"),
+        }
+    }
+
+    /// Whether its runs may be uploaded.
+    pub const fn is_provable(self) -> bool {
+        !matches!(self.maker(), Maker::Framework(_))
+    }
+}
+
+impl Maker {
+    /// Of what has to be fetched for it, nothing for what every page has.
+    pub const fn fetched(self) -> Option<&'static str> {
+        match self {
+            Self::Ours => None,
+            Self::Burn => Some("Burn"),
+            Self::Framework(name) => Some(name),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use serde::Deserialize;
+
     use super::*;
 
     #[test]
-    fn every_back_end_of_the_page_is_one_of_the_engines() {
+    fn every_back_end_of_the_page_is_one_of_the_engines_or_a_frameworks() {
         for backend in PageBackend::ALL {
-            let known = engine::KNOWN_BACKENDS.iter().find(|known| known.name == backend.name()).unwrap();
-            assert_eq!(known.uses_adapter, backend.uses_gpu(), "{backend:?}");
             assert_eq!(PageBackend::named(backend.name()), Some(backend));
-            assert_eq!(backend.is_burn(), backend.name().starts_with("burn-"));
+            let known = engine::KNOWN_BACKENDS.iter().find(|known| known.name == backend.name());
+            assert_eq!(known.is_some(), backend.is_provable(), "{backend:?}");
+            assert_eq!(backend.maker() == Maker::Burn, backend.name().starts_with("burn-"));
+            match known {
+                Some(known) => assert_eq!(known.uses_adapter, backend.uses_webgpu(), "{backend:?}"),
+                None => assert_eq!(engine::backends::external::checked_name(backend.name()).unwrap(), backend.name()),
+            }
         }
+        assert!(PageBackend::COMPARED.iter().all(|backend| backend.is_provable()));
+    }
+
+    #[test]
+    fn the_frameworks_are_those_that_are_bundled_for_the_page() {
+        #[derive(Deserialize)]
+        struct Bundled {
+            name: String,
+            #[serde(default = "yes")]
+            page: bool,
+        }
+        const fn yes() -> bool {
+            true
+        }
+        let bundled: Vec<Bundled> = serde_json::from_str(include_str!("../frameworks/bundles.json")).unwrap();
+        let bundled: BTreeSet<String> = bundled.into_iter().filter(|of| of.page).map(|of| of.name).collect();
+        let offered = PageBackend::ALL.into_iter().filter(|backend| !backend.is_provable());
+        assert_eq!(bundled, offered.map(|backend| backend.name().to_owned()).collect());
     }
 }

@@ -8,6 +8,7 @@ use leptos::task::spawn_local;
 use results::{Outcome, Precision, RunRecord, Suite, Warning};
 use training_worker::{FromWorker, Limit, Order, Registration};
 
+use crate::backend::Maker;
 use crate::bundle::{Arrival, Bundle};
 use crate::live::Live;
 use crate::options::RunOptions;
@@ -57,7 +58,7 @@ impl Kind {
 pub(crate) struct Finished {
     pub(crate) record: RunRecord,
     pub(crate) kind: Kind,
-    /// How the second bundle was loaded, where the run needed it.
+    /// How another bundle than the page's own was loaded, where the run needed one.
     pub(crate) bundle: Option<Arrival>,
 }
 
@@ -122,15 +123,21 @@ impl Benchmark {
         }
         self.attempt.update_value(|attempt| *attempt += 1);
         let attempt = self.attempt.get_value();
-        let bundle = self.supplies.with_untracked(|supplies| supplies.burn.bundle().cloned());
-        let bundle = bundle.filter(|_| kind != Kind::Demonstration && options.backend.is_burn());
-        let live = Live::new(bundle.as_ref().map(|bundle| bundle.bytes));
+        let bundle = self.supplies.with_untracked(|supplies| supplies.bundle(options.backend).cloned());
+        let bundle = bundle.filter(|_| kind != Kind::Demonstration);
+        let fetched = options.backend.maker().fetched();
+        let live = Live::new(bundle.as_ref().and_then(|bundle| Some(Arrival::begin(fetched?, bundle.bytes))));
         self.latest.set_value(live.clone());
         self.live.set(live);
         self.finished.set(None);
         self.stage.set(Stage::Running);
         spawn_local(async move {
-            let order = order(kind, options).await;
+            let mut bundle = bundle;
+            let mut order = order(kind, &options).await;
+            if matches!(options.backend.maker(), Maker::Framework(_)) {
+                // The page's own worker trains, and gets what it computes from the framework's.
+                order.order.framework = bundle.take().map(|bundle| bundle.loader());
+            }
             if self.goes_on(attempt)
                 && let Err(reason) = self.open(attempt, kind, order, bundle).await
             {
@@ -307,11 +314,12 @@ struct Ordered {
     unregistered: Option<String>,
 }
 
-async fn order(kind: Kind, options: RunOptions) -> Ordered {
+async fn order(kind: Kind, options: &RunOptions) -> Ordered {
     let suite = options.suite();
     let started_unix_seconds = platform::unix_seconds();
     let mut order = Order {
         backend: options.backend.name().to_owned(),
+        framework: None,
         precision: options.precision.unwrap_or(Precision::F32),
         without: options.without.clone(),
         suite: suite.name.to_owned(),
@@ -335,6 +343,9 @@ async fn order(kind: Kind, options: RunOptions) -> Ordered {
     }
     if let Kind::Comparison { seed } = kind {
         order.seed = seed;
+        return Ordered { order, unregistered: None };
+    }
+    if !options.backend.is_provable() {
         return Ordered { order, unregistered: None };
     }
     match platform::register(Suite { name: suite.name.to_owned(), version: suite.version }).await {

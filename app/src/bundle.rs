@@ -91,7 +91,7 @@ fn without_stop(note: &str) -> &str {
     note.trim().trim_end_matches('.')
 }
 
-/// The worker with Burn in it, which is fetched when it is chosen.
+/// The worker with Burn in it, or that of a framework, which is fetched when it is chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Bundle {
     /// Its address; the name has a digest of the content.
@@ -109,15 +109,22 @@ impl Bundle {
     }
 
     /// Whether the folder is one of the page's own, and not an address that leads elsewhere.
-    fn has_plain_folder(&self) -> bool {
+    pub(crate) fn has_plain_folder(&self) -> bool {
         !self.folder.is_empty() && self.folder.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
     }
 }
 
-/// The second bundle on its way into a run.
+/// Another bundle than the page's own on its way into a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Arrival {
-    /// Bytes of the module so far, and of all of it.
+pub struct Arrival {
+    /// What is in it, for people.
+    pub of: &'static str,
+    pub state: ArrivalState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ArrivalState {
+    /// Bytes of the module so far, where that is told, and of all of it.
     Coming {
         bytes: u64,
         total: u64,
@@ -126,28 +133,38 @@ pub enum Arrival {
 }
 
 impl Arrival {
+    /// None of a bundle of so many bytes is here.
+    pub fn begin(of: &'static str, total: u64) -> Self {
+        Self { of, state: ArrivalState::Coming { bytes: 0, total } }
+    }
+
+    pub fn is_coming(self) -> bool {
+        matches!(self.state, ArrivalState::Coming { .. })
+    }
+
     /// Share of the module that is there.
     pub fn fraction(self) -> f64 {
-        match self {
-            Self::Coming { bytes, total } => (bytes as f64 / total.max(1) as f64).min(1.0),
-            Self::Started(_) => 1.0,
+        match self.state {
+            ArrivalState::Coming { bytes, total } => (bytes as f64 / total.max(1) as f64).min(1.0),
+            ArrivalState::Started(_) => 1.0,
         }
     }
 
     /// What has come and how long it took.
     pub fn sentence(self) -> String {
-        match self {
-            Self::Coming { bytes: 0, .. } => "Burn is being fetched.".to_owned(),
-            Self::Coming { bytes, total } if bytes >= total => "Burn is being compiled.".to_owned(),
-            Self::Coming { .. } => format!("Burn: {:.0} % is here.", self.fraction() * 100.0),
-            Self::Started(Loaded { compressed_bytes, bytes, cached, seconds }) => {
+        let of = self.of;
+        match self.state {
+            ArrivalState::Coming { bytes: 0, .. } => format!("{of} is being fetched."),
+            ArrivalState::Coming { bytes, total } if bytes >= total => format!("{of} is being compiled."),
+            ArrivalState::Coming { .. } => format!("{of}: {:.0} % is here.", self.fraction() * 100.0),
+            ArrivalState::Started(Loaded { compressed_bytes, bytes, cached, seconds }) => {
                 let unpacked = text::megabytes(bytes);
                 let size = match compressed_bytes {
                     Some(compressed) => format!("{} ({unpacked} unpacked)", text::megabytes(compressed)),
                     None => format!("{unpacked} unpacked"),
                 };
                 let from = if cached == Some(true) { "from the browser's cache" } else { "fetched" };
-                format!("Burn: {size} {from} and started in {seconds:.1} s.")
+                format!("{of}: {size} {from} and started in {seconds:.1} s.")
             }
         }
     }
@@ -217,17 +234,17 @@ mod tests {
 
     #[test]
     fn what_was_fetched_and_how_long_it_took_is_said() {
-        let half = Arrival::Coming { bytes: 6_000_000, total: 12_000_000 };
+        let arrival = |of, state| Arrival { of, state };
+        let half = arrival("Burn", ArrivalState::Coming { bytes: 6_000_000, total: 12_000_000 });
         assert_eq!(half.sentence(), "Burn: 50 % is here.");
+        assert_eq!(Arrival::begin("jax-js", 340_000).sentence(), "jax-js is being fetched.");
         let loaded =
             Loaded { compressed_bytes: Some(3_440_000), bytes: 12_000_000, cached: Some(false), seconds: 2.345 };
-        assert_eq!(
-            Arrival::Started(loaded).sentence(),
-            "Burn: 3.4 MB (12.0 MB unpacked) fetched and started in 2.3 s."
-        );
+        let started = |loaded| arrival("Burn", ArrivalState::Started(loaded)).sentence();
+        assert_eq!(started(loaded), "Burn: 3.4 MB (12.0 MB unpacked) fetched and started in 2.3 s.");
         let untold = Loaded { compressed_bytes: None, cached: None, ..loaded };
-        assert_eq!(Arrival::Started(untold).sentence(), "Burn: 12.0 MB unpacked fetched and started in 2.3 s.");
+        assert_eq!(started(untold), "Burn: 12.0 MB unpacked fetched and started in 2.3 s.");
         let again = Loaded { cached: Some(true), ..loaded };
-        assert!(Arrival::Started(again).sentence().contains("from the browser's cache"));
+        assert!(started(again).contains("from the browser's cache"));
     }
 }

@@ -15,6 +15,7 @@ mod benchmark;
 pub mod browser;
 pub mod bundle;
 pub mod filters;
+pub mod frameworks;
 pub mod geometry;
 pub mod histogram;
 pub mod live;

@@ -4,11 +4,11 @@ use engine::{Event, Phase};
 use results::{Adapter, CurvePoint, Evaluation, Warning};
 use training_worker::Loaded;
 
-use crate::bundle::Arrival;
+use crate::bundle::{Arrival, ArrivalState};
 
 /// Share of the progress bar that fetching the data fills; the engine counts the rest.
 const DATA_SHARE: f64 = 0.05;
-/// Share of the second bundle, where one is fetched.
+/// Share of another bundle than the page's own, where one is fetched.
 const BUNDLE_SHARE: f64 = 0.05;
 /// Points kept for drawing. When there are more, every other one is left out.
 const MAXIMUM_POINTS: usize = 600;
@@ -21,7 +21,7 @@ pub struct Live {
     pub warnings: Vec<Warning>,
     /// The workload that is running.
     pub workload: Option<LiveWorkload>,
-    /// The second bundle, where the run needs it.
+    /// Another bundle than the page's own, where the run needs one.
     pub bundle: Option<Arrival>,
     data_fraction: f64,
     run_fraction: f64,
@@ -61,9 +61,9 @@ impl LiveWorkload {
 }
 
 impl Live {
-    /// A run that begins by loading a bundle of this many bytes, if any.
-    pub fn new(bundle_bytes: Option<u64>) -> Self {
-        Self { bundle: bundle_bytes.map(|total| Arrival::Coming { bytes: 0, total }), ..Self::default() }
+    /// A run that begins by loading a bundle, if any.
+    pub fn new(bundle: Option<Arrival>) -> Self {
+        Self { bundle, ..Self::default() }
     }
 
     /// Share of the whole that is done, 0 to 1; it never falls.
@@ -77,14 +77,14 @@ impl Live {
 
     /// This many bytes of the bundle's module are here.
     pub fn arriving(&mut self, bytes: u64) {
-        if let Some(Arrival::Coming { bytes: known, .. }) = &mut self.bundle {
+        if let Some(Arrival { state: ArrivalState::Coming { bytes: known, .. }, .. }) = &mut self.bundle {
             *known = bytes.max(*known);
         }
     }
 
     /// The bundle is here and runs.
     pub fn loaded(&mut self, loaded: Loaded) {
-        self.bundle = self.bundle.map(|_| Arrival::Started(loaded));
+        self.bundle = self.bundle.map(|bundle| Arrival { state: ArrivalState::Started(loaded), ..bundle });
     }
 
     /// A data file is on its way.
@@ -153,8 +153,10 @@ impl Live {
     /// Where the run is, for the status region: changes with the phase only, so that it is not read out all the time.
     pub fn status(&self) -> String {
         let Some(workload) = &self.workload else {
-            let fetches = matches!(self.bundle, Some(Arrival::Coming { .. }));
-            return if fetches { "Loading Burn" } else { "Starting the training worker" }.to_owned();
+            return match self.bundle.filter(|bundle| bundle.is_coming()) {
+                Some(bundle) => format!("Loading {}", bundle.of),
+                None => "Starting the training worker".to_owned(),
+            };
         };
         let phase = self.phase.map_or("starting", Phase::title);
         // The network's own name stands right below, in the heading.
@@ -216,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_second_bundle_has_its_part_of_the_progress_bar() {
-        let mut live = Live::new(Some(1000));
+        let mut live = Live::new(Some(Arrival::begin("Burn", 1000)));
         assert_eq!((live.status().as_str(), live.fraction()), ("Loading Burn", 0.0));
         live.arriving(500);
         assert_eq!(live.fraction(), BUNDLE_SHARE / 2.0);

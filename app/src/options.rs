@@ -26,7 +26,7 @@ pub struct RunOptions {
     /// What our kernels do without although the device has it.
     pub without: Vec<Feature>,
     pub backend: PageBackend,
-    /// What is compared; none for all.
+    /// What is compared; none for [`PageBackend::COMPARED`].
     pub compared: Vec<PageBackend>,
     /// From how many seeds each of those trains; none for one.
     pub seeds: Option<u32>,
@@ -88,7 +88,7 @@ impl RunOptions {
 
     /// The back ends of a comparison, in the order in which they train.
     pub fn contenders(&self) -> Vec<PageBackend> {
-        if self.compared.is_empty() { PageBackend::ALL.to_vec() } else { self.compared.clone() }
+        if self.compared.is_empty() { PageBackend::COMPARED.to_vec() } else { self.compared.clone() }
     }
 
     /// The seeds of a comparison: `first` and those after it.
@@ -116,8 +116,7 @@ impl RunOptions {
 
     /// Why this cannot be run with what the server has.
     pub fn obstacle(&self, supplies: &Supplies) -> Option<String> {
-        let burn = if self.backend.is_burn() { supplies.burn.obstacle() } else { None };
-        if let Some(why) = burn {
+        if let Some(why) = supplies.obstacle(self.backend) {
             return Some(format!("{} {why}.", self.backend.title()));
         }
         let lacking = |name: &String| Some((name.clone(), supplies.missing_for(name)?.title()));
@@ -168,6 +167,7 @@ impl RunOptions {
             || self.limit.is_some()
             || self.precision == Some(Precision::F16Matrix)
             || !self.without.is_empty()
+            || !self.backend.is_provable()
             || !self.is_whole_suite()
     }
 
@@ -240,11 +240,15 @@ mod tests {
     }
 
     #[test]
-    fn burn_is_chosen_by_its_name_and_needs_its_bundle() {
+    fn burn_and_frameworks_are_chosen_by_name_and_need_their_bundles() {
         let options = RunOptions::from_pairs([("backend", "burn-flex")]).unwrap();
         assert_eq!(options.backend, PageBackend::BurnFlex);
         assert!(!options.non_standard(), "a back end is no departure from a suite");
         assert_eq!(options.trained(), Vec::<String>::new());
+        let framework = RunOptions::from_pairs([("backend", "tfjs-webgl")]).unwrap();
+        assert!(framework.non_standard(), "nobody can prove what a framework computed");
+        let sentence = framework.obstacle(&Supplies::default()).unwrap();
+        assert_eq!(sentence, "TensorFlow.js on WebGL is being looked for on this server.");
         let obstacle = |text: &str| {
             let supplies = Supplies::default().with_burn(BurnState::parse(text));
             assert_eq!(options.clone().with_backend(PageBackend::Wgsl).obstacle(&supplies), None, "it needs no Burn");
@@ -283,9 +287,9 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_is_of_all_back_ends_from_one_seed_unless_the_address_says_otherwise() {
+    fn a_comparison_is_of_our_back_ends_from_one_seed_unless_the_address_says_otherwise() {
         let usual = RunOptions::default();
-        assert_eq!(usual.contenders(), PageBackend::ALL);
+        assert_eq!(usual.contenders(), PageBackend::COMPARED);
         assert_eq!(usual.seeds_from(7), [7]);
         let options = RunOptions::from_pairs([("compare", "burn-flex, wgsl"), ("seeds", "3")]).unwrap();
         assert_eq!(options.contenders(), [PageBackend::Wgsl, PageBackend::BurnFlex]);

@@ -1,16 +1,19 @@
-//! What the server has for runs: the worker with Burn, and the data sets. Either may be missing while everything else
-//! works, and either may come while the page is open.
+//! What the server has for runs: the worker with Burn, other frameworks, and the data sets. Each may be missing while
+//! everything else works, and Burn and data may come while the page is open.
 
 use engine::SuiteDefinition;
 use results::api::DataSetList;
 
-use crate::bundle::BurnState;
+use crate::backend::{Maker, PageBackend};
+use crate::bundle::{Bundle, BurnState};
+use crate::frameworks::FrameworksState;
 use crate::text;
 
 /// What is known of it so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supplies {
     pub burn: BurnState,
+    pub frameworks: FrameworksState,
     missing: Vec<MissingData>,
 }
 
@@ -27,6 +30,24 @@ impl Supplies {
     #[must_use]
     pub fn with_burn(self, burn: BurnState) -> Self {
         Self { burn, ..self }
+    }
+
+    /// Why nothing can be trained with this back end, to follow a subject: `is not on this server: …`.
+    pub fn obstacle(&self, backend: PageBackend) -> Option<String> {
+        match backend.maker() {
+            Maker::Ours => None,
+            Maker::Burn => self.burn.obstacle(),
+            Maker::Framework(_) => self.frameworks.obstacle(backend),
+        }
+    }
+
+    /// What has to be fetched for this back end, if anything, once it is there.
+    pub fn bundle(&self, backend: PageBackend) -> Option<&Bundle> {
+        match backend.maker() {
+            Maker::Ours => None,
+            Maker::Burn => self.burn.bundle(),
+            Maker::Framework(_) => self.frameworks.bundle(backend),
+        }
     }
 
     /// Takes what the server says of its data sets.

@@ -41,6 +41,8 @@ fn flags(setup: Setup, profile: &Path) -> Vec<String> {
         "--disable-quic".to_owned(),
         "--disable-dev-shm-usage".to_owned(),
         "--hide-scrollbars".to_owned(),
+        // WebGL without a GPU, which one framework trains on.
+        "--enable-unsafe-swiftshader".to_owned(),
         format!("--user-data-dir={}", profile.display()),
         format!("--window-size={},{}", setup.size.0, setup.size.1),
     ];

@@ -18,7 +18,7 @@ pub use drive::{drive, drive_firefox, drive_with_server};
 pub use firefox::Firefox;
 pub use page::Page;
 pub use patience::{CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, RUN_PATIENCE};
-pub use server::{Server, what_is_said_of_burn};
+pub use server::{Server, what_is_said_of_burn, what_is_said_of_frameworks};
 pub use setup::Setup;
 pub use watch::{Seen, watch_to_the_end};
 

@@ -117,7 +117,19 @@ const BURN: &str = "burn.json";
 /// # Errors
 /// There is none, or it is not JSON.
 pub fn what_is_said_of_burn() -> Result<Value> {
-    let file = built_page()?.join(BURN);
+    said_in(BURN)
+}
+
+/// What the built page's `frameworks.json` says.
+///
+/// # Errors
+/// There is none, or it is not JSON.
+pub fn what_is_said_of_frameworks() -> Result<Value> {
+    said_in("frameworks.json")
+}
+
+fn said_in(name: &str) -> Result<Value> {
+    let file = built_page()?.join(name);
     let text = fs::read_to_string(&file).with_context(|| format!("{} cannot be read", file.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))
 }

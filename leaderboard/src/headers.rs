@@ -31,9 +31,10 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 pub(crate) async fn security(State(pages): State<Pages>, request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
     let results = api || request.uri().path().starts_with("/snapshots/");
+    let path = request.uri().path().to_owned();
     let open = results && matches!(*request.method(), Method::GET | Method::HEAD);
     let mut response = next.run(request).await;
-    let policy = pages.content_security_policy().await;
+    let policy = pages.content_security_policy(&path).await;
     let headers: &mut HeaderMap = response.headers_mut();
     for (name, value) in FIXED {
         headers.insert(name, HeaderValue::from_static(value));

@@ -118,6 +118,7 @@ fn prepare(top: &Path, store: &Store) -> Result<PathBuf> {
         // The cause first: without wasm-bindgen there is no page either.
         let server = server?;
         page?;
+        page::frameworks::put(top, || page::tools(top))?;
         Ok(server)
     })
 }

@@ -35,6 +35,7 @@ pub(crate) struct Options {
 
 const BROWSER_TESTS: &str = "browser-tests";
 const LEADERBOARD: &str = "leaderboard";
+const NATIVE_RUNNER: &str = "native-runner";
 /// What `cargo xtask` itself is made of, and compiled for it before the tests of the others: built together with those
 /// it would share their choice of features, and be compiled again by the next `cargo xtask`.
 const APART: [&str; 2] = ["xtask", "page-tools"];
@@ -200,6 +201,14 @@ impl Session<'_> {
         for (program, variable, starters) in STARTED_BY {
             if starters.iter().any(|starter| self.selection.holds(starter)) {
                 environment.push((variable.to_owned(), program_path(self.top, program, built)?));
+            }
+        }
+        if self.selection.holds(NATIVE_RUNNER) {
+            match page::frameworks::bundles(self.top) {
+                Ok(bundles) => environment.push(("GRADMARK_FRAMEWORKS".to_owned(), bundles)),
+                Err(error) => {
+                    say::warn(format!("TensorFlow.js and jax-js are not held to the golden traces: {error:#}"))
+                }
             }
         }
         environment.extend(driver_of_the_tests().map(|icd| ("VK_DRIVER_FILES".to_owned(), icd)));

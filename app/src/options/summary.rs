@@ -15,8 +15,8 @@ impl RunOptions {
         }
     }
 
-    /// What a run costs: time at most, apart from checks and tests, and what is fetched before, of that the bundle with
-    /// Burn where there is one.
+    /// What a run costs: time at most, apart from checks and tests, and what is fetched before, of that the back end's
+    /// bundle where it has one.
     pub fn cost(&self, bundle: Option<&Bundle>) -> String {
         let networks = self.networks();
         let minutes = (networks.len() as f64 * self.suite().training_seconds / 60.0).ceil();
@@ -32,9 +32,13 @@ impl RunOptions {
             .filter(|(set, _)| uses(set))
             .map(|(_, what)| what.to_owned())
             .collect();
-        let burn = bundle.filter(|_| self.backend.is_burn());
-        fetched.extend(burn.map(|bundle| format!("{} of Burn", text::megabytes(bundle.compressed_bytes))));
-        let rank = if self.is_whole_suite() { "" } else { " Only whole suites are ranked." };
+        let of = |of| Some(format!("{} of {of}", text::megabytes(bundle?.compressed_bytes)));
+        fetched.extend(self.backend.maker().fetched().and_then(of));
+        let rank = match (self.backend.is_provable(), self.is_whole_suite()) {
+            (false, _) => " Runs of other frameworks are never ranked.",
+            (true, false) => " Only whole suites are ranked.",
+            (true, true) => "",
+        };
         match fetched.as_slice() {
             [] => format!("{time}; makes up its stories itself.{rank}"),
             what => format!("{time}; fetches {} the first time.{rank}", what.join(" and ")),

@@ -22,6 +22,7 @@ pub(super) fn Engines(state: StartState) -> impl IntoView {
                 <fieldset>
                     <legend>"What computes"</legend>
                     {PageBackend::ALL.map(|backend| view! { <EngineChoice state backend /> }).collect_view()}
+                    <p class="note">"ONNX Runtime Web is not among them: since its version 1.20 it trains no more."</p>
                 </fieldset>
                 <CompareControls state />
             </details>
@@ -40,11 +41,9 @@ fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
             options.set(Ok(before.with_backend(backend)));
         }
     };
-    let obstacle = Memo::new(move |_| supplies.with(|supplies| backend.is_burn().then(|| supplies.burn.obstacle())?));
-    let size = Memo::new(move |_| {
-        let bundle = |bundle: &crate::bundle::Bundle| bundle.compressed_bytes;
-        supplies.with(|supplies| supplies.burn.bundle().filter(|_| backend.is_burn()).map(bundle))
-    });
+    let obstacle = Memo::new(move |_| supplies.with(|supplies| supplies.obstacle(backend)));
+    let size =
+        Memo::new(move |_| supplies.with(|supplies| supplies.bundle(backend).map(|bundle| bundle.compressed_bytes)));
     let more = move || match (obstacle.get(), size.get()) {
         (Some(why), _) => format!(" It {why}."),
         (None, Some(bytes)) => format!(" {} more to fetch.", text::megabytes(bytes)),

@@ -8,6 +8,7 @@ use super::json::ExactJson;
 use super::report::{Overview, Particulars};
 use super::state::StartState;
 use super::upload::Upload;
+use crate::backend::PageBackend;
 use crate::benchmark::{Finished, Kind};
 
 #[component]
@@ -43,6 +44,9 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
             <Overview record=shown.clone() />
             {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             {match kind {
+                Kind::Benchmark if !is_provable(&shown) => {
+                    view! { <p class="callout">{NOT_PROVABLE}</p> }.into_any()
+                }
                 Kind::Benchmark => view! { <Upload state run_id json /> }.into_any(),
                 Kind::Demonstration | Kind::Comparison { .. } => {
                     view! { <p class="callout">"A demonstration stays on this page; it is not uploaded."</p> }.into_any()
@@ -52,6 +56,14 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
             <Particulars record=shown />
         </section>
     }
+}
+
+/// Why a run of a framework goes nowhere.
+const NOT_PROVABLE: &str =
+    "What another framework trained stays on this page: a leaderboard has no way to prove it, and ranks none of it.";
+
+fn is_provable(record: &RunRecord) -> bool {
+    PageBackend::named(&record.device.backend).is_none_or(PageBackend::is_provable)
 }
 
 fn claimed(record: &RunRecord, name: &str) -> results::Device {

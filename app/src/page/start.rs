@@ -95,7 +95,7 @@ fn StartControls(state: StartState) -> impl IntoView {
     let reason = move || match (state.options.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
         (Ok(options), gpu) => state.benchmark.supplies.with(|supplies| options.obstacle(supplies)).or(match gpu {
-            Gpu::Missing(obstacle) if options.backend.uses_gpu() => Some(obstacle.sentence().to_owned()),
+            Gpu::Missing(obstacle) if options.backend.uses_webgpu() => Some(obstacle.sentence().to_owned()),
             _ => None,
         }),
     };
@@ -107,7 +107,7 @@ fn StartControls(state: StartState) -> impl IntoView {
     };
     let cost = move || {
         let Ok(options) = state.options.get() else { return String::new() };
-        state.benchmark.supplies.with(|supplies| options.cost(supplies.burn.bundle()))
+        state.benchmark.supplies.with(|supplies| options.cost(supplies.bundle(options.backend)))
     };
     let asked = platform::options_in_address().ok().filter(RunOptions::non_standard);
     view! {

@@ -29,6 +29,10 @@ impl Watch {
     pub(super) fn start(self) {
         self.ask_for_burn();
         self.ask_for_data();
+        spawn_local(async move {
+            let frameworks = platform::frameworks().await;
+            self.benchmark.supplies.update(|supplies| supplies.frameworks = frameworks);
+        });
     }
 
     fn ask_for_burn(self) {

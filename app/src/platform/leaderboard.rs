@@ -15,6 +15,7 @@ use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
 
 use super::{describe, window};
 use crate::bundle::BurnState;
+use crate::frameworks::FrameworksState;
 use crate::queries;
 
 /// A server that has not answered by then will not.
@@ -134,6 +135,21 @@ pub(crate) async fn burn() -> Result<BurnState, Refusal> {
         }
         Err(refusal @ Refusal::Unreachable(_)) => Err(refusal),
         Err(refusal) => Ok(BurnState::missing(refusal.to_string())),
+    }
+}
+
+/// What the server has of other frameworks. It does not change while the server runs.
+pub(crate) async fn frameworks() -> FrameworksState {
+    let told = match send("GET", FrameworksState::FILE, None, None).await {
+        Ok(response) => text(&response).await,
+        Err(refusal) => Err(refusal),
+    };
+    match told {
+        Ok(told) => FrameworksState::parse(&told),
+        Err(Refusal::Unexpected { status: 404 }) => {
+            FrameworksState::missing("its page was put together without a word on other frameworks")
+        }
+        Err(refusal) => FrameworksState::missing(refusal.to_string()),
     }
 }
 

@@ -12,8 +12,8 @@ pub(crate) use address::{filters_in_address, fragment, keep_filters, options_in_
 pub(crate) use files::{copy, download, forget_secret, keep_secret, keep_tuning, kept_secret, kept_tuning};
 pub(crate) use gpu::{Gpu, probe};
 pub(crate) use leaderboard::{
-    Refusal, burn, data_sets, delete, device, distribution, history, list, moderation, register, standing, standings,
-    stored, upload, verdict,
+    Refusal, burn, data_sets, delete, device, distribution, frameworks, history, list, moderation, register, standing,
+    standings, stored, upload, verdict,
 };
 pub(crate) use power::{PressureWatch, on_battery};
 pub(crate) use screen::{HiddenTimer, WakeLock};

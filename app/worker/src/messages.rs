@@ -26,7 +26,7 @@ pub enum FromWorker {
     NotLoaded(String),
     /// The module is compiled and listens.
     Ready,
-    /// What it took to get there; the loader of the bundle with Burn says so.
+    /// What it took to get there; the loader of the bundle with Burn says so, and the worker of a framework.
     Loaded(Loaded),
     /// A data file is on its way.
     Loading {
@@ -69,8 +69,10 @@ pub struct Loaded {
 /// Everything that the page decides about a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    /// Name of a back end in [`engine::BACKENDS`].
+    /// Name of a back end in [`engine::BACKENDS`], or of the framework's.
     pub backend: String,
+    /// Address of the loader of a framework's worker, where one of its back ends is to train.
+    pub framework: Option<String>,
     pub precision: Precision,
     /// What our kernels do without although the device has it; other back ends are not asked to.
     pub without: Vec<Feature>,

@@ -29,6 +29,8 @@ const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
 const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
 /// Tells the page whether the worker with Burn is there; `cargo xtask` replaces it while it builds that.
 const BURN: &str = "/burn.json";
+/// How the folders of other frameworks begin, TensorFlow.js and jax-js: a name of `xtask/src/page/frameworks.rs`.
+const FRAMEWORKS: &str = "/framework-";
 /// A content hash in a file's name has at least this many hexadecimal digits.
 const HASH_DIGITS: usize = 12;
 
@@ -54,8 +56,11 @@ impl Pages {
         Ok(Self { index: Some(Arc::new(index)), files: Some(files(folder)), data })
     }
 
-    /// The policy that fits the index as it is on disk now.
-    pub(crate) async fn content_security_policy(&self) -> HeaderValue {
+    /// The policy that fits the index as it is on disk now, or the framework of which this is a file.
+    pub(crate) async fn content_security_policy(&self, path: &str) -> HeaderValue {
+        if path.starts_with(FRAMEWORKS) {
+            return policy::of_a_framework();
+        }
         let index = match &self.index {
             Some(index) => index.read().await.ok(),
             None => None,
@@ -187,6 +192,7 @@ mod tests {
             "/snippets/gloo-3d5a0cf1b2e84976/inline0.js",
             "/style-0123456789abcdef.css",
             "/worker-0123456789abcdef/worker_bg.wasm",
+            "/framework-tfjs-wasm-0123456789abcdef/tfjs-backend-wasm.wasm",
         ] {
             assert!(is_hashed(hashed), "{hashed}");
         }
@@ -194,6 +200,7 @@ mod tests {
             "/app.js",
             "/worker/worker_bg.wasm",
             "/burn.json",
+            "/frameworks.json",
             "/favicon.ico",
             "/runs/0123",
             "/app-facade.js",

@@ -19,6 +19,15 @@ pub(super) fn header(script_hashes: &[String]) -> HeaderValue {
     HeaderValue::from_str(&policy).expect("base64 and the words above are visible ASCII")
 }
 
+/// The policy for the worker of another framework, which goes by that of its own script. Such frameworks share their work
+/// among threads, each a worker that starts from a blob.
+pub(super) fn of_a_framework() -> HeaderValue {
+    HeaderValue::from_static(
+        "default-src 'none'; script-src 'self' blob: 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
+}
+
 /// SHA-256 in base64 of each inline script of `html`, as a browser computes it.
 ///
 /// This reads the index.html that `cargo xtask` writes and is no HTML parser. At worst it hashes something that is no

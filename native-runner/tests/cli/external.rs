@@ -65,29 +65,32 @@ fn every_framework_reproduces_the_golden_traces() {
             continue;
         };
         for (name, layout) in TRACES.iter().flat_map(|name| of.layouts.iter().map(move |layout| (*name, *layout))) {
-            let golden = golden(name);
-            let dropout = if golden["dropout"].is_null() { "off" } else { "on" };
-            let line = format!(
-                "trace --workload {} --backend {} --seed {} --batch-size {} --steps {} --dropout {dropout} --layout {layout}",
-                golden["workload"].as_str().unwrap(),
-                of.name,
-                golden["seed"],
-                golden["batch_size"],
-                golden["steps"]
-            );
+            let line = format!("{} --layout {layout}", trace_line(name, of.name));
             let runner = Runner::new(&line).arg("--program").arg(of.name).env("GRADMARK_PYTHON", &python);
-            let trace: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
-            let worst = worst_share(&golden, &trace);
-            println!("{name} on {} in {layout}: {:.3} of what is allowed, at {}", of.name, worst.0, worst.1);
-            assert!(
-                worst.0 <= 1.0,
-                "{name} on {} in {layout}: {} is off by {:.2} of what is allowed",
-                of.name,
-                worst.1,
-                worst.0
-            );
+            expect_golden(name, &format!("{} in {layout}", of.name), &runner.run().expect_status(0).stdout);
         }
     }
+}
+
+/// The arguments that trace what a golden trace is of.
+pub(crate) fn trace_line(name: &str, backend: &str) -> String {
+    let golden = golden(name);
+    format!(
+        "trace --workload {} --backend {backend} --seed {} --batch-size {} --steps {} --dropout {}",
+        golden["workload"].as_str().unwrap(),
+        golden["seed"],
+        golden["batch_size"],
+        golden["steps"],
+        if golden["dropout"].is_null() { "off" } else { "on" }
+    )
+}
+
+/// Holds what was traced by somebody to a golden trace.
+#[track_caller]
+pub(crate) fn expect_golden(name: &str, by: &str, traced: &str) {
+    let (share, place) = worst_share(&golden(name), &serde_json::from_str(traced).unwrap());
+    println!("{name} on {by}: {share:.3} of what is allowed, at {place}");
+    assert!(share <= 1.0, "{name} on {by}: {place} is off by {share:.2} of what is allowed");
 }
 
 /// The largest difference from a golden trace, as a share of its tolerance, and where it is.

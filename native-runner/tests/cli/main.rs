@@ -10,6 +10,7 @@ mod doctor;
 mod external;
 mod input;
 mod installation;
+mod javascript;
 mod kernels;
 mod leaderboard;
 mod lists;

@@ -9,8 +9,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "dist";
-/// How the name of the folder with the second bundle begins.
+/// How the name of the folder with the second bundle begins, and those of other frameworks.
 const BURN_FOLDER: &str = "burn-";
+const FRAMEWORK_FOLDER: &str = "framework-";
 const FIRST_LOAD_BUDGET_BYTES: usize = 1_500_000;
 /// A little more than what it comes to: 3.51 MB since it has recurrent layers of three kinds.
 const BURN_BUDGET_BYTES: usize = 3_600_000;
@@ -37,11 +38,12 @@ fn parts(top: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     if files.is_empty() {
         return Err(NotThere("there is no page in dist/; `cargo xtask run` and `test` build it").into());
     }
-    let is_of_burn = |file: &PathBuf| {
+    let lies_in = |file: &PathBuf, name: &str| {
         let folder = file.parent().and_then(|above| above.iter().nth(1));
-        folder.is_some_and(|folder| folder.to_string_lossy().starts_with(BURN_FOLDER))
+        folder.is_some_and(|folder| folder.to_string_lossy().starts_with(name))
     };
-    Ok(files.into_iter().partition(|file| !is_of_burn(file)))
+    let ours = files.into_iter().filter(|file| !lies_in(file, FRAMEWORK_FOLDER));
+    Ok(ours.partition(|file| !lies_in(file, BURN_FOLDER)))
 }
 
 /// Holds files that are fetched together to what they may come to.
@@ -88,9 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn the_worker_with_burn_counts_apart_from_the_first_load() {
+    fn the_worker_with_burn_and_other_frameworks_count_apart_from_the_first_load() {
         let burn = noise(4_000_000);
-        let within = [("dist/index.html", "<html>"), ("dist/burn-0123/worker_bg.wasm", burn.as_str())];
+        let within = [
+            ("dist/index.html", "<html>"),
+            ("dist/burn-0123/worker_bg.wasm", burn.as_str()),
+            ("dist/framework-tfjs-wasm-0123/worker.js", burn.as_str()),
+        ];
         assert_eq!(found(&FIRST_LOAD, &within), NOTHING);
         assert_eq!(found(&BURN, &within), NOTHING);
         let twice = noise(24_000_000);

@@ -124,15 +124,15 @@ fn build_into(folder: &Path, top: &Path, tools: Tools, heard: impl FnMut(&str)) 
 }
 
 /// Gives a finished bundle its name in the cache, unless somebody else was faster.
-fn keep(aside: &Path, made: &Path) -> Result<()> {
+pub(super) fn keep(aside: &Path, made: &Path) -> Result<()> {
     match fs::rename(aside, made) {
         Err(_) if made.is_dir() => Ok(()),
-        moved => moved.with_context(|| format!("cannot put Burn into {}", made.display())),
+        moved => moved.with_context(|| format!("cannot put a bundle into {}", made.display())),
     }
 }
 
 /// Removes all bundles but the latest ones, and what builds left behind that were interrupted a day ago.
-fn forget_old(cache: &Path, kept: usize) -> Result<()> {
+pub(super) fn forget_old(cache: &Path, kept: usize) -> Result<()> {
     let mut made: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(cache)? {
         let entry = entry?;

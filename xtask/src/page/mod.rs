@@ -1,8 +1,9 @@
 //! The page: built when one of its sources has changed, with a compressed twin beside each file; and beside it the
-//! worker with Burn, which may come later.
+//! worker with Burn, which may come later, and other frameworks.
 
 mod assemble;
 pub(crate) mod burn;
+pub(crate) mod frameworks;
 
 use crate::build::{self, Build};
 use crate::files::files_below;
@@ -39,7 +40,7 @@ const INCLUDED: [&str; 1] = ["reference/data-sets.json"];
 struct Note {
     /// One digest of all sources.
     sources: String,
-    /// The size in bytes of each built file, compressed twins included and what belongs to Burn left out.
+    /// The size in bytes of each built file, compressed twins included and what belongs to frameworks left out.
     built: BTreeMap<PathBuf, u64>,
 }
 
@@ -87,10 +88,12 @@ pub(crate) fn build(top: &Path, tools: impl FnOnce() -> Result<PathBuf>) -> Resu
 pub(crate) fn build_complete(top: &Path, with_burn: bool, tools: impl FnOnce() -> Result<PathBuf>) -> Result<()> {
     let mut program = None;
     build(top, || Ok(program.insert(tools()?).clone()))?;
+    let tools = |program: Option<PathBuf>| program.map_or_else(|| self::tools(top), Ok);
+    frameworks::put(top, || tools(program.clone()))?;
     if burn::from_cache(top)? {
         Ok(())
     } else if with_burn {
-        burn::complete(top, || program.map_or_else(|| self::tools(top), Ok))
+        burn::complete(top, || tools(program))
     } else {
         burn::is_missing(top, burn::LEFT_OUT.to_owned())
     }
@@ -150,7 +153,7 @@ fn digest_of(top: &Path, sources: &[&str]) -> Result<String> {
     for source in sources.iter().chain(&INCLUDED) {
         let path = top.join(source);
         if path.is_dir() {
-            files.extend(files_below(&path)?.into_iter().filter(|file| !is_test(file, &path)));
+            files.extend(files_below(&path)?.into_iter().filter(|file| !is_no_source(file, &path)));
         } else {
             files.push(path);
         }
@@ -163,18 +166,18 @@ fn digest_of(top: &Path, sources: &[&str]) -> Result<String> {
     Ok(sha256_hex(text.as_bytes()))
 }
 
-/// Whether a file of a crate is built for its tests only.
-fn is_test(file: &Path, crate_folder: &Path) -> bool {
-    let is_named_so = |part: &OsStr| part == "tests" || part == "tests.rs";
+/// Whether a file of a crate is built for its tests only, or belongs to npm.
+fn is_no_source(file: &Path, crate_folder: &Path) -> bool {
+    let is_named_so = |part: &OsStr| part == "tests" || part == "tests.rs" || part == frameworks::PACKAGES;
     file.strip_prefix(crate_folder).is_ok_and(|inside| inside.iter().any(is_named_so))
 }
 
-/// The sizes of a page's files; Burn comes and goes beside them.
+/// The sizes of a page's files; Burn and other frameworks come and go beside them.
 fn sizes_below(dist: &Path) -> Result<BTreeMap<PathBuf, u64>> {
     let mut sizes = BTreeMap::new();
     for file in files_below(dist)? {
         let name = file.strip_prefix(dist)?.to_path_buf();
-        if !burn::owns(&name) {
+        if !burn::owns(&name) && !frameworks::owns(&name) {
             sizes.insert(name, fs::metadata(&file)?.len());
         }
     }

@@ -5,6 +5,7 @@ mod clock;
 #[cfg(feature = "burn")]
 mod console;
 mod data;
+mod framework;
 mod port;
 mod witness;
 
@@ -59,7 +60,10 @@ async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<FromWorker, E
         ..Opening::new(order.precision, &AdapterChoice::Browser)
     };
     let opening = opening.suited_to(&order.backend);
-    let backend = engine::backends::open_with(&order.backend, &opening, clock.clone()).await?;
+    let backend = match &order.framework {
+        Some(loader) => framework::open(&order.backend, loader, order.precision).await?,
+        None => engine::backends::open_with(&order.backend, &opening, clock.clone()).await?,
+    };
     let request = request(order)?;
     let mut witness = order.registration.clone().map(|registration| PageWitness { registration });
     let mut edges = Edges {

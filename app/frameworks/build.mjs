@@ -1,0 +1,92 @@
+// Bundles each program, with the framework that it trains with, into a folder of its own:
+//
+//     node build.mjs FOLDER
+//
+// A folder FOLDER/NAME has worker.js, loader.js, the modules of WebAssembly of which the browser takes one, and licences.txt,
+// the licences of what is in it.
+
+import { build } from "esbuild";
+import { copyFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const json = async (...path) => JSON.parse(await readFile(join(here, ...path), "utf8"));
+const packageOf = (name) => json("node_modules", name, "package.json");
+
+/** Names of the packages of which a bundle has files. */
+function packages(metafile) {
+  const found = Object.keys(metafile.inputs).map((path) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1]);
+  return [...new Set(found.filter(Boolean))].sort();
+}
+
+/** What a package has inside without saying so. */
+const WITHIN = { "@tensorflow/tfjs-backend-wasm": ["xnnpack.txt"] };
+
+/** The text of a licence, of these packages: from the package itself or, where it has only the licence's name, from another. */
+async function licence(name, names) {
+  const found = await ownLicence(name);
+  if (found) return found;
+  const { license } = await packageOf(name);
+  for (const other of names) {
+    if ((await packageOf(other)).license === license && (await ownLicence(other))) return ownLicence(other);
+  }
+  throw new Error(`the package ${name} has no text of its licence (${license})`);
+}
+
+async function ownLicence(name) {
+  const folder = join(here, "node_modules", name);
+  const files = await readdir(folder);
+  const text = (pattern) => {
+    const file = files.find((file) => pattern.test(file));
+    return file ? readFile(join(folder, file), "utf8") : "";
+  };
+  // Some have it at the end of their readme.
+  return (await text(/^licen[cs]e/i)) || (await text(/^readme/i)).split(/^#*\s*LICEN[CS]E.*$/im)[1]?.trim();
+}
+
+async function notices(names) {
+  const parts = names.map(async (name) => {
+    const { version, license } = await packageOf(name);
+    const within = (WITHIN[name] ?? []).map((file) => readFile(join(here, "licences", file), "utf8"));
+    const texts = await Promise.all([licence(name, names), ...within]);
+    return `${name} ${version}, ${license}\n\n${texts.join("\n\n")}\n`;
+  });
+  return (await Promise.all(parts)).join(`\n${"-".repeat(80)}\n\n`);
+}
+
+async function bundle(name, folder) {
+  await mkdir(folder, { recursive: true });
+  const { metafile } = await build({
+    absWorkingDir: here,
+    entryPoints: [join("src", "entries", `${name}.js`)],
+    outfile: join(folder, "worker.js"),
+    bundle: true,
+    minify: true,
+    metafile: true,
+    format: "iife",
+    platform: "browser",
+    target: "es2022",
+    // Licences stand in a file of their own.
+    legalComments: "none",
+    // What only Node has, which TensorFlow.js asks for there alone.
+    external: ["fs", "path", "worker_threads", "perf_hooks", "os", "util", "crypto", "string_decoder", "node-fetch"],
+    define: { JAX_JS_VERSION: JSON.stringify((await packageOf("@jax-js/jax")).version) },
+    logLevel: "warning",
+  });
+  const names = packages(metafile);
+  await writeFile(join(folder, "licences.txt"), await notices(names));
+  await copyFile(join(here, "src", "loader.js"), join(folder, "loader.js"));
+  for (const name of names) {
+    const from = join(here, "node_modules", name, "dist");
+    const modules = (await readdir(from).catch(() => [])).filter((file) => file.endsWith(".wasm"));
+    for (const file of modules) await copyFile(join(from, file), join(folder, file));
+  }
+}
+
+const [target] = process.argv.slice(2);
+if (!target) {
+  console.error("which folder? as in: node build.mjs FOLDER");
+  process.exit(2);
+}
+for (const { name } of await json("bundles.json")) await bundle(name, join(target, name));

@@ -1,0 +1,25 @@
+// Runs a bundle in Node as an external program, on standard input and output:
+//
+//     native-runner trace --backend tfjs-wasm --program 'tfjs-wasm=node node.mjs FOLDER/tfjs-wasm' …
+//
+// The bundle is the one that the page's workers run; this is the scope of a worker around it.
+
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { runInThisContext } from "node:vm";
+import { readMessages, writeMessage } from "./pipe.mjs";
+
+const script = join(resolve(process.argv[2] ?? "."), "worker.js");
+// Standard output is for answers only.
+console.log = console.info = console.debug = console.warn = console.error;
+
+globalThis.self = globalThis;
+globalThis.location = { href: script };
+// The modules of TensorFlow.js ask for these where they find Node.
+globalThis.require = createRequire(import.meta.url);
+globalThis.__dirname = dirname(script);
+globalThis.postMessage = (message) => message.header && writeMessage(message);
+runInThisContext(await readFile(script, "utf8"), { filename: script });
+
+for await (const data of readMessages(process.stdin)) globalThis.onmessage({ data });

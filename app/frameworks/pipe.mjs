@@ -1,0 +1,40 @@
+// Messages on a pipe, as docs/EXTERNAL.md defines them: a line of JSON, whose field `bytes` says how many bytes follow. Here
+// a message is what a worker gets and gives: `{ header, payload }`, the header as JSON and the payload as an ArrayBuffer.
+
+/** The messages of a stream, until it ends. */
+export async function* readMessages(stream) {
+  const [parts, held] = [stream[Symbol.asyncIterator](), []];
+  const gather = async () => {
+    const { value, done } = await parts.next();
+    if (!done) held.push(value);
+    return !done;
+  };
+  const take = (count) => {
+    const all = Buffer.concat(held);
+    held.length = 0;
+    if (all.length > count) held.push(all.subarray(count));
+    return all.subarray(0, count);
+  };
+  for (;;) {
+    let line = held.findIndex((part) => part.includes(10));
+    while (line < 0) {
+      if (!(await gather())) return;
+      line = held.at(-1).includes(10) ? held.length - 1 : -1;
+    }
+    const before = held.slice(0, line).reduce((sum, part) => sum + part.length, 0);
+    const header = take(before + held[line].indexOf(10) + 1).toString("utf8");
+    const bytes = JSON.parse(header).bytes ?? 0;
+    while (held.reduce((sum, part) => sum + part.length, 0) < bytes) {
+      if (!(await gather())) throw new Error("the input ends within a message");
+    }
+    // A copy, whose buffer has nothing else.
+    yield { header, payload: new Uint8Array(take(bytes)).buffer };
+  }
+}
+
+/** Writes an answer to standard output. */
+export function writeMessage({ header, payload }) {
+  const line = JSON.stringify({ ...JSON.parse(header), bytes: payload.byteLength });
+  process.stdout.write(`${line}\n`);
+  if (payload.byteLength) process.stdout.write(new Uint8Array(payload));
+}

@@ -1,0 +1,8 @@
+import { setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
+import { processor } from "../devices.js";
+import { open } from "../tensorflow.js";
+import { serve } from "../worker.js";
+
+// The modules, of which the browser takes one, lie beside this script.
+setWasmPaths(self.location.href.replace(/[^/]*$/, ""));
+serve(open("wasm", { named: processor }));

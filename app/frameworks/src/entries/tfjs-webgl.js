@@ -1,0 +1,6 @@
+import "@tensorflow/tfjs-backend-webgl";
+import { renderer } from "../devices.js";
+import { open } from "../tensorflow.js";
+import { serve } from "../worker.js";
+
+serve(open("webgl", { named: (backend) => renderer(backend.getGPGPUContext().gl) }));

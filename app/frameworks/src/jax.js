@@ -1,0 +1,265 @@
+// jax-js as a back end of Gradmark.
+//
+// A step is one function under `jit`, with `valueAndGrad` inside, as jax-js's documentation and its MNIST example have it,
+// and nothing is read back before the last step of a message. Functions own their arguments: what is used again is passed
+// with `.ref`. Convolutions of jax-js take images with channels first, so that is how images lie here.
+
+import { init, defaultDevice, jit, lax, nn, numpy as np, tree, valueAndGrad } from "@jax-js/jax";
+import { Unsupported, overhang } from "./program.js";
+
+const ACTIVATIONS = {
+  identity: (x) => x,
+  // Not `nn.relu`, whose slope at 0 is 1, and that is where all pixels are that see nothing but black.
+  relu: (x) => np.where(x.ref.greater(0), x, 0),
+  tanh: np.tanh,
+  gelu: (x) => nn.gelu(x, { approximate: false }),
+};
+
+const laid = ([height, width, channels]) => [channels, height, width];
+
+/** A convolution's kernel (height, width, in, out) as jax-js takes it. */
+function conv2d(x, kernel, { stride, padding }) {
+  const zeros = padding.zeros === undefined ? padding.toUpperCase() : Array(2).fill([padding.zeros, padding.zeros]);
+  return lax.convGeneralDilated(x, kernel.transpose([3, 2, 0, 1]), [stride, stride], zeros);
+}
+
+function pool(x, { kind, side, stride, padding, activation }, shape) {
+  if (padding) throw new Unsupported("pooling with a border");
+  const [bottom, right] = overhang(shape, { side, stride }, x.shape.slice(2));
+  const hangs = bottom > 0 || right > 0;
+  const padded = (values) => (hangs ? np.pad(values, [[0, 0], [0, 0], [0, bottom], [0, right]]) : values);
+  // Ones where an image is, and zeros around it.
+  const real = hangs ? padded(np.ones([1, 1, ...x.shape.slice(2)])) : undefined;
+  const windows = (values, reduce) => lax.reduceWindow(values, reduce, [side, side], [stride, stride]);
+  let y;
+  if (kind === "max") {
+    // What lies around an image never wins.
+    y = windows(hangs ? np.where(real.greater(0), padded(x), -Infinity) : x, np.max);
+  } else {
+    y = windows(padded(x), hangs ? np.sum : np.mean);
+    if (hangs) y = y.div(windows(real, np.sum));
+  }
+  return ACTIVATIONS[activation](y);
+}
+
+function localResponseNorm(x, { radius, bias, alpha, beta }) {
+  const channels = x.shape[1];
+  const squares = np.pad(np.square(x.ref), [[0, 0], [radius, radius], [0, 0], [0, 0]]);
+  const shifted = (shift) => squares.ref.slice([], [shift, shift + channels]);
+  let total = shifted(0);
+  for (let shift = 1; shift <= 2 * radius; shift++) total = total.add(shifted(shift));
+  squares.dispose();
+  return x.div(np.power(total.mul(alpha).add(bias), beta));
+}
+
+/** A tensor and what the optimiser remembers of it after a step. */
+function updated(rule, weight, gradient, state, rate) {
+  const mean = (share, old, value) => old.mul(share).add(value.mul(1 - share));
+  switch (rule.name) {
+    case "sgd": {
+      const velocity = state[0].mul(rule.momentum).add(gradient.mul(rate));
+      return [weight.sub(velocity.ref), [velocity]];
+    }
+    case "rms_prop": {
+      const square = mean(rule.rho, state[0], np.square(gradient.ref));
+      return [weight.sub(gradient.mul(rate).div(np.sqrt(square.ref).add(rule.epsilon))), [square]];
+    }
+    case "adadelta": {
+      const square = mean(rule.rho, state[0], np.square(gradient.ref));
+      const roots = np.sqrt(state[1].ref.add(rule.epsilon)).div(np.sqrt(square.ref.add(rule.epsilon)));
+      const update = gradient.mul(roots);
+      return [weight.sub(update.ref.mul(rate)), [square, mean(rule.rho, state[1], np.square(update))]];
+    }
+    default: {
+      const first = mean(rule.beta1, state[0], gradient.ref);
+      const second = mean(rule.beta2, state[1], np.square(gradient));
+      return [weight.sub(first.ref.mul(rate).div(np.sqrt(second.ref).add(rule.epsilon))), [first, second]];
+    }
+  }
+}
+
+/** Compiling an LSTM as so many steps, forward and back, needed more than 4 GiB or did not end within minutes. */
+const WHY = {
+  lstm: ", because jax-js has no loop like JAX's scan",
+  embedding: ", because what it is followed by here are LSTMs",
+};
+
+class Network {
+  constructor(job, settings) {
+    for (const { kind } of job.nodes) {
+      if (!LAYERS[kind] && kind !== "dropout") throw new Unsupported(`the layer ${kind}${WHY[kind] ?? ""}`);
+    }
+    Object.assign(this, { job, settings, layout: "nchw", rule: job.rule(), multipliers: job.multipliers() });
+    job.layout = this.layout;
+    const step = (keeps) => (weights, states, inputs, labels, factors, rate) =>
+      this.step(keeps, weights, states, inputs, labels, factors, rate);
+    // The last step of a message keeps what a check may ask for.
+    [this.steps, this.lastStep] = [jit(step(false)), jit(step(true))];
+    this.test = jit((weights, inputs, labels) => {
+      const logits = this.forward(weights, inputs, []);
+      return [this.loss(logits.ref, labels.ref), this.correct(logits, labels)];
+    });
+    this.begin();
+  }
+
+  /** Puts weights and states back to where they start. */
+  begin() {
+    this.forget();
+    this.weightsHeld = this.job.initial.map((values, place) => np.array(values).reshape(this.job.tensors[place].shape));
+    this.states = this.job.tensors.map(({ shape }) => Array.from({ length: this.rule.states }, () => np.zeros(shape)));
+  }
+
+  forget() {
+    tree.dispose([this.weightsHeld ?? [], this.states ?? [], this.last ?? []]);
+    this.last = undefined;
+  }
+
+  dispose() {
+    this.forget();
+    for (const compiled of [this.steps, this.lastStep, this.test]) compiled.dispose();
+  }
+
+  hold({ rows, inputs, labels, factors, rates }) {
+    const { nodes, dropouts, input } = this.job;
+    return {
+      rows,
+      inputs: np.array(inputs).reshape([rows, ...laid(input)]),
+      labels: np.array(labels, { dtype: np.int32 }),
+      factors: factors.map((factor, place) => np.array(factor).reshape([rows, ...laid(nodes[dropouts[place].node].shape)])),
+      rate: rates[1],
+    };
+  }
+
+  /** Logits (rows, classes). */
+  forward(weights, inputs, factors) {
+    const [left, masks, rows] = [[...weights], [...factors], inputs.shape[0]];
+    const values = new Map([[-1, inputs]]);
+    this.job.nodes.forEach((node, place) => {
+      const given = node.reads.map((read) => values.get(read).ref);
+      const y = node.kind === "dropout" ? dropped(given[0], masks.shift()) : LAYERS[node.kind](node, given, left);
+      values.set(place, y.reshape([rows, ...laid(node.shape)]));
+    });
+    const logits = values.get(this.job.nodes.length - 1).ref;
+    tree.dispose([...values.values()]);
+    return logits.reshape([rows, this.job.classes]);
+  }
+
+  /** Sum of the samples' losses. */
+  loss(logits, labels) {
+    const { label_smoothing: smooth, logits_scale: scale } = this.job.loss;
+    let targets = nn.oneHot(labels, this.job.classes);
+    if (smooth) targets = targets.mul(1 - smooth).add(smooth / this.job.classes);
+    const scaled = scale === 1 ? logits : logits.mul(scale);
+    return np.sum(targets.mul(nn.logSoftmax(scaled))).neg();
+  }
+
+  correct(logits, labels) {
+    return np.sum(np.argmax(logits, -1).equal(labels).astype(np.int32));
+  }
+
+  step(keeps, weights, states, inputs, labels, factors, rate) {
+    const rows = inputs.shape[0];
+    const { summed } = this.job.loss;
+    const objective = (weights, inputs, labels, factors) => {
+      const logits = this.forward(weights, inputs, factors);
+      const total = this.loss(logits.ref, labels);
+      return [summed ? total : total.div(rows), logits];
+    };
+    const differentiated = valueAndGrad(objective, { hasAux: true });
+    const [[value, logits], gradients] = differentiated(tree.ref(weights), inputs, labels.ref, factors);
+    const kept = keeps ? [gradients.map((gradient) => gradient.ref), logits.ref] : [];
+    const next = weights.map((weight, place) => {
+      const { rate: times, decay } = this.multipliers[place];
+      const gradient = decay ? gradients[place].add(weight.ref.mul(decay)) : gradients[place];
+      return updated(this.rule, weight, gradient, states[place], rate.ref.mul(times));
+    });
+    rate.dispose();
+    const correct = this.correct(logits, labels);
+    const loss = summed ? value.div(rows) : value;
+    return [next.map(([weight]) => weight), next.map(([, state]) => state), loss, correct, kept];
+  }
+
+  async train(batches) {
+    const results = batches.map(({ inputs, labels, factors, rate }, number) => {
+      const compiled = number === batches.length - 1 ? this.lastStep : this.steps;
+      const rates = np.array(rate);
+      const [weights, states, loss, correct, kept] =
+        compiled(this.weightsHeld, this.states, inputs, labels, factors, rates);
+      [this.weightsHeld, this.states] = [weights, states];
+      if (kept.length) {
+        tree.dispose(this.last ?? []);
+        this.last = kept;
+      }
+      return { loss, correct };
+    });
+    const losses = await read(results.map(({ loss }) => loss));
+    const correct = await read(results.map((result) => result.correct));
+    return { losses, correct: sum(correct) };
+  }
+
+  async evaluate(batches) {
+    const results = batches.map(({ inputs, labels, factors }) => {
+      tree.dispose(factors);
+      return this.test(tree.ref(this.weightsHeld), inputs, labels);
+    });
+    const losses = await read(results.map(([loss]) => loss));
+    const correct = await read(results.map((result) => result[1]));
+    return { loss: sum(losses), correct: sum(correct) };
+  }
+
+  weights() {
+    return Promise.all(this.weightsHeld.map((weight) => weight.ref.data()));
+  }
+
+  gradients() {
+    return Promise.all(this.last[0].map((gradient) => gradient.ref.data()));
+  }
+
+  logits() {
+    return this.last[1].ref.data();
+  }
+}
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+/** Numbers on the device, brought here at once. */
+const read = (scalars) => np.stack(scalars).data();
+
+function dropped(x, factor) {
+  return factor ? x.mul(factor) : x;
+}
+
+/** An image as weights read it: channels last, as Keras's Flatten does. */
+const flat = (x) => {
+  const rows = x.shape[0];
+  return x.transpose([0, 2, 3, 1]).reshape([rows, -1]);
+};
+
+/** What a layer that reads flattened images makes, (rows, height, width, channels), with its channels first. */
+const unflattened = (y, [height, width, channels]) => y.reshape([-1, height, width, channels]).transpose([0, 3, 1, 2]);
+
+/** What layers compute: of a node, the values that it reads, and the weights that are left. */
+const LAYERS = {
+  conv2d({ settings, hasBias }, [x], weights) {
+    const y = conv2d(x, weights.shift(), settings);
+    return ACTIVATIONS[settings.activation](hasBias ? y.add(weights.shift().reshape([1, -1, 1, 1])) : y);
+  },
+  dense({ settings, hasBias, shape }, [x], weights) {
+    const y = np.matmul(flat(x), weights.shift());
+    return unflattened(ACTIVATIONS[settings.activation](hasBias ? y.add(weights.shift()) : y), shape);
+  },
+  add: ({ settings }, [x, other]) => ACTIVATIONS[settings.activation](x.add(other)),
+  pool: ({ settings, shape }, [x]) => pool(x, settings, shape),
+  local_response_norm: ({ settings }, [x]) => localResponseNorm(x, settings),
+};
+
+/** Opens jax-js on its device of this name. */
+export async function open(name, { named, faults }) {
+  if (!(await init(name)).includes(name)) throw new Error(`jax-js cannot open its device ${name} here`);
+  defaultDevice(name);
+  const { device, kind } = await named();
+  const text = `jax-js ${JAX_JS_VERSION}, ${name}`;
+  const introduction = { framework: "jax-js", version: text, device, device_kind: kind };
+  const settings = [`framework: jax-js ${JAX_JS_VERSION}`, `device: ${name}`];
+  return { introduction, build: (job) => new Network(job, settings), faults: faults?.() };
+}

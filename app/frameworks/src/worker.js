@@ -1,0 +1,51 @@
+// A program in a worker: messages come to the worker and answers go from it, each `{ header, payload }`, the header as JSON
+// and the payload as an ArrayBuffer. Once the framework works, the worker says `{ loaded }`: what it took to get there.
+
+import { Program } from "./program.js";
+
+/** Answers messages, one after the other, with the framework that is being opened. */
+export function serve(opening) {
+  const program = opening.then((framework) => new Program(framework));
+  // If it does not, whoever asks first is told.
+  program.then(() => self.postMessage({ loaded: loaded() })).catch(() => {});
+  let turn = Promise.resolve();
+  self.onmessage = ({ data: { header, payload } }) => {
+    turn = turn.then(() => answer(program, JSON.parse(header), new Uint8Array(payload)));
+  };
+}
+
+async function answer(program, message, bytes) {
+  let found;
+  try {
+    found = await (await program).answer(message, bytes);
+  } catch (error) {
+    found = { header: { error: String(error?.message ?? error), cause: "failed" }, parts: [] };
+  }
+  if (!found) return;
+  const payload = together(found.parts);
+  self.postMessage({ header: JSON.stringify(found.header), payload }, [payload]);
+}
+
+/** The bytes of several lists of numbers, one after the other. */
+function together(parts) {
+  const found = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    found.set(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), at);
+    at += part.byteLength;
+  }
+  return found.buffer;
+}
+
+/** How the files came, as far as the browser tells, and seconds since the worker began. */
+function loaded() {
+  const files = performance.getEntriesByType?.("resource") ?? [];
+  const sum = (size) => files.reduce((total, file) => total + file[size], 0);
+  const told = files.length > 0 && files.every((file) => file.encodedBodySize > 0);
+  return {
+    compressed_bytes: told ? sum("encodedBodySize") : null,
+    bytes: sum("decodedBodySize"),
+    cached: told ? files.every((file) => file.transferSize === 0) : null,
+    seconds: performance.now() / 1000,
+  };
+}

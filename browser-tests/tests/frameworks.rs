@@ -1,0 +1,95 @@
+//! TensorFlow.js and jax-js in the page: fetched when they are chosen, held to the check, shown and never ranked.
+
+use browser_tests::{Browser, PATIENCE, Page, Setup, drive, skipped, watch_to_the_end, what_is_said_of_frameworks};
+use fantoccini::Locator;
+use serde_json::Value;
+
+/// Runs `body` where the page has the bundles, which are made where npm is and its registry answers.
+fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
+    let said = what_is_said_of_frameworks().unwrap();
+    if said["state"] == "ready" {
+        drive(setup, body);
+    } else {
+        skipped(&format!("the page has no TensorFlow.js and no jax-js: {}", said["note"]));
+    }
+}
+
+/// Files of frameworks that the page and its workers have asked for.
+async fn asked_of_frameworks(page: &Browser) -> Value {
+    let script =
+        "return performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/framework-'))";
+    page.client().execute(script, Vec::new()).await.unwrap()
+}
+
+/// Trains a few steps, and holds the record to what every one must be.
+async fn trains(page: &Browser, backend: &str, framework: &str) {
+    page.open(&format!("/?workload=keras-mnist-mlp&batch=8&steps=4&backend={backend}")).await;
+    page.wait_for("button", "Benchmark", PATIENCE).await;
+    let note = page.wait_until_it_says("#benchmark-note", PATIENCE, |text| text.contains("MB of")).await;
+    assert!(note.contains(&format!("MB of {framework}")) && note.contains("never ranked"), "{note}");
+    assert_eq!(asked_of_frameworks(page).await, Value::Array(Vec::new()), "it is fetched only when it trains");
+
+    page.click("button", "Benchmark").await;
+    watch_to_the_end(page).await;
+    let fetched = page.text("[data-figure=bundle]").await.unwrap();
+    let told = fetched.starts_with(&format!("{framework}: ")) && fetched.contains("fetched and started in");
+    assert!(told && fetched.contains("MB"), "{fetched}");
+    let record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+    assert_eq!(record["device"]["backend"], backend);
+    assert_eq!(record["device"]["adapter"]["api"], framework);
+    let workload = &record["workloads"][0];
+    assert_eq!(workload["correctness"]["passed"], true, "{record}");
+    assert_eq!(workload["outcome"]["kind"], "completed", "{record}");
+    assert!(record["non_standard"].to_string().contains(&format!("external program {backend}")), "{record}");
+    assert!(page.by_role("button", "Upload").await.is_none());
+    page.wait_for_text("[aria-labelledby=result-title] > .callout", "has no way to prove it").await;
+}
+
+#[test]
+fn tensorflow_js_trains_on_webgpu() {
+    drive_with_frameworks(Setup::default(), async |page| trains(page, "tfjs-webgpu", "TensorFlow.js").await);
+}
+
+#[test]
+fn tensorflow_js_trains_on_webgl_and_on_the_processor_without_webgpu() {
+    drive_with_frameworks(Setup { webgpu: false, ..Setup::default() }, async |page| {
+        trains(page, "tfjs-webgl", "TensorFlow.js").await;
+        trains(page, "tfjs-wasm", "TensorFlow.js").await;
+    });
+}
+
+#[test]
+fn jax_js_trains_on_webgpu_and_on_the_processor() {
+    drive_with_frameworks(Setup::default(), async |page| {
+        trains(page, "jax-js-webgpu", "jax-js").await;
+        trains(page, "jax-js-wasm", "jax-js").await;
+    });
+}
+
+#[test]
+fn what_a_framework_cannot_train_is_told_with_the_reason() {
+    drive_with_frameworks(Setup::default(), async |page| {
+        page.open("/?workload=caffe-mnist&batch=8&steps=3&backend=tfjs-wasm").await;
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(PATIENCE, |text| text.contains("has no kernel Conv2DBackpropFilter")).await;
+    });
+}
+
+#[test]
+fn without_the_bundles_the_list_says_so_and_our_kernels_are_there() {
+    let setup = Setup { missing: &["frameworks.json"], ..Setup::default() };
+    drive(setup, async |page| {
+        page.tolerate(&["frameworks.json"]);
+        page.open("/?workload=keras-mnist-mlp&batch=8&steps=3").await;
+        page.wait_for("button", "Benchmark", PATIENCE).await;
+        page.client().find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
+        let engines = page.wait_for_text("details.engines", "without a word on other frameworks").await;
+        assert!(engines.contains("ONNX Runtime Web is not among them"), "{engines}");
+        for backend in ["tfjs-webgpu", "jax-js-wasm"] {
+            let choice = page.client().find(Locator::Css(&format!("input[value={backend}]"))).await.unwrap();
+            assert!(!choice.is_enabled().await.unwrap(), "{backend}");
+        }
+        let choice = page.client().find(Locator::Css("input[value=wgsl]")).await.unwrap();
+        assert!(choice.is_enabled().await.unwrap());
+    });
+}
