@@ -92,7 +92,7 @@ fn open(precision: Precision) -> Option<WgslBackend> {
 fn every_launch_that_is_left_out_is_caught(precision: Precision) {
     let Some(backend) = open(precision) else { return };
     let mut missed = Vec::new();
-    // In f16 the rounding of three samples behind fifty narrow normalisations comes to more (0.377 of the gradients) than the
+    // In f16 the rounding of three samples behind fifty narrow normalisations comes to more (0.398 of the gradients) than the
     // check allows (0.3), which compares four samples of the network in its full width. Its kernels are those of the others.
     let is_too_deep = |name: &str| name == "inception-v3-synthetic";
     for workload in workloads().filter(|workload| precision == Precision::F32 || !is_too_deep(workload.name)) {

@@ -19,10 +19,8 @@ const MOST_SINGLE_SAMPLES: u32 = 4;
 const ONLY_ROUNDING: f64 = 1e-5;
 /// Running averages and fixed weights that move by no more are left where they are: rounding moves them by as much.
 const UNMOVED: f64 = 1e-4;
-/// Losses that are so much closer to that of a network which knows nothing are as good as that. In f16 logits are off by up to
-/// a hundredth, and losses by as much.
+/// Losses that are so much closer to that of a network which knows nothing are as good as that.
 const LEAST_KNOWN: f64 = 1e-3;
-const LEAST_KNOWN_IN_F16: f64 = 1e-2;
 
 /// Everything that can be read of the first steps.
 pub(crate) struct FirstSteps {
@@ -78,10 +76,10 @@ impl FirstSteps {
     /// How far these are from the reference's. Each distance is relative to what would be left if nothing were computed, so
     /// that small numbers hide nothing: 1 is as good as nothing.
     pub(super) fn differences(&self, reference: &Self, precision: Precision, rounding: f64) -> Vec<Disagreement> {
-        let least = if precision.stores_f16() { LEAST_KNOWN_IN_F16 } else { LEAST_KNOWN } * self.loss_of_nothing;
-        // Where nothing at all is known, what there is of it is rounding.
         let known = |losses: &[f64]| -> Vec<f64> {
-            losses.iter().map(|loss| loss - self.loss_of_nothing).chain([least]).collect()
+            let known = losses.iter().map(|loss| loss - self.loss_of_nothing);
+            // Where nothing at all is known, what there is of it is rounding.
+            known.chain([LEAST_KNOWN * self.loss_of_nothing]).collect()
         };
         let learned = |of: &Self| -> Vec<f64> {
             of.trained_losses.iter().zip(&of.untrained_losses).map(|(after, before)| after - before).collect()
