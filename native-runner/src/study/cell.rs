@@ -78,12 +78,9 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZero;
-
     use results::kernels::Suite;
-    use results::{InputMode, Layout};
 
-    use super::super::testing::{kernel_settings, run_settings};
+    use super::super::testing::{kernel_settings, run_settings, unusual_run_settings};
     use super::*;
 
     fn id(settings: Settings) -> String {
@@ -111,15 +108,7 @@ mod tests {
 
     #[test]
     fn words_say_what_was_asked_for() {
-        let run = RunSettings {
-            threads: Some(2),
-            input: Some(InputMode::Stream),
-            layout: Some(Layout::Nchw),
-            batch_size: Some(500),
-            learning_rate: Some(1e-4),
-            limit: NonZero::new(20_000).map(Length::Steps),
-            ..run_settings("caffe-mnist")
-        };
+        let run = unusual_run_settings("caffe-mnist");
         let text = "caffe-mnist · burn-flex · 2 threads · input stream · nchw · batch 500 · rate 0.0001 · 20000 steps · seed 1";
         assert_eq!(Settings::Run(run).text(), text);
         let kernels = KernelSettings { adapter: "cpu".to_owned(), ..kernel_settings(Suite::Gemm) };

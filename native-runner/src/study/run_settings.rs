@@ -94,24 +94,13 @@ impl RunSettings {
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZero;
-
-    use super::super::testing::run_settings as settings;
-    use super::*;
+    use super::super::testing::{run_settings, unusual_run_settings};
 
     #[test]
     fn a_run_is_asked_for_what_the_cell_says_and_for_nothing_else() {
-        let plain = settings("caffe-mnist").arguments().join(" ");
+        let plain = run_settings("caffe-mnist").arguments().join(" ");
         assert_eq!(plain, "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --seed 1");
-        let cell = RunSettings {
-            threads: Some(2),
-            input: Some(InputMode::Stream),
-            layout: Some(Layout::Nchw),
-            batch_size: Some(500),
-            learning_rate: Some(1e-4),
-            limit: NonZero::new(20_000).map(Length::Steps),
-            ..settings("caffe-mnist")
-        };
+        let cell = unusual_run_settings("caffe-mnist");
         let line = cell.arguments().join(" ");
         let options = "--threads 2 --input stream --layout nchw --batch-size 500 --learning-rate 0.0001 --steps 20000 \
                        --seed 1";

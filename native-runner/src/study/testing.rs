@@ -1,9 +1,12 @@
 //! Cells for the tests of this folder.
 
-use results::Precision;
+use std::num::NonZero;
+
 use results::kernels::Suite;
+use results::{InputMode, Layout, Precision};
 
 use super::kernel_settings::KernelSettings;
+use super::length::Length;
 use super::run_settings::RunSettings;
 
 /// A cell of `workload` that leaves everything else as it is.
@@ -22,6 +25,19 @@ pub(super) fn run_settings(workload: &str) -> RunSettings {
         learning_rate: None,
         limit: None,
         seed: 1,
+    }
+}
+
+/// A cell of `workload` that asks for other than usual things.
+pub(super) fn unusual_run_settings(workload: &str) -> RunSettings {
+    RunSettings {
+        threads: Some(2),
+        input: Some(InputMode::Stream),
+        layout: Some(Layout::Nchw),
+        batch_size: Some(500),
+        learning_rate: Some(1e-4),
+        limit: NonZero::new(20_000).map(Length::Steps),
+        ..run_settings(workload)
     }
 }
 

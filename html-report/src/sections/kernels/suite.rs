@@ -176,6 +176,17 @@ fn published(measured: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
     (!rows.is_empty()).then_some(Table { caption, columns, rows, sheet, is_folded: false })
 }
 
+/// What was measured or left out, and where: how rows of both sheets begin.
+fn what(device: &OnDevice<'_>, entry: &Entry) -> [Value; 5] {
+    [
+        Value::from(device.name.as_str()),
+        Value::from(entry.size.as_str()),
+        Value::from(entry.pass.title()),
+        Value::Number(entry.flops as f64),
+        Value::Number(entry.bytes as f64),
+    ]
+}
+
 /// Every entry with figures.
 fn entries(suite: Suite, measured: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
     let mut sheet = Sheet::new(&[
@@ -194,19 +205,15 @@ fn entries(suite: Suite, measured: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> 
     let mut rows = Vec::new();
     for (device, entry) in measured {
         let Some(figures) = entry.outcome.measured() else { continue };
-        sheet.rows.push(vec![
-            Value::from(device.name.as_str()),
-            Value::from(entry.size.as_str()),
-            Value::from(entry.pass.title()),
-            Value::Number(entry.flops as f64),
-            Value::Number(entry.bytes as f64),
+        let found = [
             Value::Number(figures.timing.seconds),
             Value::Number(figures.timing.relative_spread()),
             Value::Number(figures.flops_per_second),
             Value::from(figures.peak_flops_per_second),
             Value::from(figures.peak_share),
             Value::Text(entry.kernels.join(" + ")),
-        ]);
+        ];
+        sheet.rows.push(what(device, entry).into_iter().chain(found).collect());
         rows.push(vec![
             title(entry),
             device.name.clone(),
@@ -230,14 +237,7 @@ fn left_out(suite: Suite, others: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
     let mut rows = Vec::new();
     for (device, entry) in others {
         let Some(reason) = reason(entry) else { continue };
-        sheet.rows.push(vec![
-            Value::from(device.name.as_str()),
-            Value::from(entry.size.as_str()),
-            Value::from(entry.pass.title()),
-            Value::Number(entry.flops as f64),
-            Value::Number(entry.bytes as f64),
-            Value::from(reason.as_str()),
-        ]);
+        sheet.rows.push(what(device, entry).into_iter().chain([Value::from(reason.as_str())]).collect());
         rows.push(vec![title(entry), device.name.clone(), reason]);
     }
     let columns = ["Entry", "Device", "Why"].into_iter().map(Column::text).collect();
