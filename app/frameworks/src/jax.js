@@ -1,10 +1,11 @@
 // jax-js as a back end of Gradmark.
 //
-// A step is one function under `jit`, with `valueAndGrad` inside, as jax-js's documentation and its MNIST example have it,
-// and nothing is read back before the last step of a message. Functions own their arguments: what is used again is passed
+// A step is one function under `jit`, with `valueAndGrad` inside, as jax-js's documentation and its MNIST example have it.
+// That example waits for each step with `blockUntilReady`; here both are tried, that and all steps of a message in flight,
+// and the faster way counts. Nothing is read back before the last step of a message. Functions own their arguments: what is used again is passed
 // with `.ref`. Convolutions of jax-js take images with channels first, so that is how images lie here.
 
-import { init, defaultDevice, jit, lax, nn, numpy as np, tree, valueAndGrad } from "@jax-js/jax";
+import { blockUntilReady, init, defaultDevice, jit, lax, nn, numpy as np, tree, valueAndGrad } from "@jax-js/jax";
 import { Unsupported, overhang } from "./program.js";
 
 const ACTIVATIONS = {
@@ -14,6 +15,10 @@ const ACTIVATIONS = {
   tanh: np.tanh,
   gelu: (x) => nn.gelu(x, { approximate: false }),
 };
+
+/** So many steps are timed in each way, and again in turn unless that took longer than this. */
+const TRIAL_STEPS = 3;
+const LONG_TRIAL_MILLISECONDS = 2000;
 
 const laid = ([height, width, channels]) => [channels, height, width];
 
@@ -89,7 +94,7 @@ class Network {
     for (const { kind } of job.nodes) {
       if (!LAYERS[kind] && kind !== "dropout") throw new Unsupported(`the layer ${kind}${WHY[kind] ?? ""}`);
     }
-    Object.assign(this, { job, settings, layout: "nchw", rule: job.rule(), multipliers: job.multipliers() });
+    Object.assign(this, { job, settings, layout: "nchw", rule: job.rule(), multipliers: job.multipliers(), waits: false });
     job.layout = this.layout;
     const step = (keeps) => (weights, states, inputs, labels, factors, rate) =>
       this.step(keeps, weights, states, inputs, labels, factors, rate);
@@ -180,7 +185,8 @@ class Network {
   }
 
   async train(batches) {
-    const results = batches.map(({ inputs, labels, factors, rate }, number) => {
+    const results = [];
+    for (const [number, { inputs, labels, factors, rate }] of batches.entries()) {
       const compiled = number === batches.length - 1 ? this.lastStep : this.steps;
       const rates = np.array(rate);
       const [weights, states, loss, correct, kept] =
@@ -190,11 +196,28 @@ class Network {
         tree.dispose(this.last ?? []);
         this.last = kept;
       }
-      return { loss, correct };
-    });
+      if (this.waits) await blockUntilReady(loss);
+      results.push({ loss, correct });
+    }
     const losses = await read(results.map(({ loss }) => loss));
     const correct = await read(results.map((result) => result.correct));
     return { losses, correct: sum(correct) };
+  }
+
+  /** Times steps with a wait after each, and with all in flight, and trains in the faster way from then on. */
+  async choose(batch) {
+    const best = { true: Infinity, false: Infinity };
+    const began = performance.now();
+    for (const waits of [false, true, false, true]) {
+      if (best.true < Infinity && performance.now() - began > LONG_TRIAL_MILLISECONDS) break;
+      this.waits = waits;
+      const held = Array.from({ length: TRIAL_STEPS }, () => this.hold(batch));
+      const start = performance.now();
+      await this.train(held);
+      best[waits] = Math.min(best[waits], performance.now() - start);
+    }
+    this.waits = best.true < best.false;
+    this.settings = [...this.settings, `steps: ${this.waits ? "each waited for" : "several in flight"}`];
   }
 
   async evaluate(batches) {

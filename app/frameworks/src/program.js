@@ -8,6 +8,8 @@
 //   weights(), gradients(), logits()   Float32Arrays, in the order and layout of the job's tensors; the latter two are
 //                       those of the last training step
 //   dispose()
+// and may have
+//   choose(batch)       finds how it trains fastest, once it is compiled; the weights begin anew afterwards
 // and `faults`, where there are any, gets what the device reports between answers.
 
 const PROTOCOL = 1;
@@ -208,6 +210,7 @@ export class Program {
       await timed(network, [job.blankBatch(rows, true), job.blankBatch(rows, true)], "train");
     }
     for (const rows of job.testBatchSizes) await timed(network, [job.blankBatch(rows, false)], "evaluate");
+    await network.choose?.(job.blankBatch(Math.max(...job.batchSizes), true));
     network.begin();
     this.networks.set(message.network, { job, network });
     const { settings, layout } = network;
