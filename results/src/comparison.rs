@@ -13,8 +13,11 @@ use serde::{Deserialize, Serialize};
 pub use agreement::{Agreement, Basis, Evidence, FALSE_ALARM, Obstacle, Pair};
 pub use spread::Spread;
 
+use crate::estimate::Estimate;
 use crate::statistics::{mean, median, variance};
-use crate::{Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, Summary, WorkloadRecord, summary};
+use crate::{
+    Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, Summary, WorkloadRecord, regression, summary,
+};
 
 /// A back end in the precision that it computes in: who is compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -132,11 +135,13 @@ impl RowOutcome {
 }
 
 /// Seconds, and how often those of the fastest go into them: 1 for the fastest, more for all others.
+///
+/// Who is alone with a time is the fastest of nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
     pub seconds: f64,
-    /// Absent where the rows did not do the same work.
+    /// Absent where the rows did not do the same work, and where no other row has such a time.
     pub to_fastest: Option<f64>,
 }
 
@@ -158,6 +163,10 @@ pub struct Figures {
     /// The last pass over the test set.
     pub testing: Option<Timing>,
     pub samples_per_second: Option<f64>,
+    /// Of that throughput over the highest of all rows: 1 for the fastest, less for all others. Absent where fewer than two
+    /// rows have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_to_fastest: Option<Estimate>,
     /// Of the last pass over the test set, 0 to 1: mean over the runs.
     pub accuracy: Option<f64>,
     /// Standard deviation of that accuracy over the runs; absent with one run.
@@ -194,6 +203,7 @@ pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Co
     }
     let mut rows: Vec<Row> = contenders.into_iter().map(|contender| row(contender, &runs, refused)).collect();
     relate(&mut rows);
+    relate_rates(&mut rows, &runs);
     let counted = rows.iter().filter(|row| row.figures.is_some());
     let counted: Vec<(&Contender, Vec<&Run<'_>>)> =
         counted.map(|row| (&row.contender, completed(&row.contender, &runs))).collect();
@@ -254,6 +264,7 @@ fn figures(runs: &[&Run<'_>]) -> Option<Figures> {
         training: timing(&|run| run.record.evaluations.last().map(|last| last.training_seconds)),
         testing: timing(&|run| run.summary.testing_seconds),
         samples_per_second: median(&over(&|run| run.summary.samples_per_second)),
+        rate_to_fastest: None,
         accuracy: mean(&accuracies),
         accuracy_deviation: variance(&accuracies).map(f64::sqrt),
         cold_start: cold_start(first.record).map(|seconds| Timing { seconds, to_fastest: None }),
@@ -299,9 +310,42 @@ fn relate(rows: &mut [Row]) {
 fn relate_part(rows: &mut [Row], part: fn(&mut Figures) -> &mut Option<Timing>) {
     let figures = rows.iter_mut().filter_map(|row| row.figures.as_mut());
     let mut timings: Vec<&mut Timing> = figures.filter_map(|figures| part(figures).as_mut()).collect();
+    if timings.len() < 2 {
+        return;
+    }
     let fastest = timings.iter().map(|timing| timing.seconds).fold(f64::INFINITY, f64::min);
     for timing in &mut timings {
         // A clock too coarse for a time says nothing about ratios.
         timing.to_fastest = (fastest > 0.0).then(|| timing.seconds / fastest);
     }
+}
+
+/// Gives every row with a throughput its ratio to the fastest row's, with an interval ([`regression::ratio`]).
+fn relate_rates(rows: &mut [Row], runs: &[Run<'_>]) {
+    let rate = |row: &Row| row.figures.as_ref().and_then(|figures| figures.samples_per_second);
+    let mut by_rate: Vec<(f64, &Contender)> =
+        rows.iter().filter_map(|row| Some((rate(row)?, &row.contender))).collect();
+    by_rate.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let [(_, fastest), _, ..] = by_rate[..] else { return };
+    let fastest = fastest.clone();
+    let base = rates(&fastest, runs);
+    for row in rows {
+        let Some(figures) = row.figures.as_mut().filter(|figures| figures.samples_per_second.is_some()) else {
+            continue;
+        };
+        figures.rate_to_fastest = if row.contender == fastest {
+            Some(Estimate { value: 1.0, interval: None })
+        } else {
+            regression::ratio(&base, &rates(&row.contender, runs))
+        };
+    }
+}
+
+/// The throughputs of the completed runs of a back end.
+fn rates(contender: &Contender, runs: &[Run<'_>]) -> Vec<Estimate> {
+    let estimate = |run: &Run<'_>| {
+        let of = &run.summary;
+        Estimate::new(of.samples_per_second, of.samples_per_second_low, of.samples_per_second_high)
+    };
+    completed(contender, runs).into_iter().filter_map(estimate).collect()
 }

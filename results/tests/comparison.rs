@@ -49,6 +49,39 @@ fn every_time_stands_beside_that_of_the_fastest() {
 }
 
 #[test]
+fn a_throughput_stands_beside_the_highest_with_the_interval_of_its_ratio() {
+    let records = [
+        run("slow", 1, 6.0, 0.97),
+        run("fast", 1, 2.0, 0.97),
+        run("slow", 2, 5.0, 0.97),
+        run("fast", 2, 2.5, 0.97),
+        run("slow", 3, 6.0, 0.97),
+        run("fast", 3, 2.0, 0.97),
+    ];
+    let comparison = compare(WORKLOAD, &records, &[]);
+    let ratio = |row| figures(&comparison, row).rate_to_fastest.unwrap();
+    assert_eq!((ratio(1).value, ratio(1).interval), (1.0, None));
+    // The geometric mean of three runs.
+    let expected = (2.0 * 2.5 * 2.0_f64).cbrt() / (6.0 * 5.0 * 6.0_f64).cbrt();
+    let slow = ratio(0);
+    assert!((slow.value - expected).abs() < 1e-9, "{slow:?}");
+    let interval = slow.interval.unwrap();
+    assert!(interval.low < expected && expected < interval.high && interval.high < 1.0, "{slow:?}");
+}
+
+#[test]
+fn who_is_alone_with_a_figure_has_no_ratio() {
+    let mut unsettled = run("unsettled", 1, 2.0, 0.97);
+    unsettled.workloads[0].windows.truncate(1);
+    unsettled.workloads[0].epochs.clear();
+    let comparison = compare(WORKLOAD, &[unsettled, run("settled", 1, 8.0, 0.97)], &[]);
+    assert_eq!((figures(&comparison, 0).epoch, figures(&comparison, 0).rate_to_fastest), (None, None));
+    let settled = figures(&comparison, 1);
+    assert_eq!((settled.epoch.unwrap().to_fastest, settled.rate_to_fastest), (None, None));
+    assert_eq!(settled.training.unwrap().to_fastest, Some(4.0), "both trained and were tested");
+}
+
+#[test]
 fn accuracies_within_the_spread_of_the_seeds_agree() {
     let found = agreement(&[&[0.970, 0.972, 0.974], &[0.971, 0.972, 0.973]]);
     let Agreement::Agree { evidence } = &found else { panic!("{found:?}") };
@@ -161,8 +194,8 @@ fn a_back_end_that_computes_wrongly_has_no_figures_even_where_another_seed_passe
     assert_eq!(row.figures, None);
     let disagreement = Disagreement { compared: Compared::Losses, largest_difference: 0.087, tolerance: 1e-3 };
     assert_eq!(row.outcome, RowOutcome::Incorrect { seed: 2, disagreement: Some(disagreement) });
-    // What has no figures is not the fastest either.
-    assert_eq!(figures(&comparison, 0).epoch.unwrap().to_fastest, Some(1.0));
+    // What has no figures is not the fastest either, and who is alone is the fastest of nobody.
+    assert_eq!(figures(&comparison, 0).epoch.unwrap().to_fastest, None);
     assert_eq!(comparison.agreement, Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds });
 }
 

@@ -186,6 +186,7 @@ mod tests {
             training: timing(2.0),
             testing: timing(0.1),
             samples_per_second: None,
+            rate_to_fastest: None,
             accuracy: Some(0.97721),
             accuracy_deviation: Some(0.00112),
             cold_start: timing(0.05),
