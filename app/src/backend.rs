@@ -39,8 +39,8 @@ impl PageBackend {
         Self::JaxJsWasm,
     ];
 
-    /// What is compared unless somebody chooses: those that train every network of the page.
-    pub const COMPARED: [Self; 3] = [Self::Wgsl, Self::BurnWgpu, Self::BurnFlex];
+    /// What is compared unless somebody chooses: our kernels and each framework, all on WebGPU.
+    pub const COMPARED: [Self; 4] = [Self::Wgsl, Self::BurnWgpu, Self::TfjsWebgpu, Self::JaxJsWebgpu];
 
     /// As the engine calls it, or a program of `app/frameworks`.
     pub const fn name(self) -> &'static str {
@@ -142,7 +142,7 @@ mod tests {
                 None => assert_eq!(engine::backends::external::checked_name(backend.name()).unwrap(), backend.name()),
             }
         }
-        assert!(PageBackend::COMPARED.iter().all(|backend| backend.is_provable()));
+        assert!(PageBackend::COMPARED.iter().all(|backend| backend.uses_webgpu()));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::backend::Maker;
 use crate::bundle::{Arrival, Bundle};
 use crate::live::Live;
 use crate::options::RunOptions;
-use crate::platform::{self, HiddenTimer, PressureWatch, TrainingWorker, WakeLock};
+use crate::platform::{self, HiddenTimer, PressureWatch, TrainingWorker, Turn, WakeLock};
 use crate::supplies::Supplies;
 use crate::text;
 
@@ -24,6 +24,10 @@ const CANCEL_PATIENCE: Duration = Duration::from_secs(3);
 const START_PATIENCE: Duration = Duration::from_secs(60);
 /// A page hidden for less than this was merely glanced away from.
 const HIDDEN_SECONDS: f64 = 0.5;
+
+/// Why a run does not begin, with what to do.
+const ANOTHER_TAB: &str = "Another tab of this browser is training, and two that train at once measure each other. Let it \
+    finish, or close it, and press the button again.";
 
 /// Where the page is with its run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +78,8 @@ pub(crate) struct Benchmark {
     /// The state that the events add up to so far.
     latest: StoredValue<Live>,
     session: StoredValue<Option<Session>, LocalStorage>,
+    /// When the run began, seconds since 1970 UTC.
+    began: StoredValue<f64>,
     /// Counts runs, so that late answers of an earlier one are told apart.
     attempt: StoredValue<u32>,
 }
@@ -83,6 +89,7 @@ struct Session {
     worker: TrainingWorker,
     kind: Kind,
     hidden: HiddenTimer,
+    _turn: Turn,
     wake_lock: Option<WakeLock>,
     pressure: Option<PressureWatch>,
     on_battery: bool,
@@ -108,12 +115,19 @@ impl Benchmark {
             supplies: RwSignal::new(Supplies::default()),
             latest: StoredValue::new(Live::default()),
             session: StoredValue::new_local(None),
+            began: StoredValue::new(0.0),
             attempt: StoredValue::new(0),
         }
     }
 
     pub(crate) fn is_running(self) -> bool {
         matches!(self.stage.get(), Stage::Running | Stage::Cancelling)
+    }
+
+    /// About how many seconds the run still takes, when that can be told. A clock that is set meanwhile makes nothing of it.
+    pub(crate) fn seconds_left(self) -> Option<f64> {
+        let so_far = platform::unix_seconds() - self.began.get_value();
+        self.live.with(|live| live.seconds_left(so_far)).filter(|left| *left >= 0.0)
     }
 
     /// Starts a run. Nothing happens while one is running.
@@ -127,11 +141,18 @@ impl Benchmark {
         let bundle = bundle.filter(|_| kind != Kind::Demonstration);
         let fetched = options.backend.maker().fetched();
         let live = Live::new(bundle.as_ref().and_then(|bundle| Some(Arrival::begin(fetched?, bundle.bytes))));
+        self.began.set_value(platform::unix_seconds());
         self.latest.set_value(live.clone());
         self.live.set(live);
         self.finished.set(None);
         self.stage.set(Stage::Running);
         spawn_local(async move {
+            let Some(turn) = Turn::take().await else {
+                if self.goes_on(attempt) {
+                    self.end(Stage::Failed(ANOTHER_TAB.to_owned()));
+                }
+                return;
+            };
             let mut bundle = bundle;
             let mut order = order(kind, &options).await;
             if matches!(options.backend.maker(), Maker::Framework(_)) {
@@ -139,7 +160,7 @@ impl Benchmark {
                 order.order.framework = bundle.take().map(|bundle| bundle.loader());
             }
             if self.goes_on(attempt)
-                && let Err(reason) = self.open(attempt, kind, order, bundle).await
+                && let Err(reason) = self.open(attempt, kind, order, bundle, turn).await
             {
                 self.end(Stage::Failed(format!("The training worker could not be started: {reason}.")));
             }
@@ -162,7 +183,14 @@ impl Benchmark {
         set_timeout(stop, CANCEL_PATIENCE);
     }
 
-    async fn open(self, attempt: u32, kind: Kind, order: Ordered, bundle: Option<Bundle>) -> Result<(), String> {
+    async fn open(
+        self,
+        attempt: u32,
+        kind: Kind,
+        order: Ordered,
+        bundle: Option<Bundle>,
+        turn: Turn,
+    ) -> Result<(), String> {
         let wake_lock = WakeLock::request().await;
         let on_battery = platform::on_battery().await.unwrap_or(false);
         if !self.goes_on(attempt) {
@@ -182,6 +210,7 @@ impl Benchmark {
             worker,
             kind,
             hidden: HiddenTimer::start(),
+            _turn: turn,
             wake_lock,
             pressure: PressureWatch::start(),
             on_battery,
@@ -324,8 +353,9 @@ async fn order(kind: Kind, options: &RunOptions) -> Ordered {
         without: options.without.clone(),
         suite: suite.name.to_owned(),
         workloads: options.trained(),
-        seed: platform::random_seed(),
+        seed: options.seed.unwrap_or_else(platform::random_seed),
         batch_size: options.batch_size,
+        learning_rate: options.learning_rate,
         limit: options.limit,
         registration: None,
         started_unix_seconds,
@@ -347,6 +377,9 @@ async fn order(kind: Kind, options: &RunOptions) -> Ordered {
     }
     if !options.backend.is_provable() {
         return Ordered { order, unregistered: None };
+    }
+    if options.seed.is_some() {
+        return Ordered { order, unregistered: Some("the seed was chosen by hand".to_owned()) };
     }
     match platform::register(Suite { name: suite.name.to_owned(), version: suite.version }).await {
         Ok(started) => {

@@ -74,6 +74,9 @@ impl Frame {
     }
 }
 
+/// A curve with whose it is, over training seconds.
+pub type NamedCurve = (String, Vec<(f64, f64)>);
+
 /// A value of the training curve over training seconds.
 ///
 /// A window that was cut short (by an epoch's end, or the run's) has a noisy mean: it is drawn together with the one

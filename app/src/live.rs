@@ -13,6 +13,20 @@ const BUNDLE_SHARE: f64 = 0.05;
 /// Points kept for drawing. When there are more, every other one is left out.
 const MAXIMUM_POINTS: usize = 600;
 
+/// Before this share of a run is done nobody knows how long the rest will take.
+const TELLING_FRACTION: f64 = 0.1;
+
+/// Leaves every other point out where there are too many.
+fn thin<T>(points: &mut Vec<T>) {
+    if points.len() > MAXIMUM_POINTS {
+        let mut even = false;
+        points.retain(|_| {
+            even = !even;
+            even
+        });
+    }
+}
+
 /// A run so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
@@ -43,6 +57,8 @@ pub struct LiveWorkload {
     pub samples_per_second: Option<f64>,
     pub training: Vec<CurvePoint>,
     pub tests: Vec<Evaluation>,
+    /// Seconds of training and samples per second, window by window.
+    pub rates: Vec<(f64, f64)>,
 }
 
 impl LiveWorkload {
@@ -141,13 +157,15 @@ impl Live {
         workload.epochs = epochs;
         workload.samples_per_second = Some(samples_per_second);
         workload.training.push(CurvePoint { step, training_seconds, loss, accuracy: training_accuracy });
-        if workload.training.len() > MAXIMUM_POINTS {
-            let mut even = false;
-            workload.training.retain(|_| {
-                even = !even;
-                even
-            });
-        }
+        workload.rates.push((training_seconds, samples_per_second));
+        thin(&mut workload.training);
+        thin(&mut workload.rates);
+    }
+
+    /// About how many seconds a run will still take that has taken so many; nothing before that can be told.
+    pub fn seconds_left(&self, seconds_so_far: f64) -> Option<f64> {
+        let fraction = self.fraction();
+        (TELLING_FRACTION..1.0).contains(&fraction).then(|| seconds_so_far * (1.0 - fraction) / fraction)
     }
 
     /// Where the run is, for the status region: changes with the phase only, so that it is not read out all the time.
@@ -249,13 +267,25 @@ mod tests {
     }
 
     #[test]
+    fn the_time_that_is_left_is_told_when_it_can_be() {
+        let mut live = started();
+        assert_eq!(live.seconds_left(30.0), None, "nothing is done yet");
+        live.event(&progress(1, 0.5));
+        let fraction = live.fraction();
+        let left = live.seconds_left(30.0).unwrap();
+        assert!((left - 30.0 * (1.0 - fraction) / fraction).abs() < 1e-9, "{left}");
+        live.finish();
+        assert_eq!(live.seconds_left(60.0), None);
+    }
+
+    #[test]
     fn a_long_run_is_thinned_and_keeps_its_ends() {
         let mut live = started();
         for step in 0..2000 {
             live.event(&progress(step, 0.0));
         }
         let workload = live.workload.unwrap();
-        assert!(workload.training.len() <= MAXIMUM_POINTS);
+        assert!(workload.training.len() <= MAXIMUM_POINTS && workload.rates.len() <= MAXIMUM_POINTS);
         assert_eq!(workload.training[0].step, 0);
         assert!(workload.training.windows(2).all(|pair| pair[0].step < pair[1].step));
         assert_eq!(workload.step, 1999);

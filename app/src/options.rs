@@ -10,6 +10,7 @@ use results::Precision;
 use training_worker::Limit;
 
 use crate::backend::PageBackend;
+use crate::filters::Filters;
 use crate::supplies::Supplies;
 use crate::text;
 
@@ -30,11 +31,16 @@ pub struct RunOptions {
     pub compared: Vec<PageBackend>,
     /// From how many seeds each of those trains; none for one.
     pub seeds: Option<u32>,
+    /// A seed of one's own, of which the leaderboard knows nothing, so that such a run is never ranked.
+    pub seed: Option<u32>,
+    pub learning_rate: Option<f64>,
+    /// Whether the run begins by itself, once it can.
+    pub autostart: bool,
 }
 
 impl RunOptions {
     /// Names that mean something in the address.
-    pub const NAMES: [&str; 11] = [
+    pub const NAMES: [&str; 14] = [
         "suite",
         "workload",
         "batch",
@@ -46,31 +52,101 @@ impl RunOptions {
         "backend",
         "compare",
         "seeds",
+        "seed",
+        "learning-rate",
+        "autostart",
     ];
 
-    /// Reads decoded pairs of name and value. Names that mean nothing here are left alone.
+    /// Reads decoded pairs of name and value. Names that mean nothing here are left alone: [`RunOptions::unknown`] finds them.
     ///
     /// # Errors
     /// A sentence that names the setting at fault and what it may be.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut options = Self::default();
         for (name, value) in pairs {
-            match name {
-                "suite" => options.suite = Some(address::suite(value)?),
-                "workload" => options.workloads = address::workloads(value)?,
-                "batch" => options.batch_size = Some(address::positive(name, value)?),
-                "epochs" => options.limit_once(Limit::Epochs(address::positive(name, value)?))?,
-                "steps" => options.limit_once(Limit::Steps(u64::from(address::positive(name, value)?)))?,
-                "seconds" => options.limit_once(Limit::Seconds(address::seconds(value)?))?,
-                "precision" => options.precision = Some(address::precision(value)?),
-                "without" => options.without = address::features(value)?,
-                "backend" => options.backend = address::backend(value)?,
-                "compare" => options.compared = address::compared(value)?,
-                "seeds" => options.seeds = Some(address::seeds(value)?),
-                _ => {}
-            }
+            options.read(name, value)?;
         }
         Ok(options)
+    }
+
+    fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
+        match name {
+            "suite" => self.suite = Some(address::suite(value)?),
+            "workload" => self.workloads = address::workloads(value)?,
+            "batch" => self.batch_size = Some(address::positive(name, value)?),
+            "epochs" => self.limit_once(Limit::Epochs(address::positive(name, value)?))?,
+            "steps" => self.limit_once(Limit::Steps(u64::from(address::positive(name, value)?)))?,
+            "seconds" => self.limit_once(Limit::Seconds(address::seconds(value)?))?,
+            "precision" => self.precision = Some(address::precision(value)?),
+            "without" => self.without = address::features(value)?,
+            "backend" => self.backend = address::backend(value)?,
+            "compare" => self.compared = address::compared(value)?,
+            "seeds" => self.seeds = Some(address::seeds(value)?),
+            "seed" => self.seed = Some(address::seed(value)?),
+            "learning-rate" => self.learning_rate = Some(address::learning_rate(value)?),
+            "autostart" => self.autostart = address::switch(name, value)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What differs from a standard run, as names and values of an address, which [`RunOptions::from_pairs`] reads again.
+    pub fn pairs(&self) -> Vec<(&'static str, String)> {
+        let names = |names: Vec<&str>| (!names.is_empty()).then(|| names.join(","));
+        let limit = self.limit.map(|limit| match limit {
+            Limit::Epochs(epochs) => ("epochs", epochs.to_string()),
+            Limit::Steps(steps) => ("steps", steps.to_string()),
+            Limit::Seconds(seconds) => ("seconds", seconds.to_string()),
+        });
+        let backend = Some(self.backend).filter(|backend| *backend != PageBackend::default());
+        let parts = [
+            ("suite", self.suite.filter(|name| *name != engine::SUITES[0].name).map(str::to_owned)),
+            ("workload", names(self.workloads.iter().map(String::as_str).collect())),
+            ("batch", self.batch_size.map(|size| size.to_string())),
+            ("precision", self.precision.map(|precision| precision.name().to_owned())),
+            ("without", names(self.without.iter().map(|feature| feature.name()).collect())),
+            ("backend", backend.map(|backend| backend.name().to_owned())),
+            ("compare", names(self.compared.iter().map(|backend| backend.name()).collect())),
+            ("seeds", self.seeds.map(|seeds| seeds.to_string())),
+            ("seed", self.seed.map(|seed| seed.to_string())),
+            ("learning-rate", self.learning_rate.map(|rate| rate.to_string())),
+            ("autostart", self.autostart.then(|| "1".to_owned())),
+        ];
+        parts.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(limit).collect()
+    }
+
+    /// The same as the query of an address, with its question mark; empty for a standard run. Names and values need no
+    /// encoding.
+    pub fn query(&self) -> String {
+        let pairs: Vec<String> = self.pairs().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+    }
+
+    /// Those of these names that mean nothing to the page, such as misspelt ones.
+    pub fn unknown<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+        let is_known = |name: &&str| Self::NAMES.contains(name) || Filters::names().any(|known| known == *name);
+        names.into_iter().filter(|name| !is_known(name)).collect()
+    }
+
+    /// The same options with one setting changed as if it stood in the address; an empty text takes it away.
+    ///
+    /// # Errors
+    /// A sentence that names the setting at fault and what it may be.
+    pub fn with_setting(self, name: &str, value: &str) -> Result<Self, String> {
+        let mut changed = self;
+        match name {
+            "batch" => changed.batch_size = None,
+            "epochs" | "steps" | "seconds" => changed.limit = None,
+            "precision" => changed.precision = None,
+            "seed" => changed.seed = None,
+            "learning-rate" => changed.learning_rate = None,
+            _ => {}
+        }
+        let value = value.trim();
+        if !value.is_empty() {
+            changed.read(name, value)?;
+        }
+        Ok(changed)
     }
 
     pub fn suite(&self) -> &'static SuiteDefinition {
@@ -86,9 +162,25 @@ impl RunOptions {
         }
     }
 
-    /// The back ends of a comparison, in the order in which they train.
-    pub fn contenders(&self) -> Vec<PageBackend> {
-        if self.compared.is_empty() { PageBackend::COMPARED.to_vec() } else { self.compared.clone() }
+    /// The back ends of a comparison, in the order in which they train: those that were chosen, and otherwise those of
+    /// [`PageBackend::COMPARED`] that can train here, or all that can where those are too few to compare.
+    pub fn contenders(&self, can_train: impl Fn(PageBackend) -> bool) -> Vec<PageBackend> {
+        if !self.compared.is_empty() {
+            return self.compared.clone();
+        }
+        let usual: Vec<_> = PageBackend::COMPARED.into_iter().filter(|backend| can_train(*backend)).collect();
+        if usual.len() > 1 {
+            usual
+        } else {
+            PageBackend::ALL.into_iter().filter(|backend| can_train(*backend)).collect()
+        }
+    }
+
+    /// The same options with this back end compared or not, beside those that were until now.
+    #[must_use]
+    pub fn with_contender(self, backend: PageBackend, chosen: bool, before: &[PageBackend]) -> Self {
+        let is_in = |other: &PageBackend| if *other == backend { chosen } else { before.contains(other) };
+        Self { compared: PageBackend::ALL.into_iter().filter(is_in).collect(), ..self }
     }
 
     /// The seeds of a comparison: `first` and those after it.
@@ -119,16 +211,22 @@ impl RunOptions {
         if let Some(why) = supplies.obstacle(self.backend) {
             return Some(format!("{} {why}.", self.backend.title()));
         }
-        let lacking = |name: &String| Some((name.clone(), supplies.missing_for(name)?.title()));
-        if let Some((name, data)) = self.networks().iter().find_map(lacking) {
-            // A suite that lost some of its networks would not be that suite any more.
-            let who = if self.workloads.is_empty() { text::suite(self.suite()) } else { text::workload_title(&name) };
-            return Some(format!("{who} needs {data}, which is not on this server. Choose other networks."));
+        if let Some(sentence) = self.lacking_data(supplies) {
+            return Some(sentence);
         }
         let left_out = self.left_out();
         let (name, reason) = left_out.first()?;
         (left_out.len() == self.networks().len())
             .then(|| format!("{} cannot train {}: {reason}.", self.backend.title(), text::workload_title(name)))
+    }
+
+    /// Why the networks cannot be trained with the data that the server has, on any back end.
+    pub fn lacking_data(&self, supplies: &Supplies) -> Option<String> {
+        let lacking = |name: &String| Some((name.clone(), supplies.missing_for(name)?.title()));
+        let (name, data) = self.networks().iter().find_map(lacking)?;
+        // A suite that lost some of its networks would not be that suite any more.
+        let who = if self.workloads.is_empty() { text::suite(self.suite()) } else { text::workload_title(&name) };
+        Some(format!("{who} needs {data}, which is not on this server. Choose other networks."))
     }
 
     /// The same options on another back end.
@@ -167,6 +265,8 @@ impl RunOptions {
             || self.limit.is_some()
             || self.precision == Some(Precision::F16Matrix)
             || !self.without.is_empty()
+            || self.seed.is_some()
+            || self.learning_rate.is_some()
             || !self.backend.is_provable()
             || !self.is_whole_suite()
     }
@@ -187,149 +287,4 @@ impl RunOptions {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bundle::BurnState;
-    use crate::supplies;
-
-    #[test]
-    fn the_options_in_an_address_are_read() {
-        let options =
-            RunOptions::from_pairs([("workload", "keras-mnist-mlp"), ("batch", "32"), ("steps", "40")]).unwrap();
-        let workloads = vec!["keras-mnist-mlp".to_owned()];
-        let limit = Some(Limit::Steps(40));
-        assert_eq!(options, RunOptions { workloads, batch_size: Some(32), limit, ..RunOptions::default() });
-        assert!(options.non_standard());
-        let half = RunOptions::from_pairs([("precision", "f16")]).unwrap();
-        assert_eq!(half, RunOptions { precision: Some(Precision::F16), ..RunOptions::default() });
-        assert!(!half.non_standard(), "f16 has a ranking of its own");
-        assert!(!RunOptions::from_pairs([("precision", "f32")]).unwrap().non_standard());
-        let less = RunOptions::from_pairs([("without", "subgroups, f16")]).unwrap();
-        assert_eq!(less, RunOptions { without: vec![Feature::Subgroups, Feature::F16], ..RunOptions::default() });
-        assert!(less.non_standard());
-        let sentence = RunOptions::from_pairs([("without", "subgroups,wings")]).unwrap_err();
-        assert!(sentence.contains("features of subgroups, f16"), "{sentence}");
-    }
-
-    #[test]
-    fn an_address_without_settings_is_a_standard_run() {
-        let options = RunOptions::from_pairs([("utm_source", "somewhere")]).unwrap();
-        assert_eq!(options, RunOptions::default());
-        assert!(!options.non_standard());
-    }
-
-    #[test]
-    fn every_name_of_the_address_is_read() {
-        for name in RunOptions::NAMES {
-            assert!(RunOptions::from_pairs([(name, "no such thing")]).is_err(), "{name} is left alone");
-        }
-    }
-
-    #[test]
-    fn a_wrong_setting_is_named() {
-        let message = |name, value| RunOptions::from_pairs([(name, value)]).unwrap_err();
-        assert!(message("batch", "0").contains("batch must be a whole number"));
-        assert!(message("seconds", "inf").contains("seconds must be above 0"));
-        assert!(message("precision", "f64").contains("precision must be f16 or f32"));
-        assert!(message("precision", "f16-matrix").contains("browsers do not offer matrix units"));
-        assert!(message("backend", "burn-cuda").contains("wgsl, burn-wgpu, burn-flex"));
-        let names = message("workload", "resnet");
-        assert!(names.contains("keras-mnist-mlp, ") && names.contains(", caffe-mnist"), "{names}");
-        assert!(message("suite", "huge").contains("quick, complete"));
-        assert!(RunOptions::from_pairs([("steps", "1"), ("seconds", "1")]).is_err());
-    }
-
-    #[test]
-    fn burn_and_frameworks_are_chosen_by_name_and_need_their_bundles() {
-        let options = RunOptions::from_pairs([("backend", "burn-flex")]).unwrap();
-        assert_eq!(options.backend, PageBackend::BurnFlex);
-        assert!(!options.non_standard(), "a back end is no departure from a suite");
-        assert_eq!(options.trained(), Vec::<String>::new());
-        let framework = RunOptions::from_pairs([("backend", "tfjs-webgl")]).unwrap();
-        assert!(framework.non_standard(), "nobody can prove what a framework computed");
-        let sentence = framework.obstacle(&Supplies::default()).unwrap();
-        assert_eq!(sentence, "TensorFlow.js on WebGL is being looked for on this server.");
-        let obstacle = |text: &str| {
-            let supplies = Supplies::default().with_burn(BurnState::parse(text));
-            assert_eq!(options.clone().with_backend(PageBackend::Wgsl).obstacle(&supplies), None, "it needs no Burn");
-            options.obstacle(&supplies)
-        };
-        let building = obstacle(r#"{"state":"building","note":"compiling Burn for the page"}"#).unwrap();
-        assert_eq!(building, "Burn on the processor is being built: compiling Burn for the page.");
-        let missing = obstacle(r#"{"state":"missing","note":"building Burn failed: no space left"}"#).unwrap();
-        assert_eq!(missing, "Burn on the processor is not on this server: building Burn failed: no space left.");
-        assert_eq!(obstacle(r#"{"state":"ready","folder":"burn-1","compressed_bytes":2,"bytes":3}"#), None);
-    }
-
-    #[test]
-    fn a_suite_or_a_network_whose_data_is_missing_cannot_be_run_and_others_can() {
-        let lacking = supplies::tests::without("cifar10");
-        let quick = RunOptions::default();
-        assert_eq!(quick.obstacle(&lacking), None, "it has handwritten digits only");
-        let complete = quick.clone().with_suite(engine::suite("complete").unwrap());
-        assert_eq!(
-            complete.obstacle(&lacking).unwrap(),
-            "The complete suite needs CIFAR-10, which is not on this server. Choose other networks."
-        );
-        let one = RunOptions::from_pairs([("workload", "keras-mnist-mlp,theano-cifar10")]).unwrap();
-        let sentence = one.obstacle(&lacking).unwrap();
-        assert!(
-            sentence.starts_with(&format!("{} needs CIFAR-10", text::workload_title("theano-cifar10"))),
-            "{sentence}"
-        );
-        assert_eq!(one.with_network("theano-cifar10", false).obstacle(&lacking), None);
-
-        let lacking = supplies::tests::without("mnist");
-        let sentence = quick.obstacle(&lacking).unwrap();
-        assert!(sentence.starts_with("The quick suite needs MNIST"), "{sentence}");
-        let stories = RunOptions::from_pairs([("workload", "keras-babi-rnn")]).unwrap();
-        assert_eq!(stories.obstacle(&lacking), None, "stories are made up by the page itself");
-    }
-
-    #[test]
-    fn a_comparison_is_of_our_back_ends_from_one_seed_unless_the_address_says_otherwise() {
-        let usual = RunOptions::default();
-        assert_eq!(usual.contenders(), PageBackend::COMPARED);
-        assert_eq!(usual.seeds_from(7), [7]);
-        let options = RunOptions::from_pairs([("compare", "burn-flex, wgsl"), ("seeds", "3")]).unwrap();
-        assert_eq!(options.contenders(), [PageBackend::Wgsl, PageBackend::BurnFlex]);
-        assert_eq!(options.seeds_from(u32::MAX), [u32::MAX, 0, 1]);
-        assert!(!options.non_standard(), "a comparison is never uploaded, and the button beside it is as it was");
-        for (name, value, says) in [
-            ("compare", "wgsl", "two or more of wgsl, burn-wgpu, burn-flex"),
-            ("compare", "wgsl,wgsl", "two or more of"),
-            ("compare", "wgsl,burn-cuda", "no back end named “burn-cuda”"),
-            ("seeds", "0", "from 1 to 10"),
-            ("seeds", "11", "from 1 to 10"),
-        ] {
-            let sentence = RunOptions::from_pairs([(name, value)]).unwrap_err();
-            assert!(sentence.contains(says), "{sentence}");
-        }
-    }
-
-    #[test]
-    fn every_network_of_the_page_is_trained_by_every_back_end() {
-        let all = RunOptions::default().with_suite(engine::suite("complete").unwrap());
-        for backend in PageBackend::ALL {
-            assert_eq!(all.clone().with_backend(backend).left_out(), Vec::new(), "{backend:?}");
-        }
-    }
-
-    #[test]
-    fn networks_are_chosen_one_by_one_or_as_a_suite() {
-        let options = RunOptions::default();
-        assert_eq!(options.networks(), ["keras-mnist-mlp", "caffe-mnist"]);
-        let three = options.with_network("keras-babi-rnn", true);
-        assert_eq!(three.networks(), ["keras-mnist-mlp", "keras-babi-rnn", "caffe-mnist"]);
-        assert_eq!((three.suite().name, three.workloads.len()), ("quick", 3));
-        // What is a suite again counts as the suite.
-        let two = three.with_network("keras-babi-rnn", false);
-        assert!(two.workloads.is_empty() && two.suite().name == "quick", "{two:?}");
-        let one = two.with_network("caffe-mnist", false);
-        assert_eq!(one.networks(), ["keras-mnist-mlp"]);
-        assert_eq!(one.clone().with_network("keras-mnist-mlp", false), one, "the last one stays");
-        let all = one.with_suite(engine::suite("complete").unwrap());
-        assert_eq!(all.networks().len(), engine::suite("complete").unwrap().workloads.len());
-        assert_eq!(RunOptions::from_pairs([("suite", "complete")]).unwrap(), all);
-    }
-}
+mod tests;

@@ -1,6 +1,8 @@
 //! Paths with queries, as the page asks the leaderboard.
 
-use results::api::{DistributionQuery, ListRuns, ModerationQuery, RankedClass, RunSort, StandingsQuery, Tier};
+use results::api::{
+    ComparingQuery, DistributionQuery, ListRuns, ModerationQuery, RankedClass, RunSort, StandingsQuery, Tier,
+};
 use results::{ClientKind, Precision};
 
 /// The address of a list of runs.
@@ -59,6 +61,11 @@ pub fn distribution(query: &DistributionQuery) -> String {
             ("class", query.class.map(RankedClass::name).map(str::to_owned)),
         ],
     )
+}
+
+/// The address of a few runs, or devices, beside each other.
+pub fn comparing(query: &ComparingQuery) -> String {
+    address("/api/v1/compare", [("runs", query.runs.clone()), ("devices", query.devices.clone())])
 }
 
 /// The address of what moderators did.
@@ -133,6 +140,8 @@ mod tests {
             ..DistributionQuery::default()
         };
         assert_eq!(distribution(&rates), "/api/v1/distribution?suite=quick&workload=caffe-mnist&backend=wgsl");
+        let two = ComparingQuery { runs: Some("a,b".to_owned()), devices: None };
+        assert_eq!(comparing(&two), "/api/v1/compare?runs=a%2Cb");
     }
 
     #[test]

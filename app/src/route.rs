@@ -1,9 +1,24 @@
 //! What the page shows at which path.
 
+/// Where back ends are compared.
+pub const COMPARE: &str = "/compare";
+
+/// Where stored results, or devices, are beside each other.
+pub const SIDE_BY_SIDE: &str = "/side-by-side";
+
+/// Where result files are shown.
+pub const FILE: &str = "/file";
+
 /// The views of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     Start,
+    /// Back ends side by side on this device.
+    Compare,
+    /// Two to four stored results, or devices, beside each other; which ones stands in the query.
+    SideBySide,
+    /// Results in files from somebody's disk.
+    File,
     /// The page of one stored result.
     Result {
         run_id: String,
@@ -29,10 +44,29 @@ pub fn route(path: &str) -> Route {
         [] | ["index.html"] => Route::Start,
         ["runs", id] if is_id(id) => Route::Result { run_id: id.to_owned() },
         ["devices", key] if is_key(key) => Route::Device { key: key.to_owned() },
+        ["compare"] => Route::Compare,
+        ["file"] => Route::File,
+        ["side-by-side"] => Route::SideBySide,
         ["moderation"] => Route::Moderation,
         ["runs", id, "delete"] if is_id(id) => Route::Delete { run_id: id.to_owned() },
         _ => Route::Unknown,
     }
+}
+
+/// The id of a result in what somebody typed or pasted: the id itself, or a link to its page.
+pub fn run_in(text: &str) -> Option<String> {
+    let text = text.trim();
+    let id = text.split_once("/runs/").map_or(text, |(_, rest)| rest);
+    let id = id.split(['/', '?', '#']).next().unwrap_or_default();
+    (!id.is_empty() && is_id(id)).then(|| id.to_owned())
+}
+
+/// The key of a device in a link to its page, or as it is.
+pub fn device_in(text: &str) -> Option<String> {
+    let text = text.trim();
+    let key = text.split_once("/devices/").map_or(text, |(_, rest)| rest);
+    let key = key.split(['/', '?', '#']).next().unwrap_or_default();
+    (!key.is_empty() && is_key(key)).then(|| key.to_owned())
 }
 
 /// Ids go into addresses of requests, so nothing that has a meaning there is let through.
@@ -78,9 +112,24 @@ mod tests {
     }
 
     #[test]
-    fn what_moderators_did_has_a_page() {
+    fn what_moderators_did_and_comparisons_have_pages() {
         assert_eq!(route("/moderation"), Route::Moderation);
         assert_eq!(route("/moderation/log"), Route::Unknown);
+        assert_eq!((route(COMPARE), route("/compare/")), (Route::Compare, Route::Compare));
+    }
+
+    #[test]
+    fn a_result_or_a_device_is_found_in_what_was_pasted() {
+        let id = Some("Ab3-_9".to_owned());
+        for text in ["Ab3-_9", " https://example.org/runs/Ab3-_9 ", "/runs/Ab3-_9/delete#x", "http://h/runs/Ab3-_9?a=b"]
+        {
+            assert_eq!(run_in(text), id, "{text}");
+        }
+        for text in ["", "https://example.org/", "a b", "/runs/", "/runs/a%2Fb"] {
+            assert_eq!(run_in(text), None, "{text}");
+        }
+        assert_eq!(device_in("http://h/devices/claimed-%E7%8C%AB-1/"), Some("claimed-%E7%8C%AB-1".to_owned()));
+        assert_eq!(device_in("http://h/devices/a%2Fb"), None);
     }
 
     #[test]

@@ -41,6 +41,15 @@ impl Supplies {
         }
     }
 
+    /// Whether nobody knows yet if the server has this back end, or it is being built: worth waiting for.
+    pub fn is_coming(&self, backend: PageBackend) -> bool {
+        match backend.maker() {
+            Maker::Ours => false,
+            Maker::Burn => matches!(self.burn, BurnState::Asking | BurnState::Building { .. }),
+            Maker::Framework(_) => self.frameworks == FrameworksState::Asking,
+        }
+    }
+
     /// What has to be fetched for this back end, if anything, once it is there.
     pub fn bundle(&self, backend: PageBackend) -> Option<&Bundle> {
         match backend.maker() {
@@ -110,6 +119,19 @@ pub(crate) mod tests {
             missing: (set == name).then(|| format!("{set}-train.bin is missing in its data folder")),
         });
         Supplies::default().with_data_sets(DataSetList { data_sets: served.to_vec() })
+    }
+
+    #[test]
+    fn what_may_still_come_is_told_from_what_never_will() {
+        let asking = Supplies::default();
+        let coming = |supplies: &Supplies, backend| supplies.is_coming(backend);
+        assert!(!coming(&asking, PageBackend::Wgsl), "every page has it");
+        assert!(coming(&asking, PageBackend::BurnFlex) && coming(&asking, PageBackend::JaxJsWasm));
+        let building = asking.clone().with_burn(BurnState::parse(r#"{"state":"building","note":"compiling"}"#));
+        assert!(coming(&building, PageBackend::BurnWgpu));
+        let mut missing = building.with_burn(BurnState::missing("not here"));
+        missing.frameworks = FrameworksState::missing("not here");
+        assert!(!coming(&missing, PageBackend::BurnWgpu) && !coming(&missing, PageBackend::JaxJsWasm));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use engine::SuiteDefinition;
 use results::{Adapter, ClientKind, Date, Outcome, RunRecord, Warning, WorkloadRecord, api::Tier, metric};
 
+use crate::headline;
+
 /// The title of a workload, or its name where this build does not know it.
 pub fn workload_title(name: &str) -> String {
     engine::workload(name).map_or_else(|| name.to_owned(), |workload| workload.title.to_owned())
@@ -48,19 +50,22 @@ pub fn headline(record: &RunRecord) -> String {
     if parts.is_empty() { "The run trained nothing.".to_owned() } else { format!("Done. {}", parts.join(" ")) }
 }
 
+/// What a run came to, without a word on its end.
+pub fn came_to(record: &RunRecord) -> String {
+    record.workloads.iter().map(workload_headline).collect::<Vec<_>>().join(" ")
+}
+
+/// A result as a text to pass on, with the address where it is to be seen, or where others can try.
+pub fn to_pass_on(record: &RunRecord, address: &str) -> String {
+    let device = device_name(&record.device.adapter, record.device.claimed_name.as_deref());
+    let client = &record.provenance.client;
+    format!("{device} ({} on {}), Gradmark: {} {address}", client.name, client.operating_system, came_to(record))
+}
+
 fn workload_headline(record: &WorkloadRecord) -> String {
     let title = workload_title(&record.workload);
     match &record.outcome {
-        Outcome::Completed => {
-            let figure = |id: &str| {
-                let metric = metric(id)?;
-                (metric.value)(&record.summary).map(|value| metric.text(value))
-            };
-            let accuracy = figure("accuracy").map(|text| format!("{text} test accuracy"));
-            let throughput = figure("samples_per_second");
-            let figures: Vec<String> = throughput.into_iter().chain(accuracy).collect();
-            format!("{title}: {}.", figures.join(", "))
-        }
+        Outcome::Completed => format!("{title}: {}.", headline::sentence(record)),
         other => format!("{title}: {}", outcome(other)),
     }
 }
@@ -167,6 +172,15 @@ pub fn seconds(seconds: f64) -> String {
     metric("testing_seconds").map(|metric| metric.text(seconds)).unwrap_or_default()
 }
 
+/// A time that is left, as coarse as it is known: `20 s`, `3 min`.
+pub fn about(seconds: f64) -> String {
+    if seconds < 90.0 {
+        format!("{:.0} s", ((seconds / 5.0).ceil() * 5.0).max(5.0))
+    } else {
+        format!("{:.0} min", (seconds / 60.0).round())
+    }
+}
+
 /// How often the fastest goes into it, such as `1.25 ×`.
 pub fn ratio(to_fastest: f64) -> String {
     format!("{to_fastest:.2} ×")
@@ -234,6 +248,11 @@ mod tests {
         assert!(about("theano-mnist").starts_with(&format!("{title}: training stopped")), "{}", about("theano-mnist"));
         assert!(about("unheard-of").starts_with("unheard-of: training stopped"));
         assert_eq!(warning(&Warning::NoWakeLock), Warning::NoWakeLock.to_string());
+    }
+
+    #[test]
+    fn what_is_left_is_told_coarsely() {
+        assert_eq!([0.2, 17.0, 88.0, 100.0, 600.0].map(about), ["5 s", "20 s", "90 s", "2 min", "10 min"]);
     }
 
     #[test]

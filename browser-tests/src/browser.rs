@@ -215,6 +215,24 @@ impl Browser {
         self.tolerate(&["net::ERR_BLOCKED_BY_CLIENT"]);
     }
 
+    /// Wide tables scroll inside their own frames.
+    ///
+    /// # Panics
+    /// The whole page scrolls sideways.
+    pub async fn assert_never_scrolls_sideways(&self) {
+        // A phone's window grows with what does not fit; its page stays as wide as the screen.
+        let script = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]";
+        let widths = self.client.execute(script, Vec::new()).await.expect("the page has a width");
+        assert_eq!(widths[0].as_u64(), widths[1].as_u64(), "{widths}");
+    }
+
+    /// Runs a script at the beginning of every page that is opened from now on, as if the browser itself were so.
+    pub async fn pretend(&self, script: &str) {
+        let parameters = json!({ "source": script });
+        let command = Command::DevTools("Page.addScriptToEvaluateOnNewDocument", parameters);
+        self.client.issue_cmd(command).await.expect("the browser takes a script");
+    }
+
     /// What the console may say from now on: lines with one of these parts.
     pub fn tolerate(&self, parts: &'static [&'static str]) {
         *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner) = parts;

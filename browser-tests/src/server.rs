@@ -95,6 +95,16 @@ impl Server {
         replace_burn(&self.page, said)
     }
 
+    /// Ends the server while the browser goes on, as when a network is left.
+    ///
+    /// # Errors
+    /// It cannot be ended.
+    pub fn stop(&self) -> Result<()> {
+        let id = self.process.id().to_string();
+        let ended = Command::new("kill").args(["-KILL", &id]).status().context("cannot start `kill`")?;
+        if ended.success() { Ok(()) } else { bail!("the server {id} cannot be ended") }
+    }
+
     /// Such as `http://127.0.0.1:40123`.
     pub fn address(&self) -> &str {
         &self.address

@@ -51,7 +51,6 @@ fn burn_can_be_chosen_as_soon_as_it_is_built_without_a_reload() {
             let label = label_of(page, &choice).await;
             assert!(label.contains("It is being built: compiling Burn for the page."), "{label}");
         }
-        assert!(!page.by_role("button", "Compare back ends").await.unwrap().is_enabled().await.unwrap());
 
         server.say_of_burn(&BUILDING.replace("compiling", "compressing")).unwrap();
         page.wait_for_text("[data-burn=building]", "compressing Burn for the page").await;
@@ -62,8 +61,22 @@ fn burn_can_be_chosen_as_soon_as_it_is_built_without_a_reload() {
         assert!(choice.is_enabled().await.unwrap());
         choice.click().await.unwrap();
         page.wait_for_text("#benchmark-note", "3.4 MB of Burn").await;
-        assert!(page.by_role("button", "Compare back ends").await.unwrap().is_enabled().await.unwrap());
         assert_eq!(ask(page, "return window.marked").await, true, "the page was loaded again");
+    });
+}
+
+#[test]
+fn a_comparison_leaves_out_what_is_not_there_and_says_why() {
+    drive(Setup { burn: Some(MISSING), ..Setup::USUAL }, async |page| {
+        page.open("/").await;
+        open(page, "details.engines").await;
+        page.click("link", "Compare back ends").await;
+        page.wait_for("heading", "How do frameworks differ on your device?", PATIENCE).await;
+        page.wait_for_text(".networks", "It is not on this server: the page was built without Burn").await;
+        let choice = engine(page, "burn-wgpu").await;
+        assert!(!choice.is_enabled().await.unwrap() && !choice.is_selected().await.unwrap());
+        let ours = engine(page, "wgsl").await;
+        assert!(ours.is_enabled().await.unwrap() && ours.is_selected().await.unwrap());
     });
 }
 

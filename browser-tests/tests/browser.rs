@@ -31,6 +31,8 @@ fn one_click_trains_and_the_result_is_uploaded_found_and_deleted() {
         assert!(headline.contains("test accuracy"), "{headline}");
         let table = page.by_role("table", "Results").await.unwrap().text().await.unwrap();
         assert!(table.contains("Test accuracy") && table.contains('%'), "{table}");
+        let cards = page.text(".cards").await.unwrap();
+        assert!(cards.contains("samples") && !cards.contains('–'), "a figure that there is none of: {cards}");
 
         let json = page.text("details pre").await.unwrap();
         let record: Value = serde_json::from_str(&json).unwrap();
@@ -71,7 +73,7 @@ async fn its_own_page_shows_it(page: &Browser, record: &Value) {
     assert_eq!(stored["workloads"], record["workloads"]);
     assert_eq!(stored["nonce"], Value::Null);
     page.set_appearance(PHONE).await.unwrap();
-    never_scrolls_sideways(page).await;
+    page.assert_never_scrolls_sideways().await;
     page.set_appearance(Setup::default()).await.unwrap();
 }
 
@@ -87,7 +89,7 @@ async fn its_device_has_a_page(page: &Browser, run_id: &str) {
     let (name, title) = (page.text("h1").await.unwrap(), page.client().title().await.unwrap());
     assert_eq!(title, format!("{name} – Gradmark"));
     page.set_appearance(PHONE).await.unwrap();
-    never_scrolls_sideways(page).await;
+    page.assert_never_scrolls_sideways().await;
     page.set_appearance(Setup::default()).await.unwrap();
     page.client().back().await.unwrap();
     page.wait_for("table", "Results", PATIENCE).await;
@@ -269,6 +271,26 @@ fn without_the_leaderboard_a_run_still_trains_and_can_be_uploaded_as_unverified_
 }
 
 #[test]
+fn two_tabs_do_not_train_at_once() {
+    drive(Setup::default(), async |page| {
+        page.open(LONG_RUN).await;
+        page.click("button", "Benchmark").await;
+        wait_for_training(page).await;
+        let driver = page.client();
+        let first = driver.window().await.unwrap();
+        let second = driver.new_window(true).await.unwrap().handle;
+        driver.switch_to_window(second).await.unwrap();
+        page.open(SMALL_RUN).await;
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(PATIENCE, |text| text.starts_with("Another tab of this browser is training")).await;
+        driver.close_window().await.unwrap();
+        driver.switch_to_window(first).await.unwrap();
+        page.click("button", "Cancel").await;
+        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
+    });
+}
+
+#[test]
 fn a_worker_that_cannot_start_is_told_and_not_waited_for() {
     drive(Setup { missing: &["worker.js"], ..Setup::default() }, async |page| {
         page.open(SMALL_RUN).await;
@@ -295,19 +317,16 @@ fn a_phone_never_scrolls_sideways() {
     drive(Setup { webgpu: false, ..PHONE }, async |page| {
         page.open("/").await;
         page.wait_for("table", "Leaderboard", PATIENCE).await;
-        never_scrolls_sideways(page).await;
+        page.assert_never_scrolls_sideways().await;
         // One network's name is longer than their number.
         page.open("/?workload=keras-mnist-mlp").await;
         page.wait_for("table", "Leaderboard", PATIENCE).await;
         page.client().find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
-        never_scrolls_sideways(page).await;
+        page.assert_never_scrolls_sideways().await;
+        for path in ["/compare", "/file"] {
+            page.open(path).await;
+            page.wait_for("link", "Show a result file", PATIENCE).await;
+            page.assert_never_scrolls_sideways().await;
+        }
     });
-}
-
-/// Wide tables scroll inside their own frames.
-async fn never_scrolls_sideways(page: &Browser) {
-    // A phone's window grows with what does not fit; its page stays as wide as the screen.
-    let script = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]";
-    let widths = page.client().execute(script, Vec::new()).await.unwrap();
-    assert_eq!(widths[0].as_u64(), widths[1].as_u64(), "{widths}");
 }

@@ -71,24 +71,24 @@ fn burn_that_cannot_be_fetched_is_told_and_another_try_succeeds() {
     });
 }
 
-/// Opens the choice of engines and compares. The page keeps every status that it shows from then on.
+/// Opens the page that compares, and does so. The page keeps every status that it shows from then on.
 async fn compare(page: &Browser, path: &str) {
     page.open(path).await;
-    page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
+    page.wait_for("heading", "How do frameworks differ on your device?", PATIENCE).await;
     let keep = "window.statuses = [];
         new MutationObserver(() => {
             const text = document.querySelector('[role=status]')?.textContent;
             if (text && window.statuses.at(-1) !== text) window.statuses.push(text);
         }).observe(document.body, { subtree: true, childList: true, characterData: true });";
     page.client().execute(keep, Vec::new()).await.unwrap();
-    page.client().find(Locator::Css("details.engines summary")).await.unwrap().click().await.unwrap();
-    page.click("button", "Compare back ends").await;
+    page.wait_for_text("#compare-note", "train in turn").await;
+    page.click("button", "Compare").await;
 }
 
 #[test]
 fn back_ends_are_compared_one_after_another_and_what_is_finished_stays() {
     drive_with_burn(Setup::default(), async |page| {
-        compare(page, "/?workload=keras-mnist-mlp&batch=8&steps=6").await;
+        compare(page, "/compare?workload=keras-mnist-mlp&batch=8&steps=6&compare=wgsl,burn-wgpu,burn-flex").await;
         page.wait_for_status(RUN_PATIENCE, |text| text.starts_with("Our WGSL kernels (1 of 3)")).await;
         // It trains once its first losses agree with the reference. The test set would take minutes on an emulated GPU.
         let trains = |text: &str| text.starts_with("Burn on WebGPU (2 of 3)") && text.ends_with(": training");
@@ -128,7 +128,7 @@ fn a_comparison_from_several_seeds_ends_with_figures_ratios_and_a_verdict() {
     drive_with_burn(Setup::default(), async |page| {
         // Burn on an emulated GPU would take minutes to test.
         let compared = "&compare=wgsl,burn-flex&seeds=2";
-        compare(page, &format!("/?workload=keras-mnist-mlp&batch=32&steps=20{compared}")).await;
+        compare(page, &format!("/compare?workload=keras-mnist-mlp&batch=32&steps=20{compared}")).await;
         page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
         // They take turns in going first.
         let (ours, burn) = ("Our WGSL kernels", "Burn on the processor");
@@ -138,9 +138,10 @@ fn a_comparison_from_several_seeds_ends_with_figures_ratios_and_a_verdict() {
         let table = page.by_role("table", "Comparison: MNIST, multilayer perceptron (Keras)").await.unwrap();
         assert_eq!(table.find_all(Locator::Css("tbody tr")).await.unwrap().len(), 2);
         let rows = [cells_of(page, "wgsl").await, cells_of(page, "burn-flex").await];
-        for (column, name) in ["time per epoch", "training", "testing"].into_iter().enumerate() {
+        for (column, name) in [(1, "time per epoch"), (2, "training"), (3, "testing"), (6, "start")] {
             let cells: Vec<_> = rows.iter().map(|row| &row[column]).collect();
             let fastest = cells.iter().filter_map(|cell| cell.1).fold(f64::INFINITY, f64::min);
+            let both = cells.iter().all(|cell| cell.1.is_some());
             for (text, seconds) in cells {
                 let Some(seconds) = seconds else {
                     // So few steps do not settle, and without a throughput nobody knows how long an epoch takes.
@@ -148,33 +149,65 @@ fn a_comparison_from_several_seeds_ends_with_figures_ratios_and_a_verdict() {
                     continue;
                 };
                 let ratio = format!("{:.2} ×", seconds / fastest);
-                assert!(*seconds > 0.0 && text.contains(&ratio), "{name}: {ratio} is not in “{text}”");
+                assert!(*seconds > 0.0 && text.contains(&ratio) == both, "{name}: is {ratio} in “{text}”?");
             }
         }
-        let accuracies = rows.each_ref().map(|row| row[3].1.unwrap());
+        let accuracies = rows.each_ref().map(|row| row[4].1.unwrap());
         // Twenty steps of 32 samples are enough to do better than one in ten by far.
         assert!(accuracies.iter().all(|accuracy| *accuracy > 0.3), "{accuracies:?}");
         let verdict = page.text(".verdict").await.unwrap();
         assert!(verdict.starts_with("Final accuracies agree within the spread of 2 seeds: "), "{verdict}");
         let apart = format!("differ by up to {:.2} points", 100.0 * (accuracies[0] - accuracies[1]).abs());
         assert!(verdict.contains(&apart), "{apart} is not in “{verdict}”");
+        all_of_it_can_be_taken_along(page).await;
     });
+}
+
+/// Both curves are in one picture, and the figures in files; a link begins the same comparison again.
+async fn all_of_it_can_be_taken_along(page: &Browser) {
+    let picture = page.attribute(".sheet figure.chart svg", "aria-label").await.unwrap();
+    assert!(picture.contains("wgsl ends at") && picture.contains("burn-flex ends at"), "{picture}");
+    let catch = "window.saved = [];
+        const make = URL.createObjectURL;
+        URL.createObjectURL = (blob) => { window.saved.push(blob); return make.call(URL, blob); };";
+    page.client().execute(catch, Vec::new()).await.unwrap();
+    page.click("button", "Download as JSON").await;
+    page.click("button", "Download as CSV").await;
+    let saved = page.call("() => Promise.all(window.saved.map((blob) => blob.text()))", Value::Null).await;
+    let document: Value = serde_json::from_str(saved[0].as_str().unwrap()).unwrap();
+    assert_eq!(document["comparisons"][0]["rows"].as_array().unwrap().len(), 2, "{document}");
+    assert_eq!(document["records"].as_array().unwrap().len(), 4, "each run is there whole");
+    let table = saved[1].as_str().unwrap();
+    let lines: Vec<_> = table.lines().map(|line| line.split(',').take(2).collect::<Vec<_>>().join(",")).collect();
+    assert_eq!(lines, ["workload,backend", "keras-mnist-mlp,wgsl", "keras-mnist-mlp,burn-flex"], "{table}");
+
+    // Headless browsers keep no clipboard, and then the page shows the link.
+    let catch = "navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }";
+    page.client().execute(catch, Vec::new()).await.unwrap();
+    page.click("button", "Copy the link").await;
+    let link = page.client().execute("return window.copied", Vec::new()).await.unwrap();
+    let (_, query) = link.as_str().unwrap().split_once("/compare?").unwrap();
+    let seed = document["records"][0]["seed"].as_u64().unwrap();
+    for part in ["workload=keras-mnist-mlp", "compare=wgsl,burn-flex", "seeds=2", &format!("seed={seed}"), "steps=20"] {
+        assert!(query.split('&').any(|pair| pair == part), "{part} is not in {query}");
+    }
 }
 
 #[test]
 fn a_comparison_that_no_back_end_can_make_gives_each_ones_reason_and_ends() {
     drive_with_burn(Setup::default(), async |page| {
         // SwiftShader has no f16, and Burn is not asked for it.
-        compare(page, "/?workload=keras-mnist-mlp&batch=8&steps=3&precision=f16&seeds=3").await;
+        let compared = "compare=wgsl,burn-wgpu,burn-flex&seeds=3";
+        compare(page, &format!("/compare?workload=keras-mnist-mlp&batch=8&steps=3&precision=f16&{compared}")).await;
         page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
         for backend in ["wgsl", "burn-wgpu", "burn-flex"] {
             let cells = cells_of(page, backend).await;
-            assert_eq!(cells, vec![("–".to_owned(), None); 5], "{backend}");
+            assert_eq!(cells, vec![("–".to_owned(), None); 7], "{backend}");
             let reason = page.text(&format!("tr[data-backend={backend}] th .explain")).await.unwrap();
             assert!(reason.contains("f16"), "{backend}: {reason}");
         }
         let verdict = page.text(".verdict").await.unwrap();
         assert_eq!(verdict, "Accuracies were not compared: fewer than two back ends finished.");
-        page.wait_for("button", "Benchmark", PATIENCE).await;
+        page.wait_for("button", "Compare", PATIENCE).await;
     });
 }

@@ -1,8 +1,12 @@
 //! TensorFlow.js and jax-js in the page: fetched when they are chosen, held to the check, shown and never ranked.
 
-use browser_tests::{Browser, PATIENCE, Page, Setup, drive, skipped, watch_to_the_end, what_is_said_of_frameworks};
+use browser_tests::{
+    Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive, skipped, watch_to_the_end, what_is_said_of_frameworks,
+};
 use fantoccini::Locator;
 use serde_json::Value;
+
+const NO_BURN: &str = r#"{"state":"missing","note":"the page was built without it (--no-burn-page)"}"#;
 
 /// Runs `body` where the page has the bundles, which are made where npm is and its registry answers.
 fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
@@ -40,6 +44,14 @@ async fn trains(page: &Browser, backend: &str, framework: &str) {
     let workload = &record["workloads"][0];
     assert_eq!(workload["correctness"]["passed"], true, "{record}");
     assert_eq!(workload["outcome"]["kind"], "completed", "{record}");
+    if framework == "jax-js" {
+        // Both were tried, and the record says which was faster.
+        let variants = workload["settings"]["variants"].to_string();
+        assert!(
+            variants.contains("steps: each waited for") || variants.contains("steps: several in flight"),
+            "{variants}"
+        );
+    }
     assert!(record["non_standard"].to_string().contains(&format!("external program {backend}")), "{record}");
     assert!(page.by_role("button", "Upload").await.is_none());
     page.wait_for_text("[aria-labelledby=result-title] > .callout", "has no way to prove it").await;
@@ -63,6 +75,26 @@ fn jax_js_trains_on_webgpu_and_on_the_processor() {
     drive_with_frameworks(Setup::default(), async |page| {
         trains(page, "jax-js-webgpu", "jax-js").await;
         trains(page, "jax-js-wasm", "jax-js").await;
+    });
+}
+
+#[test]
+fn frameworks_are_compared_with_our_kernels_by_default() {
+    drive_with_frameworks(Setup { burn: Some(NO_BURN), ..Setup::default() }, async |page| {
+        page.open("/compare?workload=keras-mnist-mlp&batch=8&steps=6").await;
+        page.wait_for_text("#compare-note", "3 back ends train in turn").await;
+        page.click("button", "Compare").await;
+        page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
+        let script = "() => [...document.querySelectorAll('tr[data-backend]')]
+            .map((row) => [row.dataset.backend, row.children[5].dataset.value ?? null])";
+        let rows = page.call(script, Value::Null).await;
+        let names: Vec<_> = rows.as_array().unwrap().iter().map(|row| row[0].as_str().unwrap()).collect();
+        assert_eq!(names, ["wgsl", "tfjs-webgpu", "jax-js-webgpu"], "{rows}");
+        assert!(rows.as_array().unwrap().iter().all(|row| row[1].is_string()), "each has an accuracy: {rows}");
+        let verdict = page.text(".verdict").await.unwrap();
+        assert!(verdict.contains("agree"), "{verdict}");
+        let fetched = page.text("[data-figure=fetched]").await.unwrap();
+        assert!(fetched.contains("TensorFlow.js: ") && fetched.contains("jax-js: "), "{fetched}");
     });
 }
 

@@ -71,10 +71,27 @@ pub(super) fn seeds(value: &str) -> Result<u32, String> {
 
 pub(super) fn positive(name: &str, value: &str) -> Result<u32, String> {
     let number = value.parse().ok().filter(|&number: &u32| number > 0);
-    number.ok_or_else(|| format!("In the address, {name} must be a whole number from 1, but is “{value}”."))
+    number.ok_or_else(|| format!("The setting {name} must be a whole number from 1, but is “{value}”."))
 }
 
 pub(super) fn seconds(value: &str) -> Result<f64, String> {
     let number = value.parse().ok().filter(|&number: &f64| number > 0.0 && number <= 3600.0);
-    number.ok_or_else(|| format!("In the address, seconds must be above 0 and at most 3600, but is “{value}”."))
+    number.ok_or_else(|| format!("The setting seconds must be above 0 and at most 3600, but is “{value}”."))
+}
+
+pub(super) fn seed(value: &str) -> Result<u32, String> {
+    value.parse().map_err(|_| format!("The seed must be a whole number from 0 to {}, but is “{value}”.", u32::MAX))
+}
+
+pub(super) fn learning_rate(value: &str) -> Result<f64, String> {
+    let number = value.parse().ok().filter(|&number: &f64| number > 0.0 && number.is_finite());
+    number.ok_or_else(|| format!("The learning rate must be a number above 0, such as 0.01, but is “{value}”."))
+}
+
+pub(super) fn switch(name: &str, value: &str) -> Result<bool, String> {
+    match value {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(format!("In the address, {name} must be 1 or 0, but is “{value}”.")),
+    }
 }

@@ -1,5 +1,8 @@
 //! What is chosen, in few words, and what it costs.
 
+use results::Precision;
+use training_worker::Limit;
+
 use super::RunOptions;
 use crate::bundle::Bundle;
 use crate::text;
@@ -13,6 +16,35 @@ impl RunOptions {
             (false, [one]) => text::workload_title(one),
             (false, several) => format!("{} chosen", several.len()),
         }
+    }
+
+    /// What differs from the suite, each in few words; the networks and the back end are not among it.
+    pub fn departures(&self) -> Vec<String> {
+        let mut parts = Vec::new();
+        parts.extend(self.batch_size.map(|size| format!("batch size {size}")));
+        parts.extend(self.learning_rate.map(|rate| format!("learning rate {rate}")));
+        parts.extend(self.precision.filter(|of| *of != Precision::F32).map(|of| format!("precision {}", of.name())));
+        parts.extend((!self.without.is_empty()).then(|| {
+            let names: Vec<_> = self.without.iter().map(|feature| feature.name()).collect();
+            format!("no use of {}", names.join(" and "))
+        }));
+        parts.extend(self.limit.map(|limit| match limit {
+            Limit::Epochs(epochs) => text::counted(u64::from(epochs), "epoch"),
+            Limit::Steps(steps) => text::counted(steps, "step"),
+            Limit::Seconds(seconds) => format!("{seconds} s of training"),
+        }));
+        parts.extend(self.seed.map(|seed| format!("seed {seed}")));
+        parts
+    }
+
+    /// Why a run is shown and never ranked, where that is so.
+    pub fn consequence(&self) -> Option<String> {
+        let mut reasons = self.departures();
+        reasons.extend((!self.backend.is_provable()).then(|| format!("{} as the back end", self.backend.title())));
+        reasons.extend((!self.is_whole_suite()).then(|| "networks that are not a whole suite".to_owned()));
+        let reasons = reasons.join(", ");
+        self.non_standard()
+            .then(|| format!("You chose {reasons}. This makes the run non-standard: it is shown, but never ranked."))
     }
 
     /// What a run costs: time at most, apart from checks and tests, and what is fetched before, of that the back end's
@@ -51,6 +83,26 @@ mod tests {
     use super::*;
     use crate::backend::PageBackend;
     use crate::bundle::BurnState;
+
+    #[test]
+    fn whatever_makes_a_run_non_standard_is_named() {
+        let consequence = |name, value| RunOptions::from_pairs([(name, value)]).unwrap().consequence();
+        assert_eq!(RunOptions::default().consequence(), None);
+        assert_eq!(consequence("precision", "f16"), None, "it has a ranking of its own");
+        for (name, value, says) in [
+            ("batch", "32", "batch size 32"),
+            ("learning-rate", "0.05", "learning rate 0.05"),
+            ("without", "f16", "no use of f16"),
+            ("steps", "1", "1 step"),
+            ("epochs", "3", "3 epochs"),
+            ("seed", "7", "seed 7"),
+            ("workload", "caffe-mnist", "not a whole suite"),
+            ("backend", "jax-js-wasm", "jax-js on the processor as the back end"),
+        ] {
+            let sentence = consequence(name, value).unwrap();
+            assert!(sentence.contains(says) && sentence.contains("never ranked"), "{sentence}");
+        }
+    }
 
     #[test]
     fn what_is_chosen_and_what_it_costs() {

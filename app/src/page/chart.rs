@@ -1,12 +1,15 @@
 //! Curves as SVG, drawn to the size that they have on the screen so that their words stay legible.
 
+use std::sync::Arc;
+
 use leptos::html;
 use leptos::prelude::*;
 use results::{CurvePoint, Evaluation};
 use wasm_bindgen::prelude::*;
 use web_sys::{ResizeObserver, ResizeObserverEntry};
 
-use crate::geometry::{Axis, Frame, curve, spread};
+use crate::geometry::{Axis, Frame, NamedCurve, curve, spread};
+use crate::{chart_data, platform, text};
 
 const HEIGHT: f64 = 220.0;
 /// Between the end of a curve and its label, pixels.
@@ -17,10 +20,13 @@ const LABEL_MARGIN: f64 = 8.0;
 /// Width before the first measurement.
 const FIRST_WIDTH: f64 = 480.0;
 
+const TRAINING: &str = "training";
+
 /// A curve with its label beside its end.
 struct Curve {
     /// `training` or `test`; the style sheet colours by it.
     class: &'static str,
+    name: String,
     label: String,
     points: Vec<(f64, f64)>,
     /// Single sightings are drawn as dots on their line.
@@ -54,7 +60,7 @@ pub(super) fn LossChart(#[prop(into)] training: Signal<Vec<CurvePoint>>) -> impl
         Drawing {
             y: Axis::covering(0.0, highest, 4),
             mark: |axis, value| format!("{value:.*}", axis.decimals),
-            curves: vec![Curve { class: "training", label, points, dots: false }],
+            curves: vec![Curve { class: "training", name: TRAINING.to_owned(), label, points, dots: false }],
             target: None,
             description,
         }
@@ -81,10 +87,22 @@ pub(super) fn AccuracyChart(
         let label = |name: &str, text: Option<String>| text.map(|text| format!("{name} {text}")).unwrap_or_default();
         Drawing {
             y: Axis::covering(0.0, 1.0, 5),
-            mark: |_, value| format!("{:.0} %", value * 100.0),
+            mark: |axis, value| format!("{:.*} %", axis.decimals.saturating_sub(2), value * 100.0),
             curves: vec![
-                Curve { class: "training", label: label("train", training_text), points, dots: false },
-                Curve { class: "test", label: label("test", test_text), points: seen, dots: true },
+                Curve {
+                    class: "training",
+                    name: TRAINING.to_owned(),
+                    label: label("train", training_text),
+                    points,
+                    dots: false,
+                },
+                Curve {
+                    class: "test",
+                    name: "test".to_owned(),
+                    label: label("test", test_text),
+                    points: seen,
+                    dots: true,
+                },
             ],
             target: target.get(),
             description,
@@ -93,15 +111,166 @@ pub(super) fn AccuracyChart(
     view! { <Chart title="Accuracy" drawing /> }
 }
 
+/// How fast it trains, window by window; what heats up shows here.
 #[component]
-fn Chart(title: &'static str, drawing: impl Fn() -> Drawing + Send + 'static) -> impl IntoView {
+pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl IntoView {
+    let drawing = move || {
+        let points = rates.get();
+        let highest = points.iter().map(|point| point.1).fold(0.0, f64::max);
+        let latest = points.last().map(|point| text::rate(point.1));
+        Drawing {
+            y: Axis::covering(0.0, highest, 4),
+            mark: |_, value| text::rate(value),
+            description: latest.as_ref().map_or_else(|| "No training yet.".to_owned(), |rate| format!("Now {rate}.")),
+            curves: vec![Curve {
+                class: "training",
+                name: TRAINING.to_owned(),
+                label: latest.unwrap_or_default(),
+                points,
+                dots: false,
+            }],
+            target: None,
+        }
+    };
+    view! { <Chart title="Samples per second" drawing /> }
+}
+
+/// Told apart by colour, by dashes, and by the name at their end.
+const SERIES: [&str; 8] =
+    ["series s0", "series s1", "series s2", "series s3", "series s4", "series s5", "series s6", "series s7"];
+
+/// Test accuracies of several back ends in one picture.
+#[component]
+pub(super) fn AccuracyCurves(curves: Vec<NamedCurve>) -> impl IntoView {
+    let drawing = move || Drawing {
+        y: Axis::covering(0.0, 1.0, 5),
+        mark: |axis, value| format!("{:.*} %", axis.decimals.saturating_sub(2), value * 100.0),
+        curves: series(&curves, true),
+        target: None,
+        description: ends_of(&curves, |value| format!("{:.1} %", value * 100.0)),
+    };
+    view! { <Chart title="Test accuracy" drawing /> }
+}
+
+/// Training losses of several back ends in one picture.
+#[component]
+pub(super) fn LossCurves(curves: Vec<NamedCurve>) -> impl IntoView {
+    let drawing = move || {
+        let highest = curves.iter().flat_map(|(_, points)| points).map(|point| point.1).fold(0.0, f64::max);
+        Drawing {
+            y: Axis::covering(0.0, highest, 4),
+            mark: |axis, value| format!("{value:.*}", axis.decimals),
+            curves: series(&curves, false),
+            target: None,
+            description: ends_of(&curves, |value| format!("{value:.3}")),
+        }
+    };
+    view! { <Chart title="Training loss" drawing /> }
+}
+
+fn series(curves: &[NamedCurve], dots: bool) -> Vec<Curve> {
+    let curve = |((name, points), class): (&NamedCurve, &&'static str)| Curve {
+        class,
+        name: name.clone(),
+        label: name.clone(),
+        points: points.clone(),
+        dots,
+    };
+    curves.iter().zip(SERIES.iter().cycle()).map(curve).collect()
+}
+
+/// Where each curve ends, for people who cannot see them.
+fn ends_of(curves: &[NamedCurve], value: impl Fn(f64) -> String) -> String {
+    let end = |(name, points): &NamedCurve| {
+        points.last().map(|last| format!("{name} ends at {} after {:.1} s", value(last.1), last.0))
+    };
+    format!("{}.", curves.iter().filter_map(end).collect::<Vec<_>>().join("; "))
+}
+
+#[component]
+fn Chart(title: &'static str, drawing: impl Fn() -> Drawing + Send + Sync + 'static) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let width = measured_width(place);
+    let drawing = Arc::new(drawing);
+    let drawn = drawing.clone();
     view! {
         <figure class="chart">
             <figcaption>{title}" "<small>"over seconds of training"</small></figcaption>
-            <div node_ref=place>{move || draw(title, &drawing(), width.get())}</div>
+            <div node_ref=place>{move || draw(title, &drawn(), width.get())}</div>
+            <Data title place drawing />
         </figure>
+    }
+}
+
+/// What the chart shows as a table, for those who cannot see it, and as files.
+#[component]
+fn Data(
+    title: &'static str,
+    place: NodeRef<html::Div>,
+    drawing: Arc<dyn Fn() -> Drawing + Send + Sync>,
+) -> impl IntoView {
+    // A table that nobody looks at is not drawn, four times a second during a run.
+    let open = RwSignal::new(false);
+    let said = RwSignal::new(String::new());
+    let file = title.to_lowercase().replace(' ', "-");
+    let save = move |ending: &str, kind: &str, text: Option<String>| {
+        let text = text.ok_or_else(|| "there is no drawing".to_owned());
+        if let Err(reason) = text.and_then(|text| platform::download_as(&format!("{file}.{ending}"), kind, &text)) {
+            said.set(format!("Not saved: {reason}."));
+        }
+    };
+    let (save_picture, shown) = (save.clone(), drawing.clone());
+    let picture = move |_| {
+        let html = place.get_untracked().map(|place| place.inner_html());
+        save_picture("svg", "image/svg+xml", html.and_then(|html| chart_data::picture(&html)));
+    };
+    let table = move |_| {
+        let Drawing { curves, .. } = untrack(|| drawing());
+        let curves = curves.iter().map(|curve| (curve.name.as_str(), curve.points.as_slice()));
+        save("csv", "text/csv;charset=utf-8", Some(chart_data::table(title, curves)));
+    };
+    let rows = move || {
+        let Drawing { curves, mark, y, .. } = shown();
+        let fine = Axis { decimals: y.decimals + 3, ..y };
+        curves
+            .into_iter()
+            .flat_map(|curve| {
+                let fine = fine.clone();
+                curve.points.into_iter().map(move |(seconds, value)| {
+                    view! {
+                        <tr>
+                            <th scope="row">{curve.name.clone()}</th>
+                            <td>{format!("{seconds:.2}")}</td>
+                            <td>{mark(&fine, value)}</td>
+                        </tr>
+                    }
+                })
+            })
+            .collect_view()
+    };
+    view! {
+        <details class="rates" on:toggle=move |_| open.update(|open| *open = !*open)>
+            <summary aria-label=format!("Data of the chart “{title}”")>"Data"</summary>
+            <div class="row">
+                <button class="button small" type="button" on:click=picture>"SVG"</button>
+                <button class="button small" type="button" on:click=table>"CSV"</button>
+                <span class="note" aria-live="polite">{said}</span>
+            </div>
+            <Show when=move || open.get()>
+                <div class="scroll data" role="region" aria-label=format!("{title}, scrollable") tabindex="0">
+                    <table aria-label=format!("Data: {title}")>
+                        <thead>
+                            <tr>
+                                <th scope="col">"Curve"</th>
+                                <th scope="col">"Seconds of training"</th>
+                                <th scope="col">{title}</th>
+                            </tr>
+                        </thead>
+                        <tbody>{rows.clone()}</tbody>
+                    </table>
+                </div>
+            </Show>
+        </details>
     }
 }
 
@@ -109,7 +278,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
     let labels = labels(drawing);
     let longest = labels.iter().map(|label| label.text.chars().count()).max().unwrap_or(0);
     let right = width - LABEL_GAP - longest as f64 * LABEL_LETTER - LABEL_MARGIN;
-    let frame = Frame { left: 44.0, right: right.max(80.0), top: 14.0, bottom: HEIGHT - 34.0 };
+    let frame = Frame { left: 52.0, right: right.max(80.0), top: 14.0, bottom: HEIGHT - 34.0 };
     let seconds = drawing.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)).fold(0.0, f64::max);
     let x = Axis::spanning(0.0, seconds, if width < 420.0 { 3 } else { 5 });
     let y = &drawing.y;

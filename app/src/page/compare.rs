@@ -1,185 +1,148 @@
-//! The back ends of the page side by side: the button that compares them, and the table of what came of it.
+//! Back ends side by side on this device: what is compared, the comparison, and what came of it.
+
+mod choices;
+mod outcome;
 
 use leptos::html;
 use leptos::prelude::*;
-use results::comparison::{self, Comparison, Figures, Row, RowOutcome, Timing};
+use leptos::task::spawn_local;
 
-use super::comparing::{Comparing, Task};
+use super::networks::Networks;
+use super::running::Running;
+use super::settings::Settings;
+use super::start::{OnBattery, UnknownInAddress};
 use super::state::StartState;
+use super::supplies::{BurnOnItsWay, MissingDataSets, Watch};
 use crate::backend::PageBackend;
-use crate::platform::Gpu;
-use crate::text;
+use crate::benchmark::Stage;
+use crate::platform::{self, Gpu};
+use choices::Contenders;
+use outcome::Outcome;
 
-/// The button that compares, beside the choice of the back end.
 #[component]
-pub(super) fn CompareControls(state: StartState) -> impl IntoView {
-    let obstacle = move || match (state.options.get(), state.gpu.get()) {
-        (Err(_), _) => Some("The address asks for something that is not there.".to_owned()),
-        (Ok(_), Gpu::Missing(_)) => {
-            Some("Without WebGPU there is one back end only, and nothing to compare it with.".to_owned())
-        }
-        (Ok(options), _) => {
-            let options = options.with_backend(PageBackend::BurnWgpu);
-            state.benchmark.supplies.with(|supplies| options.obstacle(supplies))
-        }
-    };
-    let usual = move || {
-        let seeds = state.options.with(|options| options.as_ref().ok().and_then(|options| options.seeds)).unwrap_or(1);
-        let from = if seeds == 1 { String::new() } else { format!(" from {seeds} seeds") };
-        format!(
-            "Trains what is chosen on each of them in turn{from}, for one pass over the data unless the address says \
-             otherwise. It stays on this page."
-        )
-    };
-    let compare = move |_| {
-        if let Ok(options) = state.options.get_untracked() {
-            state.comparing.start(options);
-        }
+pub(super) fn ComparePage() -> impl IntoView {
+    let state = StartState::new();
+    spawn_local(async move { state.gpu.set(platform::probe().await) });
+    let stage = state.benchmark.stage;
+    let at_rest = Memo::new(move |_| !state.benchmark.is_running() && state.comparing.present().is_none());
+    Watch { benchmark: state.benchmark, at_rest }.start();
+    platform::set_title("Compare frameworks");
+    let status = move || {
+        let of_the_run = match stage.get() {
+            Stage::Running => state.benchmark.live.with(crate::live::Live::status),
+            Stage::Cancelling => "Cancelling …".to_owned(),
+            Stage::Failed(sentence) => sentence,
+            Stage::Ready | Stage::Cancelled | Stage::Finished => String::new(),
+        };
+        state.comparing.status(&of_the_run).unwrap_or_default()
     };
     view! {
-        <div class="go">
-            <button class="button quiet" type="button" disabled=move || obstacle().is_some() on:click=compare>
-                "Compare back ends"
-            </button>
-            <p class="note">
-                {move || obstacle().unwrap_or_else(usual)}
+        <section class="sheet" aria-labelledby="compare-title">
+            <h1 id="compare-title">"How do frameworks differ on your device?"</h1>
+            <p class="lead small">
+                "Each trains the same networks from the same weights on the same samples, one after the other, and is held \
+                 to the same check before it is timed. What they learn should agree; how long it takes need not."
             </p>
-        </div>
+            <p class="note">{move || device(&state.gpu.get())}</p>
+            <Show when=move || at_rest.get()>
+                <Controls state />
+            </Show>
+            <p class="status" role="status" aria-live="polite">{status}</p>
+        </section>
+        <Show when=move || !at_rest.get()>
+            <Running benchmark=state.benchmark />
+        </Show>
+        <Outcome state />
     }
 }
 
-/// The table, as soon as a back end has finished.
+fn device(gpu: &Gpu) -> String {
+    match gpu {
+        Gpu::Asking => "Asking the browser for its GPU …".to_owned(),
+        Gpu::Missing(obstacle) => format!("{} Back ends that need no WebGPU can be compared.", obstacle.sentence()),
+        Gpu::Found { name, software: false } => format!("The GPU: {name}."),
+        Gpu::Found { name, software: true } => {
+            format!("The GPU: {name}. That is a program on your processor, and slow; frameworks may need minutes.")
+        }
+    }
+}
+
+/// Whether a back end could train now.
+fn can_train(state: StartState, backend: PageBackend) -> bool {
+    obstacle(state, backend).is_none()
+}
+
+/// Why a back end cannot train now, to follow its title.
+fn obstacle(state: StartState, backend: PageBackend) -> Option<String> {
+    let needs = backend.uses_webgpu() && state.gpu.with(|gpu| matches!(gpu, Gpu::Missing(_)));
+    let needs = needs.then(|| "needs WebGPU".to_owned());
+    needs.or_else(|| state.benchmark.supplies.with(|supplies| supplies.obstacle(backend)))
+}
+
+/// The back ends that are chosen, or chosen for who has not chosen.
+fn contenders(state: StartState) -> Vec<PageBackend> {
+    state.options.with(|options| {
+        options.as_ref().map(|options| options.contenders(|backend| can_train(state, backend))).unwrap_or_default()
+    })
+}
+
 #[component]
-pub(super) fn ComparisonTable(state: StartState) -> impl IntoView {
-    let Comparing { task, records, refused, .. } = state.comparing;
-    let heading = NodeRef::<html::H2>::new();
-    // The Cancel button is gone; the keyboard goes on from the table.
+fn Controls(state: StartState) -> impl IntoView {
+    let button = NodeRef::<html::Button>::new();
     Effect::new(move |_| {
-        if let (Some(heading), None) = (heading.get(), state.comparing.present()) {
-            drop(heading.focus());
+        if let (Some(button), Stage::Cancelled) = (button.get(), state.benchmark.stage.get_untracked()) {
+            drop(button.focus());
         }
     });
-    move || {
-        let Task { options, seeds } = task.get()?;
-        let (records, refused) = (records.get(), refused.get());
-        if records.is_empty() && refused.is_empty() {
-            return None;
+    let reason = move || {
+        let wrong = state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
+        let of_options = state.options.with(|options| match options {
+            Err(sentence) => Some(sentence.clone()),
+            Ok(options) => state.benchmark.supplies.with(|supplies| options.lacking_data(supplies)),
+        });
+        let contenders = contenders(state);
+        let coming = state.benchmark.supplies.with(|supplies| {
+            let coming = contenders.iter().find(|backend| supplies.is_coming(**backend))?;
+            Some(format!("{} {}.", coming.title(), supplies.obstacle(*coming)?))
+        });
+        let too_few = (contenders.len() < 2).then(|| "Choose two back ends or more.".to_owned());
+        wrong.or(of_options).or(coming).or(too_few)
+    };
+    let note = move || {
+        let (seeds, limited) = state.options.with(|options| {
+            let options = options.as_ref().ok();
+            (options.and_then(|options| options.seeds).unwrap_or(1), options.is_some_and(|of| of.limit.is_some()))
+        });
+        let seeds = if seeds == 1 { String::new() } else { format!(" from each of {seeds} seeds") };
+        let length = if limited { "as long as the settings say" } else { "for one pass over the data" };
+        format!("{} back ends train in turn{seeds}, {length}. It stays on this page.", contenders(state).len())
+    };
+    let compare = move || {
+        if let Ok(options) = state.options.get_untracked() {
+            state.comparing.start(options, untrack(|| contenders(state)));
         }
-        let networks = options.networks();
-        let times = "Times are of training and testing alone; × is against the fastest.";
-        let note = match seeds.as_slice() {
-            [seed] => format!("Seed {seed} for all of them. {times}"),
-            several => {
-                let several = several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-                format!("Seeds {several} for all of them; times are medians over them, accuracies means. {times}")
-            }
-        };
-        let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect::<Vec<_>>();
-        Some(view! {
-            <section class="sheet" aria-labelledby="comparison-title">
-                <h2 id="comparison-title" tabindex="-1" node_ref=heading>"Comparison"</h2>
-                <p class="note">{note}</p>
-                {compared.into_iter().map(|comparison| view! { <OfWorkload comparison /> }).collect_view()}
-            </section>
-        })
-    }
-}
-
-#[component]
-fn OfWorkload(comparison: Comparison) -> impl IntoView {
-    let title = text::workload_title(&comparison.workload);
-    let label = format!("Comparison: {title}");
-    let region = format!("{label}, scrollable");
+    };
+    state.start_by_itself(move || reason().is_none(), compare);
     view! {
-        <h3>{title}</h3>
-        <div class="scroll" role="region" aria-label=region tabindex="0">
-            <table class="results" aria-label=label>
-                <thead>
-                    <tr>
-                        <th scope="col">"Back end"</th>
-                        <th scope="col">"Time per epoch"</th>
-                        <th scope="col">"Training"</th>
-                        <th scope="col">"Testing"</th>
-                        <th scope="col">"Test accuracy"</th>
-                        <th scope="col">"Device memory"</th>
-                    </tr>
-                </thead>
-                <tbody>{comparison.rows.into_iter().map(|row| view! { <OfBackend row /> }).collect_view()}</tbody>
-            </table>
+        <UnknownInAddress />
+        <OnBattery />
+        <Contenders state />
+        <Networks options=state.options supplies=state.benchmark.supplies />
+        <Settings state />
+        <MissingDataSets benchmark=state.benchmark />
+        <BurnOnItsWay benchmark=state.benchmark />
+        <div class="go">
+            <button
+                class="button main"
+                type="button"
+                node_ref=button
+                disabled=move || reason().is_some()
+                aria-describedby="compare-note"
+                on:click=move |_| compare()
+            >
+                "Compare"
+            </button>
+            <p class="note" id="compare-note">{move || reason().unwrap_or_else(note)}</p>
         </div>
-        <p class="note verdict">{format!("{}.", comparison.agreement)}</p>
-    }
-}
-
-#[component]
-fn OfBackend(row: Row) -> impl IntoView {
-    let title =
-        PageBackend::named(&row.contender.backend).map_or_else(|| row.contender.to_string(), |b| b.title().to_owned());
-    let remark = remark(&row.outcome);
-    view! {
-        <tr data-backend=row.contender.backend.clone()>
-            <th scope="row">
-                {title}
-                {remark.map(|remark| view! { <span class="explain long">{remark}</span> })}
-            </th>
-            {cells(row.figures.as_ref()).map(|cell| view! {
-                <td data-value=cell.value.map(|value| value.to_string())>
-                    {cell.figure}
-                    {cell.remark.map(|remark| view! { <span class="explain">{remark}</span> })}
-                </td>
-            }).collect_view()}
-        </tr>
-    }
-}
-
-/// A figure of a row.
-struct Cell {
-    /// Unrounded, in the base unit.
-    value: Option<f64>,
-    /// For people; a dash where there is none.
-    figure: String,
-    remark: Option<String>,
-}
-
-impl Cell {
-    fn new(value: Option<f64>, text: impl Fn(f64) -> String, remark: Option<String>) -> Self {
-        Self { value, figure: value.map_or_else(|| "–".to_owned(), text), remark }
-    }
-
-    fn time(timing: Option<Timing>, remarks: Option<String>) -> Self {
-        let ratio = timing.and_then(|timing| timing.to_fastest).map(text::ratio);
-        let remarks: Vec<String> = ratio.into_iter().chain(remarks).collect();
-        let remark = (!remarks.is_empty()).then(|| remarks.join(", "));
-        Self::new(timing.map(|timing| timing.seconds), text::seconds, remark)
-    }
-}
-
-/// In the order of the table's columns.
-fn cells(figures: Option<&Figures>) -> [Cell; 5] {
-    let projected =
-        figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| "from its throughput".to_owned());
-    let memory = figures.and_then(|of| of.device_memory_bytes);
-    [
-        Cell::time(figures.and_then(|of| of.epoch), projected),
-        Cell::time(figures.and_then(|of| of.training), None),
-        Cell::time(figures.and_then(|of| of.testing), None),
-        Cell::new(figures.and_then(|of| of.accuracy), text::percent, None),
-        Cell::new(memory.map(|bytes| bytes as f64), |_| memory.map(text::megabytes).unwrap_or_default(), None),
-    ]
-}
-
-/// Why a row has no figures.
-fn remark(outcome: &RowOutcome) -> Option<String> {
-    match outcome {
-        RowOutcome::Completed => None,
-        RowOutcome::Cancelled => Some("Cancelled.".to_owned()),
-        RowOutcome::Refused { reason } => Some(reason.clone()),
-        RowOutcome::Diverged { step, .. } => {
-            Some(format!("The loss became infinite, or a thousand times the first one, at step {step}."))
-        }
-        RowOutcome::Incorrect { disagreement, .. } => {
-            let what = disagreement.map_or_else(String::new, |found| format!(" ({found})"));
-            Some(format!("Computed something else than the reference{what}, so nothing was timed."))
-        }
     }
 }

@@ -11,8 +11,10 @@ use training_worker::Limit;
 
 use crate::backend::PageBackend;
 use crate::benchmark::{Benchmark, Kind, Stage};
+use crate::bundle::Arrival;
 use crate::options::RunOptions;
 use crate::platform;
+use crate::route::COMPARE;
 
 /// What every back end trains by default: one pass over the data, the same work for all.
 const USUAL_LIMIT: Limit = Limit::Epochs(1);
@@ -21,12 +23,28 @@ const USUAL_LIMIT: Limit = Limit::Epochs(1);
 #[derive(Clone)]
 pub(super) struct Task {
     pub(super) options: RunOptions,
+    /// In the order in which they train.
+    pub(super) contenders: Vec<PageBackend>,
     pub(super) seeds: Vec<u32>,
 }
 
 impl Task {
+    /// Where the same is compared from the same seeds.
+    pub(super) fn address(&self) -> String {
+        let options = RunOptions {
+            compared: self.contenders.clone(),
+            seeds: Some(self.seeds.len()).filter(|seeds| *seeds > 1).and_then(|seeds| u32::try_from(seeds).ok()),
+            seed: self.seeds.first().copied(),
+            limit: self.options.limit.filter(|limit| *limit != USUAL_LIMIT),
+            backend: PageBackend::default(),
+            autostart: false,
+            ..self.options.clone()
+        };
+        format!("{COMPARE}{}", options.query())
+    }
+
     fn schedule(&self) -> Schedule {
-        Schedule::new(self.seeds.len(), self.options.contenders().len())
+        Schedule::new(self.seeds.len(), self.contenders.len())
     }
 }
 
@@ -40,6 +58,8 @@ pub(super) struct Comparing {
     schedule: RwSignal<Schedule>,
     pub(super) records: RwSignal<Vec<RunRecord>>,
     pub(super) refused: RwSignal<Vec<Refused>>,
+    /// How what had to be fetched came at its back end's first turn: later ones find it in the browser's cache.
+    pub(super) fetched: RwSignal<Vec<(PageBackend, Arrival)>>,
 }
 
 impl Comparing {
@@ -50,6 +70,7 @@ impl Comparing {
             schedule: RwSignal::new(Schedule::default()),
             records: RwSignal::new(Vec::new()),
             refused: RwSignal::new(Vec::new()),
+            fetched: RwSignal::new(Vec::new()),
         };
         Effect::new(move |_| comparing.follow(&benchmark.stage.get()));
         comparing
@@ -58,7 +79,7 @@ impl Comparing {
     /// The back end that is running, during a comparison.
     pub(super) fn present(self) -> Option<PageBackend> {
         let turn = self.schedule.with(Schedule::present)?;
-        self.task.with(|task| task.as_ref().map(|task| task.options.contenders()[turn.contender]))
+        self.task.with(|task| task.as_ref().map(|task| task.contenders[turn.contender]))
     }
 
     /// What the status region says about a comparison, if there is one.
@@ -80,13 +101,14 @@ impl Comparing {
         self.schedule.set(Schedule::default());
         self.records.set(Vec::new());
         self.refused.set(Vec::new());
+        self.fetched.set(Vec::new());
     }
 
-    pub(super) fn start(self, options: RunOptions) {
+    pub(super) fn start(self, options: RunOptions, contenders: Vec<PageBackend>) {
         self.forget();
         let limit = options.limit.or(Some(USUAL_LIMIT));
-        let task =
-            Task { seeds: options.seeds_from(platform::random_seed()), options: RunOptions { limit, ..options } };
+        let seeds = options.seeds_from(options.seed.unwrap_or_else(platform::random_seed));
+        let task = Task { seeds, contenders, options: RunOptions { limit, ..options } };
         self.schedule.set(task.schedule());
         self.task.set(Some(task));
         self.begin_turn();
@@ -98,7 +120,7 @@ impl Comparing {
         else {
             return;
         };
-        let (backend, seed) = (task.options.contenders()[turn.contender], task.seeds[turn.seed]);
+        let (backend, seed) = (task.contenders[turn.contender], task.seeds[turn.seed]);
         let options = task.options.with_backend(backend);
         match self.benchmark.supplies.with_untracked(|supplies| options.obstacle(supplies)) {
             Some(reason) => self.refuse(reason),
@@ -141,8 +163,16 @@ impl Comparing {
         }
         match stage {
             Stage::Finished => {
-                let finished = self.benchmark.finished.get_untracked();
-                self.records.update(|records| records.extend(finished.map(|finished| finished.record)));
+                if let Some(finished) = self.benchmark.finished.get_untracked() {
+                    if let Some((backend, arrival)) = untrack(|| self.present()).zip(finished.bundle) {
+                        self.fetched.update(|fetched| {
+                            if fetched.iter().all(|(known, _)| *known != backend) {
+                                fetched.push((backend, arrival));
+                            }
+                        });
+                    }
+                    self.records.update(|records| records.push(finished.record));
+                }
                 self.go_on();
             }
             Stage::Failed(sentence) => self.refuse(sentence.clone()),

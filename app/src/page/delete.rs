@@ -43,6 +43,7 @@ fn Confirm(run_id: String, secret: String) -> impl IntoView {
             state.set(match platform::delete(&run_id, &secret).await {
                 Ok(()) => {
                     platform::forget_secret(&run_id);
+                    platform::change_own_runs(|runs| runs.deleted(&run_id));
                     Deletion::Done
                 }
                 Err(refusal) => Deletion::Refused(refusal.to_string()),

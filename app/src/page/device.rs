@@ -8,6 +8,7 @@ use super::device_figures::DeviceFigures;
 use super::history::History;
 use super::place_tables::chip;
 use super::run_table::{First, RunTable};
+use super::side_by_side::{CompareWith, Compared};
 use crate::filters::runs::DEVICE;
 use crate::platform::{self, Refusal};
 use crate::{standing, text};
@@ -88,6 +89,7 @@ fn Device(
             <h3>"Latest results"</h3>
             <p class="note">"Of whatever tier, newest first. Only proven ones count in the figures above."</p>
             <RunTable rows=recent first=First::Network label="Latest results" own=None />
+            <CompareWith own=key.clone() kind=Compared::Devices />
             <div class="row">
                 <a class="button quiet" href=format!("/?leaderboard=runs&{DEVICE}={key}#leaderboard")>
                     "All runs of this device"

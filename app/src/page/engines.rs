@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use super::compare::CompareControls;
 use super::state::StartState;
 use super::supplies::BurnOnItsWay;
 use crate::backend::PageBackend;
 use crate::options::RunOptions;
+use crate::route::COMPARE;
 use crate::text;
 
 /// Closed at first, as the networks are.
@@ -15,6 +15,11 @@ pub(super) fn Engines(state: StartState) -> impl IntoView {
     let options = state.options;
     let known = Memo::new(move |_| options.get().ok());
     let summary = move || known.get().map(|options| options.backend.title());
+    let compare = move || {
+        let asked =
+            known.get().map(|options| RunOptions { autostart: false, ..options.with_backend(PageBackend::default()) });
+        format!("{COMPARE}{}", asked.map(|options| options.query()).unwrap_or_default())
+    };
     view! {
         <Show when=move || known.with(Option::is_some)>
             <details class="networks engines">
@@ -24,7 +29,10 @@ pub(super) fn Engines(state: StartState) -> impl IntoView {
                     {PageBackend::ALL.map(|backend| view! { <EngineChoice state backend /> }).collect_view()}
                     <p class="note">"ONNX Runtime Web is not among them: since its version 1.20 it trains no more."</p>
                 </fieldset>
-                <CompareControls state />
+                <div class="go">
+                    <a class="button quiet" href=compare>"Compare back ends"</a>
+                    <p class="note">"Each trains the same, from the same seed, on a page of its own."</p>
+                </div>
             </details>
             <BurnOnItsWay benchmark=state.benchmark />
             {move || known.get().map(|options| view! { <LeftOut options /> })}

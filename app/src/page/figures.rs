@@ -1,8 +1,9 @@
 //! The figures of a record: the large ones, and the table of all.
 
 use leptos::prelude::*;
-use results::{Metric, Outcome, RunRecord, WorkloadRecord, metric, metrics_of};
+use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
+use crate::headline::{self, Figure};
 use crate::text;
 
 /// What a person looks for first, for each workload.
@@ -11,14 +12,8 @@ pub(super) fn Cards(record: RunRecord) -> impl IntoView {
     let cards = record.workloads.into_iter().map(|workload| {
         let title = text::workload_title(&workload.workload);
         let body = if workload.outcome == Outcome::Completed {
-            view! {
-                <dl>
-                    <Large id="samples_per_second" workload=workload.clone() />
-                    <Large id="accuracy" workload=workload.clone() />
-                    <Large id="seconds_to_target" workload=workload.clone() />
-                </dl>
-            }
-            .into_any()
+            let figures = headline::figures(&workload).into_iter().map(|figure| view! { <Large figure /> });
+            view! { <dl>{figures.collect_view()}</dl> }.into_any()
         } else {
             view! { <p>{text::capitalised(&text::outcome(&workload.outcome))}</p> }.into_any()
         };
@@ -28,20 +23,18 @@ pub(super) fn Cards(record: RunRecord) -> impl IntoView {
 }
 
 #[component]
-fn Large(id: &'static str, workload: WorkloadRecord) -> impl IntoView {
-    let metric = metric(id)?;
-    let text = metric.text_of(&workload.summary);
-    let (number, unit) = text.rsplit_once(' ').unwrap_or((&text, ""));
-    let title = match (id, workload.target) {
-        ("seconds_to_target", Some(target)) => format!("Time to {:.0} %", target.accuracy * 100.0),
-        _ => metric.title.to_owned(),
-    };
-    Some(view! {
+fn Large(figure: Figure) -> impl IntoView {
+    let Figure { title, number, unit, remark } = figure;
+    view! {
         <div>
             <dt>{title}</dt>
-            <dd>{number.to_owned()}<small>{format!(" {unit}")}</small></dd>
+            <dd>
+                {number}
+                <small>{format!(" {unit}")}</small>
+                {remark.map(|remark| view! { <span class="explain">{remark}</span> })}
+            </dd>
         </div>
-    })
+    }
 }
 
 /// Every metric of every workload.

@@ -6,10 +6,13 @@ use results::RunRecord;
 
 use super::json::ExactJson;
 use super::report::{Overview, Particulars};
+use super::share::PassOn;
 use super::state::StartState;
 use super::upload::Upload;
 use crate::backend::PageBackend;
 use crate::benchmark::{Finished, Kind};
+use crate::own_runs::{OwnRun, Record};
+use crate::{platform, text};
 
 #[component]
 pub(super) fn FinishedRun(state: StartState) -> impl IntoView {
@@ -36,18 +39,24 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
         let record = RunRecord { device: claimed(&record, &state.claimed.get()), ..record.clone() };
         serde_json::to_string_pretty(&record).expect("every record can be written as JSON")
     });
+    let key = platform::random_word();
+    if kind == Kind::Benchmark {
+        note(state, &key, &shown, json.get_untracked());
+    }
+    let copied = text::to_pass_on(&shown, &format!("{}/", platform::origin()));
     view! {
         <section class="sheet" aria-labelledby="result-title">
             <h2 id="result-title" tabindex="-1" node_ref=heading>
                 {if kind == Kind::Demonstration { "Demonstration on the processor" } else { "Your result" }}
             </h2>
             <Overview record=shown.clone() />
+            {(kind == Kind::Benchmark).then(|| view! { <PassOn text=copied address=format!("{}/", platform::origin()) /> })}
             {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             {match kind {
                 Kind::Benchmark if !is_provable(&shown) => {
                     view! { <p class="callout">{NOT_PROVABLE}</p> }.into_any()
                 }
-                Kind::Benchmark => view! { <Upload state run_id json /> }.into_any(),
+                Kind::Benchmark => view! { <Upload state run_id json key /> }.into_any(),
                 Kind::Demonstration | Kind::Comparison { .. } => {
                     view! { <p class="callout">"A demonstration stays on this page; it is not uploaded."</p> }.into_any()
                 }
@@ -56,6 +65,19 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
             <Particulars record=shown />
         </section>
     }
+}
+
+/// Keeps a run in this browser; what may be uploaded with its record, for when that does not work now.
+fn note(state: StartState, key: &str, record: &RunRecord, json: String) {
+    let run = OwnRun {
+        key: key.to_owned(),
+        unix_seconds: record.provenance.started_unix_seconds,
+        device: text::device_name(&record.device.adapter, record.device.claimed_name.as_deref()),
+        sentence: text::came_to(record),
+        uploaded: None,
+        record: is_provable(record).then(|| Record { run_id: record.run_id.clone(), json }),
+    };
+    state.own_runs.set(platform::change_own_runs(|runs| runs.note(run)));
 }
 
 /// Why a run of a framework goes nowhere.

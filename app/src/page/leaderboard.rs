@@ -88,7 +88,10 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
             }}
             <p class="note">
                 "What hosts hid, flagged or merged is in the " <a href="/moderation">"moderation log"</a>
-                ", with their reasons."
+                ", with their reasons. All results are open data: as "
+                <a href="/api/v1/export?format=csv">"CSV"</a>", "
+                <a href="/api/v1/export?format=jsonl">"JSON Lines"</a>" or "
+                <a href="/api/v1/export?format=parquet">"Parquet"</a>", and through the "<a href="/api">"API"</a>"."
             </p>
         </section>
     }

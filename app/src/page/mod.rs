@@ -12,6 +12,7 @@ mod device_figures;
 mod distribution;
 mod engines;
 mod figures;
+mod file;
 mod finished;
 mod history;
 mod json;
@@ -19,6 +20,7 @@ mod leaderboard;
 mod moderation;
 mod more;
 mod networks;
+mod own_runs;
 mod place_tables;
 mod places;
 mod report;
@@ -28,33 +30,46 @@ mod run_table;
 mod running;
 mod runs;
 mod select;
+mod settings;
 mod share;
+mod side_by_side;
 mod standing;
 mod start;
 mod state;
 mod supplies;
+mod theme;
 mod upload;
 mod verdict;
+
+use std::time::Duration;
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use crate::platform;
-use crate::route::{Route, route};
+use crate::route::{COMPARE, FILE, Route, route};
+
+const KEEP_AFTER: Duration = Duration::from_secs(3);
 
 /// Shows the page in place of the text in index.html.
 pub fn mount() {
     console_error_panic_hook::set_once();
+    platform::show_theme(platform::theme());
     let document = platform::window().document().expect("a window has a document");
     let root = document.get_element_by_id("page").expect("index.html has the page's place");
     root.set_text_content(None);
     mount_to(root.unchecked_into(), Page).forget();
+    // Once what is seen is there: keeping it for later must not hold it up now.
+    set_timeout(platform::keep_page, KEEP_AFTER);
 }
 
 #[component]
 fn Page() -> impl IntoView {
     let view = match route(&platform::path()) {
         Route::Start => start::Start().into_any(),
+        Route::Compare => compare::ComparePage().into_any(),
+        Route::File => file::FilePage().into_any(),
+        Route::SideBySide => side_by_side::SideBySidePage().into_any(),
         Route::Result { run_id } => view! { <result::ResultPage run_id /> }.into_any(),
         Route::Device { key } => view! { <device::DevicePage key /> }.into_any(),
         Route::Moderation => moderation::ModerationPage().into_any(),
@@ -69,6 +84,7 @@ fn Page() -> impl IntoView {
                 <span>"Gradmark"</span>
             </a>
             <nav aria-label="Pages">
+                <a href=COMPARE>"Compare"</a>
                 <a href="/#leaderboard">"Leaderboard"</a>
             </nav>
         </header>
@@ -79,6 +95,8 @@ fn Page() -> impl IntoView {
                  leaderboard is told check sums of it and may ask for the weights, to prove that the training happened. \
                  No address and no user-agent string is stored, and whoever uploads a result can delete it."
             </p>
+            <p><a href=FILE>"Show a result file"</a></p>
+            <theme::ThemeChoice />
             <p>{format!("Gradmark {}", env!("CARGO_PKG_VERSION"))}</p>
         </footer>
     }

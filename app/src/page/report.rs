@@ -1,17 +1,18 @@
 //! A record as a person reads it: figures, curves, what was not ideal, what it was made with.
 
 use leptos::prelude::*;
-use results::{RunRecord, WorkloadRecord};
+use results::{Outcome, RunRecord, WorkloadRecord};
 
 use super::chart::{AccuracyChart, LossChart};
 use super::figures::{Cards, ResultsTable};
-use crate::text;
+use crate::{published, text};
 
 /// What a person wants to know at once.
 #[component]
 pub(super) fn Overview(record: RunRecord) -> impl IntoView {
     view! {
         <Cards record=record.clone() />
+        <OfItsTime record=record.clone() />
         <Caveats record />
     }
 }
@@ -26,6 +27,28 @@ pub(super) fn Particulars(record: RunRecord) -> impl IntoView {
         <h3>"How it was made"</h3>
         <Facts record />
     }
+}
+
+/// The hardware of those who published figures of the same networks.
+#[component]
+fn OfItsTime(record: RunRecord) -> impl IntoView {
+    let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
+    let parts: Vec<_> = completed.map(|workload| (workload, published::sentences(workload))).collect();
+    let parts = parts.into_iter().filter(|(_, sentences)| !sentences.is_empty()).map(|(workload, sentences)| {
+        view! {
+            <h4>{text::workload_title(&workload.workload)}</h4>
+            <ul class="plain">{sentences.into_iter().map(|of| view! { <li>{of}</li> }).collect_view()}</ul>
+        }
+    });
+    let parts: Vec<_> = parts.collect();
+    (!parts.is_empty()).then(|| {
+        view! {
+            <details class="rates" data-part="published">
+                <summary>"Beside what was published of these networks"</summary>
+                {parts}
+            </details>
+        }
+    })
 }
 
 /// Why the run is not ranked, and what was not ideal.

@@ -6,7 +6,8 @@ use results::api::{StoredRun, Verdict};
 
 use super::json::ExactJson;
 use super::report::{Overview, Particulars};
-use super::share::Share;
+use super::share::{PassOn, Share};
+use super::side_by_side::{CompareWith, Compared};
 use super::standing::Standing;
 use super::verdict::VerdictOnRun;
 use crate::platform::{self, Refusal};
@@ -44,6 +45,7 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let json = serde_json::to_string_pretty(&record).expect("every record can be written as JSON");
     let software = record.device.adapter.software.then_some(" A software adapter: shown, not ranked.");
     platform::set_title(&format!("{name}, a result"));
+    let permalink = format!("{}/runs/{}", platform::origin(), run.run_id);
     view! {
         <section class="sheet">
             <h1>{name}</h1>
@@ -56,9 +58,11 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             </p>
             <VerdictOnRun run_id=run.run_id.clone() shown=verdict />
             <Overview record=record.clone() />
+            <PassOn text=text::to_pass_on(&record, &permalink) address=permalink />
             <Standing run_id=run.run_id.clone() record=record.clone() verdict />
             <Particulars record />
             <ExactJson json=Signal::stored(json) file=format!("gradmark-{}.json", run.run_id) />
+            <CompareWith own=run.run_id.clone() kind=Compared::Runs />
             <Share run_id=run.run_id.clone() />
             <div class="row">
                 <a class="button quiet" href="/#leaderboard">"All results"</a>

@@ -3,7 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 
-use super::chart::{AccuracyChart, LossChart};
+use super::chart::{AccuracyChart, LossChart, RateChart};
 use crate::benchmark::{Benchmark, Stage};
 use crate::live::LiveWorkload;
 use crate::text;
@@ -22,6 +22,8 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
     let bundle = Memo::new(move |_| live.with(|live| live.bundle));
     let title = move || workload.get().map_or_else(|| "Getting ready".to_owned(), |workload| workload.title);
+    let left = Memo::new(move |_| benchmark.seconds_left().map(|left| format!("about {} left", text::about(left))));
+    let rates = Signal::derive(move || workload.get().map(|w| w.rates).unwrap_or_default());
     let training = Signal::derive(move || workload.get().map(|w| w.training).unwrap_or_default());
     let tests = Signal::derive(move || workload.get().map(|w| w.tests).unwrap_or_default());
     let target = Signal::derive(move || workload.get().map(|w| w.target_accuracy));
@@ -51,6 +53,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
                     <div class="bar-fill" style:width=move || format!("{}%", percent.get())></div>
                 </div>
                 <span class="bar-text" aria-hidden="true">{move || format!("{:.0} %", percent.get())}</span>
+                <span class="bar-left" data-figure="left">{left}</span>
             </div>
             {move || bundle.get().map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             <dl class="figures">
@@ -76,6 +79,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
             <div class="charts">
                 <LossChart training />
                 <AccuracyChart training tests target />
+                <RateChart rates />
             </div>
         </section>
     }

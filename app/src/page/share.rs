@@ -33,3 +33,38 @@ pub(super) fn Share(run_id: String) -> impl IntoView {
         </div>
     }
 }
+
+/// A result in words, with an address: copied, or given to the system where it passes things on.
+#[component]
+pub(super) fn PassOn(text: String, address: String) -> impl IntoView {
+    let said = RwSignal::new(String::new());
+    let text = StoredValue::new(text);
+    let copy = move |_| {
+        spawn_local(async move {
+            said.set(match platform::copy(&text.get_value()).await {
+                Ok(()) => "Copied.".to_owned(),
+                Err(reason) => format!("Not copied: {reason}."),
+            });
+        });
+    };
+    let share = platform::can_share().then(|| {
+        let share = move |_| {
+            let address = address.clone();
+            spawn_local(async move {
+                // The address goes by itself.
+                let text = text.get_value().trim_end_matches(address.as_str()).trim_end().to_owned();
+                if let Err(reason) = platform::share(&text, &address).await {
+                    said.set(format!("Not shared: {reason}."));
+                }
+            });
+        };
+        view! { <button class="button small" type="button" on:click=share>"Share …"</button> }
+    });
+    view! {
+        <div class="row">
+            <button class="button small" type="button" on:click=copy>"Copy the result"</button>
+            {share}
+            <span class="note" aria-live="polite">{said}</span>
+        </div>
+    }
+}

@@ -5,36 +5,29 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::claimed_name::ClaimedName;
-use super::compare::ComparisonTable;
-use super::comparing::Comparing;
 use super::engines::Engines;
 use super::finished::FinishedRun;
 use super::leaderboard::Leaderboard;
 use super::networks::Networks;
+use super::own_runs::OwnRuns;
 use super::running::Running;
+use super::settings::Settings;
 use super::state::StartState;
 use super::supplies::{MISSING_DATA, MissingDataSets, Watch};
 use crate::advice::{Obstacle, advice, advice_on_software};
-use crate::benchmark::{Benchmark, Kind, Stage};
+use crate::benchmark::{Kind, Stage};
 use crate::options::RunOptions;
 use crate::platform::{self, Gpu};
 use crate::text;
 
 #[component]
 pub(super) fn Start() -> impl IntoView {
-    let benchmark = Benchmark::new();
-    let state = StartState {
-        benchmark,
-        comparing: Comparing::new(benchmark),
-        gpu: RwSignal::new(Gpu::Asking),
-        claimed: RwSignal::new(String::new()),
-        options: RwSignal::new(platform::options_in_address()),
-        uploaded: RwSignal::new(None),
-    };
+    let state = StartState::new();
     spawn_local(async move { state.gpu.set(platform::probe().await) });
     let stage = state.benchmark.stage;
-    let at_rest = Memo::new(move |_| !state.benchmark.is_running() && state.comparing.present().is_none());
-    Watch { benchmark, at_rest }.start();
+    let at_rest = Memo::new(move |_| !state.benchmark.is_running());
+    Watch { benchmark: state.benchmark, at_rest }.start();
+    platform::Automation::start(state.benchmark);
     view! {
         <section class="hero" class:compact=move || matches!(stage.get(), Stage::Running | Stage::Cancelling | Stage::Finished)>
             <div class="hero-words">
@@ -59,15 +52,15 @@ pub(super) fn Start() -> impl IntoView {
         <Show when=move || !at_rest.get()>
             <Running benchmark=state.benchmark />
         </Show>
-        <ComparisonTable state />
         <FinishedRun state />
+        <OwnRuns state />
         <Leaderboard uploaded=state.uploaded />
     }
 }
 
 /// The sentence of the status region.
 fn status(state: StartState) -> String {
-    let of_the_run = match state.benchmark.stage.get() {
+    match state.benchmark.stage.get() {
         Stage::Ready => String::new(),
         Stage::Running => state.benchmark.live.with(crate::live::Live::status),
         Stage::Cancelling => "Cancelling …".to_owned(),
@@ -77,8 +70,7 @@ fn status(state: StartState) -> String {
             .benchmark
             .finished
             .with(|finished| finished.as_ref().map(|f| text::headline(&f.record)).unwrap_or_default()),
-    };
-    state.comparing.status(&of_the_run).unwrap_or(of_the_run)
+    }
 }
 
 /// The button, why it may not be pressed, and what the address asks for.
@@ -92,24 +84,27 @@ fn StartControls(state: StartState) -> impl IntoView {
             drop(button.focus());
         }
     });
+    let wrong = move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
     let reason = move || match (state.options.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
+        (Ok(_), _) if wrong().is_some() => wrong(),
         (Ok(options), gpu) => state.benchmark.supplies.with(|supplies| options.obstacle(supplies)).or(match gpu {
             Gpu::Missing(obstacle) if options.backend.uses_webgpu() => Some(obstacle.sentence().to_owned()),
             _ => None,
         }),
     };
-    let start = move |_| {
+    let start = move || {
         if let Ok(options) = state.options.get_untracked() {
-            state.comparing.forget();
             state.benchmark.start(Kind::Benchmark, options);
         }
     };
+    state.start_by_itself(move || reason().is_none(), start);
     let cost = move || {
         let Ok(options) = state.options.get() else { return String::new() };
         state.benchmark.supplies.with(|supplies| options.cost(supplies.bundle(options.backend)))
     };
-    let asked = platform::options_in_address().ok().filter(RunOptions::non_standard);
+    let consequence =
+        Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
     view! {
         <div class="go">
             <button
@@ -118,7 +113,7 @@ fn StartControls(state: StartState) -> impl IntoView {
                 node_ref=button
                 disabled=move || reason().is_some()
                 aria-describedby="benchmark-note"
-                on:click=start
+                on:click=move |_| start()
             >
                 "Benchmark"
             </button>
@@ -126,32 +121,48 @@ fn StartControls(state: StartState) -> impl IntoView {
                 {move || reason().unwrap_or_else(cost)}
             </p>
         </div>
-        {asked.map(|options| view! { <Asked options /> })}
+        {move || consequence.get().map(|sentence| view! { <p class="callout">{sentence}</p> })}
+        <UnknownInAddress />
+        <OnBattery />
         <Networks options=state.options supplies=state.benchmark.supplies />
+        <Settings state />
         <MissingDataSets benchmark=state.benchmark />
         <Engines state />
     }
 }
 
-/// What the page's address asks for.
+/// Before a run, because it cannot be mended afterwards.
 #[component]
-fn Asked(options: RunOptions) -> impl IntoView {
-    use training_worker::Limit;
-    let mut parts = Vec::new();
-    parts.extend(options.batch_size.map(|size| format!("batch size {size}")));
-    parts.extend(options.precision.map(|precision| format!("precision {}", precision.name())));
-    parts.extend((!options.without.is_empty()).then(|| {
-        let names: Vec<_> = options.without.iter().map(|feature| feature.name()).collect();
-        format!("no use of {}", names.join(" and "))
-    }));
-    parts.extend((!options.is_whole_suite()).then(|| "networks that are not a whole suite".to_owned()));
-    parts.extend(options.limit.map(|limit| match limit {
-        Limit::Epochs(epochs) => format!("{epochs} epochs"),
-        Limit::Steps(steps) => format!("{steps} steps"),
-        Limit::Seconds(seconds) => format!("{seconds} s of training"),
-    }));
-    let consequence = "This makes the run non-standard: it is shown, but never ranked.";
-    view! { <p class="callout">{format!("The address asks for {}. {consequence}", parts.join(", "))}</p> }
+pub(super) fn OnBattery() -> impl IntoView {
+    let on_battery = RwSignal::new(false);
+    spawn_local(async move {
+        let said = platform::on_battery().await.unwrap_or(false);
+        // The page may show something else by now.
+        let _ = on_battery.try_set(said);
+    });
+    view! {
+        <Show when=move || on_battery.get()>
+            <p class="callout" data-figure="battery">
+                "This device runs on its battery, on which many are slower. Plug it in first, if you can; otherwise the result \
+                 says so."
+            </p>
+        </Show>
+    }
+}
+
+/// What stands in the address and means nothing here.
+#[component]
+pub(super) fn UnknownInAddress() -> impl IntoView {
+    let unknown = platform::unknown_in_address();
+    (!unknown.is_empty()).then(|| {
+        let known = RunOptions::NAMES.join(", ");
+        let names = unknown.join(", ");
+        view! {
+            <p class="callout" data-figure="unknown">
+                {format!("The address has what means nothing to this page: {names}. It knows {known}.")}
+            </p>
+        }
+    })
 }
 
 /// The GPU and the browser, as far as they are known.
@@ -202,7 +213,6 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
         state.benchmark.supplies.with(|supplies| supplies.missing_for(Kind::DEMONSTRATED).is_some())
     });
     let demonstrate = move |_| {
-        state.comparing.forget();
         state.benchmark.start(Kind::Demonstration, RunOptions::default());
     };
     view! {

@@ -20,9 +20,15 @@ enum Sending {
 }
 
 #[component]
-pub(super) fn Upload(state: StartState, run_id: Option<String>, json: Memo<String>) -> impl IntoView {
+pub(super) fn Upload(
+    state: StartState,
+    run_id: Option<String>,
+    json: Memo<String>,
+    /// Of the run in this browser.
+    key: String,
+) -> impl IntoView {
     let sending = RwSignal::new(Sending::No);
-    let idempotency_key = StoredValue::new(platform::random_word());
+    let idempotency_key = StoredValue::new(key);
     move || match sending.get() {
         Sending::Done(accepted) => view! { <Accepted accepted /> }.into_any(),
         now => view! { <Offer state run_id=run_id.clone() json idempotency_key sending now /> }.into_any(),
@@ -40,8 +46,8 @@ fn Offer(
 ) -> impl IntoView {
     let busy = now == Sending::Now;
     let unregistered = run_id.is_none().then_some(
-        "The leaderboard could not be reached when this run began, so it gave no seed. Uploaded now, the result is shown \
-         as unverified and not ranked; run again to be ranked.",
+        "The leaderboard gave this run no seed: it could not be reached when the run began, or the seed was chosen by hand. \
+         Uploaded now, the result is shown as unverified and not ranked; run again to be ranked.",
     );
     let refusal = if let Sending::Refused(sentence) = now { Some(sentence) } else { None };
     let send = move |_| {
@@ -51,8 +57,7 @@ fn Offer(
             sending.set(
                 match platform::upload(run_id.as_deref(), &json.get_untracked(), &idempotency_key.get_value()).await {
                     Ok(accepted) => {
-                        platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
-                        state.uploaded.set(Some(accepted.run_id.clone()));
+                        state.is_uploaded(&idempotency_key.get_value(), &accepted);
                         Sending::Done(accepted)
                     }
                     Err(refusal) => Sending::Refused(refusal.to_string()),
@@ -80,7 +85,7 @@ fn Offer(
                  its data at any time."
             </p>
             <p class="refusal" role="alert">
-                {refusal.map(|sentence| format!("Not uploaded: {sentence}"))}
+                {refusal.map(|sentence| format!("Not uploaded: {sentence}. It is kept under “Your runs”, for another time."))}
             </p>
         </section>
     }

@@ -27,6 +27,26 @@ pub(crate) fn options_in_address() -> Result<RunOptions, String> {
     RunOptions::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
 }
 
+/// Names in the address that mean nothing here.
+pub(crate) fn unknown_in_address() -> Vec<String> {
+    let search = window().location().search().unwrap_or_default();
+    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+    let names: Vec<String> =
+        search.trim_start_matches('?').split('&').map(name).filter(|name| !name.is_empty()).collect();
+    RunOptions::unknown(names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
+}
+
+/// The value of a parameter of the address, decoded.
+pub(crate) fn parameter(name: &str) -> Option<String> {
+    parameters()?.get(name)
+}
+
+/// Goes to another page of this server.
+pub(crate) fn go_to(address: &str) {
+    // A browser that refuses stays where it is.
+    drop(window().location().set_href(address));
+}
+
 /// What of the leaderboard the address asks to see.
 pub(crate) fn filters_in_address() -> Filters {
     let pairs = pairs(Filters::names());

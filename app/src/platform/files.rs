@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Storage, Url};
 
-use super::{describe, property, window};
+use super::{describe, promise_of, property, window};
 
 /// Copies `text` to the clipboard.
 ///
@@ -22,14 +22,22 @@ pub(crate) async fn copy(text: &str) -> Result<(), String> {
     JsFuture::from(navigator.clipboard().write_text(text)).await.map(drop).map_err(|error| describe(&error))
 }
 
-/// Offers `text` as a file.
+/// Offers JSON as a file.
 ///
 /// # Errors
 /// What the browser said.
 pub(crate) fn download(file: &str, text: &str) -> Result<(), String> {
+    download_as(file, "application/json", text)
+}
+
+/// Offers `text` as a file of this media type.
+///
+/// # Errors
+/// What the browser said.
+pub(crate) fn download_as(file: &str, kind: &str, text: &str) -> Result<(), String> {
     let save = || -> Result<(), JsValue> {
         let options = BlobPropertyBag::new();
-        options.set_type("application/json");
+        options.set_type(kind);
         let blob = Blob::new_with_str_sequence_and_options(&Array::of1(&JsValue::from_str(text)), &options)?;
         let address = Url::create_object_url_with_blob(&blob)?;
         let document = window().document().expect("a window has a document");
@@ -40,6 +48,36 @@ pub(crate) fn download(file: &str, text: &str) -> Result<(), String> {
         Url::revoke_object_url(&address)
     };
     save().map_err(|error| describe(&error))
+}
+
+/// The files of an event, dropped or chosen: a list of JavaScript's.
+pub(crate) fn files_of(event: &JsValue) -> JsValue {
+    let dropped = property(&property(event, "dataTransfer"), "files");
+    if dropped.is_object() { dropped } else { property(&property(event, "target"), "files") }
+}
+
+/// Names and texts of files, or why one cannot be read.
+pub(crate) async fn texts_of(files: &JsValue) -> Vec<(String, Result<String, String>)> {
+    let mut texts = Vec::new();
+    for file in Array::from(files).iter() {
+        let name = property(&file, "name").as_string().unwrap_or_default();
+        let reading = promise_of(&file, "text", &JsValue::UNDEFINED);
+        let text = match reading {
+            Some(reading) => JsFuture::from(reading).await.map_err(|error| describe(&error)),
+            None => Err("this browser reads no files".to_owned()),
+        };
+        texts.push((name, text.map(|text| text.as_string().unwrap_or_default())));
+    }
+    texts
+}
+
+/// Lets the browser keep the page for when there is no network (`app/service-worker.js`). One that does not wants a network
+/// each time.
+pub(crate) fn keep_page() {
+    let container = property(&window().navigator(), "serviceWorker");
+    let Some(kept) = promise_of(&container, "register", &JsValue::from_str("/service-worker.js")) else { return };
+    // Whether it was refused is of no use to anybody; a promise that nobody looks at would be reported as an error.
+    wasm_bindgen_futures::spawn_local(async move { drop(JsFuture::from(kept).await) });
 }
 
 /// Remembers in this browser how a result can be deleted. A browser that keeps nothing is no error:
@@ -88,7 +126,7 @@ pub(crate) fn kept_tuning() -> BTreeMap<String, String> {
 
 const TUNING: &str = "gradmark.tuning";
 
-fn storage() -> Option<Storage> {
+pub(super) fn storage() -> Option<Storage> {
     window().local_storage().ok()?
 }
 

@@ -4,9 +4,9 @@ use std::fmt;
 
 use results::Suite;
 use results::api::{
-    AcceptedRun, DataSetList, DeviceHistory, DeviceSummary, Distribution, DistributionQuery, ErrorBody,
-    IDEMPOTENCY_KEY, ListRuns, ModerationLog, ModerationQuery, RunList, RunStanding, Standings, StandingsQuery,
-    StartRun, StartedRun, StoredRun, Verdict,
+    AcceptedRun, Comparing, ComparingQuery, DataSetList, DeviceHistory, DeviceSummary, Distribution, DistributionQuery,
+    ErrorBody, IDEMPOTENCY_KEY, ListRuns, ModerationLog, ModerationQuery, RunList, RunStanding, Standings,
+    StandingsQuery, StartRun, StartedRun, StoredRun, Verdict,
 };
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
@@ -82,6 +82,11 @@ pub(crate) async fn standings(query: &StandingsQuery) -> Result<Standings, Refus
 /// How the rates of a network lie.
 pub(crate) async fn distribution(query: &DistributionQuery) -> Result<Distribution, Refusal> {
     get(&queries::distribution(query)).await
+}
+
+/// Stored runs, or devices, beside each other.
+pub(crate) async fn comparing(query: &ComparingQuery) -> Result<Comparing, Refusal> {
+    get(&queries::comparing(query)).await
 }
 
 /// What is known of a device, whose key is written as in an address.

@@ -83,6 +83,7 @@ pub struct Order {
     /// Seed of weights, shuffles and dropout.
     pub seed: u32,
     pub batch_size: Option<u32>,
+    pub learning_rate: Option<f64>,
     pub limit: Option<Limit>,
     pub registration: Option<Registration>,
     /// Start of the run, seconds since 1970 UTC.

@@ -61,6 +61,7 @@ pub(super) fn assemble(top: &Path, modules: &Modules, tools: Tools, dist: &Path)
     tools.bindgen(&modules.worker, Script::Classic, "worker", &worker)?;
     for (source, place) in [
         ("app/icon.svg", "icon.svg"),
+        ("app/service-worker.js", "service-worker.js"),
         ("app/style.css", "style.css"),
         ("app/worker/loader.js", "worker/loader.js"),
         ("index.html", "index.html"),

@@ -110,7 +110,7 @@ fn request(order: &Order) -> Result<RunRequest, EngineError> {
         workloads: names.iter().map(workload).collect::<Result<_, _>>()?,
         seed: order.seed,
         batch_size: order.batch_size,
-        learning_rate: None,
+        learning_rate: order.learning_rate,
         limit: order.limit.map(Into::into),
         target_accuracy: None,
         registration: order.registration.clone().map(|r| engine::Registration { run_id: r.run_id, nonce: r.nonce }),

@@ -1,0 +1,97 @@
+// Keeps the page in the browser, so that it opens and trains without a network. It never decides which version is shown:
+// whenever the server answers, its index.html counts, and that names every other file by a digest of its content. So a
+// file that is kept is the right one for whoever asks for it, and a stale one is asked for by nobody.
+
+const KEPT = "gradmark-1";
+const INDEX = "/";
+// What says what the server has; kept for when it cannot be asked.
+const TOLD = ["/burn.json", "/frameworks.json"];
+
+self.addEventListener("install", (event) => event.waitUntil(install()));
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== "GET" || origin !== self.location.origin || pathname.startsWith("/api")) return;
+  if (request.mode === "navigate") event.respondWith(page(event));
+  else if (TOLD.includes(pathname)) event.respondWith(asked(request));
+  else if (pathname.startsWith("/data/") || isNamedByContent(pathname)) event.respondWith(kept(event));
+});
+
+/**
+ * Sixteen hexadecimal digits, as `cargo xtask` puts them into names. The bundles of Burn and of other frameworks are left
+ * to the browser's own cache, which keeps them for as long: their workers tell what was fetched for them and what was not.
+ */
+const isNamedByContent = (path) => /-[0-9a-f]{16}[./]/.test(path) && !/^\/(burn|framework)-/.test(path);
+
+async function install() {
+  const index = await fetch(INDEX, { cache: "no-cache" });
+  if (!index.ok) throw new Error(`the page's index was answered with status ${index.status}`);
+  await keepPage(await caches.open(KEPT), index);
+  // The newest rules hold for pages that are open, too: they name the same files by the same digests.
+  await self.skipWaiting();
+}
+
+/** A place of the page: the server's index, or the one that was kept. */
+async function page(event) {
+  try {
+    const answer = await fetch(event.request);
+    if (new URL(event.request.url).pathname === INDEX && answer.ok) {
+      const copy = answer.clone();
+      // A page that cannot be kept is shown all the same.
+      event.waitUntil(caches.open(KEPT).then((cache) => keepPage(cache, copy)).catch(() => {}));
+    }
+    return answer;
+  } catch (error) {
+    const index = await caches.match(INDEX);
+    if (index) return index;
+    throw error;
+  }
+}
+
+/** Keeps an index with the files that it names, and forgets those of pages before it. */
+async function keepPage(cache, index) {
+  const html = await index.clone().text();
+  const named = [...html.matchAll(/"(\/[^"]+)"/g)].map(([, path]) => path).filter(isNamedByContent);
+  const loader = named.find((path) => path.endsWith("/loader.js"));
+  const folder = loader?.slice(0, -"loader.js".length);
+  // Named twice, where they are loaded early; a cache takes no file twice at once.
+  const files = [...new Set([...named, ...(folder ? [`${folder}worker.js`, `${folder}worker_bg.wasm`] : [])])];
+  const missing = [];
+  for (const file of files) if (!(await cache.match(file))) missing.push(file);
+  await cache.addAll(missing);
+  // Only now, when all of it is here.
+  await cache.put(INDEX, index);
+  for (const request of await cache.keys()) {
+    const { pathname } = new URL(request.url);
+    if (isNamedByContent(pathname) && !files.includes(pathname)) await cache.delete(request);
+  }
+}
+
+/** What the server says now, or said last. */
+async function asked(request) {
+  try {
+    const answer = await fetch(request);
+    if (answer.ok) {
+      const copy = answer.clone();
+      await caches.open(KEPT).then((cache) => cache.put(request, copy)).catch(() => {});
+    }
+    return answer;
+  } catch (error) {
+    const known = await caches.match(request);
+    if (known) return known;
+    throw error;
+  }
+}
+
+/** A file whose name says what is in it. */
+async function kept(event) {
+  const known = await caches.match(event.request).catch(() => undefined);
+  if (known) return known;
+  const answer = await fetch(event.request);
+  if (answer.status === 200) {
+    const copy = answer.clone();
+    event.waitUntil(caches.open(KEPT).then((cache) => cache.put(event.request, copy)).catch(() => {}));
+  }
+  return answer;
+}

@@ -1,0 +1,194 @@
+//! What a person looks for first in a finished network: how fast, how well, and how long until it was good enough, or how
+//! far it came. Never a dash: what was too short for a figure says what was done instead.
+
+use results::{Evaluation, WorkloadRecord, metric};
+
+use crate::text;
+
+/// One large figure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    pub title: String,
+    pub number: String,
+    /// Empty where there is none.
+    pub unit: String,
+    /// What is to be known about it.
+    pub remark: Option<String>,
+}
+
+impl Figure {
+    /// From a text whose last word is the unit.
+    fn new(title: impl Into<String>, text: &str) -> Self {
+        let (number, unit) = text.rsplit_once(' ').unwrap_or((text, ""));
+        Self { title: title.into(), number: number.to_owned(), unit: unit.to_owned(), remark: None }
+    }
+
+    fn with(self, remark: impl Into<String>) -> Self {
+        Self { remark: Some(remark.into()), ..self }
+    }
+}
+
+/// The figures of a completed workload, the most important one first.
+pub fn figures(record: &WorkloadRecord) -> Vec<Figure> {
+    let of = |id: &str| {
+        let metric = metric(id)?;
+        (metric.value)(&record.summary).map(|value| Figure::new(metric.title, &metric.text(value)))
+    };
+    let parts = [
+        Some(of("samples_per_second").unwrap_or_else(|| trained(record))),
+        of("accuracy"),
+        of("seconds_to_target").map(|figure| Figure { title: time_to(record), ..figure }).or_else(|| best(record)),
+        of("share_of_peak").map(|figure| Figure { title: "Of the device's peak".to_owned(), ..figure }),
+        of("sustained_ratio").map(|figure| Figure { title: "Sustained".to_owned(), ..figure }),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+fn time_to(record: &WorkloadRecord) -> String {
+    let target = record.target.map_or(0.0, |target| target.accuracy);
+    format!("Time to {:.0} %", target * 100.0)
+}
+
+/// What was done in a run that was too short to tell how fast it was.
+fn trained(record: &WorkloadRecord) -> Figure {
+    let summary = &record.summary;
+    Figure::new("Trained", &format!("{} samples", text::count(summary.samples)))
+        .with(format!("in {}: too short to tell a rate", text::seconds(summary.training_seconds)))
+}
+
+/// How far it came where the target was not reached.
+fn best(record: &WorkloadRecord) -> Option<Figure> {
+    let target = record.target?;
+    let best = best_of(&record.evaluations)?;
+    let figure =
+        Figure::new(format!("Best in {}", text::seconds(best.training_seconds)), &text::percent(best.accuracy));
+    Some(figure.with(format!("of {:.0} %, its target", target.accuracy * 100.0)))
+}
+
+/// The earliest of the most accurate.
+fn best_of(evaluations: &[Evaluation]) -> Option<&Evaluation> {
+    evaluations.iter().rev().max_by(|one, other| one.accuracy.total_cmp(&other.accuracy))
+}
+
+/// The figures of a completed workload as the end of a sentence.
+pub fn sentence(record: &WorkloadRecord) -> String {
+    let throughput = metric("samples_per_second")
+        .and_then(|metric| (metric.value)(&record.summary).map(|value| metric.text(value)))
+        .unwrap_or_else(|| {
+            let summary = &record.summary;
+            format!("{} samples in {}", text::count(summary.samples), text::seconds(summary.training_seconds))
+        });
+    let accuracy = record.summary.accuracy.map(|share| format!("{} test accuracy", text::percent(share)));
+    let target = record.target.and_then(|target| {
+        let percent = target.accuracy * 100.0;
+        match target.reached_seconds {
+            Some(seconds) => Some(format!("{percent:.0} % after {} of training", text::seconds(seconds))),
+            None => best_of(&record.evaluations).map(|best| {
+                format!("its target of {percent:.0} % not reached in {}", text::seconds(best.training_seconds))
+            }),
+        }
+    });
+    [Some(throughput), accuracy, target].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use results::{ColdStart, Outcome, Precision, Resources, Settings, Summary, Target};
+
+    use super::*;
+
+    /// A completed workload that was tested after one and after three seconds.
+    pub(crate) fn record(accuracies: [f64; 2], target: Option<Target>, summary: Summary) -> WorkloadRecord {
+        let evaluation = |step: u64, accuracy: f64| Evaluation {
+            step,
+            training_seconds: step as f64,
+            seconds: 0.1,
+            loss: 0.5,
+            accuracy,
+        };
+        WorkloadRecord {
+            workload: "keras-mnist-mlp".to_owned(),
+            network: None,
+            settings: Settings {
+                batch_size: 128,
+                learning_rate: 0.1,
+                precision: Precision::F32,
+                training_samples: 60_000,
+                test_samples: 10_000,
+                chance_accuracy: None,
+                parameters: 1,
+                training_flops_per_sample: 1,
+                device_memory_bytes: 0,
+                variants: Vec::new(),
+            },
+            outcome: Outcome::Completed,
+            correctness: None,
+            cold_start: ColdStart {
+                data_seconds: None,
+                build_seconds: None,
+                compiling_seconds: None,
+                tuning_seconds: None,
+                first_step_seconds: None,
+            },
+            first_losses: Vec::new(),
+            curve: Vec::new(),
+            evaluations: vec![evaluation(1, accuracies[0]), evaluation(3, accuracies[1])],
+            epochs: Vec::new(),
+            windows: Vec::new(),
+            peaks: Vec::new(),
+            timeline: Vec::new(),
+            checkpoints: Vec::new(),
+            target,
+            weight_samples: Vec::new(),
+            communication: None,
+            input: None,
+            resources: Resources::default(),
+            summary,
+        }
+    }
+
+    fn target(reached_seconds: Option<f64>) -> Option<Target> {
+        Some(Target { accuracy: 0.98, reached_seconds, reached_step: reached_seconds.map(|_| 7) })
+    }
+
+    fn texts(record: &WorkloadRecord) -> Vec<String> {
+        let text = |of: Figure| format!("{}: {} {} {}", of.title, of.number, of.unit, of.remark.unwrap_or_default());
+        figures(record).into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn the_time_to_the_target_is_the_figure_where_it_was_reached() {
+        let summary = Summary {
+            samples_per_second: Some(51_230.0),
+            accuracy: Some(0.9812),
+            seconds_to_target: Some(2.5),
+            share_of_peak: Some(0.41),
+            ..Summary::default()
+        };
+        let record = record([0.97, 0.9812], target(Some(2.5)), summary);
+        let texts = texts(&record);
+        assert_eq!(texts.len(), 4, "{texts:?}");
+        assert!(texts[2].starts_with("Time to 98 %: 2.5"), "{texts:?}");
+        assert!(texts[3].starts_with("Of the device's peak: 41.00 %"), "{texts:?}");
+        assert!(sentence(&record).contains("98 % after 2.5"), "{}", sentence(&record));
+    }
+
+    #[test]
+    fn how_far_it_came_is_the_figure_where_the_target_was_not_reached() {
+        let summary = Summary { samples_per_second: Some(100.0), accuracy: Some(0.93), ..Summary::default() };
+        let record = record([0.95, 0.93], target(None), summary);
+        let texts = texts(&record);
+        assert!(texts[2].starts_with("Best in 1") && texts[2].contains("95.00 % of 98 %, its target"), "{texts:?}");
+        assert!(sentence(&record).contains("its target of 98 % not reached in 1"), "{}", sentence(&record));
+    }
+
+    #[test]
+    fn a_run_that_is_too_short_for_a_rate_says_what_it_trained() {
+        let summary = Summary { samples: 1280, training_seconds: 1.5, accuracy: Some(0.5), ..Summary::default() };
+        let record = record([0.4, 0.5], None, summary);
+        let texts = texts(&record);
+        assert!(texts[0].starts_with("Trained: 1,280 samples in 1.5"), "{texts:?}");
+        assert!(texts.iter().all(|text| !text.contains('–')), "{texts:?}");
+        assert!(sentence(&record).starts_with("1,280 samples in 1.5"), "{}", sentence(&record));
+    }
+}

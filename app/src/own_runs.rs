@@ -1,0 +1,165 @@
+//! The runs that were made in this browser, which keeps them for itself: what they came to, how they can be deleted from
+//! the leaderboard, and the whole record of those that are not on it yet.
+
+use serde::{Deserialize, Serialize};
+
+/// More are not listed.
+const MOST: usize = 50;
+/// Whole records are large, and browsers give a page a few megabytes.
+const MOST_RECORDS: usize = 5;
+
+/// A run that was made here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnRun {
+    /// Tells it from all others, also towards the leaderboard: sent twice with the same key, it is stored once.
+    pub key: String,
+    /// When it was made, since 1970 UTC.
+    pub unix_seconds: f64,
+    pub device: String,
+    /// What it came to.
+    pub sentence: String,
+    /// On the leaderboard, once it is there.
+    #[serde(default)]
+    pub uploaded: Option<Uploaded>,
+    /// What would be uploaded.
+    #[serde(default)]
+    pub record: Option<Record>,
+}
+
+/// Where a run is on the leaderboard.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Uploaded {
+    pub run_id: String,
+    /// Path of the page that deletes it.
+    pub deletion_link: String,
+}
+
+/// A record that is not on the leaderboard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The id that the leaderboard gave it before it began; none where it gave none.
+    pub run_id: Option<String>,
+    pub json: String,
+}
+
+/// The newest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OwnRuns(Vec<OwnRun>);
+
+impl OwnRuns {
+    /// What was kept; nothing where that cannot be read.
+    pub fn parse(json: &str) -> Self {
+        serde_json::from_str(json).unwrap_or_default()
+    }
+
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("every list of runs can be written as JSON")
+    }
+
+    pub fn all(&self) -> &[OwnRun] {
+        &self.0
+    }
+
+    /// Adds a run, or what is new of one.
+    pub fn note(&mut self, run: OwnRun) {
+        match self.0.iter_mut().find(|known| known.key == run.key) {
+            Some(known) => *known = run,
+            None => self.0.insert(0, run),
+        }
+        self.0.truncate(MOST);
+        let records = self.0.iter_mut().filter(|run| run.record.is_some());
+        records.skip(MOST_RECORDS).for_each(|run| run.record = None);
+    }
+
+    /// The run is on the leaderboard, so that its record need not be kept.
+    pub fn uploaded(&mut self, key: &str, uploaded: Uploaded) {
+        if let Some(run) = self.0.iter_mut().find(|run| run.key == key) {
+            run.uploaded = Some(uploaded);
+            run.record = None;
+        }
+    }
+
+    /// The run was deleted from the leaderboard.
+    pub fn deleted(&mut self, run_id: &str) {
+        self.0.retain(|run| run.uploaded.as_ref().is_none_or(|uploaded| uploaded.run_id != run_id));
+    }
+
+    pub fn forget(&mut self, key: &str) {
+        self.0.retain(|run| run.key != key);
+    }
+
+    /// Gives up the oldest record, for a browser that has no more room; whether there was one.
+    pub fn lighten(&mut self) -> bool {
+        let oldest = self.0.iter_mut().rev().find(|run| run.record.is_some());
+        oldest.map(|run| run.record = None).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(number: usize) -> OwnRun {
+        OwnRun {
+            key: format!("key {number}"),
+            unix_seconds: number as f64,
+            device: "Some GPU".to_owned(),
+            sentence: "fast".to_owned(),
+            uploaded: None,
+            record: Some(Record { run_id: None, json: "{}".to_owned() }),
+        }
+    }
+
+    fn runs(count: usize) -> OwnRuns {
+        let mut runs = OwnRuns::default();
+        (0..count).for_each(|number| runs.note(run(number)));
+        runs
+    }
+
+    #[test]
+    fn the_newest_runs_stay_and_the_newest_of_their_records() {
+        let runs = runs(MOST + 3);
+        assert_eq!(runs.all().len(), MOST);
+        assert_eq!(runs.all()[0].key, format!("key {}", MOST + 2));
+        let with_record = runs.all().iter().take_while(|run| run.record.is_some()).count();
+        assert_eq!(with_record, MOST_RECORDS);
+        assert!(runs.all()[MOST_RECORDS..].iter().all(|run| run.record.is_none()));
+        assert_eq!(OwnRuns::parse(&runs.to_json()), runs);
+    }
+
+    #[test]
+    fn a_run_is_noted_again_in_its_place() {
+        let mut runs = runs(2);
+        runs.note(OwnRun { sentence: "faster".to_owned(), ..run(0) });
+        let sentences: Vec<_> = runs.all().iter().map(|run| run.sentence.as_str()).collect();
+        assert_eq!(sentences, ["fast", "faster"]);
+    }
+
+    #[test]
+    fn what_is_on_the_leaderboard_needs_no_record_and_what_was_deleted_there_is_gone() {
+        let mut runs = runs(2);
+        let uploaded = Uploaded { run_id: "abc".to_owned(), deletion_link: "/runs/abc/delete#s".to_owned() };
+        runs.uploaded("key 1", uploaded.clone());
+        assert_eq!((&runs.all()[0].uploaded, &runs.all()[0].record), (&Some(uploaded), &None));
+        runs.deleted("another");
+        assert_eq!(runs.all().len(), 2);
+        runs.deleted("abc");
+        runs.forget("key 0");
+        assert!(runs.all().is_empty());
+    }
+
+    #[test]
+    fn a_full_browser_gives_up_the_oldest_record_first() {
+        let mut runs = runs(2);
+        assert!(runs.lighten());
+        assert_eq!(runs.all().iter().map(|run| run.record.is_some()).collect::<Vec<_>>(), [true, false]);
+        assert!(runs.lighten() && !runs.lighten());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_empty_list() {
+        for wrong in ["", "null", "[{}]", "{\"a\":1}", "[1"] {
+            assert_eq!(OwnRuns::parse(wrong), OwnRuns::default(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What a comparison came to: tables, curves, whether all learned the same, and all of it to take along.
+
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use results::comparison::{self, Comparison, Row};
+
+use crate::geometry::NamedCurve;
+use crate::page::chart::{AccuracyCurves, LossCurves};
+use crate::page::comparing::{Comparing, Task};
+use crate::page::state::StartState;
+use crate::{platform, side_by_side, text};
+
+/// From the first back end that has finished.
+#[component]
+pub(super) fn Outcome(state: StartState) -> impl IntoView {
+    let Comparing { task, records, refused, fetched, .. } = state.comparing;
+    let heading = NodeRef::<html::H2>::new();
+    // The Cancel button is gone; the keyboard goes on from the table.
+    Effect::new(move |_| {
+        if let (Some(heading), None) = (heading.get(), state.comparing.present()) {
+            drop(heading.focus());
+        }
+    });
+    let compared = move || {
+        let networks = task.get().map(|task| task.options.networks()).unwrap_or_default();
+        let (records, refused) = (records.get(), refused.get());
+        networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect::<Vec<_>>()
+    };
+    let begun = Memo::new(move |_| {
+        task.with(Option::is_some) && (records.with(|of| !of.is_empty()) || refused.with(|of| !of.is_empty()))
+    });
+    let fetched = move || {
+        fetched
+            .get()
+            .into_iter()
+            .map(|(backend, arrival)| {
+                view! { <li>{format!("{}. {}", backend.title(), arrival.sentence())}</li> }
+            })
+            .collect_view()
+    };
+    view! {
+        <Show when=move || begun.get()>
+            <section class="sheet" aria-labelledby="comparison-title">
+                <h2 id="comparison-title" tabindex="-1" node_ref=heading>"Comparison"</h2>
+                <p class="note">{move || task.get().map(|task| explanation(&task))}</p>
+                {move || compared().into_iter().map(|comparison| view! { <OfWorkload state comparison /> }).collect_view()}
+                <ul class="plain note" data-figure="fetched">{fetched}</ul>
+                <Takeaway state />
+            </section>
+        </Show>
+    }
+}
+
+fn explanation(task: &Task) -> String {
+    let what = "× of a rate is that of the fastest, with the interval in which it lies 95 times of a hundred; “tied” means \
+                that it cannot be told from the fastest. × of a time is how often the fastest goes into it. Start is \
+                building, compiling, tuning and the first step, which happen once.";
+    match task.seeds.as_slice() {
+        [seed] => format!("Seed {seed} for all of them. {what}"),
+        several => {
+            let several = several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            format!("Seeds {several} for all of them; times are medians over them, accuracies means. {what}")
+        }
+    }
+}
+
+#[component]
+fn OfWorkload(state: StartState, comparison: Comparison) -> impl IntoView {
+    let title = text::workload_title(&comparison.workload);
+    let label = format!("Comparison: {title}");
+    let region = format!("{label}, scrollable");
+    let of_records = |curves: fn(&str, &[results::RunRecord]) -> Vec<NamedCurve>| {
+        state.comparing.records.with_untracked(|records| curves(&comparison.workload, records))
+    };
+    let (accuracies, losses) = (of_records(side_by_side::accuracy_curves), of_records(side_by_side::loss_curves));
+    let drawn = (!losses.is_empty()).then(|| {
+        view! { <div class="charts"><AccuracyCurves curves=accuracies /><LossCurves curves=losses /></div> }
+    });
+    view! {
+        <h3>{title}</h3>
+        <div class="scroll" role="region" aria-label=region tabindex="0">
+            <table class="results compared" aria-label=label>
+                <thead>
+                    <tr>
+                        <th scope="col">"Back end"</th>
+                        {side_by_side::COLUMNS.map(|title| view! { <th scope="col">{title}</th> }).collect_view()}
+                    </tr>
+                </thead>
+                <tbody>{comparison.rows.into_iter().map(|row| view! { <OfBackend row /> }).collect_view()}</tbody>
+            </table>
+        </div>
+        <p class="note verdict">{format!("{}.", comparison.agreement)}</p>
+        {drawn}
+    }
+}
+
+#[component]
+fn OfBackend(row: Row) -> impl IntoView {
+    let remark = side_by_side::remark(&row.outcome);
+    view! {
+        <tr data-backend=row.contender.backend.clone()>
+            <th scope="row">
+                {side_by_side::title(&row.contender)}
+                {remark.map(|remark| view! { <span class="explain long">{remark}</span> })}
+            </th>
+            {side_by_side::cells(row.figures.as_ref()).map(|cell| view! {
+                <td data-value=cell.value.map(|value| value.to_string())>
+                    {cell.figure}
+                    {cell.remark.map(|remark| view! { <span class="explain">{remark}</span> })}
+                </td>
+            }).collect_view()}
+        </tr>
+    }
+}
+
+/// A link that compares the same again, and the figures as files.
+#[component]
+fn Takeaway(state: StartState) -> impl IntoView {
+    let said = RwSignal::new(String::new());
+    let gathered = move || {
+        let (records, refused) = (state.comparing.records.get_untracked(), state.comparing.refused.get_untracked());
+        let networks = state
+            .comparing
+            .task
+            .with_untracked(|task| task.as_ref().map(|task| task.options.networks()).unwrap_or_default());
+        let compared: Vec<_> = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
+        (compared, records, refused)
+    };
+    let save = move |file: &str, kind: &str, text: &str| {
+        if let Err(reason) = platform::download_as(file, kind, text) {
+            said.set(format!("Not saved: {reason}."));
+        }
+    };
+    let copy_link = move |_| {
+        let Some(address) = state.comparing.task.with_untracked(|task| task.as_ref().map(Task::address)) else {
+            return;
+        };
+        let whole = format!("{}{address}", platform::origin());
+        spawn_local(async move {
+            said.set(match platform::copy(&whole).await {
+                Ok(()) => "Copied. It compares the same from the same seeds on whatever device opens it.".to_owned(),
+                Err(reason) => format!("Not copied: {reason}. The link is {whole}"),
+            });
+        });
+    };
+    let save_json = move |_| {
+        let (compared, records, refused) = gathered();
+        let text = side_by_side::document(&compared, &records, &refused);
+        save("gradmark-comparison.json", "application/json", &text);
+    };
+    let save_table =
+        move |_| save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&gathered().0));
+    view! {
+        <div class="row">
+            <button class="button small" type="button" on:click=copy_link>"Copy the link"</button>
+            <button class="button small" type="button" on:click=save_json>"Download as JSON"</button>
+            <button class="button small" type="button" on:click=save_table>"Download as CSV"</button>
+            <span class="note" aria-live="polite">{said}</span>
+        </div>
+    }
+}

@@ -1,0 +1,85 @@
+//! The runs that this browser keeps.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::state::StartState;
+use crate::own_runs::{OwnRun, Uploaded};
+use crate::{platform, text};
+
+/// Nothing where there are none.
+#[component]
+pub(super) fn OwnRuns(state: StartState) -> impl IntoView {
+    let runs = state.own_runs;
+    let said = RwSignal::new(String::new());
+    let any = Memo::new(move |_| runs.with(|runs| !runs.all().is_empty()));
+    view! {
+        <Show when=move || any.get()>
+            <section class="sheet" id="own-runs" aria-labelledby="own-runs-title">
+                <h2 id="own-runs-title">"Your runs"</h2>
+                <p class="note">"Kept in this browser only. What is uploaded can be deleted from here."</p>
+                <p class="note" role="status">{said}</p>
+                <div class="scroll" role="region" aria-label="Your runs, scrollable" tabindex="0">
+                    <table aria-label="Your runs">
+                        <thead>
+                            <tr>
+                                <th scope="col">"Day"</th>
+                                <th scope="col">"What it came to"</th>
+                                <th scope="col">"Leaderboard"</th>
+                            </tr>
+                        </thead>
+                        <tbody>
+                            <For each=move || runs.get().all().to_vec() key=|run| (run.key.clone(), run.uploaded.clone()) let:run>
+                                <Row state said run />
+                            </For>
+                        </tbody>
+                    </table>
+                </div>
+            </section>
+        </Show>
+    }
+}
+
+#[component]
+fn Row(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView {
+    let OwnRun { key, unix_seconds, device, sentence, uploaded, record } = run;
+    let forgotten = key.clone();
+    let forget = move |_| state.own_runs.set(platform::change_own_runs(|runs| runs.forget(&forgotten)));
+    let place = match (uploaded, record) {
+        (Some(Uploaded { run_id, deletion_link }), _) => view! {
+            <a href=format!("/runs/{run_id}")>"Result"</a>
+            " · "
+            <a href=deletion_link>"Delete it there"</a>
+        }
+        .into_any(),
+        (None, Some(record)) => {
+            let upload = move |_| {
+                let (key, record) = (key.clone(), record.clone());
+                said.set("Uploading …".to_owned());
+                spawn_local(async move {
+                    match platform::upload(record.run_id.as_deref(), &record.json, &key).await {
+                        Ok(accepted) => {
+                            said.set("Uploaded.".to_owned());
+                            state.is_uploaded(&key, &accepted);
+                        }
+                        Err(refusal) => said.set(format!("Not uploaded: {refusal}")),
+                    }
+                });
+            };
+            view! { <button class="button small" type="button" on:click=upload>"Upload it now"</button> }.into_any()
+        }
+        (None, None) => view! { <span class="explain">"Its record is no longer kept."</span> }.into_any(),
+    };
+    view! {
+        <tr>
+            <td class="day">{text::day(unix_seconds)}</td>
+            <th scope="row">{device}<span class="explain">{sentence}</span></th>
+            <td>
+                <div class="row">
+                    {place}
+                    <button class="button small" type="button" on:click=forget>"Forget"</button>
+                </div>
+            </td>
+        </tr>
+    }
+}

@@ -1,0 +1,186 @@
+//! Two to four stored results, or devices, beside each other.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use results::api::{ComparedFigure, ComparedWorkload, Comparing, ComparingQuery, SideVerdict};
+
+use crate::platform::{self, Refusal};
+use crate::route::{SIDE_BY_SIDE, device_in, run_in};
+use crate::text;
+
+/// A figure, and what is to be known about it.
+type Cell = (String, Option<String>);
+
+/// What is beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compared {
+    Runs,
+    Devices,
+}
+
+impl Compared {
+    /// As the parameter of the address is called.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Devices => "devices",
+        }
+    }
+
+    fn page_of(self, id: &str) -> String {
+        format!("/{}/{id}", self.name())
+    }
+}
+
+/// Asks what else to put beside a result or a device.
+#[component]
+pub(super) fn CompareWith(
+    /// Id of the result, or key of the device.
+    own: String,
+    kind: Compared,
+) -> impl IntoView {
+    let typed = RwSignal::new(String::new());
+    let refused = RwSignal::new(String::new());
+    let thing = if kind == Compared::Runs { "result" } else { "device" };
+    let compare = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let text = typed.get_untracked();
+        let found = if kind == Compared::Runs { run_in(&text) } else { device_in(&text) };
+        match found {
+            Some(other) if other == own => refused.set(format!("That is this {thing} itself.")),
+            Some(other) => platform::go_to(&format!("{SIDE_BY_SIDE}?{}={own},{other}", kind.name())),
+            None => refused.set(format!("That is no link to a {thing}: copy it from the address of its page.")),
+        }
+    };
+    view! {
+        <form class="go compare-with" on:submit=compare>
+            <label class="claim">
+                <span>{format!("Compare with another {thing}: its link")}</span>
+                <input
+                    type="text"
+                    autocomplete="off"
+                    spellcheck="false"
+                    prop:value=move || typed.get()
+                    on:input=move |event| typed.set(event_target_value(&event))
+                />
+            </label>
+            <button class="button quiet" type="submit">"Compare"</button>
+            <p class="refusal" role="alert">{refused}</p>
+        </form>
+    }
+}
+
+#[component]
+pub(super) fn SideBySidePage() -> impl IntoView {
+    platform::set_title("Side by side");
+    let query = ComparingQuery { runs: platform::parameter("runs"), devices: platform::parameter("devices") };
+    let kind = if query.devices.is_some() { Compared::Devices } else { Compared::Runs };
+    let loaded = RwSignal::new(None::<Result<Comparing, Refusal>>);
+    spawn_local(async move { loaded.set(Some(platform::comparing(&query).await)) });
+    move || match loaded.get() {
+        None => view! { <p class="note">"Loading …"</p> }.into_any(),
+        Some(Err(refusal)) => view! {
+            <section class="sheet narrow">
+                <h1>"These cannot be compared"</h1>
+                <p>{format!("{refusal}")}</p>
+                <p><a class="button quiet" href="/#leaderboard">"All results"</a></p>
+            </section>
+        }
+        .into_any(),
+        Some(Ok(found)) => view! { <Beside found kind /> }.into_any(),
+    }
+}
+
+#[component]
+fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
+    let Comparing { sides, differences, workloads } = found;
+    let names: Vec<String> = sides.iter().map(|side| side.name.clone()).collect();
+    let heads =
+        sides.into_iter().map(|side| view! { <th scope="col"><a href=kind.page_of(&side.id)>{side.name}</a></th> });
+    let nothing = workloads
+        .is_empty()
+        .then_some("No two of them have a result of the same network, so there is nothing to compare.");
+    let differing = differences.into_iter().map(|difference| {
+        let values = difference.values.into_iter().map(|value| {
+            view! { <td>{value.unwrap_or_else(|| "not said".to_owned())}</td> }
+        });
+        view! { <tr><th scope="row">{difference.what.replace('_', " ")}</th>{values.collect_view()}</tr> }
+    });
+    view! {
+        <section class="sheet" aria-labelledby="beside-title">
+            <h1 id="beside-title">"Side by side"</h1>
+            <p class="lead small">
+                "× is a rate over that of the first. “Tied” means that the intervals overlap, so that nobody can say which is \
+                 faster."
+            </p>
+            {nothing.map(|sentence| view! { <p class="callout">{sentence}</p> })}
+            <div class="scroll" role="region" aria-label="Side by side, scrollable" tabindex="0">
+                <table class="results" aria-label="Side by side">
+                    <thead><tr><th scope="col">"Figure"</th>{heads.collect_view()}</tr></thead>
+                    {workloads.into_iter().map(|of| view! { <OfWorkload of columns=names.len() /> }).collect_view()}
+                    <tbody>
+                        <tr class="group">
+                            <th scope="rowgroup" colspan=(names.len() + 1).to_string()>"What differs around them"</th>
+                        </tr>
+                        {differing.collect_view()}
+                    </tbody>
+                </table>
+            </div>
+        </section>
+    }
+}
+
+#[component]
+fn OfWorkload(of: ComparedWorkload, columns: usize) -> impl IntoView {
+    let context: Vec<String> = [
+        of.suite.as_ref().map(|suite| format!("{} suite, version {}", suite.name, suite.version)),
+        of.backend.clone(),
+        of.client_kind.map(|kind| text::client(kind).to_owned()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let row = |title: &'static str, cell: fn(&ComparedFigure) -> Option<Cell>| {
+        let cells: Vec<_> = of.figures.iter().map(|figure| figure.as_ref().and_then(cell)).collect();
+        cells.iter().any(Option::is_some).then(|| {
+            let cells = cells.into_iter().map(|cell| match cell {
+                Some((text, remark)) => {
+                    view! { <td>{text}{remark.map(|remark| view! { <span class="explain">{remark}</span> })}</td> }
+                        .into_any()
+                }
+                None => view! { <td>"–"</td> }.into_any(),
+            });
+            view! { <tr><th scope="row">{title}</th>{cells.collect_view()}</tr> }
+        })
+    };
+    view! {
+        <tbody data-workload=of.workload.clone()>
+            <tr class="group">
+                <th scope="rowgroup" colspan=(columns + 1).to_string()>
+                    {text::workload_title(&of.workload)}
+                    {(!context.is_empty()).then(|| view! { <span class="explain">{context.join("; ")}</span> })}
+                </th>
+            </tr>
+            {row("Samples per second", rate)}
+            {row("Test accuracy", |figure| Some((text::percent(figure.accuracy?), None)))}
+            {row("Time to accuracy", |figure| Some((text::seconds(figure.seconds_to_target?), None)))}
+            {row("Batch size", |figure| {
+                Some((figure.batch_size?.to_string(), Some(figure.precision.name().to_owned())))
+            })}
+        </tbody>
+    }
+}
+
+/// A rate with its interval, its ratio to the first one's, and whether the two can be told apart.
+fn rate(figure: &ComparedFigure) -> Option<Cell> {
+    let rate = text::rate(figure.samples_per_second?);
+    let interval = figure.samples_per_second_low.zip(figure.samples_per_second_high);
+    let interval = interval.map(|(low, high)| format!("{} – {}", text::rate(low), text::rate(high)));
+    let verdict = figure.verdict.map(|verdict| match verdict {
+        SideVerdict::Faster => "faster".to_owned(),
+        SideVerdict::Slower => "slower".to_owned(),
+        SideVerdict::Tied => "tied".to_owned(),
+    });
+    let remarks: Vec<String> = [interval, figure.to_first.map(text::ratio), verdict].into_iter().flatten().collect();
+    Some((rate, (!remarks.is_empty()).then(|| remarks.join("; "))))
+}

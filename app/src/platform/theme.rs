@@ -1,0 +1,57 @@
+//! Light or dark, as somebody chose in this browser.
+
+use super::files::storage;
+use super::window;
+
+const KEY: &str = "gradmark.theme";
+/// The style sheet goes by it.
+const ATTRIBUTE: &str = "data-theme";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// What the system likes.
+    System,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::System => "As the system",
+            Self::Light => "Light",
+            Self::Dark => "Dark",
+        }
+    }
+}
+
+/// The one that was chosen; the system's in a browser that keeps nothing.
+pub(crate) fn theme() -> Theme {
+    let kept = storage().and_then(|storage| storage.get_item(KEY).ok()?);
+    Theme::ALL.into_iter().find(|theme| kept.as_deref() == Some(theme.name())).unwrap_or(Theme::System)
+}
+
+pub(crate) fn keep_theme(theme: Theme) {
+    if let Some(storage) = storage() {
+        drop(storage.set_item(KEY, theme.name()));
+    }
+}
+
+pub(crate) fn show_theme(theme: Theme) {
+    let Some(root) = window().document().and_then(|document| document.document_element()) else { return };
+    // An element takes every attribute of a plain name.
+    drop(match theme {
+        Theme::System => root.remove_attribute(ATTRIBUTE),
+        chosen => root.set_attribute(ATTRIBUTE, chosen.name()),
+    });
+}

@@ -1,0 +1,253 @@
+//! A comparison of back ends in words and as files: cells of its table, a table of commas, and everything as JSON.
+
+use results::comparison::{Comparison, Contender, Figures, Refused, Row, RowOutcome, Timing};
+use results::estimate::Estimate;
+use results::{RunRecord, csv};
+use serde::Serialize;
+
+use crate::backend::PageBackend;
+use crate::geometry::NamedCurve;
+use crate::text;
+
+/// Version of the layout of what [`document`] writes, the one of `native-runner --backend all --json`.
+const DOCUMENT_VERSION: u32 = 1;
+
+/// The columns after the back end's name, in their order.
+pub const COLUMNS: [&str; 7] = [
+    "Samples per second",
+    "Time per epoch",
+    "Training",
+    "Testing",
+    "Test accuracy",
+    "Device memory",
+    // Apart from all that repeats.
+    "Start, once",
+];
+
+/// A figure of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Unrounded, in the base unit.
+    pub value: Option<f64>,
+    /// For people; a dash where there is none.
+    pub figure: String,
+    pub remark: Option<String>,
+}
+
+impl Cell {
+    fn new(value: Option<f64>, text: impl Fn(f64) -> String, remark: Option<String>) -> Self {
+        Self { value, figure: value.map_or_else(|| "–".to_owned(), text), remark }
+    }
+
+    fn time(timing: Option<Timing>, remarks: Option<String>) -> Self {
+        let ratio = timing.and_then(|timing| timing.to_fastest).map(text::ratio);
+        let remarks: Vec<String> = ratio.into_iter().chain(remarks).collect();
+        let remark = (!remarks.is_empty()).then(|| remarks.join(", "));
+        Self::new(timing.map(|timing| timing.seconds), text::seconds, remark)
+    }
+}
+
+/// In the order of [`COLUMNS`].
+pub fn cells(figures: Option<&Figures>) -> [Cell; 7] {
+    let projected =
+        figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| "from its throughput".to_owned());
+    let memory = figures.and_then(|of| of.device_memory_bytes);
+    let deviation = figures.and_then(|of| of.accuracy_deviation).map(|of| format!("± {}", text::percent(of)));
+    [
+        Cell::new(
+            figures.and_then(|of| of.samples_per_second),
+            text::rate,
+            figures.and_then(|of| of.rate_to_fastest).map(rate_ratio),
+        ),
+        Cell::time(figures.and_then(|of| of.epoch), projected),
+        Cell::time(figures.and_then(|of| of.training), None),
+        Cell::time(figures.and_then(|of| of.testing), None),
+        Cell::new(figures.and_then(|of| of.accuracy), text::percent, deviation),
+        Cell::new(memory.map(|bytes| bytes as f64), |_| memory.map(text::megabytes).unwrap_or_default(), None),
+        Cell::time(figures.and_then(|of| of.cold_start), None),
+    ]
+}
+
+/// A ratio of throughputs, with its interval, and whether it can be told from 1.
+fn rate_ratio(ratio: Estimate) -> String {
+    let value = text::ratio(ratio.value);
+    match ratio.interval {
+        Some(interval) => {
+            let tied = if interval.high >= 1.0 { ", tied" } else { "" };
+            format!("{value} ({:.2} – {:.2}{tied})", interval.low, interval.high)
+        }
+        None => value,
+    }
+}
+
+/// How a back end is called in a comparison.
+pub fn title(contender: &Contender) -> String {
+    PageBackend::named(&contender.backend).map_or_else(|| contender.to_string(), |backend| backend.title().to_owned())
+}
+
+/// Why a row has no figures, or not all.
+pub fn remark(outcome: &RowOutcome) -> Option<String> {
+    match outcome {
+        RowOutcome::Completed => None,
+        RowOutcome::Cancelled => Some("Cancelled.".to_owned()),
+        RowOutcome::Refused { reason } => Some(reason.clone()),
+        RowOutcome::Diverged { step, .. } => {
+            Some(format!("The loss became infinite, or a thousand times the first one, at step {step}."))
+        }
+        RowOutcome::Incorrect { disagreement, .. } => {
+            let what = disagreement.map_or_else(String::new, |found| format!(" ({found})"));
+            Some(format!("Computed something else than the reference{what}, so nothing was timed."))
+        }
+    }
+}
+
+/// A curve of each back end that trained a network: test accuracy over seconds of training, from the first seed.
+pub fn accuracy_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
+    curves(workload, records, |of| of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect())
+}
+
+/// The same of the training loss.
+pub fn loss_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
+    curves(workload, records, |of| crate::geometry::curve(&of.curve, |point| point.loss))
+}
+
+fn curves(
+    workload: &str,
+    records: &[RunRecord],
+    points: impl Fn(&results::WorkloadRecord) -> Vec<(f64, f64)>,
+) -> Vec<NamedCurve> {
+    let mut found: Vec<NamedCurve> = Vec::new();
+    for record in records {
+        let name = &record.device.backend;
+        let of = record.workloads.iter().find(|of| of.workload == workload);
+        let is_new = found.iter().all(|(known, _)| known != name);
+        if let Some(points) = of.map(&points).filter(|points| is_new && !points.is_empty()) {
+            found.push((name.clone(), points));
+        }
+    }
+    found
+}
+
+/// All figures as a table of commas, unrounded and in seconds, samples and bytes; a line for each back end and network.
+pub fn table(comparisons: &[Comparison]) -> String {
+    const HEAD: &str = "workload,backend,precision,seeds,samples_per_second,rate_to_fastest,rate_to_fastest_low,\
+        rate_to_fastest_high,seconds_per_epoch,epoch_to_fastest,training_seconds,training_to_fastest,testing_seconds,\
+        testing_to_fastest,accuracy,accuracy_deviation,cold_start_seconds,cold_start_to_fastest,device_memory_bytes,remark\n";
+    let lines = comparisons.iter().flat_map(|of| of.rows.iter().map(|row| line(&of.workload, row)));
+    std::iter::once(HEAD.to_owned()).chain(lines).collect()
+}
+
+fn line(workload: &str, row: &Row) -> String {
+    let figures = row.figures.as_ref();
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let seeds = figures.map(|of| of.seeds.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
+    let ratio = figures.and_then(|of| of.rate_to_fastest);
+    let interval = ratio.and_then(|ratio| ratio.interval);
+    let mut cells = vec![
+        workload.to_owned(),
+        row.contender.backend.clone(),
+        row.contender.precision.name().to_owned(),
+        seeds.unwrap_or_default(),
+        number(figures.and_then(|of| of.samples_per_second)),
+        number(ratio.map(|ratio| ratio.value)),
+        number(interval.map(|interval| interval.low)),
+        number(interval.map(|interval| interval.high)),
+    ];
+    let mut timed = |timing: Option<Timing>| {
+        cells.push(number(timing.map(|timing| timing.seconds)));
+        cells.push(number(timing.and_then(|timing| timing.to_fastest)));
+    };
+    timed(figures.and_then(|of| of.epoch));
+    timed(figures.and_then(|of| of.training));
+    timed(figures.and_then(|of| of.testing));
+    cells.push(number(figures.and_then(|of| of.accuracy)));
+    cells.push(number(figures.and_then(|of| of.accuracy_deviation)));
+    let cold_start = figures.and_then(|of| of.cold_start);
+    cells.push(number(cold_start.map(|timing| timing.seconds)));
+    cells.push(number(cold_start.and_then(|timing| timing.to_fastest)));
+    cells.push(figures.and_then(|of| of.device_memory_bytes).map(|bytes| bytes.to_string()).unwrap_or_default());
+    cells.push(remark(&row.outcome).unwrap_or_default());
+    let cells: Vec<_> = cells.iter().map(|cell| csv::cell(cell)).collect();
+    format!("{}\n", cells.join(","))
+}
+
+/// Everything: the comparisons, the whole record of each run, and why there is none.
+pub fn document(comparisons: &[Comparison], records: &[RunRecord], refused: &[Refused]) -> String {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        schema_version: u32,
+        comparisons: &'a [Comparison],
+        records: &'a [RunRecord],
+        unavailable: Vec<Unavailable<'a>>,
+    }
+    #[derive(Serialize)]
+    struct Unavailable<'a> {
+        backend: &'a str,
+        reason: &'a str,
+    }
+    let unavailable =
+        refused.iter().map(|of| Unavailable { backend: &of.contender.backend, reason: &of.reason }).collect();
+    let document = Document { schema_version: DOCUMENT_VERSION, comparisons, records, unavailable };
+    serde_json::to_string_pretty(&document).expect("every comparison can be written as JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use results::Precision;
+    use results::comparison::{Agreement, Obstacle};
+    use results::estimate::Interval;
+
+    use super::*;
+
+    fn timing(seconds: f64, to_fastest: Option<f64>) -> Option<Timing> {
+        Some(Timing { seconds, to_fastest })
+    }
+
+    fn figures() -> Figures {
+        Figures {
+            seeds: vec![1, 2],
+            steps: Some(20),
+            epoch: timing(6.0, None),
+            epoch_is_projected: true,
+            training: timing(12.0, Some(3.0)),
+            testing: timing(0.5, Some(2.0)),
+            samples_per_second: Some(1000.0),
+            rate_to_fastest: Some(Estimate { value: 0.5, interval: Some(Interval { low: 0.4, high: 0.6 }) }),
+            accuracy: Some(0.975),
+            accuracy_deviation: Some(0.001),
+            cold_start: timing(2.0, Some(1.0)),
+            device_memory_bytes: Some(3_000_000),
+            host_memory_bytes: None,
+        }
+    }
+
+    fn row(backend: &str, outcome: RowOutcome, figures: Option<Figures>) -> Row {
+        let contender = Contender { backend: backend.to_owned(), precision: Precision::F32 };
+        Row { contender, adapter: None, settings: Vec::new(), outcome, figures }
+    }
+
+    #[test]
+    fn figures_have_ratios_only_where_there_is_something_to_compare_them_with() {
+        let cells = cells(Some(&figures()));
+        let remarks: Vec<_> = cells.iter().map(|cell| cell.remark.as_deref().unwrap_or_default()).collect();
+        let expected = ["0.50 × (0.40 – 0.60)", "from its throughput", "3.00 ×", "2.00 ×", "± 0.10 %", "", "1.00 ×"];
+        assert_eq!(remarks, expected);
+        assert_eq!((cells[0].value, cells[5].figure.as_str()), (Some(1000.0), "3.0 MB"));
+        let tied = Estimate { value: 0.97, interval: Some(Interval { low: 0.9, high: 1.05 }) };
+        assert_eq!(rate_ratio(tied), "0.97 × (0.90 – 1.05, tied)");
+    }
+
+    #[test]
+    fn the_table_of_commas_has_a_line_for_each_back_end_and_tells_why_one_has_no_figures() {
+        let refused = RowOutcome::Refused { reason: "it needs f16, which is not there".to_owned() };
+        let rows = vec![row("wgsl", RowOutcome::Completed, Some(figures())), row("burn-flex", refused, None)];
+        let agreement = Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds };
+        let table = table(&[Comparison { workload: "caffe-mnist".to_owned(), rows, agreement }]);
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(lines.len(), 3, "{table}");
+        let columns = lines[0].split(',').count();
+        assert_eq!(lines[1].split(',').count(), columns);
+        assert!(lines[1].starts_with("caffe-mnist,wgsl,f32,1 2,1000,0.5,0.4,0.6,6,,12,3,0.5,2,0.975,"), "{}", lines[1]);
+        assert!(lines[2].ends_with(",\"it needs f16, which is not there\""), "{}", lines[2]);
+    }
+}

@@ -1,0 +1,91 @@
+//! What goes wrong around the page, each with its own words and a way on.
+
+use browser_tests::{PATIENCE, Page, Setup, drive, watch_to_the_end};
+
+const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
+
+#[test]
+fn a_browser_that_keeps_nothing_trains_all_the_same() {
+    drive(Setup::default(), async |page| {
+        let refused = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })";
+        page.pretend(refused).await;
+        page.open(RUN).await;
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
+        page.click("button", "Upload").await;
+        page.wait_for("link", "Permalink", PATIENCE).await;
+        page.wait_for("link", "Deletion link", PATIENCE).await;
+        assert!(page.by_role("table", "Your runs").await.is_none());
+    });
+}
+
+#[test]
+fn a_gpu_that_the_browser_refuses_is_told_with_what_to_do() {
+    drive(Setup::default(), async |page| {
+        page.pretend("navigator.gpu.requestAdapter = () => Promise.resolve(null)").await;
+        page.open("/").await;
+        page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
+        page.wait_for_text("[aria-labelledby=no-gpu]", "found no GPU that it may use").await;
+        assert!(page.text(".advice").await.unwrap().contains("chrome://"));
+        page.wait_for("button", "Demonstrate on the processor", PATIENCE).await;
+    });
+}
+
+#[test]
+fn a_server_of_another_kind_is_named_and_the_run_stays_in_the_browser() {
+    drive(Setup::default(), async |page| {
+        // As an older server, or something else at the same address, answers.
+        let other = "const own = window.fetch;
+            window.fetch = (request, ...rest) => new URL(request.url ?? request, location.href).pathname.startsWith('/api/')
+                ? Promise.resolve(new Response('<!doctype html>', { status: 200 }))
+                : own(request, ...rest);";
+        page.pretend(other).await;
+        page.open(RUN).await;
+        page.wait_for_text("#leaderboard .refusal", "something that is not the leaderboard's").await;
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
+        assert!(page.text(".caveats").await.unwrap().contains("gave no seed"));
+        page.click("button", "Upload").await;
+        page.wait_for_text(".upload .refusal", "It is kept under “Your runs”").await;
+    });
+}
+
+#[test]
+fn what_this_browser_kept_and_cannot_be_read_is_left_alone() {
+    drive(Setup::default(), async |page| {
+        let spoilt =
+            "for (const name of ['runs', 'tuning', 'theme']) localStorage.setItem(`gradmark.${name}`, '{spoilt')";
+        page.pretend(spoilt).await;
+        page.open(RUN).await;
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
+        page.wait_for("table", "Your runs", PATIENCE).await;
+    });
+}
+
+#[test]
+fn a_clock_that_is_set_back_changes_no_measurement() {
+    drive(Setup::default(), async |page| {
+        // Once the run has begun, an hour is taken away.
+        let jump = "const now = Date.now; let calls = 0; Date.now = () => now() - (++calls > 3 ? 3600e3 : 0);";
+        page.pretend(jump).await;
+        page.open(RUN).await;
+        page.click("button", "Benchmark").await;
+        let seen = watch_to_the_end(page).await;
+        assert!(seen.progress.is_sorted(), "{seen:?}");
+        let left = page.text("[data-figure=left]").await.unwrap_or_default();
+        assert!(!left.contains('-'), "{left}");
+    });
+}
+
+#[test]
+fn a_device_on_its_battery_is_told_before_the_run_and_in_its_record() {
+    drive(Setup::default(), async |page| {
+        page.pretend("navigator.getBattery = () => Promise.resolve({ charging: false })").await;
+        page.open(RUN).await;
+        page.wait_for_text("[data-figure=battery]", "Plug it in first").await;
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
+        assert!(page.text(".caveats").await.unwrap().contains("battery"));
+    });
+}

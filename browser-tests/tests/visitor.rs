@@ -1,0 +1,149 @@
+//! What a visitor does beside pressing the button: settings, kept runs, files, results side by side, and scripts.
+
+use browser_tests::{PATIENCE, Page, Setup, drive, watch_to_the_end};
+use fantoccini::Locator;
+use serde_json::Value;
+
+const NO_GPU: Setup = Setup { webgpu: false, ..Setup::USUAL };
+
+#[test]
+fn a_run_that_could_not_be_uploaded_is_kept_and_offered_again() {
+    drive(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=32&steps=5").await;
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
+        page.block(&["*/api/*"]).await;
+        page.click("button", "Upload").await;
+        page.wait_for_text(".upload .refusal", "It is kept under “Your runs”").await;
+        page.block(&[]).await;
+
+        page.open("/").await;
+        page.wait_for("table", "Your runs", PATIENCE).await;
+        page.click("button", "Upload it now").await;
+        page.wait_for_text("#own-runs [role=status]", "Uploaded.").await;
+        page.click("link", "Result").await;
+        page.wait_for("table", "Results", PATIENCE).await;
+        page.click("link", "Delete this result").await;
+        page.click("button", "Delete this result").await;
+        page.wait_for_status(PATIENCE, |text| text.contains("deleted")).await;
+        page.open("/").await;
+        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        assert!(page.by_role("table", "Your runs").await.is_none(), "what was deleted there is forgotten here");
+    });
+}
+
+#[test]
+fn a_script_starts_a_run_by_its_address_and_waits_for_what_it_came_to() {
+    drive(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=32&steps=5&seed=7&learning-rate=0.05&autostart=1&sede=8").await;
+        page.wait_for_text("[data-figure=unknown]", "means nothing to this page: sede.").await;
+        let finished = page.call("async () => await window.gradmark.finished", Value::Null).await;
+        assert_eq!(finished["state"], "finished", "{finished}");
+        let record = &finished["record"];
+        assert_eq!(record["seed"], 7);
+        assert_eq!(record["run_id"], Value::Null, "the leaderboard gives seeds itself");
+        let settings = &record["workloads"][0]["settings"];
+        assert_eq!((&settings["learning_rate"], &settings["batch_size"]), (&0.05.into(), &32.into()), "{settings}");
+        let marks = record["non_standard"].to_string();
+        assert!(marks.contains("learning rate") && marks.contains("batch size"), "{marks}");
+    });
+}
+
+#[test]
+fn settings_are_changed_by_hand_and_a_wrong_one_is_named() {
+    drive(Setup::default(), async |page| {
+        page.open("/").await;
+        page.wait_for("button", "Benchmark", PATIENCE).await;
+        page.client().find(Locator::Css("details.settings > summary")).await.unwrap().click().await.unwrap();
+        let batch = page.client().find(Locator::Css("input[name=batch]")).await.unwrap();
+        batch.send_keys("many\u{E004}").await.unwrap();
+        page.wait_for_text("#benchmark-note", "batch must be a whole number").await;
+        assert!(!page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
+        batch.clear().await.unwrap();
+        batch.send_keys("64\u{E004}").await.unwrap();
+        page.wait_for_text(".controls .callout", "You chose batch size 64. This makes the run non-standard").await;
+        assert!(page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
+    });
+}
+
+#[test]
+fn two_results_stand_side_by_side() {
+    drive(Setup::default(), async |page| {
+        let mut ids = Vec::new();
+        for batch in [32, 64] {
+            page.open(&format!("/?workload=keras-mnist-mlp&batch={batch}&steps=5")).await;
+            page.click("button", "Benchmark").await;
+            watch_to_the_end(page).await;
+            page.click("button", "Upload").await;
+            page.wait_for("link", "Permalink", PATIENCE).await;
+            let record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+            ids.push(record["run_id"].as_str().unwrap().to_owned());
+        }
+        page.click("link", "Permalink").await;
+        page.wait_for("table", "Results", PATIENCE).await;
+        let link = page.client().find(Locator::Css(".compare-with input")).await.unwrap();
+        link.send_keys("somewhere else").await.unwrap();
+        page.click("button", "Compare").await;
+        page.wait_for_text(".compare-with .refusal", "no link to a result").await;
+        link.clear().await.unwrap();
+        let mut address = page.client().current_url().await.unwrap();
+        address.set_path(&format!("/runs/{}", ids[0]));
+        link.send_keys(address.as_str()).await.unwrap();
+        page.click("button", "Compare").await;
+        let table = page.wait_for("table", "Side by side", PATIENCE).await;
+        let text = table.text().await.unwrap();
+        assert!(text.contains("Test accuracy") && text.contains("Batch size"), "{text}");
+        let head = page.client().find_all(Locator::Css("table[aria-label='Side by side'] thead a")).await.unwrap();
+        let mut beside = Vec::new();
+        for link in head {
+            beside.push(link.attr("href").await.unwrap().unwrap());
+        }
+        assert_eq!(beside, [format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]);
+        page.set_appearance(Setup { size: (320, 640), ..Setup::USUAL }).await.unwrap();
+        page.assert_never_scrolls_sideways().await;
+    });
+}
+
+#[test]
+fn light_or_dark_is_chosen_by_hand_and_remembered() {
+    drive(NO_GPU, async |page| {
+        page.open("/").await;
+        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        let ground = "() => getComputedStyle(document.body).backgroundColor";
+        let light = page.call(ground, Value::Null).await;
+        let choice = page.client().find(Locator::XPath("//label[span='Colours']/select")).await.unwrap();
+        choice.select_by_label("Dark").await.unwrap();
+        let dark = page.call(ground, Value::Null).await;
+        assert_ne!(dark, light);
+        page.open("/compare").await;
+        page.wait_for("heading", "How do frameworks differ on your device?", PATIENCE).await;
+        assert_eq!(page.call(ground, Value::Null).await, dark, "another page is dark, too");
+        page.set_appearance(Setup { dark: true, ..NO_GPU }).await.unwrap();
+        let choice = page.client().find(Locator::XPath("//label[span='Colours']/select")).await.unwrap();
+        choice.select_by_label("Light").await.unwrap();
+        assert_eq!(page.call(ground, Value::Null).await, light, "whatever the system likes");
+    });
+}
+
+#[test]
+fn a_result_file_from_a_disk_is_shown_and_another_file_is_refused() {
+    drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
+        page.open("/").await;
+        page.click("button", "Demonstrate on the processor").await;
+        watch_to_the_end(page).await;
+        let json = page.text("details.json pre").await.unwrap();
+        page.open("/file").await;
+        page.wait_for("heading", "Show a result file", PATIENCE).await;
+        let drop = "(json) => {
+            const files = new DataTransfer();
+            files.items.add(new File([json], 'run.json', { type: 'application/json' }));
+            files.items.add(new File(['{}'], 'other.json', { type: 'application/json' }));
+            const event = new DragEvent('drop', { dataTransfer: files, bubbles: true, cancelable: true });
+            document.querySelector('.drop').dispatchEvent(event);
+        }";
+        page.call(drop, json.into()).await;
+        page.wait_for("table", "Results", PATIENCE).await;
+        page.wait_for_text("[data-file='run.json'] .note", "nobody has checked it").await;
+        page.wait_for_text("main > [role=status] .refusal", "other.json cannot be shown: it is no result").await;
+    });
+}
