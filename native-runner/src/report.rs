@@ -217,6 +217,7 @@ mod tests {
             outcome,
             correctness: Some(Correctness {
                 batch_size: 16,
+                redraws: 0,
                 losses: vec![2.5],
                 reference_losses: vec![2.3],
                 tolerance: 1e-3,

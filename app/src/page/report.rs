@@ -116,8 +116,12 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
             whole.batch_size, whole.part_size, whole.gradient_difference, whole.gradient_tolerance
         )
     });
+    let redrawn = match check.redraws {
+        0 => "",
+        _ => ", drawn again because rounding alone decided what was compared,",
+    };
     Some(format!(
-        "{}: {verdict} with the reference back end on batches of {} (largest relative difference of a loss {:.1e}, allowed \
+        "{}: {verdict} with the reference back end on batches of {}{redrawn} (largest relative difference of a loss {:.1e}, allowed \
          {:.0e}){whole}; the losses of the first {} steps and {} final weights are kept",
         workload.workload,
         check.batch_size,

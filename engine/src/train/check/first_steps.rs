@@ -2,7 +2,7 @@
 
 use results::{Compared, Disagreement, Precision};
 
-use super::super::whole_batch::{GRADIENT_FLOOR, largest_difference, writable};
+use super::super::whole_batch::{GRADIENT_FLOOR, gradient_tolerance, largest_difference, writable};
 use super::STEPS;
 use crate::error::EngineError;
 use crate::model::TensorKind;
@@ -38,8 +38,8 @@ pub(crate) struct FirstSteps {
     /// That of a network which knows nothing.
     loss_of_nothing: f64,
     optimizer: Optimizer,
-    /// Whether a rounded value may fall on the other side of an edge.
-    has_edges: bool,
+    /// How far gradients may be off, in this precision.
+    gradient_tolerance: f64,
 }
 
 impl FirstSteps {
@@ -69,7 +69,7 @@ impl FirstSteps {
             trained_losses: test_losses(trainer.as_mut(), job).await?,
             loss_of_nothing: f64::from(job.model.classes()?).ln(),
             optimizer: job.optimizer.clone(),
-            has_edges: job.model.nodes.iter().any(|node| node.layer.has_edges()),
+            gradient_tolerance: gradient_tolerance(&job.model, backend.precision()),
         })
     }
 
@@ -124,12 +124,12 @@ impl FirstSteps {
         if updates.len() == self.updates.len() { others.fold(trained, f64::max) } else { f64::INFINITY }
     }
 
-    /// What is allowed: as much as may be, but no more than of gradients in single precision where nothing has an edge, and
-    /// of updates by rules that take gradients as they are no more than of those.
+    /// What is allowed: as much as may be, but no more than of gradients where nothing has an edge, and of updates by rules
+    /// that take gradients as they are no more than of those.
     fn tolerance(&self, compared: Compared, precision: Precision) -> f64 {
         let plain = matches!(self.optimizer.rule, Rule::Sgd { .. } | Rule::Nesterov { .. });
         match compared {
-            Compared::Gradient if !self.has_edges => compared.widest_tolerance(Precision::F32),
+            Compared::Gradient => self.gradient_tolerance,
             Compared::Update if plain && precision.stores_f16() => Compared::Gradient.widest_tolerance(precision),
             _ => compared.widest_tolerance(precision),
         }
