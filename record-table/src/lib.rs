@@ -4,6 +4,11 @@
 //! A row is a workload of a run, whatever became of it. Whoever has runs says what more it knows of each ([`Run`]) and puts
 //! columns of its own beside [`record_columns`].
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
+)]
+
 mod column;
 pub mod csv;
 mod parquet_file;
