@@ -113,7 +113,7 @@ mod tests {
     fn programs_that_say_their_layout_are_held_to_back_ends_that_say_nothing_of_one() {
         let program = |(seed, accuracy)| {
             let made = Made::new("caffe-mnist").backend("pytorch").seed(seed).accuracy(accuracy);
-            made.variants(&["layout: nhwc"]).record()
+            made.variants(&["layout: nhwc"]).non_standard(&["trained by the external program pytorch"]).record()
         };
         let programs: Vec<RunRecord> = (1..).zip([0.981, 0.982, 0.983]).map(program).collect();
         let own = [made("wgsl", [0.981, 0.983, 0.982]), made("burn-flex", [0.982, 0.981, 0.983])].concat();

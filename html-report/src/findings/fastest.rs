@@ -94,6 +94,7 @@ mod tests {
     fn a_program_that_says_its_layout_is_a_contender_and_two_layouts_of_one_are_not() {
         let program = |layout: &str, rate| {
             let made = Made::new("caffe-mnist").backend("pytorch").rate(rate);
+            let made = made.non_standard(&["trained by the external program pytorch"]);
             made.variants(&[&format!("layout: {layout}")]).record()
         };
         let found_with = |records: Vec<RunRecord>| found(&RULE, records);
