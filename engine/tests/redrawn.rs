@@ -1,5 +1,6 @@
 //! Checks of which rounding alone decides what is compared.
 
+#[expect(dead_code, reason = "the plain loops need no device")]
 mod common;
 
 use async_trait::async_trait;
