@@ -118,11 +118,11 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
     });
     let redrawn = match check.redraws {
         0 => "",
-        _ => ", drawn again because rounding alone decided what was compared,",
+        _ => ", with other samples than the first because rounding alone decided what was compared there",
     };
     Some(format!(
-        "{}: {verdict} with the reference back end on batches of {}{redrawn} (largest relative difference of a loss {:.1e}, allowed \
-         {:.0e}){whole}; the losses of the first {} steps and {} final weights are kept",
+        "{}: {verdict} with the reference back end on batches of {} (largest relative difference of a loss {:.1e}, allowed \
+         {:.0e}){redrawn}{whole}; the losses of the first {} steps and {} final weights are kept",
         workload.workload,
         check.batch_size,
         check.largest_difference,

@@ -138,11 +138,10 @@ pub enum Activation {
 }
 
 impl Layer {
-    /// Whether a small change of its input may change its gradient at once: at the edge of a ReLU, or where another element
-    /// becomes the largest of a window.
+    /// Whether many small changes of its input change its gradient at once: at the edge of a ReLU. (That another element
+    /// becomes the largest of a window is rare.)
     pub(crate) fn has_edges(&self) -> bool {
         match self {
-            Self::Pool { kind: PoolKind::Max, .. } => true,
             Self::Conv2d { activation, .. }
             | Self::Dense { activation, .. }
             | Self::Pool { activation, .. }

@@ -2,10 +2,10 @@
 
 use results::{Compared, Disagreement, Precision};
 
-use super::super::whole_batch::{GRADIENT_FLOOR, gradient_tolerance, largest_difference, writable};
+use super::super::whole_batch::{GRADIENT_FLOOR, largest_difference, mixes_samples, writable};
 use super::STEPS;
 use crate::error::EngineError;
-use crate::model::TensorKind;
+use crate::model::{Layer, Model, PoolKind, TensorKind};
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::{Optimizer, Rule};
 
@@ -38,8 +38,8 @@ pub(crate) struct FirstSteps {
     /// That of a network which knows nothing.
     loss_of_nothing: f64,
     optimizer: Optimizer,
-    /// How far gradients may be off, in this precision.
-    gradient_tolerance: f64,
+    /// Whether a rounded value may fall on the other side of an edge.
+    has_edges: bool,
 }
 
 impl FirstSteps {
@@ -69,7 +69,7 @@ impl FirstSteps {
             trained_losses: test_losses(trainer.as_mut(), job).await?,
             loss_of_nothing: f64::from(job.model.classes()?).ln(),
             optimizer: job.optimizer.clone(),
-            gradient_tolerance: gradient_tolerance(&job.model, backend.precision()),
+            has_edges: has_edges(&job.model),
         })
     }
 
@@ -124,16 +124,24 @@ impl FirstSteps {
         if updates.len() == self.updates.len() { others.fold(trained, f64::max) } else { f64::INFINITY }
     }
 
-    /// What is allowed: as much as may be, but no more than of gradients where nothing has an edge, and of updates by rules
-    /// that take gradients as they are no more than of those.
+    /// What is allowed: as much as may be, but no more than of gradients in single precision where nothing has an edge, and
+    /// of updates by rules that take gradients as they are no more than of those.
     fn tolerance(&self, compared: Compared, precision: Precision) -> f64 {
         let plain = matches!(self.optimizer.rule, Rule::Sgd { .. } | Rule::Nesterov { .. });
         match compared {
-            Compared::Gradient => self.gradient_tolerance,
+            Compared::Gradient if !self.has_edges => compared.widest_tolerance(Precision::F32),
             Compared::Update if plain && precision.stores_f16() => Compared::Gradient.widest_tolerance(precision),
             _ => compared.widest_tolerance(precision),
         }
     }
+}
+
+/// That another element becomes the largest of a window of a max-pool is rare, but normalisation makes much of it: in f16 the
+/// gradients of `airbench94` are off by 0.1 to 0.27, and those of `theano-mnist`, which normalises nothing, by 0.02.
+fn has_edges(model: &Model) -> bool {
+    let is_max_pool = |layer: &Layer| matches!(layer, Layer::Pool { kind: PoolKind::Max, .. });
+    let normalises = mixes_samples(model);
+    model.nodes.iter().any(|node| node.layer.has_edges() || (normalises && is_max_pool(&node.layer)))
 }
 
 fn root_mean_square(values: &[f64]) -> f64 {
