@@ -60,6 +60,16 @@ pub(crate) struct AccuracyDifference {
 }
 
 impl AccuracyDifference {
+    /// What became of the accuracy, as the second half of a sentence about the other group.
+    pub(crate) fn said(&self) -> String {
+        let (points, allowance) = (text::points(self.difference), self.allowance());
+        match self.verdict {
+            Verdict::Lower => format!("it loses {points} of accuracy, more than {allowance}"),
+            Verdict::Higher => format!("it gains {points} of accuracy, more than {allowance}"),
+            Verdict::Tied | Verdict::Untold => format!("its accuracy is tied: {points} apart, within {allowance}"),
+        }
+    }
+
     /// What the difference is held to, in words.
     pub(crate) fn allowance(&self) -> String {
         let allowed = text::points(self.allowed);

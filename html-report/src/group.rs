@@ -177,7 +177,11 @@ fn is_told_elsewhere(term: &str) -> bool {
     let of_length = !matches!(length(&[term.to_owned()]), Length::Suite);
     let of_devices = term.split_once(" devices").is_some_and(|(count, _)| count.parse::<u32>().is_ok());
     let of_input = InputMode::ALL.iter().any(|mode| term.strip_prefix("input ") == Some(mode.text()));
-    told || of_devices || of_input || of_suite || of_length || term.starts_with("the reference back end judges")
+    // The back end's name says it already.
+    let of_backend = ["the reference back end judges", "trained by the external program "]
+        .iter()
+        .any(|start| term.starts_with(start));
+    told || of_devices || of_input || of_suite || of_length || of_backend
 }
 
 /// Runs that differ in nothing but their seed.

@@ -58,7 +58,6 @@ class Net(keras.Model):
             values[place] = self.channels_first(y) if reads_last else y
         return ops.reshape(values[len(self.steps) - 1], (-1, int(np.prod(self.steps[-1][3]))))
 
-
     def channels_last(self, x):
         return ops.transpose(x, (0, 2, 3, 1)) if self.data_format == "channels_first" else x
 
@@ -69,15 +68,14 @@ class Net(keras.Model):
 def make_layer(kind, settings, data_format):
     """The layer of Keras that has this one's weights; none where it has no weights."""
     activation = settings.get("activation", "identity")
+    bias = "weights" in settings and settings["weights"]["bias"] is not None
     if kind == "conv2d":
         padding = settings["padding"]
         if isinstance(padding, dict):
             raise Unsupported("convolutions with a number of zeros around the image")
-        bias = settings["weights"]["bias"] is not None
         sides = {"strides": settings["stride"], "padding": padding, "use_bias": bias, "data_format": data_format}
         return keras.layers.Conv2D(settings["filters"], settings["side"], activation=ACTIVATIONS[activation], **sides)
     if kind == "dense":
-        bias = settings["weights"]["bias"] is not None
         return keras.layers.Dense(settings["units"], activation=ACTIVATIONS[activation], use_bias=bias)
     if kind == "lstm":
         return keras.layers.LSTM(settings["units"], recurrent_activation=hard_sigmoid)

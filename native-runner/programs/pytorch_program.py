@@ -41,8 +41,7 @@ def convolution(x, kernel, bias, stride, padding, shape, side):
 
 
 def pool(x, shape, kind, side, stride, padding, rounding, activation):
-    ceil = rounding == "ceil"
-    of = {"kernel_size": side, "stride": stride, "padding": padding, "ceil_mode": ceil}
+    of = {"kernel_size": side, "stride": stride, "padding": padding, "ceil_mode": rounding == "ceil"}
     x = F.max_pool2d(x, **of) if kind == "max" else F.avg_pool2d(x, **of, count_include_pad=False)
     if tuple(x.shape[2:]) != shape[:2]:
         raise Unsupported("PyTorch leaves out windows that begin beyond the last pixel")
@@ -50,9 +49,8 @@ def pool(x, shape, kind, side, stride, padding, rounding, activation):
 
 
 def local_response_norm(x, radius, bias, alpha, beta):
-    channels = x.shape[1]
     squares = F.pad(x * x, (0, 0, 0, 0, radius, radius))
-    total = sum(squares[:, shift: shift + channels] for shift in range(2 * radius + 1))
+    total = sum(squares[:, shift: shift + x.shape[1]] for shift in range(2 * radius + 1))
     return x / (bias + alpha * total) ** beta
 
 
@@ -72,7 +70,7 @@ class PyTorchNetwork(Network):
 
     def begin(self):
         self.tensors = [torch.tensor(value, device=DEVICE, requires_grad=True) for value in self.job.initial]
-        self.last = None
+        self.last, self.velocities, self.updates = None, None, 0
         name, constants = self.job.rule()
         groups = [
             {"params": [tensor], "weight_decay": decay, "times": times}
@@ -83,7 +81,6 @@ class PyTorchNetwork(Network):
         for group in groups:
             together.setdefault((group["weight_decay"], group["times"]), dict(group, params=[]))["params"] += group["params"]
         groups = list(together.values())
-        self.velocities = None
         if name == "rms_prop":
             self.rule = torch.optim.RMSprop(groups, 1.0, constants["rho"], constants["epsilon"])
         elif name == "adadelta":
@@ -96,7 +93,6 @@ class PyTorchNetwork(Network):
             self.velocities = [torch.zeros_like(tensor) for tensor in self.tensors]
         else:
             raise Unsupported(f"the rule {name}")
-        self.updates = 0
 
     def named(self, values, shape):
         """Values that lie in the job's layout, with their sides as PyTorch names them."""
@@ -155,8 +151,7 @@ class PyTorchNetwork(Network):
             group["lr"] = group["times"] * batch.scheduled_rate
             if "betas" in group:
                 # PyTorch adds epsilon to the corrected root, and the definition to the root as it is.
-                epsilon = self.job.rule()[1]["epsilon"]
-                group["eps"] = epsilon / (1 - group["betas"][1] ** self.updates) ** 0.5
+                group["eps"] = self.job.rule()[1]["epsilon"] / (1 - group["betas"][1] ** self.updates) ** 0.5
         if self.velocities is None:
             self.rule.step()
         else:
@@ -192,8 +187,7 @@ class PyTorchNetwork(Network):
 
 
 def main():
-    name = torch.cuda.get_device_name() if DEVICE.type == "cuda" else "cpu"
-    kind = "discrete" if DEVICE.type == "cuda" else "cpu"
+    name, kind = (torch.cuda.get_device_name(), "discrete") if DEVICE.type == "cuda" else ("cpu", "cpu")
     version = f"PyTorch {torch.__version__}"
     serve(
         {"framework": "PyTorch", "version": version, "device": name, "device_kind": kind},

@@ -3,6 +3,7 @@
 mod compare_records;
 #[cfg(feature = "wgsl")]
 mod doctor;
+mod export;
 mod installation;
 #[cfg(feature = "wgsl")]
 mod kernels;
@@ -16,6 +17,7 @@ mod scaling;
 mod serve_device;
 mod steps;
 mod study;
+mod upload;
 mod values;
 mod workload_file;
 
@@ -23,7 +25,7 @@ use std::convert::Infallible;
 use std::num::NonZero;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use engine::backends::Opening;
 use engine::{AdapterChoice, Limit};
 use results::{InputMode, Layout, Precision};
@@ -33,6 +35,7 @@ use crate::leaderboard::Address;
 pub(crate) use compare_records::CompareRecordsArgs;
 #[cfg(feature = "wgsl")]
 pub(crate) use doctor::{DoctorArgs, DoctorPart};
+pub(crate) use export::{ExportArgs, RecordFormat};
 pub(crate) use installation::{CompletionsArgs, FetchDataArgs, Installation, ManualArgs};
 #[cfg(feature = "wgsl")]
 pub(crate) use kernels::KernelsArgs;
@@ -47,6 +50,7 @@ pub(crate) use scaling::ScalingArgs;
 pub(crate) use serve_device::ServeDeviceArgs;
 pub(crate) use steps::StepsArgs;
 pub(crate) use study::StudyArgs;
+pub(crate) use upload::{ConsentArgs, UploadArgs};
 pub(crate) use values::find_workloads;
 use values::{positive_seconds, precision, short_text};
 pub(crate) use workload_file::{OneWorkloadArgs, WorkloadFileArgs, WorkloadsArgs};
@@ -99,6 +103,9 @@ accuracy and time to accuracy. Without a subcommand it runs a suite of workloads
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+    /// Log on standard error what is done; `-vv` and `-vvv` more of it, with what libraries say
+    #[arg(short, long, global = true, action = ArgAction::Count, help_heading = "Logs")]
+    pub(crate) verbose: u8,
     #[command(flatten)]
     pub(crate) benchmark: BenchmarkArgs,
 }
@@ -130,6 +137,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Write what a study or any records say as one HTML file: findings, plots, published figures
     Report(ReportArgs),
+    /// Write a study's or any records as one table: CSV, JSON Lines, Parquet or Markdown
+    Export(ExportArgs),
     /// Compute from records of few devices how steps would scale to 1,024
     Scaling(ScalingArgs),
     /// Compare kept records with a baseline: slower, faster or tied, and an exit status for continuous integration
@@ -332,33 +341,6 @@ pub(crate) struct TraceArgs {
     /// Where to write the trace; `-` is standard output
     #[arg(long, value_name = "FILE", default_value = "-", help_heading = "Data and output")]
     pub(crate) json: JsonTarget,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct UploadArgs {
-    /// Record to upload, as `--json` or a failed upload left it
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// Leaderboard to upload to
-    #[arg(long = "to", value_name = "URL")]
-    pub(crate) leaderboard: Address,
-    /// Upload as an unverified run even if the record was registered, for instance with another leaderboard
-    #[arg(long)]
-    pub(crate) unverified: bool,
-    #[command(flatten)]
-    pub(crate) consent: ConsentArgs,
-}
-
-/// How an upload is agreed to, and how long it may take.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Upload")]
-pub(crate) struct ConsentArgs {
-    /// Upload without asking
-    #[arg(long)]
-    pub(crate) yes: bool,
-    /// Seconds to wait for each answer of the leaderboard
-    #[arg(long, value_name = "X", default_value_t = 60.0, value_parser = positive_seconds)]
-    pub(crate) upload_timeout: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

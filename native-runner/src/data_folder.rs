@@ -137,6 +137,7 @@ impl DataSource for DataFolder {
         if let Some(data) = self.loaded.get(&definition.name) {
             return Ok(Arc::clone(data));
         }
+        tracing::info!(set = %definition.name, "data: {}", self.availability(definition).text());
         let data = Arc::new(self.read(definition)?);
         self.loaded.insert(definition.name.clone(), Arc::clone(&data));
         Ok(data)

@@ -22,6 +22,18 @@ pub(crate) fn open(
     place: &PlaceArgs,
     clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
+    tracing::info!(adapter = %opening.adapter, precision = opening.precision.name(), "opening {name}");
+    let backend = open_silently(name, opening, place, clock)?;
+    tracing::info!(devices = backend.devices(), "opened {name}: {}", describe(backend.adapter()));
+    Ok(backend)
+}
+
+fn open_silently(
+    name: &str,
+    opening: &Opening,
+    place: &PlaceArgs,
+    clock: Rc<dyn Clock>,
+) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
     opening.check_devices(name)?;
     opening.check_overlap()?;

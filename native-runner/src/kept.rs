@@ -32,10 +32,13 @@ impl KeptFile {
 
 impl Keeper for KeptFile {
     fn recall(&self, key: &str) -> Option<String> {
-        if self.forgets { None } else { self.all().remove(key) }
+        let kept = if self.forgets { None } else { self.all().remove(key) };
+        tracing::debug!(key, ?kept, "tuning recalled from {}", self.path.display());
+        kept
     }
 
     fn keep(&self, key: &str, text: &str) {
+        tracing::debug!(key, text, "tuning kept in {}", self.path.display());
         let mut all = self.all();
         all.insert(key.to_owned(), text.to_owned());
         let partial = self.path.with_extension(format!("partial-{}", std::process::id()));

@@ -21,6 +21,7 @@ mod kernel_results;
 mod leaderboard;
 #[cfg(feature = "burn-remote")]
 mod link;
+mod logs;
 mod meter;
 mod processes;
 mod processor;
@@ -48,6 +49,7 @@ use screen::Screen;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    logs::show(cli.verbose);
     let result = match cli.command {
         None => commands::benchmark(&cli.benchmark),
         Some(Command::Adapters(arguments)) => commands::adapters(&arguments),
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Some(Command::Profile(arguments)) => commands::profile(&arguments),
         Some(Command::Trace(arguments)) => commands::trace(&arguments),
         Some(Command::Report(arguments)) => commands::report(&arguments),
+        Some(Command::Export(arguments)) => commands::export_records(&arguments),
         Some(Command::Scaling(arguments)) => commands::scaling(&arguments),
         Some(Command::Compare(arguments)) => commands::compare_records(&arguments),
         Some(Command::Upload(arguments)) => commands::upload(&arguments),

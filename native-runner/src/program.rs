@@ -146,6 +146,7 @@ impl Running {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut started, 0);
         let command = started.get_program().to_string_lossy().into_owned();
+        tracing::info!("starting {} as {started:?}", program.name);
         let mut child = started.spawn().map_err(|source| cannot(format!("{command} cannot be started: {source}")))?;
         let input = child.stdin.take().expect("it was asked for");
         let (output, errors) = (child.stdout.take().expect("it was asked for"), child.stderr.take());

@@ -92,7 +92,7 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
             let difference = found.map_or_else(String::new, |found| format!(" ({found})"));
             Some(format!(
                 "{workload}: this back end does not compute what the reference computes{difference}, so nothing was \
-                 timed; a newer GPU driver may help, and `native-runner doctor` looks at it"
+                 timed; on a GPU a newer driver may help, and `native-runner doctor` looks at it"
             ))
         }
     }
@@ -217,6 +217,7 @@ mod tests {
             outcome,
             correctness: Some(Correctness {
                 batch_size: 16,
+                redraws: 0,
                 losses: vec![2.5],
                 reference_losses: vec![2.3],
                 tolerance: 1e-3,

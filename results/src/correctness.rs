@@ -13,6 +13,10 @@ use crate::Precision;
 #[serde(deny_unknown_fields)]
 pub struct Correctness {
     pub batch_size: u32,
+    /// How often samples and weights were drawn again because rounding alone decided what was compared: the plain loops
+    /// disagreed with themselves in another precision. The numbers are those of the last draw.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redraws: u32,
     /// A loss that is infinite or not a number is written as the largest number there is.
     pub losses: Vec<f64>,
     pub reference_losses: Vec<f64>,
@@ -50,6 +54,10 @@ pub struct WholeBatch {
 }
 
 impl Correctness {
+    /// How often samples and weights are drawn again at most. One draw of some dozens has to be in `airbench94`, and hardly any
+    /// in other networks.
+    pub const MOST_REDRAWS: u32 = 2;
+
     /// Largest `|loss - reference| / |reference|`. Losses that are missing, infinite or no numbers agree with nothing, on
     /// whichever side they are: the largest number there is, which also stands for such a loss.
     pub fn largest_difference_of(losses: &[f64], reference_losses: &[f64]) -> f64 {
@@ -171,6 +179,11 @@ impl fmt::Display for Disagreement {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 fn relative_difference(loss: f64, reference: f64) -> f64 {
     let difference = (loss - reference).abs() / reference.abs();
     if difference.is_finite() { difference } else { f64::MAX }
@@ -239,6 +252,7 @@ mod tests {
         };
         let right = Correctness {
             batch_size: 18,
+            redraws: 0,
             losses: vec![2.3],
             reference_losses: vec![2.3],
             tolerance: 1e-3,

@@ -193,6 +193,17 @@ impl Outcome {
     /// Longer reasons are cut.
     pub const MOST_REASON_CHARACTERS: usize = 300;
 
+    /// As tables show it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Diverged { .. } => "diverged",
+            Self::Incorrect => "incorrect",
+            Self::Cancelled => "cancelled",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
     /// A workload that could not be trained. Drivers explain themselves at length and in several lines: of that a record
     /// keeps the beginning, in one line.
     pub fn failed(cause: FailureCause, message: &str) -> Self {

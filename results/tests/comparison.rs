@@ -181,6 +181,7 @@ fn a_back_end_that_computes_wrongly_has_no_figures_even_where_another_seed_passe
     wrong.workloads[0].outcome = Outcome::Incorrect;
     wrong.workloads[0].correctness = Some(Correctness {
         batch_size: 16,
+        redraws: 0,
         losses: vec![2.5],
         reference_losses: vec![2.3],
         tolerance: 1e-3,

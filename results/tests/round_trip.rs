@@ -73,11 +73,11 @@ prop_compose! {
 prop_compose! {
     fn correctness()(
         losses in vec(number(), 0..4), tolerance in number(), largest_difference in number(), passed in any::<bool>(),
-        differences in vec(difference(), 0..5), whole_batch in option::of(whole_batch()),
+        differences in vec(difference(), 0..5), whole_batch in option::of(whole_batch()), redraws in 0..3u32,
     ) -> Correctness {
         let reference_losses = losses.clone();
         Correctness {
-            batch_size: 16, reference_losses, losses, tolerance, largest_difference, differences, whole_batch, passed,
+            batch_size: 16, redraws, reference_losses, losses, tolerance, largest_difference, differences, whole_batch, passed,
         }
     }
 }

@@ -139,9 +139,13 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
             whole.batch_size, whole.part_size, whole.gradient_difference, whole.gradient_tolerance
         )
     });
+    let redrawn = match check.redraws {
+        0 => "",
+        _ => ", with other samples than the first because rounding alone decided what was compared there",
+    };
     Some(format!(
         "{}: {verdict} with the reference back end on batches of {} (largest relative difference of a loss {:.1e}, allowed \
-         {:.0e}){whole}; the losses of the first {} steps and {} final weights are kept",
+         {:.0e}){redrawn}{whole}; the losses of the first {} steps and {} final weights are kept",
         workload.workload,
         check.batch_size,
         check.largest_difference,

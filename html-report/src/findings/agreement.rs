@@ -15,9 +15,12 @@ pub(super) const RULE: Rule = Rule {
     find,
 };
 
+/// What those who are held to each other may differ in. External programs have a layout, and our back ends say nothing of one.
+const FIELDS: [Field; 5] = [Field::Backend, Field::Precision, Field::Device, Field::Threads, Field::Layout];
+
 fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
     let of = |name: &str| {
-        let mut sets = gathered.alike_but(name, &[Field::Backend, Field::Precision, Field::Device, Field::Threads]);
+        let mut sets = gathered.alike_but(name, &FIELDS);
         sets.iter_mut().for_each(one_of_each);
         let most = sets.iter().map(Vec::len).max().filter(|most| *most > 1)?;
         // The set with most back ends speaks; the first of those that have as many.
@@ -26,7 +29,7 @@ fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
     gathered.workloads().into_iter().filter_map(of).collect()
 }
 
-/// One group of each back end and precision: a second device or number of threads is another question.
+/// One group of each back end and precision: a second device, layout or number of threads is another question.
 fn one_of_each(set: &mut Vec<&Group<'_>>) {
     let mut known: Vec<String> = Vec::new();
     set.retain(|group| {
@@ -104,6 +107,19 @@ mod tests {
             Kind::Tie,
             &["the accuracies of wgsl and burn-flex agree", "the spread of 3 seeds"],
         );
+    }
+
+    #[test]
+    fn programs_that_say_their_layout_are_held_to_back_ends_that_say_nothing_of_one() {
+        let program = |(seed, accuracy)| {
+            let made = Made::new("caffe-mnist").backend("pytorch").seed(seed).accuracy(accuracy);
+            made.variants(&["layout: nhwc"]).non_standard(&["trained by the external program pytorch"]).record()
+        };
+        let programs: Vec<RunRecord> = (1..).zip([0.981, 0.982, 0.983]).map(program).collect();
+        let own = [made("wgsl", [0.981, 0.983, 0.982]), made("burn-flex", [0.982, 0.981, 0.983])].concat();
+        let found = found(&RULE, [own, programs].concat());
+        expect(&found[0], Kind::Tie, &["pytorch", "wgsl", "burn-flex", "agree"]);
+        assert_eq!(found[0].numbers.len(), 3);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use super::{Finding, Kind, Rule, figures, interval, subject};
-use crate::difference::{AccuracyDifference, SpeedRatio, Verdict, accuracy, speed};
+use crate::difference::{SpeedRatio, Verdict, accuracy, speed};
 use crate::gathered::Gathered;
 use crate::group::{Field, Group};
 use crate::lines::{Axis, Line, lines};
@@ -40,7 +40,7 @@ fn of_line(gathered: &Gathered<'_>, line: &Line<'_, '_>) -> Option<Finding> {
     let same = line.same.words().map(|words| format!(" over {words}")).unwrap_or_default();
     let sizes = [*base, other].map(|group| group.setup.batch_size);
     let what = subject(gathered, base, &[Field::BatchSize, Field::Length]);
-    let learning = learned.map(|learned| format!(", and {}", of_accuracy(&learned))).unwrap_or_default();
+    let learning = learned.map(|learned| format!(", and {}", learned.said())).unwrap_or_default();
     let text = format!("{what}{same}: {}{learning}.", of_speed(sizes, &ratio));
     let numbers = trained.iter().map(|group| figures(&format!("batch {}", group.setup.batch_size), group)).collect();
     Some(Finding { kind, text, numbers, rule: RULE.title })
@@ -58,18 +58,6 @@ fn of_speed([small, large]: [u32; 2], ratio: &SpeedRatio) -> String {
             format!("no batch size is faster than batch {small}; batch {large} is {times} times as fast ({how})")
         }
         Verdict::Untold => format!("batch {large} came out {times} times as fast an epoch as batch {small} ({how})"),
-    }
-}
-
-fn of_accuracy(learned: &AccuracyDifference) -> String {
-    let points = text::points(learned.difference);
-    let allowance = learned.allowance();
-    match learned.verdict {
-        Verdict::Lower => format!("it loses {points} of accuracy, more than {allowance}"),
-        Verdict::Higher => format!("it gains {points} of accuracy, more than {allowance}"),
-        Verdict::Tied | Verdict::Untold => {
-            format!("its accuracy is tied: {points} apart, within {allowance}")
-        }
     }
 }
 

@@ -14,8 +14,8 @@ pub(super) const RULE: Rule = Rule {
     find,
 };
 
-/// What contenders may differ in.
-const FIELDS: [Field; 3] = [Field::Backend, Field::Device, Field::Threads];
+/// What contenders may differ in. External programs have a layout, and our back ends say nothing of one.
+const FIELDS: [Field; 4] = [Field::Backend, Field::Device, Field::Threads, Field::Layout];
 
 fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
     gathered.workloads().into_iter().filter_map(|name| of_workload(gathered, name)).collect()
@@ -23,8 +23,9 @@ fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
 
 fn of_workload(gathered: &Gathered<'_>, name: &str) -> Option<Finding> {
     let mut sets = gathered.alike_but(name, &FIELDS);
-    // Numbers of threads alone are a rule of their own.
-    sets.retain(|set| set.iter().any(|group| !group.setup.equals_but(&set[0].setup, &[Field::Threads])));
+    // Numbers of threads alone, and layouts, are rules of their own.
+    let own = [Field::Threads, Field::Layout];
+    sets.retain(|set| set.iter().any(|group| !group.setup.equals_but(&set[0].setup, &own)));
     // The set with most contenders speaks; the first of those that have as many.
     let most = sets.iter().map(Vec::len).max()?;
     let mut set = sets.into_iter().find(|set| set.len() == most)?;
@@ -87,6 +88,21 @@ mod tests {
         let short = |backend: &str, rate| Made::new("caffe-mnist").backend(backend).rate(rate).windows(1).record();
         let found = found(&RULE, vec![short("wgsl", 10_000.0), short("burn-flex", 30_000.0)]);
         expect(&found[0], Kind::Figure, &["burn-flex came out ahead", "nothing tells it from chance"]);
+    }
+
+    #[test]
+    fn a_program_that_says_its_layout_is_a_contender_and_two_layouts_of_one_are_not() {
+        let program = |layout: &str, rate| {
+            let made = Made::new("caffe-mnist").backend("pytorch").rate(rate);
+            let made = made.non_standard(&["trained by the external program pytorch"]);
+            made.variants(&[&format!("layout: {layout}")]).record()
+        };
+        let found_with = |records: Vec<RunRecord>| found(&RULE, records);
+        let three = vec![made("wgsl", 10_000.0, 1), made("burn-flex", 12_000.0, 1), program("nhwc", 25_200.0)];
+        let with_program = found_with(three);
+        expect(&with_program[0], Kind::Difference, &["trains fastest on pytorch", "2.10 times as fast as burn-flex"]);
+        assert_eq!(with_program[0].numbers.len(), 3);
+        assert_eq!(found_with(vec![program("nhwc", 1e4), program("nchw", 2e4)]), []);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) fn lead(gathered: &Gathered<'_>) -> Vec<String> {
     let mut lead = Vec::new();
     for study in &gathered.input.studies {
         lead.extend([study.description.trim().to_owned()].into_iter().filter(|text| !text.is_empty()));
-        lead.extend(study.repeats.as_ref().map(|repeats| format!("It repeats: {repeats}")));
+        lead.extend(study.repeats.as_ref().map(|repeats| format!("What it repeats: {}", repeats.trim())));
         lead.extend(study.differs.as_ref().map(|differs| format!("What differs: {}", differs.trim())));
     }
     if !gathered.kernels.is_empty() {

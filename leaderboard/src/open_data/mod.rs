@@ -1,17 +1,14 @@
 //! All visible results as one file, made a portion at a time, for whoever downloads it and for a folder.
 
 mod columns;
-mod csv;
 mod encoder;
-mod parquet_file;
 mod runs;
-mod values;
 
-use parquet::errors::ParquetError;
-use results::open_data::{ExportAbout, ExportColumn, ExportFormat, LICENCE, LICENCE_ADDRESS};
+use record_table::{Column, ParquetError};
+use results::open_data::{ExportAbout, ExportFormat, LICENCE, LICENCE_ADDRESS};
 
 use crate::storage::{Storage, StorageError};
-use columns::COLUMNS;
+use columns::columns;
 pub(crate) use encoder::Encoder;
 pub(crate) use runs::VisibleRuns;
 
@@ -63,16 +60,6 @@ impl Export {
     }
 }
 
-/// What the columns mean, in order.
-fn described_columns() -> Vec<ExportColumn> {
-    let described = |column: &columns::Column| ExportColumn {
-        name: column.name.to_owned(),
-        unit: column.unit.map(ToOwned::to_owned),
-        meaning: column.meaning.to_owned(),
-    };
-    COLUMNS.iter().map(described).collect()
-}
-
 pub(crate) fn about(runs: u64) -> ExportAbout {
     ExportAbout {
         licence: LICENCE.to_owned(),
@@ -84,7 +71,7 @@ pub(crate) fn about(runs: u64) -> ExportAbout {
               tab, a line feed or a carriage return has one apostrophe more before it, so that no spreadsheet takes it \
               for a formula: take that one away to have the text as it was."
             .to_owned(),
-        csv_columns: described_columns(),
+        csv_columns: columns().iter().map(Column::described).collect(),
         jsonl: "A JSON document in each line, one for each run, in the order in which they were submitted: what \
                 /api/v1/runs/{id} answers. /api/v1/schema describes its record."
             .to_owned(),
@@ -108,6 +95,6 @@ mod tests {
 
     #[test]
     fn a_group_has_as_many_rows_as_is_told() {
-        assert!(about(0).parquet.contains("at most 10,000 rows") && parquet_file::ROWS_IN_GROUP == 10_000);
+        assert!(about(0).parquet.contains("at most 10,000 rows") && record_table::ROWS_IN_GROUP == 10_000);
     }
 }

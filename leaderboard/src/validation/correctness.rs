@@ -1,6 +1,6 @@
 //! The comparison with the reference must follow from its own numbers.
 
-use results::{Correctness, Disagreement, Outcome, Precision, Settings, WholeBatch, WorkloadRecord};
+use results::{Compared, Correctness, Disagreement, Outcome, Precision, Settings, WholeBatch, WorkloadRecord};
 
 use super::bounds::{Checked, FieldPath};
 
@@ -11,8 +11,6 @@ const DIFFERENCES: usize = 8;
 const WIDEST_TOLERANCE: f64 = 1e-3;
 /// What f16 may come to in a deep network, and is never ranked; a wider tolerance would compare nothing.
 const WIDEST_TOLERANCE_OF_F16: f64 = 0.1;
-/// Of a gradient: what a few values on the other side of a ReLU's edge change, in any precision.
-const WIDEST_TOLERANCE_OF_GRADIENT: f64 = 0.05;
 /// Client and server compute the same few operations in double precision.
 const ROUNDING: f64 = 1e-9;
 
@@ -34,6 +32,7 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
 
 fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Settings) -> Checked {
     path.field("batch_size").whole(u64::from(correctness.batch_size), 1..=65_536)?;
+    path.field("redraws").whole(u64::from(correctness.redraws), 0..=u64::from(Correctness::MOST_REDRAWS))?;
     let widest = match settings.precision {
         Precision::F16 | Precision::F16Matrix => WIDEST_TOLERANCE_OF_F16,
         Precision::F32 | Precision::F64 => WIDEST_TOLERANCE,
@@ -84,7 +83,8 @@ fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, s
     path.field("loss").finite(whole.loss)?;
     path.field("loss_of_parts").finite(whole.loss_of_parts)?;
     path.field("gradient_difference").number(whole.gradient_difference, 0.0..=f64::MAX)?;
-    path.field("gradient_tolerance").number(whole.gradient_tolerance, 0.0..=WIDEST_TOLERANCE_OF_GRADIENT)?;
+    path.field("gradient_tolerance")
+        .number(whole.gradient_tolerance, 0.0..=Compared::Gradient.widest_tolerance(settings.precision))?;
     path.field("passed").holds(
         whole.passed == whole.disagreement(tolerance).is_none(),
         "Whether the whole batch agrees with its parts does not follow from their differences and tolerances.",

@@ -215,6 +215,11 @@ fn a_comparison_that_does_not_follow_from_its_losses_is_refused() {
         let field = format!("workloads[0].correctness.{field}");
         bench.refuses(&format!("/workloads/0/correctness/{pointer}"), value, code, &field);
     }
+    bench.refuses_changed(
+        |r| r.workloads[0].correctness.as_mut().unwrap().redraws = 3,
+        "out_of_range",
+        "workloads[0].correctness.redraws",
+    );
     // No losses at all, on either side.
     bench.refuses_changed(
         |r| {

@@ -8,6 +8,7 @@ mod compare_table;
 mod contenders;
 #[cfg(feature = "wgsl")]
 mod doctor;
+mod export_records;
 mod fetch_data;
 mod framework;
 mod installation;
@@ -32,6 +33,7 @@ pub(crate) use benchmark::benchmark;
 pub(crate) use compare_records::compare_records;
 #[cfg(feature = "wgsl")]
 pub(crate) use doctor::doctor;
+pub(crate) use export_records::export_records;
 pub(crate) use fetch_data::fetch_data;
 pub(crate) use installation::{completions, manual};
 #[cfg(feature = "wgsl")]

@@ -327,6 +327,7 @@ mod tests {
         let judged = |loss: f64| {
             let correctness = Box::new(Correctness {
                 batch_size: 64,
+                redraws: 0,
                 passed: true,
                 tolerance: 1e-3,
                 largest_difference: Correctness::largest_difference_of(&[loss], &[2.3]),

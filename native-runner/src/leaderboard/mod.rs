@@ -190,6 +190,7 @@ impl Leaderboard {
         json: String,
         header: Option<(&str, &str)>,
     ) -> Result<T, LeaderboardError> {
+        let asked = format!("{method} {path}");
         let request = Request::builder()
             .method(method)
             .uri(self.address.join(path))
@@ -198,6 +199,7 @@ impl Leaderboard {
         let request = header.into_iter().fold(request, |request, (name, value)| request.header(name, value));
         let request = request.body(json).map_err(|error| self.unreachable(&error.to_string()))?;
         let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
+        tracing::info!(status = response.status().as_u16(), "{asked} of {}", self.address);
         let text = self.text_of(&mut response)?;
         self.read_answer(&response, &text)
     }

@@ -14,6 +14,7 @@ pub(crate) use run::RunProgress;
 pub(crate) use study::{Left, StudyProgress, duration};
 
 use crate::interrupt::Interrupt;
+use crate::logs;
 use crate::screen::Screen;
 
 /// Drawing must not compete with what is measured.
@@ -23,7 +24,7 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Shows progress on standard error and knows of Ctrl-C.
 struct Progress {
-    /// Absent away from a terminal.
+    /// Absent away from a terminal, and where logs are shown.
     bar: Option<ProgressBar>,
     interrupt: Interrupt,
     /// When there is a line again, away from a terminal.
@@ -38,7 +39,7 @@ impl Progress {
 
     /// The same, with what is said after Ctrl-C.
     fn with_notice(interrupt: Interrupt, template: &str, notice: String) -> Self {
-        let bar = Screen::Error.is_terminal().then(|| {
+        let bar = (Screen::Error.is_terminal() && !logs::are_shown()).then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
             let style = ProgressStyle::with_template(template).expect("the template is constant").progress_chars("━╸─");
             let bar = ProgressBar::with_draw_target(None, target).with_style(style);

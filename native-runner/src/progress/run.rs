@@ -56,6 +56,7 @@ impl RunProgress {
 
 impl Observer<Event> for RunProgress {
     fn event(&mut self, event: &Event) {
+        log(event);
         match event {
             // The warnings stand under the figures, where nobody overlooks them.
             Event::RunStarted { .. } | Event::Warned { .. } => {}
@@ -93,6 +94,27 @@ impl Observer<Event> for RunProgress {
 
     fn cancelled(&self) -> bool {
         self.progress.interrupt.asked()
+    }
+}
+
+/// What a person is not told, or not at once.
+fn log(event: &Event) {
+    match event {
+        Event::RunStarted { workloads, seed, .. } => tracing::info!(?workloads, seed, "run"),
+        Event::WorkloadStarted { workload, steps_per_epoch, target_accuracy, .. } => {
+            tracing::info!(workload, steps_per_epoch, target_accuracy, "workload");
+        }
+        Event::PhaseStarted { workload, phase } => tracing::info!(workload, "{}", phase.title()),
+        Event::Progress { workload, step, training_seconds, loss, samples_per_second, .. } => {
+            tracing::debug!(workload, step, training_seconds, loss, samples_per_second, "window");
+        }
+        Event::Evaluated { workload, evaluation } => tracing::info!(workload, ?evaluation, "test"),
+        Event::Warned { warning } => tracing::warn!(?warning, "warning for the record"),
+        Event::WorkloadFailed { workload, message } => tracing::error!(workload, reason = message, "not trained"),
+        Event::WorkloadFinished { record } => {
+            let WorkloadRecord { workload, outcome, settings, .. } = record.as_ref();
+            tracing::info!(workload, ?outcome, variants = ?settings.variants, "finished");
+        }
     }
 }
 

@@ -55,6 +55,7 @@ impl Child {
         // Ctrl-C on a terminal is for the study, which then ends the run.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        tracing::info!("cell: native-runner {}", arguments.join(" "));
         let mut process = command.spawn()?;
         let stdout = process.stdout.take().map(|mut pipe| {
             thread::spawn(move || {

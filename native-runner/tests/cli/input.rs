@@ -83,7 +83,9 @@ fn a_study_has_a_cell_for_each_way_and_its_report_says_how_long_the_device_waits
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out");
     let study = Runner::new("study input-pipeline --adapter cpu --scale 0.002 --only workload=keras-mnist-mlp");
-    study.arg("--only").arg("batch-size=own").arg("--output").arg(&output).run().expect_status(0);
+    let finished = study.arg("--only").arg("batch-size=own").arg("--output").arg(&output).run().expect_status(0);
+    let table = one_line(&finished.stdout);
+    assert!(table.contains("input waits") && !table.contains("communication"), "{}", finished.stdout);
     let shown = Runner::new("report").arg(&output).run().expect_status(0);
     let html =
         std::fs::read_to_string(output.join("report.html")).unwrap_or_else(|error| panic!("{error}: {}", shown.stderr));

@@ -7,6 +7,7 @@ mod compare;
 mod compare_records;
 mod devices;
 mod doctor;
+mod export;
 mod external;
 mod input;
 mod installation;
@@ -14,6 +15,7 @@ mod javascript;
 mod kernels;
 mod leaderboard;
 mod lists;
+mod logs;
 mod profile;
 #[cfg(all(unix, feature = "burn-flex", feature = "burn-remote"))]
 mod remote;

@@ -111,5 +111,5 @@ fn a_study_has_its_title_its_failures_and_what_is_missing() {
         assert!(text.contains(part), "`{part}` is missing in {text}");
     }
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
-    assert!(page.contains("It repeats: Table I of a paper.") && page.contains("f16-matrix"), "{}", page.len());
+    assert!(page.contains("What it repeats: Table I of a paper.") && page.contains("f16-matrix"), "{}", page.len());
 }

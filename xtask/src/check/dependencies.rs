@@ -7,14 +7,15 @@ use std::path::Path;
 
 /// Each crate of the workspace and the crates of the workspace that it may depend on. Tests may use more, except
 /// those of xtask.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("results", &[]),
     ("html-report", &["results"]),
+    ("record-table", &["results"]),
     ("data-sets", &[]),
     ("shaders", &[]),
     ("engine", &["results", "shaders"]),
-    ("native-runner", &["engine", "results", "html-report", "data-sets"]),
-    ("leaderboard", &["results", "engine"]),
+    ("native-runner", &["engine", "results", "html-report", "record-table", "data-sets"]),
+    ("leaderboard", &["results", "engine", "record-table"]),
     ("app", &["engine", "results", "training-worker"]),
     ("training-worker", &["engine", "results"]),
     ("browser-tests", &["results"]),

@@ -8,6 +8,7 @@ mod updater;
 use std::marker::PhantomData;
 
 use async_trait::async_trait;
+use half::f16;
 use results::{Adapter, DeviceKind, Precision};
 use shaders::Real;
 
@@ -20,7 +21,15 @@ use trainer::ReferenceTrainer;
 /// The reference in precision `T`. It runs in the calling task, without waiting for anything.
 pub struct ReferenceBackend<T> {
     adapter: Adapter,
+    weights: StartWeights,
     precision: PhantomData<T>,
+}
+
+/// What training begins with.
+#[derive(Clone, Copy)]
+enum StartWeights {
+    OfTheJob,
+    RoundedToF16,
 }
 
 impl<T: Real> ReferenceBackend<T> {
@@ -34,7 +43,12 @@ impl<T: Real> ReferenceBackend<T> {
             driver: String::new(),
             software: false,
         };
-        Self { adapter, precision: PhantomData }
+        Self { adapter, weights: StartWeights::OfTheJob, precision: PhantomData }
+    }
+
+    /// Training begins with weights that are rounded to f16, which shows how much such rounding changes.
+    pub(crate) fn from_weights_in_f16() -> Self {
+        Self { weights: StartWeights::RoundedToF16, ..Self::new() }
     }
 }
 
@@ -59,6 +73,10 @@ impl<T: Real> Backend for ReferenceBackend<T> {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        Ok(Box::new(ReferenceTrainer::<T>::new(job)?))
+        let mut weights = job.initial_weights()?;
+        if matches!(self.weights, StartWeights::RoundedToF16) {
+            weights.iter_mut().flatten().for_each(|weight| *weight = f16::from_f32(*weight).to_f32());
+        }
+        Ok(Box::new(ReferenceTrainer::<T>::from_weights(job, weights)?))
     }
 }

@@ -32,8 +32,13 @@ pub(super) struct ReferenceTrainer<T> {
 
 impl<T: Real> ReferenceTrainer<T> {
     pub(super) fn new(job: &TrainingJob) -> Result<Self, EngineError> {
+        Self::from_weights(job, job.initial_weights()?)
+    }
+
+    /// Before the first step, with these weights.
+    pub(super) fn from_weights(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
         let precise = |values: Vec<f32>| values.into_iter().map(|w| T::from_f64(f64::from(w))).collect();
-        let tensors: Vec<Vec<T>> = job.initial_weights()?.into_iter().map(precise).collect();
+        let tensors: Vec<Vec<T>> = weights.into_iter().map(precise).collect();
         let stages = job.model.stages(job.dropout)?;
         let data = stages.values[0];
         Ok(Self {

@@ -2,10 +2,10 @@
 
 use results::{Compared, Disagreement, Precision};
 
-use super::super::whole_batch::{GRADIENT_FLOOR, largest_difference, writable};
+use super::super::whole_batch::{GRADIENT_FLOOR, largest_difference, mixes_samples, writable};
 use super::STEPS;
 use crate::error::EngineError;
-use crate::model::TensorKind;
+use crate::model::{Layer, Model, PoolKind, TensorKind};
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::{Optimizer, Rule};
 
@@ -69,7 +69,7 @@ impl FirstSteps {
             trained_losses: test_losses(trainer.as_mut(), job).await?,
             loss_of_nothing: f64::from(job.model.classes()?).ln(),
             optimizer: job.optimizer.clone(),
-            has_edges: job.model.nodes.iter().any(|node| node.layer.has_edges()),
+            has_edges: has_edges(&job.model),
         })
     }
 
@@ -134,6 +134,14 @@ impl FirstSteps {
             _ => compared.widest_tolerance(precision),
         }
     }
+}
+
+/// That another element becomes the largest of a window of a max-pool is rare, but normalisation makes much of it: in f16 the
+/// gradients of `airbench94` are off by 0.1 to 0.27, and those of `theano-mnist`, which normalises nothing, by 0.02.
+fn has_edges(model: &Model) -> bool {
+    let is_max_pool = |layer: &Layer| matches!(layer, Layer::Pool { kind: PoolKind::Max, .. });
+    let normalises = mixes_samples(model);
+    model.nodes.iter().any(|node| node.layer.has_edges() || (normalises && is_max_pool(&node.layer)))
 }
 
 fn root_mean_square(values: &[f64]) -> f64 {

@@ -135,6 +135,7 @@ fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
         outcome: Outcome::Completed,
         correctness: Some(Correctness {
             batch_size: 16,
+            redraws: 0,
             losses: vec![2.5, 2.25],
             reference_losses: vec![2.5, 2.25],
             tolerance: 1e-3,

@@ -1,8 +1,8 @@
 //! The cells of a study as a person reads them.
 
 use console::Style;
-use results::RunRecord;
 use results::comparison::{self, Figures};
+use results::{RunRecord, WorkloadRecord};
 
 use super::kernel_table;
 use crate::commands::compare_table::{NONE, accuracy, digits, mebibytes};
@@ -127,6 +127,8 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
         column("device\nMiB", &|of| of.device_memory_bytes.map(|bytes| format!("{:.1}", mebibytes(bytes)))),
         column("host\nMiB", &|of| of.host_memory_bytes.map(|bytes| format!("{:.0}", mebibytes(bytes)))),
     ];
+    columns.extend(shares("input waits\n%", rows, WorkloadRecord::input_share));
+    columns.extend(shares("communication\n%", rows, WorkloadRecord::communication_share));
     if rows.iter().any(|row| row.cells.len() > 1) {
         let seeds = |row: &Row<'_>| {
             let completed = row.finished.iter().filter(|finished| finished.ending == Ending::Completed).count();
@@ -135,6 +137,18 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
         columns.push(Column { name: "seeds".to_owned(), cells: rows.iter().map(seeds).collect() });
     }
     Table { titles, columns }
+}
+
+/// Shares of the timed seconds, as means over a row's seeds; no column where no row has any.
+fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<Column> {
+    let of_row = |row: &Row<'_>| {
+        let shares: Vec<f64> = row.finished.iter().filter_map(|finished| share(finished.workload()?)).collect();
+        (!shares.is_empty()).then(|| format!("{:.2}", 100.0 * shares.iter().sum::<f64>() / shares.len() as f64))
+    };
+    let cells: Vec<Option<String>> = rows.iter().map(of_row).collect();
+    let is_told = cells.iter().any(Option::is_some);
+    let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned())).collect();
+    is_told.then(|| Column { name: name.to_owned(), cells })
 }
 
 /// Medians and means over a row's seeds, as comparisons of back ends make them.

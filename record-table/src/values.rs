@@ -1,28 +1,26 @@
 //! What the cells of a column are, and where they come from.
 
 use results::WorkloadRecord;
-use results::api::StoredRun;
 
-type Always<T> = fn(&StoredRun, &WorkloadRecord) -> T;
-type Perhaps<T> = fn(&StoredRun, &WorkloadRecord) -> Option<T>;
+type Always<R, T> = fn(&R, &WorkloadRecord) -> T;
+type Perhaps<R, T> = fn(&R, &WorkloadRecord) -> Option<T>;
 
 /// How to find a column's cell for a workload of a run. The type of the function is the type of the column, so that a
 /// file that declares types before it has rows cannot declare a wrong one.
-#[derive(Clone, Copy)]
-pub(super) enum Values {
-    Text(for<'a> fn(&'a StoredRun, &'a WorkloadRecord) -> &'a str),
-    OptionalText(for<'a> fn(&'a StoredRun, &'a WorkloadRecord) -> Option<&'a str>),
-    Whole(Always<u64>),
-    OptionalWhole(Perhaps<u64>),
-    Number(Always<f64>),
-    OptionalNumber(Perhaps<f64>),
-    Flag(Always<bool>),
+pub enum Values<R> {
+    Text(for<'a> fn(&'a R, &'a WorkloadRecord) -> &'a str),
+    OptionalText(for<'a> fn(&'a R, &'a WorkloadRecord) -> Option<&'a str>),
+    Whole(Always<R, u64>),
+    OptionalWhole(Perhaps<R, u64>),
+    Number(Always<R, f64>),
+    OptionalNumber(Perhaps<R, f64>),
+    Flag(Always<R, bool>),
     /// Seconds since 1970 UTC.
-    Moment(Always<f64>),
+    Moment(Always<R, f64>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Text,
     Whole,
     Number,
@@ -31,7 +29,7 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Cell<'a> {
+pub(crate) enum Cell<'a> {
     Empty,
     /// Words, which may be anything.
     Text(&'a str),
@@ -42,8 +40,8 @@ pub(super) enum Cell<'a> {
     Moment(f64),
 }
 
-impl Values {
-    pub(super) fn kind(self) -> Kind {
+impl<R> Values<R> {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
             Self::Text(_) | Self::OptionalText(_) => Kind::Text,
             Self::Whole(_) | Self::OptionalWhole(_) => Kind::Whole,
@@ -54,11 +52,11 @@ impl Values {
     }
 
     /// Whether some runs do not have the value.
-    pub(super) fn may_be_absent(self) -> bool {
+    pub(crate) fn may_be_absent(&self) -> bool {
         matches!(self, Self::OptionalText(_) | Self::OptionalWhole(_) | Self::OptionalNumber(_))
     }
 
-    pub(super) fn cell<'a>(self, run: &'a StoredRun, workload: &'a WorkloadRecord) -> Cell<'a> {
+    pub(crate) fn cell<'a>(&self, run: &'a R, workload: &'a WorkloadRecord) -> Cell<'a> {
         match self {
             Self::Text(find) => Cell::Text(find(run, workload)),
             Self::OptionalText(find) => find(run, workload).map_or(Cell::Empty, Cell::Text),

@@ -7,33 +7,42 @@ use std::sync::Arc;
 
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedFileWriter;
-use results::api::StoredRun;
 
-use super::columns::COLUMNS;
+use crate::Run;
+use crate::column::Column;
 use buffer::Buffer;
 
 /// Rows of a group, which are in memory until it is written: some megabytes.
-pub(super) const ROWS_IN_GROUP: usize = 10_000;
+pub const ROWS_IN_GROUP: usize = 10_000;
 
 /// A file that has come so far. Nobody has to keep what was taken of it.
-pub(crate) struct ParquetFile {
+pub struct ParquetFile<R> {
+    columns: Vec<Column<R>>,
     writer: SerializedFileWriter<Vec<u8>>,
     /// One for each column.
     buffers: Vec<Buffer>,
     rows: usize,
 }
 
-impl ParquetFile {
-    pub(super) fn new() -> Result<Self, ParquetError> {
-        let properties = Arc::new(schema::properties()?);
-        let writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema::schema()?), properties)?;
-        Ok(Self { writer, buffers: COLUMNS.iter().map(|column| Buffer::new(column.values)).collect(), rows: 0 })
+impl<R: Run> ParquetFile<R> {
+    /// A table with these columns. Its metadata have `about` and, as JSON, what the columns mean.
+    ///
+    /// # Errors
+    /// What the format cannot hold, such as two columns of one name.
+    pub fn new(columns: Vec<Column<R>>, about: &[(&str, &str)]) -> Result<Self, ParquetError> {
+        let properties = Arc::new(schema::properties(&columns, about)?);
+        let writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema::schema(&columns)?), properties)?;
+        let buffers = columns.iter().map(|column| Buffer::new(&column.values)).collect();
+        Ok(Self { columns, writer, buffers, rows: 0 })
     }
 
     /// A row for each workload.
-    pub(super) fn write_run(&mut self, run: &StoredRun) -> Result<(), ParquetError> {
-        for workload in &run.record.workloads {
-            for (buffer, column) in self.buffers.iter_mut().zip(COLUMNS) {
+    ///
+    /// # Errors
+    /// A group of rows cannot be compressed.
+    pub fn write_run(&mut self, run: &R) -> Result<(), ParquetError> {
+        for workload in &run.record().workloads {
+            for (buffer, column) in self.buffers.iter_mut().zip(&self.columns) {
                 buffer.push(column.values.cell(run, workload))?;
             }
             self.rows += 1;
@@ -56,7 +65,10 @@ impl ParquetFile {
     }
 
     /// Writes what is left, and what readers look for at the end of a file.
-    pub(super) fn end(&mut self) -> Result<(), ParquetError> {
+    ///
+    /// # Errors
+    /// As [`ParquetFile::write_run`].
+    pub fn end(&mut self) -> Result<(), ParquetError> {
         if self.rows > 0 {
             self.write_group()?;
         }
@@ -64,7 +76,10 @@ impl ParquetFile {
     }
 
     /// The bytes since the last time.
-    pub(super) fn take(&mut self) -> Result<Vec<u8>, ParquetError> {
+    ///
+    /// # Errors
+    /// None that memory knows of.
+    pub fn take(&mut self) -> Result<Vec<u8>, ParquetError> {
         self.writer.flush()?;
         // The writer counts what went through it, and never looks back.
         Ok(std::mem::take(self.writer.inner_mut()))

@@ -4,7 +4,7 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Ty
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedColumnWriter;
 
-use super::super::values::{Cell, Kind, Values};
+use crate::values::{Cell, Kind, Values};
 
 /// The values that are there and, where some may be absent, which ones are: 1, and 0 for those that are not.
 pub(super) struct Buffer {
@@ -22,7 +22,7 @@ enum Waiting {
 }
 
 impl Buffer {
-    pub(super) fn new(values: Values) -> Self {
+    pub(super) fn new<R>(values: &Values<R>) -> Self {
         let waiting = match values.kind() {
             Kind::Text => Waiting::Texts(Vec::new()),
             Kind::Whole => Waiting::Wholes(Vec::new()),
@@ -102,11 +102,11 @@ mod tests {
 
     #[test]
     fn a_cell_of_another_type_is_refused_and_so_is_nothing_where_something_must_be() {
-        let mut always = Buffer::new(Values::Whole(|_, _| 1));
+        let mut always = Buffer::new(&Values::<()>::Whole(|_, _| 1));
         assert!(always.push(Cell::Whole(1)).is_ok());
         assert!(always.push(Cell::Number(1.0)).is_err());
         assert!(always.push(Cell::Empty).is_err());
-        let mut perhaps = Buffer::new(Values::OptionalNumber(|_, _| None));
+        let mut perhaps = Buffer::new(&Values::<()>::OptionalNumber(|_, _| None));
         assert!(perhaps.push(Cell::Empty).is_ok());
         assert!(perhaps.push(Cell::Number(1.0)).is_ok());
         assert_eq!(perhaps.present.as_deref(), Some(&[0, 1][..]));

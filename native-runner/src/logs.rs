@@ -1,0 +1,52 @@
+//! What `-v` shows on standard error: what this program does, and what the libraries below it say of themselves.
+
+use std::io;
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::time::uptime;
+
+use crate::screen::Screen;
+
+/// What is shown with so many `-v`: our own deeds at first, then more of them and those of libraries, then everything.
+const FILTERS: [&str; 4] =
+    ["warn,native_runner=info", "info,native_runner=debug", "debug,native_runner=trace", "trace"];
+
+/// Shows logs from now on, each with the seconds since the program's start; nothing where `-v` was not given.
+pub(crate) fn show(times_asked: u8) {
+    let Some(filter) = filter(times_asked) else { return };
+    // Colours as everywhere else: none for files, pipes and `NO_COLOR`.
+    let coloured = Screen::Error.paint(console::Style::new().bold(), "log") != "log";
+    tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_timer(uptime())
+        .with_writer(io::stderr)
+        .with_ansi(coloured)
+        .init();
+}
+
+/// Whether lines of logs may come at any time, so that nothing is drawn over and over between them.
+pub(crate) fn are_shown() -> bool {
+    tracing::dispatcher::has_been_set()
+}
+
+fn filter(times_asked: u8) -> Option<&'static str> {
+    let most = FILTERS.len() - 1;
+    usize::from(times_asked).checked_sub(1).map(|index| FILTERS[index.min(most)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_v_shows_more_and_none_shows_nothing() {
+        assert_eq!([0, 1, 2, 200].map(filter), [None, Some(FILTERS[0]), Some(FILTERS[1]), Some(FILTERS[3])]);
+        for text in FILTERS {
+            assert_eq!(
+                EnvFilter::builder().parse(text).map(|_| ()).map_err(|error| error.to_string()),
+                Ok(()),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The columns that every table of records has. A new one is a line at the end.
+
+use crate::Run;
+use crate::column::Column;
+use crate::values::Values::{Flag, Number, OptionalNumber, OptionalText, OptionalWhole, Text, Whole};
+
+/// What a record says of each of its workloads, in the order in which it was published.
+pub fn record_columns<R: Run>() -> Vec<Column<R>> {
+    vec![
+        Column::of("suite", "the list of workloads that was run", Text(|run, _| &run.record().suite.name)),
+        Column::of(
+            "suite_version",
+            "scores of different versions are never compared",
+            Whole(|run, _| run.record().suite.version.into()),
+        ),
+        Column::of(
+            "standard",
+            "whether nothing but the suite's own settings was used",
+            Flag(|run, _| run.record().is_standard()),
+        ),
+        Column::of(
+            "seed",
+            "from which weights, order of samples, augmentation and dropout follow",
+            Whole(|run, _| run.record().seed.into()),
+        ),
+        Column::of("engine_version", "version of the engine", Text(|run, _| &run.record().provenance.engine_version)),
+        Column::of("backend", "the back end that trained", Text(|run, _| &run.record().device.backend)),
+        Column::of(
+            "adapter_name",
+            "the device as the platform reported it",
+            Text(|run, _| &run.record().device.adapter.name),
+        ),
+        Column::of("adapter_vendor", "its maker", Text(|run, _| &run.record().device.adapter.vendor)),
+        Column::of("adapter_architecture", "its family", Text(|run, _| &run.record().device.adapter.architecture)),
+        Column::of(
+            "adapter_kind",
+            "discrete, integrated, virtual, cpu or unknown",
+            Text(|run, _| run.record().device.adapter.kind.name()),
+        ),
+        Column::of("adapter_api", "graphics interface", Text(|run, _| &run.record().device.adapter.api)),
+        Column::of("adapter_driver", "driver name and version", Text(|run, _| &run.record().device.adapter.driver)),
+        Column::of(
+            "software",
+            "whether a processor pretends to be the GPU",
+            Flag(|run, _| run.record().device.adapter.software),
+        ),
+        Column::of(
+            "claimed_name",
+            "the device as a person said it, which nobody checked",
+            OptionalText(|run, _| run.record().device.claimed_name.as_deref()),
+        ),
+        Column::of("client_name", "browser or program", Text(|run, _| &run.record().provenance.client.name)),
+        Column::of(
+            "client_version",
+            "a browser's major version only",
+            Text(|run, _| &run.record().provenance.client.version),
+        ),
+        Column::of("operating_system", "its kind", Text(|run, _| &run.record().provenance.client.operating_system)),
+        Column::of(
+            "logical_processors",
+            "where offered",
+            OptionalWhole(|run, _| run.record().provenance.client.logical_processors.map(u64::from)),
+        ),
+        Column::of("workload", "the network with its data set and settings", Text(|_, workload| &workload.workload)),
+        Column::of(
+            "outcome",
+            "completed, diverged, incorrect, failed or cancelled",
+            Text(|_, workload| workload.outcome.name()),
+        ),
+        Column::in_unit(
+            "batch_size",
+            "samples",
+            "samples in a batch",
+            Whole(|_, workload| workload.settings.batch_size.into()),
+        ),
+        Column::of(
+            "precision",
+            "number format: f32, f16, f16-matrix or f64",
+            Text(|_, workload| workload.settings.precision.name()),
+        ),
+        Column::in_unit(
+            "training_samples",
+            "samples",
+            "samples of the training set",
+            Whole(|_, workload| workload.settings.training_samples.into()),
+        ),
+        Column::of("parameters", "trainable parameters", Whole(|_, workload| workload.settings.parameters)),
+        Column::in_unit(
+            "device_memory_bytes",
+            "B",
+            "memory that the engine allocated on the device",
+            Whole(|_, workload| workload.settings.device_memory_bytes),
+        ),
+        Column::in_unit(
+            "samples_per_second",
+            "samples/s",
+            "median over the counted windows",
+            OptionalNumber(|_, workload| workload.summary.samples_per_second),
+        ),
+        Column::in_unit(
+            "samples_per_second_low",
+            "samples/s",
+            "lower end of that median's 95 % interval",
+            OptionalNumber(|_, workload| workload.summary.samples_per_second_low),
+        ),
+        Column::in_unit(
+            "samples_per_second_high",
+            "samples/s",
+            "upper end of that interval",
+            OptionalNumber(|_, workload| workload.summary.samples_per_second_high),
+        ),
+        Column::in_unit(
+            "step_seconds_p50",
+            "s",
+            "time of a step, median over the counted windows",
+            OptionalNumber(|_, workload| workload.summary.step_seconds_p50),
+        ),
+        Column::in_unit(
+            "step_seconds_p95",
+            "s",
+            "its 95th percentile",
+            OptionalNumber(|_, workload| workload.summary.step_seconds_p95),
+        ),
+        Column::in_unit(
+            "flops_per_second",
+            "1/s",
+            "arithmetic that the network needs, done per second",
+            OptionalNumber(|_, workload| workload.summary.flops_per_second),
+        ),
+        Column::of(
+            "share_of_peak",
+            "that over the device's measured peak, 0 to 1",
+            OptionalNumber(|_, workload| workload.summary.share_of_peak),
+        ),
+        Column::in_unit(
+            "seconds_per_epoch",
+            "s",
+            "median over the finished epochs",
+            OptionalNumber(|_, workload| workload.summary.seconds_per_epoch),
+        ),
+        Column::in_unit(
+            "training_seconds",
+            "s",
+            "all timed training, evaluation excluded",
+            Number(|_, workload| workload.summary.training_seconds),
+        ),
+        Column::in_unit(
+            "testing_seconds",
+            "s",
+            "the last pass over the test set",
+            OptionalNumber(|_, workload| workload.summary.testing_seconds),
+        ),
+        Column::of(
+            "accuracy",
+            "of the last pass over the test set, 0 to 1",
+            OptionalNumber(|_, workload| workload.summary.accuracy),
+        ),
+        Column::of(
+            "test_loss",
+            "of the last pass over the test set",
+            OptionalNumber(|_, workload| workload.summary.test_loss),
+        ),
+        Column::in_unit(
+            "seconds_to_target",
+            "s",
+            "training until the target accuracy was first seen",
+            OptionalNumber(|_, workload| workload.summary.seconds_to_target),
+        ),
+        Column::of(
+            "sustained_ratio",
+            "worst over best counted window, 0 to 1",
+            OptionalNumber(|_, workload| workload.summary.sustained_ratio),
+        ),
+        Column::of(
+            "stable",
+            "whether there were enough windows and they agreed",
+            Flag(|_, workload| workload.summary.stable),
+        ),
+        Column::of(
+            "measured_windows",
+            "windows that count",
+            Whole(|_, workload| workload.summary.measured_windows.into()),
+        ),
+        Column::of("steps", "steps that were trained", Whole(|_, workload| workload.summary.steps)),
+        Column::in_unit(
+            "samples",
+            "samples",
+            "samples that were trained on",
+            Whole(|_, workload| workload.summary.samples),
+        ),
+        Column::in_unit(
+            "joules_per_sample",
+            "J",
+            "energy of the device in timed training, where it tells",
+            OptionalNumber(|_, workload| workload.summary.joules_per_sample),
+        ),
+    ]
+}
