@@ -23,5 +23,6 @@ fn main() {
         }
     };
     let out = env::var("OUT_DIR").expect("cargo says where to write");
-    fs::write(Path::new(&out).join("messages.rs"), generated::rust(&messages)).expect("the target folder can be written");
+    fs::write(Path::new(&out).join("messages.rs"), generated::rust(&messages))
+        .expect("the target folder can be written");
 }

@@ -47,8 +47,7 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Message>, Vec<String>> {
     let mut problems = Vec::new();
     let languages = LANGUAGES.map(|language| of_language(&folder.join(language), language, &mut problems));
     let names: BTreeSet<&String> = languages.iter().flat_map(BTreeMap::keys).collect();
-    let messages: Vec<Message> =
-        names.into_iter().filter_map(|name| joined(name, &languages, &mut problems)).collect();
+    let messages: Vec<Message> = names.into_iter().filter_map(|name| joined(name, &languages, &mut problems)).collect();
     if problems.is_empty() { Ok(messages) } else { Err(problems) }
 }
 
@@ -67,7 +66,8 @@ fn joined(name: &str, languages: &[BTreeMap<String, Read>], problems: &mut Vec<S
     let arguments = &found.first()?.arguments;
     for (language, read) in LANGUAGES.iter().zip(&found).skip(1) {
         if read.arguments != *arguments && found.len() == LANGUAGES.len() {
-            let listed = |of: &BTreeSet<String>| of.iter().map(|name| format!("${name}")).collect::<Vec<_>>().join(", ");
+            let listed =
+                |of: &BTreeSet<String>| of.iter().map(|name| format!("${name}")).collect::<Vec<_>>().join(", ");
             problems.push(format!(
                 "`{name}` has the arguments ({}) in {}, but ({}) in {language}",
                 listed(arguments),
@@ -107,13 +107,7 @@ fn of_language(folder: &Path, language: &str, problems: &mut Vec<String>) -> BTr
     texts
 }
 
-fn of_file(
-    source: &str,
-    group: &str,
-    place: &str,
-    texts: &mut BTreeMap<String, Read>,
-    problems: &mut Vec<String>,
-) {
+fn of_file(source: &str, group: &str, place: &str, texts: &mut BTreeMap<String, Read>, problems: &mut Vec<String>) {
     let resource = match parser::parse(source) {
         Ok(resource) => resource,
         Err((_, errors)) => {

@@ -16,6 +16,7 @@ mod benchmark;
 pub mod browser;
 pub mod bundle;
 pub mod chart_data;
+pub mod failure;
 pub mod filters;
 pub mod frameworks;
 pub mod geometry;

@@ -69,7 +69,8 @@ struct Keeper {
 pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T {
     let keeper: Keeper = expect_context();
     let key = (TypeId::of::<T>(), name.to_owned());
-    let known = keeper.things.with_value(|things| things.get(&key).and_then(|thing| thing.downcast_ref::<T>().copied()));
+    let known =
+        keeper.things.with_value(|things| things.get(&key).and_then(|thing| thing.downcast_ref::<T>().copied()));
     known.unwrap_or_else(|| {
         let made = keeper.owner.with_value(|owner| owner.clone()).with(make);
         keeper.things.update_value(|things| drop(things.insert(key, Box::new(made))));

@@ -18,6 +18,7 @@ mod history;
 mod json;
 mod language;
 mod leaderboard;
+mod linked;
 mod moderation;
 mod more;
 mod networks;
@@ -48,8 +49,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use crate::platform;
-use crate::t;
 use crate::route::{COMPARE, FILE, Route, route};
+use crate::t;
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
 

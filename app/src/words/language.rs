@@ -47,16 +47,17 @@ impl Language {
             return english.to_owned();
         }
         let letters: Vec<char> = english.chars().collect();
-        let is_digit = |place: Option<usize>| {
-            place.and_then(|place| letters.get(place)).is_some_and(char::is_ascii_digit)
-        };
-        let written = letters.iter().enumerate().map(|(place, letter)| {
-            match letter {
-                '.' | ',' if is_digit(place.checked_sub(1)) && is_digit(Some(place + 1)) => {
-                    if *letter == '.' { ',' } else { '.' }
+        let is_digit =
+            |place: Option<usize>| place.and_then(|place| letters.get(place)).is_some_and(char::is_ascii_digit);
+        let written = letters.iter().enumerate().map(|(place, letter)| match letter {
+            '.' | ',' if is_digit(place.checked_sub(1)) && is_digit(Some(place + 1)) => {
+                if *letter == '.' {
+                    ','
+                } else {
+                    '.'
                 }
-                other => *other,
             }
+            other => *other,
         });
         written.collect()
     }

@@ -120,9 +120,15 @@ fn what_the_page_has_no_use_for_is_refused() {
 fn a_text_may_have_several_lines_and_choose_by_a_number() {
     let source = "part_a = Found { $n ->\n    [one] one run\n   *[other] { $n } runs\n } of\n    { $who }.\n";
     let messages = read(source, source).unwrap();
-    let text = catalogue::Text { one: Some("Found one run of {who}.".to_owned()), other: "Found {n} runs of {who}.".to_owned() };
+    let text = catalogue::Text {
+        one: Some("Found one run of {who}.".to_owned()),
+        other: "Found {n} runs of {who}.".to_owned(),
+    };
     assert_eq!(messages[0].texts, [text.clone(), text]);
-    assert_eq!((messages[0].arguments.clone(), messages[0].counted.as_deref()), (vec!["n".to_owned(), "who".to_owned()], Some("n")));
+    assert_eq!(
+        (messages[0].arguments.clone(), messages[0].counted.as_deref()),
+        (vec!["n".to_owned(), "who".to_owned()], Some("n"))
+    );
 }
 
 #[path = "../../build/catalogue.rs"]
