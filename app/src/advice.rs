@@ -60,11 +60,9 @@ fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
             vec![t!(advice_android_121), t!(advice_android_old_chips)]
         }
         (System::Android, _) => vec![t!(advice_android_chrome)],
-        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => vec![
-            t!(advice_linux_unsafe),
-            t!(advice_linux_vulkaninfo),
-            "In Settings → System, turn on “Use graphics acceleration when available”.",
-        ],
+        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
+            vec![t!(advice_linux_unsafe), t!(advice_linux_vulkaninfo), t!(advice_acceleration_too)]
+        }
         (System::Linux, Family::Firefox) => vec![t!(advice_linux_firefox), t!(advice_linux_firefox_chrome)],
         (_, Family::Chrome | Family::Edge | Family::Opera) if obstacle == Obstacle::NoAdapter => {
             vec![t!(advice_acceleration), t!(advice_driver_blocked)]

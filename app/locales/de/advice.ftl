@@ -38,3 +38,4 @@ advice_old_mac = Auf einem älteren Mac diese Seite in Chrome oder Edge öffnen.
 advice_safari_26 = Auf Safari 26 aktualisieren, das mit macOS 26 kommt: Ab dort ist WebGPU an.
 advice_old_macos = Unter einem älteren macOS diese Seite in Chrome oder Edge öffnen.
 advice_current = Diese Seite in einem aktuellen Chrome, Edge, Firefox oder Safari öffnen.
+advice_acceleration_too = Unter Einstellungen → System die Grafikbeschleunigung einschalten.

@@ -1,6 +1,6 @@
 ### Backends und was dafür geladen werden muss.
 
-backend_wgsl = Unsere WGSL-Kernels
+backend_wgsl = Unsere WGSL-Kernel
 backend_burn_wgpu = Burn auf WebGPU
 backend_burn_flex = Burn auf dem Prozessor
 backend_tfjs_webgpu = TensorFlow.js auf WebGPU
@@ -9,9 +9,9 @@ backend_tfjs_wasm = TensorFlow.js auf dem Prozessor
 backend_jax_js_webgpu = jax-js auf WebGPU
 backend_jax_js_wasm = jax-js auf dem Prozessor
 backend_wgsl_description = Für diese Netze geschrieben; Teil dieser Seite.
-backend_burn_wgpu_description = Ein etabliertes Framework mit Kernels, die es selbst erzeugt.
+backend_burn_wgpu_description = Ein etabliertes Framework mit Kerneln, die es selbst erzeugt.
 backend_burn_flex_description = Dasselbe Framework ohne GPU, auf einem Kern.
-backend_tfjs_webgpu_description = Googles Framework für JavaScript, mit Kernels für WebGPU. Steht neben unseren,
+backend_tfjs_webgpu_description = Googles Framework für JavaScript, mit Kerneln für WebGPU. Steht neben unseren,
     wird nie gewertet.
 backend_tfjs_webgl_description = Dasselbe mit Shadern für eine ältere Schnittstelle, ohne WebGPU.
 backend_tfjs_wasm_description = Dasselbe in WebAssembly, kann keine Faltungen trainieren.

@@ -22,13 +22,6 @@ common_colours_system = Wie das System
 common_colours_light = Hell
 common_colours_dark = Dunkel
 
-## So viele von einer Sache
-
-common_runs = { $number ->
-    [one] { $number } Lauf
-   *[other] { $number } Läufe
- }
-
 ## Wie ein Lauf endete
 
 common_run_trained_nothing = Der Lauf hat nichts trainiert.
@@ -36,8 +29,8 @@ common_done = Fertig. { $figures }
 common_pass_on = { $device } ({ $client } unter { $system }), Gradmark: { $figures } { $address }
 common_of_workload = { $workload }: { $figures }.
 common_of_workload_ended = { $workload }: { $outcome }
-common_in_browser = ein Browser
-common_in_program = ein Programm
+common_in_browser = Browser
+common_in_program = Programm
 common_samples = Beispiele
 common_samples_counted = { $number ->
     [one] { $number } Beispiel

@@ -45,7 +45,7 @@ compare_comparison = Vergleich
 compare_of_workload = Vergleich: { $workload }
 compare_explanation = × bei einem Durchsatz ist das Verhältnis zum schnellsten, mit dem Bereich, in dem es in 95 von
     hundert Fällen liegt; „gleichauf“ heißt, dass er sich vom schnellsten nicht unterscheiden lässt. × bei einer
-    Zeit sagt, wie oft die schnellste hineinpasst. Start ist Aufbauen, Übersetzen, Auswählen der Kernels und der
+    Zeit sagt, wie oft die schnellste hineinpasst. Start ist Aufbauen, Übersetzen, Auswählen der Kernel und der
     erste Schritt; das geschieht einmal.
 compare_explanation_seed = Seed { $seed } für alle. { $what }
 compare_explanation_seeds = Seeds { $seeds } für alle; Zeiten sind Mediane darüber, Genauigkeiten Mittelwerte.

@@ -26,7 +26,7 @@ device_all_runs = Alle Läufe dieses Geräts
 device_tax_line = { $workload }: { $tax }.
 device_tax_category = { $suite }; { $backend } in { $precision }; { $submitters }
 device_tax_title = Was ein Browser kostet
-device_tax_note = Dieselben Kernels von der Befehlszeile und in Browsern. Stehen hinter einer Seite wenige
+device_tax_note = Dieselben Kernel von der Befehlszeile und in Browsern. Stehen hinter einer Seite wenige
     Einsender, ist es ein Unterschied zwischen Rechnern.
 device_no_place = Von diesem Gerät ist noch kein Lauf belegt, daher hat es keinen Platz. Seine Ergebnisse stehen
     unten.

@@ -28,7 +28,7 @@ warning_coarse_timer = Die Uhr dieses Browsers geht in Schritten von { $millisec
 warning_untuned = { $backend }: Das rechnende Programm enthält Burn ohne Fusion und Autotune, deshalb ist Burn
     langsamer, als es auf diesem Gerät sein kann. Das Programm auch mit `burn-tuned` bauen: `--features
     burn-wgpu,burn-tuned`.
-warning_tuning_not_settled = { $workload }: Nach { $steps } Schritten, in denen zwischen Kernels gewählt wurde, war
+warning_tuning_not_settled = { $workload }: Nach { $steps } Schritten, in denen zwischen Kerneln gewählt wurde, war
     die Schrittzeit noch nicht stabil; die ersten Fenster enthalten womöglich etwas davon. Andere Programme
     schließen und noch einmal starten.
 warning_no_wake_lock = Der Browser hat den Bildschirm nicht angelassen. Den Bildschirm ab und zu berühren oder das

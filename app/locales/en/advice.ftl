@@ -36,3 +36,4 @@ advice_old_mac = On an older Mac, open this page in Chrome or Edge.
 advice_safari_26 = Update to Safari 26, which comes with macOS 26: WebGPU is on from there.
 advice_old_macos = On an older macOS, open this page in Chrome or Edge.
 advice_current = Open this page in a current Chrome, Edge, Firefox or Safari.
+advice_acceleration_too = In Settings → System, turn on “Use graphics acceleration when available”.

@@ -21,13 +21,6 @@ common_colours_system = As the system
 common_colours_light = Light
 common_colours_dark = Dark
 
-## So many of a thing
-
-common_runs = { $number ->
-    [one] { $number } run
-   *[other] { $number } runs
- }
-
 ## How a run ended
 
 common_run_trained_nothing = The run trained nothing.

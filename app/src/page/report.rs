@@ -55,7 +55,7 @@ fn OfItsTime(record: RunRecord) -> impl IntoView {
 #[component]
 fn Caveats(record: RunRecord) -> impl IntoView {
     let standard = record.is_standard();
-    let reasons = record.non_standard.join(", ");
+    let reasons = record.non_standard.iter().map(|of| words::departure::departure(of)).collect::<Vec<_>>().join(", ");
     let warnings = record.warnings;
     let count = warnings.len() + usize::from(!standard);
     (count > 0).then(|| view! {

@@ -9,6 +9,7 @@ use crate::platform::{self, Refusal};
 use crate::route::{SIDE_BY_SIDE, device_in, run_in};
 use crate::t;
 use crate::text;
+use crate::words::fact::fact;
 use crate::words::network;
 
 /// A figure, and what is to be known about it.
@@ -111,7 +112,7 @@ fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
         let values = difference.values.into_iter().map(|value| {
             view! { <td>{value.unwrap_or_else(|| t!(beside_not_said).to_owned())}</td> }
         });
-        view! { <tr><th scope="row">{difference.what.replace('_', " ")}</th>{values.collect_view()}</tr> }
+        view! { <tr><th scope="row">{fact(&difference.what)}</th>{values.collect_view()}</tr> }
     });
     view! {
         <section class="sheet" aria-labelledby="beside-title">

@@ -4,6 +4,8 @@
 //! lacks, or that has other arguments in it than elsewhere, fails the build (`app/build/`).
 
 pub mod agreement;
+pub mod departure;
+pub mod fact;
 mod language;
 pub mod metric;
 pub mod network;
