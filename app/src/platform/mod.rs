@@ -9,6 +9,7 @@ mod own_runs;
 mod power;
 mod screen;
 mod share;
+mod storage;
 mod theme;
 mod turn;
 mod worker;
@@ -17,10 +18,7 @@ pub(crate) use address::{
     filters_in_address, fragment, go_to, keep_filters, options_in_address, origin, parameter, path, unknown_in_address,
 };
 pub(crate) use automation::Automation;
-pub(crate) use files::{
-    copy, download, download_as, files_of, forget_secret, keep_page, keep_secret, keep_tuning, kept_secret,
-    kept_tuning, texts_of,
-};
+pub(crate) use files::{copy, download, download_as, files_of, keep_page, texts_of};
 pub(crate) use gpu::{Gpu, probe};
 pub(crate) use leaderboard::{
     Refusal, burn, comparing, data_sets, delete, device, distribution, frameworks, history, list, moderation, register,
@@ -30,6 +28,7 @@ pub(crate) use own_runs::{change_own_runs, own_runs};
 pub(crate) use power::{PressureWatch, on_battery};
 pub(crate) use screen::{HiddenTimer, WakeLock};
 pub(crate) use share::{can_share, share};
+pub(crate) use storage::{forget_secret, keep_secret, keep_tuning, kept_secret, kept_tuning};
 pub(crate) use theme::{Theme, keep_theme, show_theme, theme};
 pub(crate) use turn::Turn;
 pub(crate) use worker::{TrainingWorker, worker_loader};
