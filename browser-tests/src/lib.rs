@@ -1,6 +1,7 @@
 //! What a test needs to sit in front of the page as a stranger would: a server, a browser, and
 //! elements found by role and accessible name.
 
+mod axe;
 mod bidi;
 mod browser;
 mod commands;
@@ -13,6 +14,7 @@ mod server;
 mod setup;
 mod watch;
 
+pub use axe::{Axe, axe};
 pub use browser::Browser;
 pub use drive::{drive, drive_firefox, drive_with_server};
 pub use firefox::Firefox;

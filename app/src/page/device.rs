@@ -83,6 +83,7 @@ fn Device(
             <p class="lead small">{chip(word)}" "{said}</p>
             {guess}
             {merged}
+            <h2>"Figures"</h2>
             <DeviceFigures figures />
             <BrowserTaxes taxes=browser_taxes />
             <History key=key.clone() />

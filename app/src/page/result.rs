@@ -57,6 +57,7 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
                 {software}
             </p>
             <VerdictOnRun run_id=run.run_id.clone() shown=verdict />
+            <h2>"What it came to"</h2>
             <Overview record=record.clone() />
             <PassOn text=text::to_pass_on(&record, &permalink) address=permalink />
             <Standing run_id=run.run_id.clone() record=record.clone() verdict />
