@@ -16,6 +16,7 @@ mod benchmark;
 pub mod browser;
 pub mod bundle;
 pub mod chart_data;
+pub mod failure;
 pub mod filters;
 pub mod frameworks;
 pub mod geometry;
@@ -36,6 +37,7 @@ pub mod side_by_side;
 pub mod standing;
 pub mod supplies;
 pub mod text;
+pub mod words;
 
 #[cfg(target_arch = "wasm32")]
 pub use page::mount;

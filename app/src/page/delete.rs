@@ -3,7 +3,10 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::language::kept;
+use super::linked::{LINKS, linked};
 use crate::platform;
+use crate::t;
 
 #[derive(Clone, PartialEq)]
 enum Deletion {
@@ -20,10 +23,9 @@ pub(super) fn DeletePage(run_id: String) -> impl IntoView {
         Some(secret) => view! { <Confirm run_id secret /> }.into_any(),
         None => view! {
             <section class="sheet narrow">
-                <h1>"This link is not complete"</h1>
+                <h1>{t!(delete_incomplete)}</h1>
                 <p>
-                    "A deletion link ends in # and a secret, which was shown once, when the result was uploaded. Without \
-                     it a result cannot be deleted here."
+                    {t!(delete_incomplete_why)}
                 </p>
             </section>
         }
@@ -33,7 +35,7 @@ pub(super) fn DeletePage(run_id: String) -> impl IntoView {
 
 #[component]
 fn Confirm(run_id: String, secret: String) -> impl IntoView {
-    let state = RwSignal::new(Deletion::Asking);
+    let state = kept("deletion", || RwSignal::new(Deletion::Asking));
     let permalink = format!("/runs/{run_id}");
     let asked = run_id.clone();
     let delete = move |_| {
@@ -53,19 +55,16 @@ fn Confirm(run_id: String, secret: String) -> impl IntoView {
     let done = Memo::new(move |_| state.get() == Deletion::Done);
     let sentence = move || match state.get() {
         Deletion::Asking => String::new(),
-        Deletion::Going => "Deleting …".to_owned(),
-        Deletion::Done => "The result is deleted.".to_owned(),
-        Deletion::Refused(reason) => format!("Not deleted: {reason}"),
+        Deletion::Going => t!(delete_deleting).to_owned(),
+        Deletion::Done => t!(delete_done).to_owned(),
+        Deletion::Refused(reason) => t!(delete_refused, reason = reason),
     };
     view! {
         <section class="sheet narrow">
-            <h1>"Delete a result"</h1>
+            <h1>{t!(delete_title)}</h1>
             <Show when=move || !done.get()>
                 <p>
-                    "This removes result "
-                    <a href=permalink.clone()>{asked.clone()}</a>
-                    " from the leaderboard and from the open data. It cannot be undone. Files of earlier days, which some leaderboards \
-                     offer, have it for at most a week, and copies that others have made are theirs."
+                    {linked(&t!(delete_explanation, result = LINKS[0]), [(permalink.clone(), asked.clone())])}
                 </p>
             </Show>
             <p role="status" aria-live="polite" class="status">{sentence}</p>
@@ -77,10 +76,10 @@ fn Confirm(run_id: String, secret: String) -> impl IntoView {
                         disabled=move || state.get() == Deletion::Going
                         on:click=delete.clone()
                     >
-                        "Delete this result"
+                        {t!(result_delete)}
                     </button>
                 </Show>
-                <a class="button quiet" href="/#leaderboard">"All results"</a>
+                <a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a>
             </div>
         </section>
     }

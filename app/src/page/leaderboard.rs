@@ -6,11 +6,13 @@ use results::api::RankedClass;
 use results::{ClientKind, Precision};
 
 use super::choice::choice;
+use super::linked::{LINKS, linked};
 use super::places::Places;
 use super::runs::Runs;
 use crate::filters::runs::RunFilters;
 use crate::filters::{Filters, Shown};
 use crate::platform;
+use crate::t;
 
 /// The part of the page that links lead to.
 const ID: &str = "leaderboard";
@@ -76,22 +78,34 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
             section.scroll_into_view();
         }
     });
+    let shown = vec![(Shown::Devices, t!(filters_devices)), (Shown::Runs, t!(filters_all_runs))];
+    let export = |format: &str, name: &str| (format!("/api/v1/export?format={format}"), name.to_owned());
+    let open_data = t!(leaderboard_open_data, csv = LINKS[0], lines = LINKS[1], parquet = LINKS[2], api = LINKS[3]);
     view! {
         <section class="sheet" id=ID aria-labelledby="leaderboard-title" node_ref=section>
-            <h2 id="leaderboard-title">"Leaderboard"</h2>
+            <h2 id="leaderboard-title">{t!(common_leaderboard)}</h2>
             <div class="filters">
-                {choice("Show", "shown", vec![(Shown::Devices, "Devices"), (Shown::Runs, "All runs")], chosen.shown)}
+                {choice(t!(filters_show), "shown", shown, chosen.shown)}
             </div>
             {move || match chosen.shown.get() {
                 Shown::Devices => view! { <Places chosen /> }.into_any(),
                 Shown::Runs => view! { <Runs chosen uploaded /> }.into_any(),
             }}
             <p class="note">
-                "What hosts hid, flagged or merged is in the " <a href="/moderation">"moderation log"</a>
-                ", with their reasons. All results are open data: as "
-                <a href="/api/v1/export?format=csv">"CSV"</a>", "
-                <a href="/api/v1/export?format=jsonl">"JSON Lines"</a>" or "
-                <a href="/api/v1/export?format=parquet">"Parquet"</a>", and through the "<a href="/api">"API"</a>"."
+                {linked(
+                    &t!(leaderboard_log_and_data, log = LINKS[0]),
+                    [("/moderation".to_owned(), t!(tier_log_link).to_owned())],
+                )}
+                " "
+                {linked(
+                    &open_data,
+                    [
+                        export("csv", "CSV"),
+                        export("jsonl", "JSON Lines"),
+                        export("parquet", "Parquet"),
+                        ("/api".to_owned(), "API".to_owned()),
+                    ],
+                )}
             </p>
         </section>
     }

@@ -2,14 +2,13 @@
 
 use leptos::prelude::*;
 use results::api::RunRow;
-use results::{Metric, Unit, metric};
+use results::{Metric, Unit};
 
+use crate::t;
 use crate::text;
+use crate::words::{Plain, messages, metric};
 
 const FIGURES: [&str; 3] = ["samples_per_second", "accuracy", "seconds_to_target"];
-
-/// What the texts of throughputs end in.
-const RATE_UNIT: &str = " samples/s";
 
 /// What a row begins with, linked to the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +21,13 @@ pub(super) enum First {
 }
 
 impl First {
-    fn columns(self) -> &'static [&'static str] {
+    fn columns(self) -> &'static [Plain] {
+        const DEVICE: Plain = messages::leaderboard_device;
+        const NETWORK: Plain = messages::leaderboard_network;
         match self {
-            Self::Device => &["Device"],
-            Self::DeviceAndNetwork => &["Device", "Network"],
-            Self::Network => &["Network"],
+            Self::Device => &[DEVICE],
+            Self::DeviceAndNetwork => &[DEVICE, NETWORK],
+            Self::Network => &[NETWORK],
         }
     }
 }
@@ -38,10 +39,10 @@ pub(super) fn RunTable(
     label: &'static str,
     #[prop(optional_no_strip)] own: Option<String>,
     /// What stands in an empty table.
-    #[prop(default = "No result yet. Yours can be the first: run the benchmark and upload it.")]
+    #[prop(default = t!(leaderboard_none))]
     nothing: &'static str,
 ) -> impl IntoView {
-    let metrics: Vec<&'static Metric> = FIGURES.iter().filter_map(|id| metric(id)).collect();
+    let metrics: Vec<&'static Metric> = FIGURES.iter().filter_map(|id| results::metric(id)).collect();
     let columns = first.columns().len() + metrics.len() + 3;
     let empty = rows.is_empty();
     let nothing = empty.then_some(nothing);
@@ -50,20 +51,20 @@ pub(super) fn RunTable(
         view! { <Row row first own /> }
     });
     view! {
-        <div class="scroll" role="region" aria-label=format!("{label}, scrollable") tabindex="0">
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = label) tabindex="0">
             <table class="leaderboard" aria-label=label>
                 <thead>
                     <tr>
-                        {first.columns().iter().map(|title| view! { <th scope="col">{*title}</th> }).collect_view()}
+                        {first.columns().iter().map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view()}
                         {metrics.iter().map(|metric| view! {
-                            <th scope="col" class="number" title=metric.description>
-                                {metric.title}
-                                {(metric.unit == Unit::SamplesPerSecond).then_some(RATE_UNIT)}
+                            <th scope="col" class="number" title=metric::description(metric)>
+                                {metric::title(metric)}
+                                {(metric.unit == Unit::SamplesPerSecond).then(metric::rate_unit)}
                             </th>
                         }).collect_view()}
-                        <th scope="col">"Program"</th>
-                        <th scope="col">"Checked"</th>
-                        <th scope="col">"Day"</th>
+                        <th scope="col">{t!(leaderboard_program)}</th>
+                        <th scope="col">{t!(leaderboard_tier)}</th>
+                        <th scope="col">{t!(leaderboard_day)}</th>
                     </tr>
                 </thead>
                 <tbody>
@@ -84,20 +85,20 @@ fn Row(row: RunRow, first: First, own: bool) -> impl IntoView {
     let name = if first == First::Network { network.clone() } else { device };
     let reported = row.claimed_name.is_some().then(|| text::device_name(&row.adapter, None));
     let reported = reported.filter(|_| first != First::Network);
-    let software = row.adapter.software.then(|| "software adapter, not ranked".to_owned());
+    let software = row.adapter.software.then(|| t!(leaderboard_software).to_owned());
     let unusual =
-        (!row.standard).then(|| format!("non-standard, {}, batch size {}", row.precision.name(), row.batch_size));
+        (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));
     let notes: Vec<String> = [reported, software, unusual].into_iter().flatten().collect();
-    let figures = FIGURES.iter().filter_map(|id| metric(id)).map(|metric| {
-        let text = metric.text_of(&row.summary);
+    let figures = FIGURES.iter().filter_map(|id| results::metric(id)).map(|metric| {
+        let text = metric::text_of(metric, &row.summary);
         // The unit stands in the head of the column.
-        view! { <td class="number">{text.trim_end_matches(RATE_UNIT).to_owned()}</td> }
+        view! { <td class="number">{text.trim_end_matches(metric::rate_unit().as_str()).to_owned()}</td> }
     });
     view! {
         <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>
             <th scope="row">
                 <a href=format!("/runs/{}", row.run_id)>{name}</a>
-                {own.then(|| view! { <span class="tier">"yours"</span> })}
+                {own.then(|| view! { <span class="tier">{t!(leaderboard_yours)}</span> })}
                 {(!notes.is_empty()).then(|| view! { <span class="explain">{notes.join("; ")}</span> })}
             </th>
             {(first == First::DeviceAndNetwork).then(|| view! { <td class="network">{network}</td> })}
@@ -106,7 +107,7 @@ fn Row(row: RunRow, first: First, own: bool) -> impl IntoView {
                 {row.client.clone()}
                 <span class="explain">{format!("{}, {}", row.operating_system, row.backend)}</span>
             </td>
-            <td><span class="tier" data-tier=row.tier.name() title=text::tier_meaning(row.tier)>{row.tier.name()}</span></td>
+            <td><span class="tier" data-tier=row.tier.name() title=text::tier_meaning(row.tier)>{text::tier(row.tier)}</span></td>
             <td class="day">{text::day(row.submitted_unix_seconds)}</td>
         </tr>
     }

@@ -7,6 +7,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlAnchorElement;
 
 use super::{describe, promise_of, property, window};
+use crate::t;
 
 /// Copies `text` to the clipboard.
 ///
@@ -15,7 +16,7 @@ use super::{describe, promise_of, property, window};
 pub(crate) async fn copy(text: &str) -> Result<(), String> {
     let navigator = window().navigator();
     if property(&navigator, "clipboard").is_undefined() {
-        return Err("this browser has no clipboard for this page".to_owned());
+        return Err(t!(common_no_clipboard).to_owned());
     }
     JsFuture::from(navigator.clipboard().write_text(text)).await.map(drop).map_err(|error| describe(&error))
 }

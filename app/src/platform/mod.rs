@@ -4,6 +4,7 @@ mod address;
 mod automation;
 mod files;
 mod gpu;
+mod language;
 mod leaderboard;
 mod own_runs;
 mod power;
@@ -15,11 +16,13 @@ mod turn;
 mod worker;
 
 pub(crate) use address::{
-    filters_in_address, fragment, go_to, keep_filters, options_in_address, origin, parameter, path, unknown_in_address,
+    filters_in_address, fragment, go_to, keep_filters, options_in_address, origin, parameter, path, put_in_address,
+    unknown_in_address,
 };
 pub(crate) use automation::Automation;
 pub(crate) use files::{copy, download, download_as, files_of, keep_page, texts_of};
 pub(crate) use gpu::{Gpu, probe};
+pub(crate) use language::{Stance, keep_language, language, show_language};
 pub(crate) use leaderboard::{
     Refusal, burn, comparing, data_sets, delete, device, distribution, frameworks, history, list, moderation, register,
     standing, standings, stored, upload, verdict,
@@ -64,8 +67,13 @@ fn describe(error: &JsValue) -> String {
 
 /// Names the page in the browser's tab and history.
 pub(crate) fn set_title(title: &str) {
+    set_whole_title(&format!("{title} – Gradmark"));
+}
+
+/// The same, without the name of this page's whole.
+pub(crate) fn set_whole_title(title: &str) {
     if let Some(document) = window().document() {
-        document.set_title(&format!("{title} – Gradmark"));
+        document.set_title(title);
     }
 }
 

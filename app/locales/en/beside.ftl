@@ -1,0 +1,23 @@
+### Stored results, or devices, beside each other.
+
+beside_itself_result = That is this result itself.
+beside_itself_device = That is this device itself.
+beside_no_link_result = That is no link to a result: copy it from the address of its page.
+beside_no_link_device = That is no link to a device: copy it from the address of its page.
+beside_with_result = Compare with another result: its link
+beside_with_device = Compare with another device: its link
+beside_title = Side by side
+beside_not_shown = These cannot be compared
+beside_nothing = No two of them have a result of the same network, so there is nothing to compare.
+beside_not_said = not said
+beside_explanation = × is a rate over that of the first. “Tied” means that the intervals overlap, so that nobody can
+    say which is faster.
+beside_figure = Figure
+beside_differs = What differs around them
+beside_rate = Samples per second
+beside_accuracy = Test accuracy
+beside_time = Time to accuracy
+beside_batch = Batch size
+beside_faster = faster
+beside_slower = slower
+beside_tied = tied
