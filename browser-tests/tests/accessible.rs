@@ -1,4 +1,4 @@
-//! What axe-core says of each page, state and theme: nothing.
+//! What axe-core says of each page, state, theme and language: nothing.
 
 use browser_tests::{Axe, Browser, PATIENCE, Page, Setup, axe, drive, drive_firefox, skipped, watch_to_the_end};
 
@@ -23,14 +23,28 @@ impl Findings {
         self.lines.extend(found.iter().map(|line| format!("{state}: {line}")));
     }
 
-    /// In each appearance.
+    /// In each appearance, and in German.
     async fn look_at_all(&mut self, page: &Browser, state: &str) {
         for setup in APPEARANCES {
             page.set_appearance(setup).await.expect("the appearance changes");
             let (width, theme) = (setup.size.0, if setup.dark { "dark" } else { "light" });
             self.look(page, &format!("{state}, {width} wide, {theme}")).await;
         }
+        speak(page, "de").await;
+        self.look(page, &format!("{state}, German")).await;
+        speak(page, "en").await;
     }
+}
+
+/// Chooses a language as a visitor does.
+async fn speak(page: &impl Page, code: &str) {
+    let choose = "async (code) => {
+        const choice = document.querySelector('select#language');
+        choice.value = code;
+        choice.dispatchEvent(new Event('change', { bubbles: true }));
+        while (document.documentElement.lang !== code) await new Promise((later) => setTimeout(later, 20));
+    }";
+    page.call(choose, code.into()).await;
 }
 
 /// Opens everything that can be opened, because what is closed is not looked at.
