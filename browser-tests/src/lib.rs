@@ -12,6 +12,7 @@ mod page;
 mod patience;
 mod server;
 mod setup;
+mod speak;
 mod watch;
 
 pub use axe::{Axe, axe};
@@ -22,6 +23,7 @@ pub use page::Page;
 pub use patience::{CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, RUN_PATIENCE};
 pub use server::{Server, what_is_said_of_burn, what_is_said_of_frameworks};
 pub use setup::Setup;
+pub use speak::speak;
 pub use watch::{Seen, watch_to_the_end};
 
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! What axe-core says of each page, state, theme and language: nothing.
 
-use browser_tests::{Axe, Browser, PATIENCE, Page, Setup, axe, drive, drive_firefox, skipped, watch_to_the_end};
+use browser_tests::{Axe, Browser, PATIENCE, Page, Setup, axe, drive, drive_firefox, skipped, speak, watch_to_the_end};
 
 const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
 /// Wide and dark, wide and light, and as narrow as WCAG asks for (1.4.10), which is 400 % of a screen.
@@ -34,17 +34,6 @@ impl Findings {
         self.look(page, &format!("{state}, German")).await;
         speak(page, "en").await;
     }
-}
-
-/// Chooses a language as a visitor does.
-async fn speak(page: &impl Page, code: &str) {
-    let choose = "async (code) => {
-        const choice = document.querySelector('select#language');
-        choice.value = code;
-        choice.dispatchEvent(new Event('change', { bubbles: true }));
-        while (document.documentElement.lang !== code) await new Promise((later) => setTimeout(later, 20));
-    }";
-    page.call(choose, code.into()).await;
 }
 
 /// Opens everything that can be opened, because what is closed is not looked at.

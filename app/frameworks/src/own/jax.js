@@ -50,6 +50,6 @@ export async function own(name, { inputs, labels, batch, steps }) {
       [held, value] = step(held, x.ref, targets.ref);
       await blockUntilReady(value);
     }
-    return value.js();
+    return value.data();
   };
 }
