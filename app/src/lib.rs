@@ -4,7 +4,7 @@
 //! ([`browser`]), what to run, as the query string and the form say it ([`options`]), the back ends ([`backend`]), what
 //! the server has for them ([`bundle`], [`supplies`]), what to do without WebGPU ([`advice`]), the state that a run's
 //! events add up to ([`live`]), the runs that a browser keeps ([`own_runs`]), back ends beside each other ([`side_by_side`]), what the leaderboard shows and how it is
-//! asked ([`filters`], [`queries`]), what moderators did ([`moderation`]), charts ([`geometry`], [`histogram`],
+//! asked ([`filters`], [`queries`]), what moderators did ([`moderation`]), the documents ([`documents`]), charts ([`geometry`], [`histogram`],
 //! [`chart_data`]), what was published ([`published`]), and names, numbers and places in words ([`headline`], [`text`], [`standing`]). The rest touches the
 //! browser and is built for wasm only: `platform` wraps what the browser offers, `benchmark` drives a run, `page` is what
 //! one sees.
@@ -16,6 +16,7 @@ mod benchmark;
 pub mod browser;
 pub mod bundle;
 pub mod chart_data;
+pub mod documents;
 pub mod filters;
 pub mod frameworks;
 pub mod geometry;

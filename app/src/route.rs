@@ -9,6 +9,9 @@ pub const SIDE_BY_SIDE: &str = "/side-by-side";
 /// Where result files are shown.
 pub const FILE: &str = "/file";
 
+/// Where the documents are listed; each has its page below.
+pub const DOCUMENTS: &str = "/docs";
+
 /// The views of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
@@ -30,6 +33,12 @@ pub enum Route {
     },
     /// What moderators did.
     Moderation,
+    /// All documents.
+    Documents,
+    /// One of them, if there is one of this name.
+    Document {
+        name: String,
+    },
     /// Deletes a result; the secret is in the fragment, which browsers keep to themselves.
     Delete {
         run_id: String,
@@ -48,6 +57,8 @@ pub fn route(path: &str) -> Route {
         ["file"] => Route::File,
         ["side-by-side"] => Route::SideBySide,
         ["moderation"] => Route::Moderation,
+        ["docs"] => Route::Documents,
+        ["docs", name] if is_id(name) => Route::Document { name: name.to_owned() },
         ["runs", id, "delete"] if is_id(id) => Route::Delete { run_id: id.to_owned() },
         _ => Route::Unknown,
     }
@@ -116,6 +127,13 @@ mod tests {
         assert_eq!(route("/moderation"), Route::Moderation);
         assert_eq!(route("/moderation/log"), Route::Unknown);
         assert_eq!((route(COMPARE), route("/compare/")), (Route::Compare, Route::Compare));
+    }
+
+    #[test]
+    fn documents_have_pages() {
+        assert_eq!(route(DOCUMENTS), Route::Documents);
+        assert_eq!(route("/docs/open-data/"), Route::Document { name: "open-data".to_owned() });
+        assert_eq!(route("/docs/a/b"), Route::Unknown);
     }
 
     #[test]

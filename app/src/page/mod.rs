@@ -10,6 +10,7 @@ mod delete;
 mod device;
 mod device_figures;
 mod distribution;
+mod document;
 mod engines;
 mod figures;
 mod file;
@@ -47,7 +48,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use crate::platform;
-use crate::route::{COMPARE, FILE, Route, route};
+use crate::route::{COMPARE, Route, route};
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
 
@@ -73,6 +74,8 @@ fn Page() -> impl IntoView {
         Route::Result { run_id } => view! { <result::ResultPage run_id /> }.into_any(),
         Route::Device { key } => view! { <device::DevicePage key /> }.into_any(),
         Route::Moderation => moderation::ModerationPage().into_any(),
+        Route::Documents => document::DocumentsPage().into_any(),
+        Route::Document { name } => view! { <document::DocumentPage name /> }.into_any(),
         Route::Delete { run_id } => view! { <delete::DeletePage run_id /> }.into_any(),
         Route::Unknown => view! { <Unknown /> }.into_any(),
     };
@@ -95,7 +98,7 @@ fn Page() -> impl IntoView {
                  leaderboard is told check sums of it and may ask for the weights, to prove that the training happened. \
                  No address and no user-agent string is stored, and whoever uploads a result can delete it."
             </p>
-            <p><a href=FILE>"Show a result file"</a></p>
+            <document::FooterLinks />
             <theme::ThemeChoice />
             <p>{format!("Gradmark {}", env!("CARGO_PKG_VERSION"))}</p>
         </footer>

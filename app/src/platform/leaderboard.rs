@@ -13,8 +13,9 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
 
-use super::{describe, window};
+use super::{describe, meta, window};
 use crate::bundle::BurnState;
+use crate::documents::{self, Document};
 use crate::frameworks::FrameworksState;
 use crate::queries;
 
@@ -156,6 +157,12 @@ pub(crate) async fn frameworks() -> FrameworksState {
         }
         Err(refusal) => FrameworksState::missing(refusal.to_string()),
     }
+}
+
+/// The HTML of a document.
+pub(crate) async fn document(document: &Document) -> Result<String, Refusal> {
+    let address = document.fragment(meta(documents::META).as_deref()).map_err(Refusal::Unreachable)?;
+    text(&send("GET", &address, None, None).await?).await
 }
 
 async fn get<T: DeserializeOwned>(address: &str) -> Result<T, Refusal> {
