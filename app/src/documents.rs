@@ -1,9 +1,12 @@
 //! The documents of the repository that are pages of the site: `/docs/NAME`. Which ones, and what they are called, stands
 //! in a file that whoever makes their HTML reads as well (`xtask/page-tools/src/documents/`).
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+
+use crate::words;
 
 /// Name of the page's `<meta>` whose content is the address of the list of fragments, beside which they lie.
 pub const META: &str = "gradmark-documents";
@@ -16,10 +19,9 @@ pub const AT_THE_END: [&str; 4] = ["methodology", "privacy", "open-data", "hosti
 pub struct Document {
     /// In addresses.
     pub name: String,
-    /// As links call it.
-    pub title: String,
-    /// What is in it, a sentence.
-    pub about: String,
+    /// By the code of the language.
+    title: BTreeMap<String, String>,
+    about: BTreeMap<String, String>,
 }
 
 static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
@@ -37,6 +39,16 @@ pub fn document(name: &str) -> Option<&'static Document> {
 }
 
 impl Document {
+    /// As links call it.
+    pub fn title(&self) -> &str {
+        self.title.get(words::language().code()).map_or(&self.name, String::as_str)
+    }
+
+    /// What is in it, a sentence.
+    pub fn about(&self) -> &str {
+        self.about.get(words::language().code()).map_or("", String::as_str)
+    }
+
     /// The path of its page.
     pub fn path(&self) -> String {
         format!("/docs/{}", self.name)
@@ -62,6 +74,7 @@ impl Document {
 mod tests {
     use super::*;
     use crate::route::{Route, route};
+    use crate::words::Language;
 
     #[test]
     fn every_document_has_a_page_of_its_own() {
@@ -69,7 +82,10 @@ mod tests {
         for one in documents() {
             assert_eq!(route(&one.path()), Route::Document { name: one.name.clone() });
             assert_eq!(document(&one.name), Some(one), "two documents are called {}", one.name);
-            assert!(!one.title.is_empty() && one.about.ends_with('.'), "{one:?}");
+            for language in Language::ALL {
+                let said = |texts: &BTreeMap<String, String>| texts.get(language.code()).cloned().unwrap_or_default();
+                assert!(!said(&one.title).is_empty() && said(&one.about).ends_with('.'), "{one:?} in {language:?}");
+            }
         }
     }
 

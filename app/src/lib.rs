@@ -37,6 +37,7 @@ pub mod side_by_side;
 pub mod standing;
 pub mod supplies;
 pub mod text;
+pub mod words;
 
 #[cfg(target_arch = "wasm32")]
 pub use page::mount;

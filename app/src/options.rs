@@ -14,6 +14,9 @@ use crate::filters::Filters;
 use crate::supplies::Supplies;
 use crate::text;
 
+/// Parameter of every page's address that says its language.
+pub const LANGUAGE: &str = "language";
+
 /// What to run and how; by default a standard run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOptions {
@@ -124,7 +127,9 @@ impl RunOptions {
 
     /// Those of these names that mean nothing to the page, such as misspelt ones.
     pub fn unknown<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-        let is_known = |name: &&str| Self::NAMES.contains(name) || Filters::names().any(|known| known == *name);
+        let is_known = |name: &&str| {
+            *name == LANGUAGE || Self::NAMES.contains(name) || Filters::names().any(|known| known == *name)
+        };
         names.into_iter().filter(|name| !is_known(name)).collect()
     }
 

@@ -7,6 +7,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::language::kept;
 use super::networks::Networks;
 use super::running::Running;
 use super::settings::Settings;
@@ -21,11 +22,14 @@ use outcome::Outcome;
 
 #[component]
 pub(super) fn ComparePage() -> impl IntoView {
-    let state = StartState::new();
-    spawn_local(async move { state.gpu.set(platform::probe().await) });
+    let (state, at_rest) = kept("compare", || {
+        let state = StartState::new();
+        spawn_local(async move { state.gpu.set(platform::probe().await) });
+        let at_rest = Memo::new(move |_| !state.benchmark.is_running() && state.comparing.present().is_none());
+        Watch { benchmark: state.benchmark, at_rest }.start();
+        (state, at_rest)
+    });
     let stage = state.benchmark.stage;
-    let at_rest = Memo::new(move |_| !state.benchmark.is_running() && state.comparing.present().is_none());
-    Watch { benchmark: state.benchmark, at_rest }.start();
     platform::set_title("Compare frameworks");
     let status = move || {
         let of_the_run = match stage.get() {

@@ -17,6 +17,7 @@ mod file;
 mod finished;
 mod history;
 mod json;
+mod language;
 mod leaderboard;
 mod moderation;
 mod more;
@@ -49,6 +50,7 @@ use wasm_bindgen::JsCast;
 
 use crate::platform;
 use crate::route::{COMPARE, Route, route};
+use crate::t;
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
 
@@ -59,7 +61,7 @@ pub fn mount() {
     let document = platform::window().document().expect("a window has a document");
     let root = document.get_element_by_id("page").expect("index.html has the page's place");
     root.set_text_content(None);
-    mount_to(root.unchecked_into(), Page).forget();
+    mount_to(root.unchecked_into(), || language::in_chosen_language(Page)).forget();
     // Once what is seen is there: keeping it for later must not hold it up now.
     set_timeout(platform::keep_page, KEEP_AFTER);
 }
@@ -80,26 +82,25 @@ fn Page() -> impl IntoView {
         Route::Unknown => view! { <Unknown /> }.into_any(),
     };
     view! {
-        <a class="skip" href="#main">"Skip to the content"</a>
+        <a class="skip" href="#main">{t!(common_skip)}</a>
         <header class="top">
-            <a class="brand" href="/" aria-label="Gradmark, start page">
+            <a class="brand" href="/" aria-label=t!(common_brand)>
                 <Mark />
                 <span>"Gradmark"</span>
             </a>
-            <nav aria-label="Pages">
-                <a href=COMPARE>"Compare"</a>
-                <a href="/#leaderboard">"Leaderboard"</a>
+            <nav aria-label=t!(common_pages)>
+                <a href=COMPARE>{t!(common_compare)}</a>
+                <a href="/#leaderboard">{t!(common_leaderboard)}</a>
             </nav>
         </header>
         <main id="main" tabindex="-1">{view}</main>
         <footer class="bottom">
-            <p>
-                "No result is uploaded without a click, after the exact data was offered to you. While a run trains, the \
-                 leaderboard is told check sums of it and may ask for the weights, to prove that the training happened. \
-                 No address and no user-agent string is stored, and whoever uploads a result can delete it."
-            </p>
+            <p>{t!(common_privacy)}</p>
             <document::FooterLinks />
-            <theme::ThemeChoice />
+            <div class="choices">
+                <language::LanguageChoice />
+                <theme::ThemeChoice />
+            </div>
             <p>{format!("Gradmark {}", env!("CARGO_PKG_VERSION"))}</p>
         </footer>
     }
@@ -121,9 +122,9 @@ fn Mark() -> impl IntoView {
 fn Unknown() -> impl IntoView {
     view! {
         <section class="sheet narrow">
-            <h1>"There is nothing here"</h1>
-            <p>"The address may be mistyped, or the result was deleted."</p>
-            <p><a class="button quiet" href="/">"Go to the start page"</a></p>
+            <h1>{t!(common_nothing_here)}</h1>
+            <p>{t!(common_nothing_here_why)}</p>
+            <p><a class="button quiet" href="/">{t!(common_to_start)}</a></p>
         </section>
     }
 }

@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 use super::claimed_name::ClaimedName;
 use super::engines::Engines;
 use super::finished::FinishedRun;
+use super::language::kept;
 use super::leaderboard::Leaderboard;
 use super::networks::Networks;
 use super::own_runs::OwnRuns;
@@ -22,12 +23,15 @@ use crate::text;
 
 #[component]
 pub(super) fn Start() -> impl IntoView {
-    let state = StartState::new();
-    spawn_local(async move { state.gpu.set(platform::probe().await) });
+    let (state, at_rest) = kept("start", || {
+        let state = StartState::new();
+        spawn_local(async move { state.gpu.set(platform::probe().await) });
+        let at_rest = Memo::new(move |_| !state.benchmark.is_running());
+        Watch { benchmark: state.benchmark, at_rest }.start();
+        platform::Automation::start(state.benchmark);
+        (state, at_rest)
+    });
     let stage = state.benchmark.stage;
-    let at_rest = Memo::new(move |_| !state.benchmark.is_running());
-    Watch { benchmark: state.benchmark, at_rest }.start();
-    platform::Automation::start(state.benchmark);
     view! {
         <section class="hero" class:compact=move || matches!(stage.get(), Stage::Running | Stage::Cancelling | Stage::Finished)>
             <div class="hero-words">

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::select::select;
 use crate::platform::{self, Theme};
+use crate::t;
 
 /// What the system likes, unless somebody chooses; remembered in this browser.
 #[component]
@@ -18,5 +19,5 @@ pub(super) fn ThemeChoice() -> impl IntoView {
         now
     });
     let titles = Theme::ALL.map(|theme| (theme, theme.title().to_owned())).to_vec();
-    view! { <div>{select("Colours", titles, chosen)}</div> }
+    select(t!(common_colours), titles, chosen)
 }

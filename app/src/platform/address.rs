@@ -49,6 +49,14 @@ pub(crate) fn parameter(name: &str) -> Option<String> {
     parameters()?.get(name)
 }
 
+/// Gives a parameter of the address another value, without leaving the page.
+pub(crate) fn put_in_address(name: &str, value: &str) {
+    let Some(parameters) = parameters() else { return };
+    parameters.set(name, value);
+    let fragment = window().location().hash().unwrap_or_default();
+    replace(&format!("{}?{}{fragment}", path(), String::from(parameters.to_string())));
+}
+
 /// Goes to another page of this server.
 pub(crate) fn go_to(address: &str) {
     // A browser that refuses stays where it is.
@@ -72,9 +80,12 @@ pub(crate) fn keep_filters(filters: &Filters) {
         return;
     }
     let query = if query.is_empty() { query } else { format!("?{query}") };
-    let address = format!("{}{query}#leaderboard", path());
-    // Browsers refuse this only where it comes very often; the next choice says all of it again.
-    drop(window().history().and_then(|history| history.replace_state_with_url(&JsValue::NULL, "", Some(&address))));
+    replace(&format!("{}{query}#leaderboard", path()));
+}
+
+/// Browsers refuse this only where it comes very often; the next choice says all of it again.
+fn replace(address: &str) {
+    drop(window().history().and_then(|history| history.replace_state_with_url(&JsValue::NULL, "", Some(address))));
 }
 
 fn parameters() -> Option<UrlSearchParams> {

@@ -4,6 +4,7 @@ mod address;
 mod automation;
 mod files;
 mod gpu;
+mod language;
 mod leaderboard;
 mod own_runs;
 mod power;
@@ -15,7 +16,7 @@ mod worker;
 
 pub(crate) use address::{
     filters_in_address, fragment, go_to, go_to_fragment, keep_filters, options_in_address, origin, parameter, path,
-    unknown_in_address,
+    put_in_address, unknown_in_address,
 };
 pub(crate) use automation::Automation;
 pub(crate) use files::{
@@ -23,6 +24,7 @@ pub(crate) use files::{
     kept_tuning, texts_of,
 };
 pub(crate) use gpu::{Gpu, probe};
+pub(crate) use language::{Stance, keep_language, language, show_language};
 pub(crate) use leaderboard::{
     Refusal, burn, comparing, data_sets, delete, device, distribution, document, frameworks, history, list, moderation,
     register, standing, standings, stored, upload, verdict,

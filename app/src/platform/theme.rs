@@ -2,6 +2,7 @@
 
 use super::files::storage;
 use super::window;
+use crate::t;
 
 const KEY: &str = "gradmark.theme";
 /// The style sheet goes by it.
@@ -26,11 +27,11 @@ impl Theme {
         }
     }
 
-    pub(crate) const fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
-            Self::System => "As the system",
-            Self::Light => "Light",
-            Self::Dark => "Dark",
+            Self::System => t!(common_colours_system),
+            Self::Light => t!(common_colours_light),
+            Self::Dark => t!(common_colours_dark),
         }
     }
 }

@@ -1,0 +1,79 @@
+//! The language, which is chosen by hand, and what outlives a change of it.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use crate::platform::{self, Stance};
+use crate::t;
+use crate::words::{self, Language};
+
+/// Of the choice, so that the keyboard finds it again.
+const ID: &str = "language";
+
+/// Shows a page, and makes its views anew when another language is chosen. What a view must not lose, it asks [`kept`] for.
+pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + Send + 'static) -> impl IntoView {
+    provide_context(Keeper {
+        owner: StoredValue::new(Owner::current().expect("the page has an owner")),
+        things: StoredValue::new_local(HashMap::new()),
+    });
+    let spoken = RwSignal::new(platform::language());
+    provide_context(Spoken(spoken));
+    move || {
+        let language = spoken.get();
+        words::speak(language);
+        platform::show_language(language);
+        untrack(&page)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Spoken(RwSignal<Language>);
+
+/// The language of the browser, unless somebody chooses; remembered in this browser.
+#[component]
+pub(super) fn LanguageChoice() -> impl IntoView {
+    let Spoken(spoken) = expect_context();
+    let option = |language: Language| {
+        let code = language.code();
+        let chosen = language == words::language();
+        view! { <option value=code lang=code selected=chosen>{language.title()}</option> }
+    };
+    let choose = move |event| {
+        if let Some(language) = Language::named(&event_target_value(&event)) {
+            let stance = Stance::of_page();
+            platform::keep_language(language);
+            spoken.set(language);
+            // Once the new views are there.
+            set_timeout(move || stance.take(ID), Duration::ZERO);
+        }
+    };
+    view! {
+        <label class="select">
+            <span>{t!(common_language)}</span>
+            <select id=ID on:change=choose>{Language::ALL.map(option).collect_view()}</select>
+        </label>
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Keeper {
+    owner: StoredValue<Owner>,
+    things: StoredValue<HashMap<(TypeId, String), Box<dyn Any>>, LocalStorage>,
+}
+
+/// State of a view that is the same when the view is made anew in another language: signals, what runs, what was loaded.
+/// It lives as long as the page. The name tells it from others of its type.
+pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T {
+    let keeper: Keeper = expect_context();
+    let key = (TypeId::of::<T>(), name.to_owned());
+    let known =
+        keeper.things.with_value(|things| things.get(&key).and_then(|thing| thing.downcast_ref::<T>().copied()));
+    known.unwrap_or_else(|| {
+        let made = keeper.owner.with_value(|owner| owner.clone()).with(make);
+        keeper.things.update_value(|things| drop(things.insert(key, Box::new(made))));
+        made
+    })
+}

@@ -1,0 +1,135 @@
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fs, iter};
+
+use results::Date;
+
+use super::*;
+
+#[test]
+fn a_text_is_said_in_the_language_that_was_chosen() {
+    assert_eq!(t!(common_skip), "Skip to the content");
+    speak(Language::German);
+    assert_eq!(t!(common_skip), "Zum Inhalt springen");
+}
+
+#[test]
+fn one_thing_is_not_many_and_numbers_are_grouped_as_the_language_groups_them() {
+    let said = || [0_u64, 1, 1204].map(|number| t!(common_runs, number = number));
+    assert_eq!(said(), ["0 runs", "1 run", "1,204 runs"]);
+    speak(Language::German);
+    assert_eq!(said(), ["0 Läufe", "1 Lauf", "1.204 Läufe"]);
+}
+
+#[test]
+fn every_argument_stands_in_its_place_and_braces_in_it_stay() {
+    let texts = ["{1} before {0}", "{0} nach {1}"];
+    assert_eq!(filled(texts, &[&"a {1}", &"b"]), "b before a {1}");
+    speak(Language::German);
+    assert_eq!(filled(texts, &[&"a {1}", &"b"]), "a {1} nach b");
+}
+
+#[test]
+fn the_language_is_the_first_that_is_liked_and_known() {
+    assert_eq!(Language::liked(["fr-CH", "de-CH", "en"]), Language::German);
+    assert_eq!(Language::liked(["en-GB", "de"]), Language::English);
+    assert_eq!(Language::liked(["fr", "dem"]), Language::English);
+    assert_eq!(Language::liked([]), Language::English);
+}
+
+#[test]
+fn numbers_and_days_are_written_as_the_language_writes_them() {
+    let (english, german) = (Language::English, Language::German);
+    assert_eq!(english.number("1,234.5 samples/s, 3.5 s"), "1,234.5 samples/s, 3.5 s");
+    assert_eq!(german.number("1,234.5 samples/s, 3.5 s."), "1.234,5 samples/s, 3,5 s.");
+    assert_eq!([0, 999, 1000, 1_234_567].map(|number| german.grouped(number)), ["0", "999", "1.000", "1.234.567"]);
+    let day = || Date { year: 2026, month: 11, day: 5 };
+    assert_eq!((english.day(day()), german.day(day())), ("5 Nov 2026".to_owned(), "05.11.2026".to_owned()));
+}
+
+#[test]
+fn the_languages_are_those_that_the_build_reads() {
+    assert_eq!(Language::ALL.map(Language::code), catalogue::LANGUAGES);
+}
+
+/// A text that nobody says any more is to be deleted.
+#[test]
+fn every_text_is_said_somewhere() {
+    let source: String = sources(Path::new("src")).iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    let names: std::collections::BTreeSet<&str> =
+        source.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+    let unused: Vec<&str> = messages::ALL.iter().map(|(name, _)| *name).filter(|name| !names.contains(name)).collect();
+    assert!(unused.is_empty(), "nobody says {unused:?}");
+}
+
+/// One that was copied and not translated is alike in both languages.
+#[test]
+fn what_is_alike_in_both_languages_is_alike_on_purpose() {
+    let same: Vec<&str> = messages::ALL
+        .iter()
+        .filter(|(name, [english, german])| english == german && english.contains(' ') && !ALIKE.contains(name))
+        .map(|(name, _)| *name)
+        .collect();
+    assert!(same.is_empty(), "not translated: {same:?}");
+}
+
+/// Of more than one word, and the same in English and German.
+const ALIKE: &[&str] = &[];
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { iter::once(path).collect() }).collect()
+}
+
+/// What the build script makes of files with these contents, by language.
+fn read(english: &str, german: &str) -> Result<Vec<catalogue::Message>, Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    for (language, content) in BTreeMap::from([("en", english), ("de", german)]) {
+        fs::create_dir(folder.path().join(language)).unwrap();
+        fs::write(folder.path().join(language).join("part.ftl"), content).unwrap();
+    }
+    catalogue::read(folder.path())
+}
+
+#[test]
+fn a_text_that_a_language_lacks_is_named_with_its_file() {
+    let problems = read("part_a = A\npart_b = B\n", "part_a = Ä\n").unwrap_err();
+    assert_eq!(problems, ["app/locales/de/part.ftl lacks `part_b`, which another language has"]);
+    let problems = read("part_a = A\n", "part_a = Ä\npart_b = B\n").unwrap_err();
+    assert_eq!(problems, ["app/locales/en/part.ftl lacks `part_b`, which another language has"]);
+}
+
+#[test]
+fn other_arguments_than_in_english_are_an_error() {
+    let problems = read("part_a = A { $one }\n", "part_a = Ä { $other }\n").unwrap_err();
+    assert_eq!(problems, ["`part_a` has the arguments ($one) in en, but ($other) in de"]);
+}
+
+#[test]
+fn what_the_page_has_no_use_for_is_refused() {
+    let refused = |text: &str| read(text, text).unwrap_err()[0].clone();
+    assert!(refused("-part_term = A\n").contains("is a term"));
+    assert!(refused("other_a = A\n").contains("must be named part_…"));
+    assert!(refused("part_a = A\npart_a = B\n").contains("is there twice"));
+    assert!(refused("part_a = { NUMBER($a) }\n").contains("something else in braces"));
+    assert!(refused("part_a = { $a ->\n    [few] A\n   *[other] B\n }\n").contains("[one] and *[other]"));
+    assert!(refused("part_a\n").contains("line"));
+}
+
+#[test]
+fn a_text_may_have_several_lines_and_choose_by_a_number() {
+    let source = "part_a = Found { $n ->\n    [one] one run\n   *[other] { $n } runs\n } of\n    { $who }.\n";
+    let messages = read(source, source).unwrap();
+    let text = catalogue::Text {
+        one: Some("Found one run of {who}.".to_owned()),
+        other: "Found {n} runs of {who}.".to_owned(),
+    };
+    assert_eq!(messages[0].texts, [text.clone(), text]);
+    assert_eq!(
+        (messages[0].arguments.clone(), messages[0].counted.as_deref()),
+        (vec!["n".to_owned(), "who".to_owned()], Some("n"))
+    );
+}
+
+#[path = "../../build/catalogue.rs"]
+mod catalogue;
