@@ -308,7 +308,7 @@ pub(super) const CALLS: &[Call] = &[
     },
     Call {
         path: "/v1/export",
-        summary: "All visible results as one file, under CC0",
+        summary: "All visible results as one file, or those of a list with its filters and order, under CC0",
         query: Some(shape_of::<ExportQuery>),
         answers: &[(
             "200",
