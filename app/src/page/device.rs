@@ -4,11 +4,12 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{BrowserTaxOfDevice, DeviceSource, DeviceSummary};
 
+use super::compare_with::CompareWith;
 use super::device_figures::DeviceFigures;
 use super::history::History;
 use super::place_tables::chip;
 use super::run_table::{First, RunTable};
-use super::side_by_side::{CompareWith, Compared};
+use super::side_by_side::Compared;
 use crate::filters::runs::DEVICE;
 use crate::platform::{self, Refusal};
 use crate::{standing, text};
@@ -89,7 +90,7 @@ fn Device(
             <h3>"Latest results"</h3>
             <p class="note">"Of whatever tier, newest first. Only proven ones count in the figures above."</p>
             <RunTable rows=recent first=First::Network label="Latest results" own=None />
-            <CompareWith own=key.clone() kind=Compared::Devices />
+            <CompareWith own=key.clone() kind=Compared::Devices network=None />
             <div class="row">
                 <a class="button quiet" href=format!("/?leaderboard=runs&{DEVICE}={key}#leaderboard")>
                     "All runs of this device"

@@ -6,8 +6,10 @@ use results::api::RankedClass;
 use results::{ClientKind, Precision};
 
 use super::choice::choice;
+use super::exports::Exports;
 use super::places::Places;
 use super::runs::Runs;
+use crate::filters::columns::Columns;
 use crate::filters::runs::RunFilters;
 use crate::filters::{Filters, Shown};
 use crate::platform;
@@ -27,6 +29,7 @@ pub(super) struct Chosen {
     pub(super) network: RwSignal<Option<&'static str>>,
     pub(super) backend: RwSignal<Option<&'static str>>,
     pub(super) runs: RwSignal<RunFilters>,
+    pub(super) columns: RwSignal<Columns>,
 }
 
 impl Chosen {
@@ -40,6 +43,7 @@ impl Chosen {
             network: RwSignal::new(filters.network),
             backend: RwSignal::new(filters.backend),
             runs: RwSignal::new(filters.runs),
+            columns: RwSignal::new(filters.columns),
         }
     }
 
@@ -53,6 +57,7 @@ impl Chosen {
             network: self.network.get(),
             backend: self.backend.get(),
             runs: self.runs.get(),
+            columns: self.columns.get(),
         }
     }
 }
@@ -86,12 +91,10 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
                 Shown::Devices => view! { <Places chosen /> }.into_any(),
                 Shown::Runs => view! { <Runs chosen uploaded /> }.into_any(),
             }}
+            <Exports chosen />
             <p class="note">
                 "What hosts hid, flagged or merged is in the " <a href="/moderation">"moderation log"</a>
-                ", with their reasons. All results are open data: as "
-                <a href="/api/v1/export?format=csv">"CSV"</a>", "
-                <a href="/api/v1/export?format=jsonl">"JSON Lines"</a>" or "
-                <a href="/api/v1/export?format=parquet">"Parquet"</a>", and through the "<a href="/api">"API"</a>"."
+                ", with their reasons."
             </p>
         </section>
     }

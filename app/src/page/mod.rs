@@ -2,9 +2,12 @@
 #![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
 
 mod chart;
+mod chart_files;
 mod choice;
 mod claimed_name;
+mod columns;
 mod compare;
+mod compare_with;
 mod comparing;
 mod delete;
 mod device;
@@ -12,6 +15,7 @@ mod device_figures;
 mod distribution;
 mod document;
 mod engines;
+mod exports;
 mod figures;
 mod file;
 mod finished;
@@ -31,6 +35,7 @@ mod run_filters;
 mod run_table;
 mod running;
 mod runs;
+mod scatter;
 mod select;
 mod settings;
 mod share;

@@ -5,7 +5,6 @@ use leptos::task::spawn_local;
 use results::api::{ComparedFigure, ComparedWorkload, Comparing, ComparingQuery, SideVerdict};
 
 use crate::platform::{self, Refusal};
-use crate::route::{SIDE_BY_SIDE, device_in, run_in};
 use crate::text;
 
 /// A figure, and what is to be known about it.
@@ -20,53 +19,23 @@ pub(super) enum Compared {
 
 impl Compared {
     /// As the parameter of the address is called.
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Runs => "runs",
             Self::Devices => "devices",
         }
     }
 
+    /// What is said of results, or of devices.
+    pub(super) const fn say(self, of_runs: &'static str, of_devices: &'static str) -> &'static str {
+        match self {
+            Self::Runs => of_runs,
+            Self::Devices => of_devices,
+        }
+    }
+
     fn page_of(self, id: &str) -> String {
         format!("/{}/{id}", self.name())
-    }
-}
-
-/// Asks what else to put beside a result or a device.
-#[component]
-pub(super) fn CompareWith(
-    /// Id of the result, or key of the device.
-    own: String,
-    kind: Compared,
-) -> impl IntoView {
-    let typed = RwSignal::new(String::new());
-    let refused = RwSignal::new(String::new());
-    let thing = if kind == Compared::Runs { "result" } else { "device" };
-    let compare = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        let text = typed.get_untracked();
-        let found = if kind == Compared::Runs { run_in(&text) } else { device_in(&text) };
-        match found {
-            Some(other) if other == own => refused.set(format!("That is this {thing} itself.")),
-            Some(other) => platform::go_to(&format!("{SIDE_BY_SIDE}?{}={own},{other}", kind.name())),
-            None => refused.set(format!("That is no link to a {thing}: copy it from the address of its page.")),
-        }
-    };
-    view! {
-        <form class="go compare-with" on:submit=compare>
-            <label class="claim">
-                <span>{format!("Compare with another {thing}: its link")}</span>
-                <input
-                    type="text"
-                    autocomplete="off"
-                    spellcheck="false"
-                    prop:value=move || typed.get()
-                    on:input=move |event| typed.set(event_target_value(&event))
-                />
-            </label>
-            <button class="button quiet" type="submit">"Compare"</button>
-            <p class="refusal" role="alert">{refused}</p>
-        </form>
     }
 }
 
