@@ -2,9 +2,10 @@
 
 use results::RunRecord;
 use results::api::{
-    AcceptedRun, CheckpointAnswer, Comparing, ComparingQuery, DataSetList, DeviceHistory, DeviceHistoryQuery,
-    DeviceSummary, Distribution, DistributionQuery, ListRuns, ModerationLog, ModerationQuery, RunList, RunStanding,
-    Standings, StandingsQuery, StartRun, StartedRun, StoredRun, TellCheckpoint, Verdict,
+    AcceptedComparison, AcceptedRun, CheckpointAnswer, Comparing, ComparingQuery, DataSetList, DeviceHistory,
+    DeviceHistoryQuery, DeviceSummary, Distribution, DistributionQuery, ListRuns, ModerationLog, ModerationQuery,
+    RunList, RunStanding, SharedComparison, Standings, StandingsQuery, StartRun, StartedRun, StoredComparison,
+    StoredRun, TellCheckpoint, Verdict,
 };
 use results::badge::{Badge, BadgeQuery};
 use results::open_data::{ExportAbout, ExportQuery, SnapshotList};
@@ -80,6 +81,7 @@ const RECORD: &[&str] = &[
 ];
 
 const UNKNOWN_RUN: (&str, &[&str]) = ("404", &["unknown_run"]);
+const UNKNOWN_COMPARISON: (&str, &[&str]) = ("404", &["unknown_comparison"]);
 const BAD_QUERY: (&str, &[&str]) = ("400", &["bad_query"]);
 
 /// What most calls are: reading, without anything of their own.
@@ -298,6 +300,43 @@ pub(super) const CALLS: &[Call] = &[
         query: Some(shape_of::<ComparingQuery>),
         answers: &[("200", "Figures, and what differs", Some(Content::Json(shape_of::<Comparing>)))],
         refusals: &[BAD_QUERY, UNKNOWN_RUN, ("404", &["unknown_device"])],
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Post,
+        path: "/v1/comparisons",
+        summary: "Shares a comparison of back ends, whose records are no runs and rank nowhere",
+        body: Some(Content::Json(shape_of::<SharedComparison>)),
+        answers: &[
+            ("201", "It is kept", Some(Content::Json(shape_of::<AcceptedComparison>))),
+            (
+                "200",
+                "The same comparison with the same header `Idempotency-Key`: its answer again",
+                Some(Content::Json(shape_of::<AcceptedComparison>)),
+            ),
+        ],
+        refusals: &[
+            ("400", &["bad_idempotency_key"]),
+            ("422", RECORD),
+            ("422", &["not_standard", "several_devices", "streamed_input", "too_few", "unknown_suite"]),
+            ("503", &["too_many_imports"]),
+        ],
+        ..READING
+    },
+    Call {
+        path: "/v1/comparisons/{id}",
+        summary: "A comparison of back ends, with the records that its tables are made from",
+        answers: &[("200", "The comparison", Some(Content::Json(shape_of::<StoredComparison>)))],
+        refusals: &[UNKNOWN_COMPARISON],
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Delete,
+        path: "/v1/comparisons/{id}",
+        summary: "Deletes a comparison for ever",
+        bearer: Some("deletion_secret"),
+        answers: &[("204", "It is gone", None)],
+        refusals: &[("401", &["missing_secret"]), ("403", &["wrong_secret"]), UNKNOWN_COMPARISON],
         ..READING
     },
     Call {
