@@ -31,6 +31,14 @@ pub enum Route {
         /// As it stands in the address, with what is not ASCII encoded, and as requests have to write it.
         key: String,
     },
+    /// A comparison of back ends that somebody shared.
+    Comparison {
+        id: String,
+    },
+    /// Deletes one; the secret is in the fragment.
+    DeleteComparison {
+        id: String,
+    },
     /// What moderators did.
     Moderation,
     /// All documents.
@@ -56,6 +64,8 @@ pub fn route(path: &str) -> Route {
         ["compare"] => Route::Compare,
         ["file"] => Route::File,
         ["side-by-side"] => Route::SideBySide,
+        ["comparisons", id] if is_id(id) => Route::Comparison { id: id.to_owned() },
+        ["comparisons", id, "delete"] if is_id(id) => Route::DeleteComparison { id: id.to_owned() },
         ["moderation"] => Route::Moderation,
         ["docs"] => Route::Documents,
         ["docs", name] if is_id(name) => Route::Document { name: name.to_owned() },
@@ -127,6 +137,9 @@ mod tests {
         assert_eq!(route("/moderation"), Route::Moderation);
         assert_eq!(route("/moderation/log"), Route::Unknown);
         assert_eq!((route(COMPARE), route("/compare/")), (Route::Compare, Route::Compare));
+        let id = "Ab3-_9".to_owned();
+        assert_eq!(route("/comparisons/Ab3-_9"), Route::Comparison { id: id.clone() });
+        assert_eq!(route("/comparisons/Ab3-_9/delete"), Route::DeleteComparison { id });
     }
 
     #[test]

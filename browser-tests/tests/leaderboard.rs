@@ -184,7 +184,7 @@ fn results_of_a_network_are_points_that_lead_to_them_and_a_file() {
         import_two_accurate_results(page).await;
         page.open("/?leaderboard=runs&leaderboard-network=keras-mnist-mlp").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "Example A").await;
-        page.click("button", "Speed and time to accuracy as a picture").await;
+        page.client().find(Locator::Css("[data-part=scatter] > summary")).await.unwrap().click().await.unwrap();
         page.set_appearance(Setup { size: (320, 640), ..Setup::USUAL }).await.unwrap();
         page.assert_never_scrolls_sideways().await;
         let names = "() => [...document.querySelectorAll('a.point')].map((of) => of.getAttribute('aria-label')).sort()";
@@ -193,7 +193,7 @@ fn results_of_a_network_are_points_that_lead_to_them_and_a_file() {
         assert!(names[0].as_str().unwrap().starts_with("Example A, wgsl: "), "{names}");
         page.call("() => document.querySelector('a.point').focus()", Value::Null).await;
         page.wait_for_text(".pointed", "samples per second, accurate after").await;
-        page.click("button", "Data of the chart “Speed and time to accuracy”").await;
+        page.client().find(Locator::Css("[data-part=scatter] figure summary")).await.unwrap().click().await.unwrap();
         page.wait_for_text("table[aria-label='Data: Speed and time to accuracy']", "Example B").await;
 
         let files = "async () => {

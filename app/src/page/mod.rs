@@ -9,6 +9,7 @@ mod columns;
 mod compare;
 mod compare_with;
 mod comparing;
+mod comparison;
 mod delete;
 mod device;
 mod device_figures;
@@ -80,10 +81,14 @@ fn Page() -> impl IntoView {
         Route::SideBySide => side_by_side::SideBySidePage().into_any(),
         Route::Result { run_id } => view! { <result::ResultPage run_id /> }.into_any(),
         Route::Device { key } => view! { <device::DevicePage key /> }.into_any(),
+        Route::Comparison { id } => view! { <comparison::ComparisonPage id /> }.into_any(),
+        Route::DeleteComparison { id } => {
+            view! { <delete::DeletePage id thing=delete::Thing::Comparison /> }.into_any()
+        }
         Route::Moderation => moderation::ModerationPage().into_any(),
         Route::Documents => document::DocumentsPage().into_any(),
         Route::Document { name } => view! { <document::DocumentPage name /> }.into_any(),
-        Route::Delete { run_id } => view! { <delete::DeletePage run_id /> }.into_any(),
+        Route::Delete { run_id } => view! { <delete::DeletePage id=run_id thing=delete::Thing::Run /> }.into_any(),
         Route::Unknown => view! { <Unknown /> }.into_any(),
     };
     view! {

@@ -4,9 +4,9 @@ use std::fmt;
 
 use results::Suite;
 use results::api::{
-    AcceptedRun, Comparing, ComparingQuery, DataSetList, DeviceHistory, DeviceSummary, Distribution, DistributionQuery,
-    ErrorBody, IDEMPOTENCY_KEY, ListRuns, ModerationLog, ModerationQuery, RunList, RunStanding, Standings,
-    StandingsQuery, StartRun, StartedRun, StoredRun, Verdict,
+    AcceptedComparison, AcceptedRun, Comparing, ComparingQuery, DataSetList, DeviceHistory, DeviceSummary,
+    Distribution, DistributionQuery, ErrorBody, IDEMPOTENCY_KEY, ListRuns, ModerationLog, ModerationQuery, RunList,
+    RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredComparison, StoredRun, Verdict,
 };
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
@@ -122,6 +122,21 @@ pub(crate) async fn verdict(run_id: &str) -> Result<Verdict, Refusal> {
 pub(crate) async fn delete(run_id: &str, secret: &str) -> Result<(), Refusal> {
     let bearer = format!("Bearer {secret}");
     send("DELETE", &format!("/api/v1/runs/{run_id}"), None, Some(("authorization", &bearer))).await.map(drop)
+}
+
+/// Hands in a comparison, as this text; tried again with the same key, it is answered as if it had been sent once.
+pub(crate) async fn share_comparison(comparison: &str, idempotency_key: &str) -> Result<AcceptedComparison, Refusal> {
+    let key = Some((IDEMPOTENCY_KEY, idempotency_key));
+    answer(&send("POST", "/api/v1/comparisons", Some(comparison), key).await?).await
+}
+
+pub(crate) async fn comparison(id: &str) -> Result<StoredComparison, Refusal> {
+    get(&format!("/api/v1/comparisons/{id}")).await
+}
+
+pub(crate) async fn delete_comparison(id: &str, secret: &str) -> Result<(), Refusal> {
+    let bearer = format!("Bearer {secret}");
+    send("DELETE", &format!("/api/v1/comparisons/{id}"), None, Some(("authorization", &bearer))).await.map(drop)
 }
 
 /// Which data sets the server has.

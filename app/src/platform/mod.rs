@@ -26,8 +26,8 @@ pub(crate) use files::{
 pub(crate) use gpu::{Gpu, probe};
 pub(crate) use language::{Stance, keep_language, language, show_language};
 pub(crate) use leaderboard::{
-    Refusal, burn, comparing, data_sets, delete, device, distribution, document, frameworks, history, list, moderation,
-    register, standing, standings, stored, upload, verdict,
+    Refusal, burn, comparing, comparison, data_sets, delete, delete_comparison, device, distribution, document,
+    frameworks, history, list, moderation, register, share_comparison, standing, standings, stored, upload, verdict,
 };
 pub(crate) use own_runs::{change_own_runs, own_runs};
 pub(crate) use power::{PressureWatch, on_battery};
