@@ -1,6 +1,7 @@
 //! What to do in this browser when it offers no WebGPU.
 
 use crate::browser::{Browser, Family, System};
+use crate::t;
 
 /// Why there is no WebGPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +18,9 @@ impl Obstacle {
     /// One sentence for the page and for the reason beside the button.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::InsecurePage => "Browsers offer WebGPU only to pages that came over a secure connection.",
-            Self::NoInterface => "This browser does not offer WebGPU, which the benchmark needs to reach your GPU.",
-            Self::NoAdapter => "This browser knows WebGPU, but found no GPU that it may use.",
+            Self::InsecurePage => t!(advice_insecure),
+            Self::NoInterface => t!(advice_no_interface),
+            Self::NoAdapter => t!(advice_no_adapter),
         }
     }
 }
@@ -27,81 +28,54 @@ impl Obstacle {
 /// What to try, in this order; never empty.
 pub fn advice(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
     if obstacle == Obstacle::InsecurePage {
-        return vec![
-            "Open this page with https:// in front, or on this machine as http://localhost or http://127.0.0.1.",
-        ];
+        return vec![t!(advice_open_securely)];
     }
     let mut steps = particular(browser, obstacle);
-    steps.push("Nothing helps? The native-runner program trains the same networks without a browser.");
+    steps.push(t!(advice_native));
     steps
 }
 
 /// What to try where the browser offers a software adapter although there may be a GPU. Browsers do not say why.
 pub fn advice_on_software(browser: &Browser) -> Vec<&'static str> {
     let mut steps = match (browser.system, browser.family) {
-        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => vec![
-            "Chrome on Linux takes this adapter without a word where it does not trust the driver, as with many of \
-             NVIDIA's: open chrome://flags, turn on “Vulkan” and “Unsafe WebGPU Support”, and restart the browser.",
-            "Check chrome://gpu: behind “WebGPU” and “Vulkan” it should say “Hardware accelerated” or “Enabled”.",
-        ],
-        (_, Family::Chrome | Family::Edge | Family::Opera) => vec![
-            "In Settings → System, turn on “Use graphics acceleration when available” and restart the browser.",
-            "Update the graphics driver; chrome://gpu says whether the browser blocks the present one.",
-        ],
-        (_, Family::Firefox) => {
-            vec![
-                "Update the graphics driver; about:support says which adapters Firefox sees, and why it leaves one out.",
-            ]
+        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
+            vec![t!(advice_linux_flags), t!(advice_linux_check)]
         }
-        _ => vec!["Update the operating system, and with it the graphics driver."],
+        (_, Family::Chrome | Family::Edge | Family::Opera) => vec![t!(advice_acceleration), t!(advice_driver_blocked)],
+        (_, Family::Firefox) => {
+            vec![t!(advice_firefox_support)]
+        }
+        _ => vec![t!(advice_update_system)],
     };
-    steps.push("Two GPUs? A browser offers pages one of them: the system's graphics settings say which.");
-    steps.push("native-runner --adapter discrete takes the GPU itself, or says that there is none.");
+    steps.push(t!(advice_two_gpus));
+    steps.push(t!(advice_native_adapter));
     steps
 }
 
 fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
     match (browser.system, browser.family) {
         // Every browser on these devices is Safari inside.
-        (System::Ios, _) => vec![
-            "Update to iOS or iPadOS 26: WebGPU is on from there, in Safari and in every other browser.",
-            "On iOS 18: Settings → Apps → Safari → Advanced → Feature Flags → WebGPU.",
-        ],
-        (System::Android, Family::Chrome | Family::Edge | Family::Opera | Family::SamsungInternet) => vec![
-            "Update the browser: Chrome has WebGPU since version 121, on Android 12 and newer.",
-            "Older graphics chips are left out; chrome://gpu says whether yours is.",
-        ],
-        (System::Android, _) => vec!["Open this page in Chrome: version 121 or newer, on Android 12 or newer."],
-        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => vec![
-            "Open chrome://flags, turn on “Unsafe WebGPU Support” and “Vulkan”, and restart the browser.",
-            "Check that a Vulkan driver is installed: the command vulkaninfo lists your GPU.",
-            "In Settings → System, turn on “Use graphics acceleration when available”.",
-        ],
-        (System::Linux, Family::Firefox) => vec![
-            "Open about:config, set dom.webgpu.enabled to true and restart; Firefox Nightly has it on.",
-            "Or open this page in Chrome, with “Unsafe WebGPU Support” and “Vulkan” turned on in chrome://flags.",
-        ],
-        (_, Family::Chrome | Family::Edge | Family::Opera) if obstacle == Obstacle::NoAdapter => vec![
-            "In Settings → System, turn on “Use graphics acceleration when available” and restart the browser.",
-            "Update the graphics driver; chrome://gpu says whether the browser blocks the present one.",
-        ],
+        (System::Ios, _) => vec![t!(advice_ios_26), t!(advice_ios_18)],
+        (System::Android, Family::Chrome | Family::Edge | Family::Opera | Family::SamsungInternet) => {
+            vec![t!(advice_android_121), t!(advice_android_old_chips)]
+        }
+        (System::Android, _) => vec![t!(advice_android_chrome)],
+        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
+            vec![t!(advice_linux_unsafe), t!(advice_linux_vulkaninfo), t!(advice_acceleration_too)]
+        }
+        (System::Linux, Family::Firefox) => vec![t!(advice_linux_firefox), t!(advice_linux_firefox_chrome)],
+        (_, Family::Chrome | Family::Edge | Family::Opera) if obstacle == Obstacle::NoAdapter => {
+            vec![t!(advice_acceleration), t!(advice_driver_blocked)]
+        }
         (_, Family::Chrome | Family::Edge | Family::Opera) => {
-            vec!["Update the browser: WebGPU is on since version 113. Then reload this page."]
+            vec![t!(advice_chrome_113)]
         }
         (System::Windows, Family::Firefox) => {
-            vec![
-                "Update Firefox: WebGPU is on since version 141. Then update the graphics driver if this page still appears.",
-            ]
+            vec![t!(advice_firefox_141)]
         }
-        (_, Family::Firefox) => vec![
-            "Update Firefox: WebGPU is on since version 145 on Macs with Apple silicon.",
-            "On an older Mac, open this page in Chrome or Edge.",
-        ],
-        (_, Family::Safari) => vec![
-            "Update to Safari 26, which comes with macOS 26: WebGPU is on from there.",
-            "On an older macOS, open this page in Chrome or Edge.",
-        ],
-        _ => vec!["Open this page in a current Chrome, Edge, Firefox or Safari."],
+        (_, Family::Firefox) => vec![t!(advice_firefox_145), t!(advice_old_mac)],
+        (_, Family::Safari) => vec![t!(advice_safari_26), t!(advice_old_macos)],
+        _ => vec![t!(advice_current)],
     }
 }
 

@@ -1,5 +1,7 @@
 //! The back ends that the page trains with.
 
+use crate::t;
+
 /// A back end of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PageBackend {
@@ -61,33 +63,29 @@ impl PageBackend {
     }
 
     /// For people.
-    pub const fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
-            Self::Wgsl => "Our WGSL kernels",
-            Self::BurnWgpu => "Burn on WebGPU",
-            Self::BurnFlex => "Burn on the processor",
-            Self::TfjsWebgpu => "TensorFlow.js on WebGPU",
-            Self::TfjsWebgl => "TensorFlow.js on WebGL",
-            Self::TfjsWasm => "TensorFlow.js on the processor",
-            Self::JaxJsWebgpu => "jax-js on WebGPU",
-            Self::JaxJsWasm => "jax-js on the processor",
+            Self::Wgsl => t!(backend_wgsl),
+            Self::BurnWgpu => t!(backend_burn_wgpu),
+            Self::BurnFlex => t!(backend_burn_flex),
+            Self::TfjsWebgpu => t!(backend_tfjs_webgpu),
+            Self::TfjsWebgl => t!(backend_tfjs_webgl),
+            Self::TfjsWasm => t!(backend_tfjs_wasm),
+            Self::JaxJsWebgpu => t!(backend_jax_js_webgpu),
+            Self::JaxJsWasm => t!(backend_jax_js_wasm),
         }
     }
 
-    pub const fn description(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
-            Self::Wgsl => "Written for these networks; part of this page.",
-            Self::BurnWgpu => "An established framework, with kernels that it makes itself.",
-            Self::BurnFlex => "The same framework without your GPU, on one core.",
-            Self::TfjsWebgpu => {
-                "Google's framework of JavaScript, with kernels for WebGPU. Shown beside ours, never ranked."
-            }
-            Self::TfjsWebgl => "The same with shaders for an older interface, which needs no WebGPU.",
-            Self::TfjsWasm => "The same in WebAssembly, which cannot train convolutions.",
-            Self::JaxJsWebgpu => {
-                "JAX's way of writing in JavaScript, which compiles a whole step. Never ranked either."
-            }
-            Self::JaxJsWasm => "The same in WebAssembly.",
+            Self::Wgsl => t!(backend_wgsl_description),
+            Self::BurnWgpu => t!(backend_burn_wgpu_description),
+            Self::BurnFlex => t!(backend_burn_flex_description),
+            Self::TfjsWebgpu => t!(backend_tfjs_webgpu_description),
+            Self::TfjsWebgl => t!(backend_tfjs_webgl_description),
+            Self::TfjsWasm => t!(backend_tfjs_wasm_description),
+            Self::JaxJsWebgpu => t!(backend_jax_js_webgpu_description),
+            Self::JaxJsWasm => t!(backend_jax_js_wasm_description),
         }
     }
 

@@ -10,11 +10,13 @@ use training_worker::{FromWorker, Limit, Order, Registration};
 
 use crate::backend::Maker;
 use crate::bundle::{Arrival, Bundle};
+use crate::failure::Failure;
 use crate::live::Live;
 use crate::options::RunOptions;
 use crate::platform::{self, HiddenTimer, PressureWatch, TrainingWorker, Turn, WakeLock};
 use crate::supplies::Supplies;
-use crate::text;
+use crate::words::warning::SEED_BY_HAND;
+use crate::{text, words};
 
 /// Charts that are drawn more often would compete with the training for the GPU.
 const DRAW_EVERY: Duration = Duration::from_millis(250);
@@ -25,10 +27,6 @@ const START_PATIENCE: Duration = Duration::from_secs(60);
 /// A page hidden for less than this was merely glanced away from.
 const HIDDEN_SECONDS: f64 = 0.5;
 
-/// Why a run does not begin, with what to do.
-const ANOTHER_TAB: &str = "Another tab of this browser is training, and two that train at once measure each other. Let it \
-    finish, or close it, and press the button again.";
-
 /// Where the page is with its run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -37,8 +35,7 @@ pub(crate) enum Stage {
     Cancelling,
     Cancelled,
     Finished,
-    /// With a sentence that says why.
-    Failed(String),
+    Failed(Failure),
 }
 
 /// What kind of run it is.
@@ -149,7 +146,7 @@ impl Benchmark {
         spawn_local(async move {
             let Some(turn) = Turn::take().await else {
                 if self.goes_on(attempt) {
-                    self.end(Stage::Failed(ANOTHER_TAB.to_owned()));
+                    self.end(Stage::Failed(Failure::AnotherTab));
                 }
                 return;
             };
@@ -162,7 +159,7 @@ impl Benchmark {
             if self.goes_on(attempt)
                 && let Err(reason) = self.open(attempt, kind, order, bundle, turn).await
             {
-                self.end(Stage::Failed(format!("The training worker could not be started: {reason}.")));
+                self.end(Stage::Failed(Failure::NotOpened { reason }));
             }
         });
     }
@@ -230,8 +227,7 @@ impl Benchmark {
                 return;
             }
             if bundle == known {
-                let advice = "Reload the page and try again.";
-                return self.end(Stage::Failed(format!("The training worker did not start. {advice}")));
+                return self.end(Stage::Failed(Failure::NotStarted));
             }
             self.expect_a_sign(attempt);
         };
@@ -248,10 +244,7 @@ impl Benchmark {
             FromWorker::Arriving { bytes } => self.latest.update_value(|live| live.arriving(bytes)),
             FromWorker::Loaded(loaded) => self.latest.update_value(|live| live.loaded(loaded)),
             FromWorker::Ready => {}
-            FromWorker::NotLoaded(reason) => {
-                let advice = "Check the connection and press Benchmark to try again.";
-                self.end(Stage::Failed(format!("The training worker could not be loaded: {reason}. {advice}")));
-            }
+            FromWorker::NotLoaded(reason) => self.end(Stage::Failed(Failure::NotLoaded { reason })),
             FromWorker::Loading { loaded_bytes, total_bytes, .. } => {
                 self.latest.update_value(|live| live.loading(loaded_bytes, total_bytes));
             }
@@ -259,16 +252,13 @@ impl Benchmark {
             FromWorker::Event(event) => self.latest.update_value(|live| live.event(&event)),
             FromWorker::Finished(record) => self.finish(*record),
             FromWorker::Failed { sentence, so_far } => {
-                let kept = if so_far.is_some() { " What was finished before is below." } else { "" };
+                let in_part = so_far.is_some();
                 if let Some(record) = so_far {
                     self.keep(*record);
                 }
-                self.end(Stage::Failed(format!("The benchmark failed: {sentence}.{kept}")));
+                self.end(Stage::Failed(Failure::Failed { reason: sentence, in_part }));
             }
-            FromWorker::Crashed(sentence) => {
-                let advice = "Reload the page and try again; if it happens again, please report it.";
-                self.end(Stage::Failed(format!("The training worker stopped working: {sentence}. {advice}")));
-            }
+            FromWorker::Crashed(reason) => self.end(Stage::Failed(Failure::Crashed { reason })),
         }
     }
 
@@ -284,7 +274,8 @@ impl Benchmark {
             return self.end(Stage::Cancelled);
         }
         if let Some(reason) = text::nothing_trained(&record) {
-            return self.end(Stage::Failed(format!("The benchmark failed: {}.", reason.trim_end_matches('.'))));
+            let reason = reason.trim_end_matches('.').to_owned();
+            return self.end(Stage::Failed(Failure::Failed { reason, in_part: false }));
         }
         self.latest.update_value(Live::finish);
         self.keep(record);
@@ -379,7 +370,7 @@ async fn order(kind: Kind, options: &RunOptions) -> Ordered {
         return Ordered { order, unregistered: None };
     }
     if options.seed.is_some() {
-        return Ordered { order, unregistered: Some("the seed was chosen by hand".to_owned()) };
+        return Ordered { order, unregistered: Some(SEED_BY_HAND.to_owned()) };
     }
     match platform::register(Suite { name: suite.name.to_owned(), version: suite.version }).await {
         Ok(started) => {
@@ -387,6 +378,6 @@ async fn order(kind: Kind, options: &RunOptions) -> Ordered {
             order.registration = Some(Registration { run_id: started.run_id, nonce: started.nonce });
             Ordered { order, unregistered: None }
         }
-        Err(refusal) => Ordered { order, unregistered: Some(refusal.to_string()) },
+        Err(refusal) => Ordered { order, unregistered: Some(words::in_english(|| refusal.to_string())) },
     }
 }

@@ -1,5 +1,6 @@
 //! Family, major version and operating system of a browser; nothing else of its user-agent string is kept.
 
+use crate::t;
 use results::{Client, ClientKind};
 
 /// A browser as far as a record knows it.
@@ -86,11 +87,11 @@ impl Browser {
     /// `Chrome 142 on Linux`, as far as known.
     pub fn title(&self) -> String {
         let Self { family, major, system } = self;
-        let name = if *family == Family::Unknown { "This browser" } else { family.name() };
+        let name = if *family == Family::Unknown { t!(device_this_browser) } else { family.name() };
         let version = if major.is_empty() { String::new() } else { format!(" {major}") };
         match system {
             System::Unknown => format!("{name}{version}"),
-            _ => format!("{name}{version} on {}", system.name()),
+            _ => t!(device_browser_on, browser = format!("{name}{version}"), system = system.name()),
         }
     }
 }

@@ -11,6 +11,7 @@
 use serde::Deserialize;
 use training_worker::Loaded;
 
+use crate::t;
 use crate::text;
 
 /// Name of the page's `<meta>` whose content is the address of the plain worker's loader.
@@ -22,12 +23,7 @@ pub const WORKER_META: &str = "gradmark-worker";
 /// A part of a sentence: the page was not put together completely.
 pub fn worker_loader(content: Option<&str>) -> Result<String, String> {
     let address = content.map(str::trim).filter(|address| address.starts_with('/') && !address.starts_with("//"));
-    address.map(str::to_owned).ok_or_else(|| {
-        format!(
-            "the page does not say where its worker is (<meta name=\"{WORKER_META}\">), so it was not put together \
-             completely; `cargo xtask run` builds it again"
-        )
-    })
+    address.map(str::to_owned).ok_or_else(|| t!(backend_no_worker, name = WORKER_META))
 }
 
 /// Whether the server has the worker with Burn, as its file `/burn.json` says.
@@ -55,9 +51,9 @@ impl BurnState {
 
     /// Reads the file. One that cannot be read is as good as a bundle that is missing.
     pub fn parse(text: &str) -> Self {
-        let unreadable = |why: &str| Self::missing(format!("the server's burn.json cannot be read ({why})"));
+        let unreadable = |why: &str| Self::missing(t!(backend_unreadable, file = "burn.json", why = why));
         match serde_json::from_str(text) {
-            Ok(Self::Ready(bundle)) if !bundle.has_plain_folder() => unreadable("its folder is no plain name"),
+            Ok(Self::Ready(bundle)) if !bundle.has_plain_folder() => unreadable(t!(backend_no_plain_folder)),
             Ok(state) => state,
             Err(error) => unreadable(&error.to_string()),
         }
@@ -78,9 +74,9 @@ impl BurnState {
     /// Why nothing can be trained with it, to follow a subject: `is being built: …`.
     pub fn obstacle(&self) -> Option<String> {
         match self {
-            Self::Asking => Some("is being looked for on this server".to_owned()),
-            Self::Building { note } => Some(format!("is being built: {}", without_stop(note))),
-            Self::Missing { note } => Some(format!("is not on this server: {}", without_stop(note))),
+            Self::Asking => Some(t!(backend_asking).to_owned()),
+            Self::Building { note } => Some(t!(backend_building, note = without_stop(note))),
+            Self::Missing { note } => Some(t!(backend_missing, note = without_stop(note))),
             Self::Ready(_) => None,
         }
     }
@@ -154,17 +150,25 @@ impl Arrival {
     pub fn sentence(self) -> String {
         let of = self.of;
         match self.state {
-            ArrivalState::Coming { bytes: 0, .. } => format!("{of} is being fetched."),
-            ArrivalState::Coming { bytes, total } if bytes >= total => format!("{of} is being compiled."),
-            ArrivalState::Coming { .. } => format!("{of}: {:.0} % is here.", self.fraction() * 100.0),
+            ArrivalState::Coming { bytes: 0, .. } => t!(backend_fetching, what = of),
+            ArrivalState::Coming { bytes, total } if bytes >= total => t!(backend_compiling, what = of),
+            ArrivalState::Coming { .. } => {
+                t!(backend_arriving, what = of, percent = text::whole_percent(self.fraction()))
+            }
             ArrivalState::Started(Loaded { compressed_bytes, bytes, cached, seconds }) => {
                 let unpacked = text::megabytes(bytes);
                 let size = match compressed_bytes {
-                    Some(compressed) => format!("{} ({unpacked} unpacked)", text::megabytes(compressed)),
-                    None => format!("{unpacked} unpacked"),
+                    Some(compressed) => {
+                        t!(backend_size, compressed = text::megabytes(compressed), unpacked = unpacked)
+                    }
+                    None => t!(backend_size_unpacked, unpacked = unpacked),
                 };
-                let from = if cached == Some(true) { "from the browser's cache" } else { "fetched" };
-                format!("{of}: {size} {from} and started in {seconds:.1} s.")
+                let seconds = text::number(seconds, 1);
+                if cached == Some(true) {
+                    t!(backend_from_cache, what = of, size = size, seconds = seconds)
+                } else {
+                    t!(backend_from_server, what = of, size = size, seconds = seconds)
+                }
             }
         }
     }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::backend::PageBackend;
 use crate::bundle::Bundle;
+use crate::t;
 
 /// What the file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -41,10 +42,10 @@ impl FrameworksState {
 
     /// Reads the file. One that cannot be read is as good as bundles that are missing.
     pub fn parse(text: &str) -> Self {
-        let unreadable = |why: &str| Self::missing(format!("the server's frameworks.json cannot be read ({why})"));
+        let unreadable = |why: &str| Self::missing(t!(backend_unreadable, file = "frameworks.json", why = why));
         match serde_json::from_str(text) {
             Ok(Self::Ready { bundles }) if !bundles.iter().all(|of| of.bundle.has_plain_folder()) => {
-                unreadable("a folder is no plain name")
+                unreadable(t!(backend_no_plain_folder))
             }
             Ok(state) => state,
             Err(error) => unreadable(&error.to_string()),
@@ -63,10 +64,10 @@ impl FrameworksState {
     /// Why nothing can be trained with this back end, to follow a subject: `is not on this server: …`.
     pub fn obstacle(&self, backend: PageBackend) -> Option<String> {
         match self {
-            Self::Asking => Some("is being looked for on this server".to_owned()),
-            Self::Missing { note } => Some(format!("is not on this server: {}", note.trim().trim_end_matches('.'))),
+            Self::Asking => Some(t!(backend_asking).to_owned()),
+            Self::Missing { note } => Some(t!(backend_missing, note = note.trim().trim_end_matches('.'))),
             Self::Ready { .. } if self.bundle(backend).is_some() => None,
-            Self::Ready { .. } => Some("is not on this server: its page was built without it".to_owned()),
+            Self::Ready { .. } => Some(t!(backend_missing, note = t!(backend_built_without))),
         }
     }
 }

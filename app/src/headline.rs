@@ -3,7 +3,7 @@
 
 use results::{Evaluation, WorkloadRecord, metric};
 
-use crate::text;
+use crate::{t, text, words};
 
 /// One large figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,37 +32,38 @@ impl Figure {
 pub fn figures(record: &WorkloadRecord) -> Vec<Figure> {
     let of = |id: &str| {
         let metric = metric(id)?;
-        (metric.value)(&record.summary).map(|value| Figure::new(metric.title, &metric.text(value)))
+        (metric.value)(&record.summary)
+            .map(|value| Figure::new(words::metric::title(metric), &words::metric::text(metric, value)))
     };
     let parts = [
         Some(of("samples_per_second").unwrap_or_else(|| trained(record))),
         of("accuracy"),
         of("seconds_to_target").map(|figure| Figure { title: time_to(record), ..figure }).or_else(|| best(record)),
-        of("share_of_peak").map(|figure| Figure { title: "Of the device's peak".to_owned(), ..figure }),
-        of("sustained_ratio").map(|figure| Figure { title: "Sustained".to_owned(), ..figure }),
+        of("share_of_peak").map(|figure| Figure { title: t!(result_of_peak).to_owned(), ..figure }),
+        of("sustained_ratio").map(|figure| Figure { title: t!(result_sustained).to_owned(), ..figure }),
     ];
     parts.into_iter().flatten().collect()
 }
 
 fn time_to(record: &WorkloadRecord) -> String {
     let target = record.target.map_or(0.0, |target| target.accuracy);
-    format!("Time to {:.0} %", target * 100.0)
+    t!(result_time_to, target = text::whole_percent(target))
 }
 
 /// What was done in a run that was too short to tell how fast it was.
 fn trained(record: &WorkloadRecord) -> Figure {
     let summary = &record.summary;
-    Figure::new("Trained", &format!("{} samples", text::count(summary.samples)))
-        .with(format!("in {}: too short to tell a rate", text::seconds(summary.training_seconds)))
+    Figure::new(t!(result_trained), &t!(common_samples_counted, number = summary.samples))
+        .with(t!(result_too_short, seconds = text::seconds(summary.training_seconds)))
 }
 
 /// How far it came where the target was not reached.
 fn best(record: &WorkloadRecord) -> Option<Figure> {
     let target = record.target?;
     let best = best_of(&record.evaluations)?;
-    let figure =
-        Figure::new(format!("Best in {}", text::seconds(best.training_seconds)), &text::percent(best.accuracy));
-    Some(figure.with(format!("of {:.0} %, its target", target.accuracy * 100.0)))
+    let title = t!(result_best_in, seconds = text::seconds(best.training_seconds));
+    let figure = Figure::new(title, &text::percent(best.accuracy));
+    Some(figure.with(t!(result_of_target, target = text::whole_percent(target.accuracy))))
 }
 
 /// The earliest of the most accurate.
@@ -73,19 +74,19 @@ fn best_of(evaluations: &[Evaluation]) -> Option<&Evaluation> {
 /// The figures of a completed workload as the end of a sentence.
 pub fn sentence(record: &WorkloadRecord) -> String {
     let throughput = metric("samples_per_second")
-        .and_then(|metric| (metric.value)(&record.summary).map(|value| metric.text(value)))
+        .and_then(|metric| (metric.value)(&record.summary).map(|value| words::metric::text(metric, value)))
         .unwrap_or_else(|| {
             let summary = &record.summary;
-            format!("{} samples in {}", text::count(summary.samples), text::seconds(summary.training_seconds))
+            let samples = t!(common_samples_counted, number = summary.samples);
+            t!(result_samples_in, samples = samples, seconds = text::seconds(summary.training_seconds))
         });
-    let accuracy = record.summary.accuracy.map(|share| format!("{} test accuracy", text::percent(share)));
+    let accuracy = record.summary.accuracy.map(|share| t!(result_test_accuracy, accuracy = text::percent(share)));
     let target = record.target.and_then(|target| {
-        let percent = target.accuracy * 100.0;
+        let percent = text::whole_percent(target.accuracy);
         match target.reached_seconds {
-            Some(seconds) => Some(format!("{percent:.0} % after {} of training", text::seconds(seconds))),
-            None => best_of(&record.evaluations).map(|best| {
-                format!("its target of {percent:.0} % not reached in {}", text::seconds(best.training_seconds))
-            }),
+            Some(seconds) => Some(t!(result_target_reached, target = percent, seconds = text::seconds(seconds))),
+            None => best_of(&record.evaluations)
+                .map(|best| t!(result_target_missed, target = percent, seconds = text::seconds(best.training_seconds))),
         }
     });
     [Some(throughput), accuracy, target].into_iter().flatten().collect::<Vec<_>>().join(", ")

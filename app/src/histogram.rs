@@ -2,7 +2,9 @@
 
 use results::api::{Distribution, RateBin};
 
+use crate::t;
 use crate::text;
+use crate::words::language;
 
 /// No axis is narrower than this, so that one bar is no wall and there are marks to read it by.
 const LEAST_RATIO: f64 = 4.0;
@@ -55,7 +57,7 @@ fn ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
 
 /// A mark's text: `0.5`, `20`, `1,500`, `20 k`.
 pub fn tick(rate: f64) -> String {
-    let short = |value: f64| format!("{}", (value * 1e6).round() / 1e6);
+    let short = |value: f64| language().number(&format!("{}", (value * 1e6).round() / 1e6));
     match rate {
         _ if rate >= 1e6 => format!("{} M", short(rate / 1e6)),
         _ if rate >= 1e4 => format!("{} k", short(rate / 1e3)),
@@ -99,23 +101,24 @@ pub fn ends(bins: &[RateBin], own: f64) -> Option<(f64, f64)> {
 /// What the drawing shows, for people who cannot see it.
 pub fn description(distribution: &Distribution, own: f64) -> String {
     let bins = &distribution.bins;
-    let (Some(first), Some(last)) = (bins.first(), bins.last()) else { return "There are no proven runs.".to_owned() };
-    let range = |from: f64, to: f64| format!("{} and {} samples per second", text::rate(from), text::rate(to));
+    let (Some(first), Some(last)) = (bins.first(), bins.last()) else { return t!(standing_no_runs).to_owned() };
     let fullest = bins.iter().rev().max_by_key(|bin| bin.runs).unwrap_or(first);
-    format!(
-        "{} lie between {}, and more of them than anywhere else ({}) between {}. This run: {}.",
-        of_devices(distribution),
-        range(first.from, last.to),
-        text::count(fullest.runs),
-        range(fullest.from, fullest.to),
-        text::rate(own)
+    t!(
+        standing_described,
+        runs = of_devices(distribution),
+        low = text::rate(first.from),
+        high = text::rate(last.to),
+        fullest = fullest.runs,
+        from = text::rate(fullest.from),
+        to = text::rate(fullest.to),
+        own = text::rate(own)
     )
 }
 
 /// Such as `1,204 proven runs on 40 devices`.
 pub fn of_devices(distribution: &Distribution) -> String {
     let Distribution { runs, devices, .. } = distribution;
-    format!("{} on {}", text::counted(*runs, "proven run"), text::counted(*devices, "device"))
+    format!("{} {}", t!(common_proven_runs, number = *runs), t!(common_on_devices, number = *devices))
 }
 
 #[cfg(test)]

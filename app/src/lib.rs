@@ -18,6 +18,7 @@ pub mod bundle;
 pub mod candidates;
 pub mod chart_data;
 pub mod documents;
+pub mod failure;
 pub mod filters;
 pub mod frameworks;
 pub mod geometry;

@@ -5,6 +5,7 @@ use results::{Adapter, CurvePoint, Evaluation, Warning};
 use training_worker::Loaded;
 
 use crate::bundle::{Arrival, ArrivalState};
+use crate::t;
 
 /// Share of the progress bar that fetching the data fills; the engine counts the rest.
 const DATA_SHARE: f64 = 0.05;
@@ -46,7 +47,6 @@ pub struct Live {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveWorkload {
     pub name: String,
-    pub title: String,
     /// From 0, of `count`.
     pub index: u32,
     pub count: u32,
@@ -62,6 +62,11 @@ pub struct LiveWorkload {
 }
 
 impl LiveWorkload {
+    /// What the network is called.
+    pub fn title(&self) -> String {
+        crate::text::workload_title(&self.name)
+    }
+
     /// Mean loss of the latest window.
     pub fn loss(&self) -> Option<f64> {
         self.training.last().map(|point| point.loss)
@@ -121,7 +126,6 @@ impl Live {
             Event::WorkloadStarted { workload, index, count, target_accuracy, .. } => {
                 self.workload = Some(LiveWorkload {
                     name: workload.clone(),
-                    title: crate::text::workload_title(workload),
                     index: *index,
                     count: *count,
                     target_accuracy: *target_accuracy,
@@ -172,13 +176,27 @@ impl Live {
     pub fn status(&self) -> String {
         let Some(workload) = &self.workload else {
             return match self.bundle.filter(|bundle| bundle.is_coming()) {
-                Some(bundle) => format!("Loading {}", bundle.of),
-                None => "Starting the training worker".to_owned(),
+                Some(bundle) => t!(running_loading, what = bundle.of),
+                None => t!(running_starting_worker).to_owned(),
             };
         };
-        let phase = self.phase.map_or("starting", Phase::title);
+        let phase = self.phase.map_or(t!(running_phase_starting), phase);
         // The network's own name stands right below, in the heading.
-        format!("Network {} of {}: {phase}", workload.index + 1, workload.count)
+        t!(running_status, number = workload.index + 1, count = workload.count, phase = phase)
+    }
+}
+
+/// A phase in few words.
+fn phase(of: Phase) -> &'static str {
+    match of {
+        Phase::LoadingData => t!(running_phase_loading),
+        Phase::Building => t!(running_phase_building),
+        Phase::Checking => t!(running_phase_checking),
+        Phase::WarmingUp => t!(running_phase_warming_up),
+        Phase::Training => t!(running_phase_training),
+        Phase::Testing => t!(running_phase_testing),
+        Phase::Measuring | Phase::MeasuringPeak => t!(running_phase_measuring),
+        Phase::Proving => t!(running_phase_proving),
     }
 }
 
@@ -263,7 +281,7 @@ mod tests {
         assert_eq!(live.status(), "Network 2 of 2: training");
         live.event(&progress(1, 0.5));
         assert_eq!(live.status(), "Network 2 of 2: training");
-        assert_eq!(live.workload.unwrap().title, "MNIST, LeNet (Caffe)");
+        assert_eq!(live.workload.unwrap().title(), "MNIST, LeNet (Caffe)");
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! What moderators did, in words.
 
-use results::api::{Deed, ModerationEntry, Tier};
+use results::api::{Deed, ModerationEntry};
+
+use crate::t;
+use crate::text::tier;
 
 /// To what something was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,20 +22,23 @@ pub fn about(entry: &ModerationEntry) -> About {
 
 /// What was done, to begin a line.
 pub fn deed(entry: &ModerationEntry) -> String {
-    let tier = entry.tier.map_or("another tier", Tier::name);
-    match entry.deed {
-        Deed::Hide => "Hidden".to_owned(),
-        Deed::Flag => "Flagged, so that it is not ranked".to_owned(),
-        Deed::Restore => format!("Restored: it is {tier} again"),
-        Deed::SetTier => format!("Made {tier}"),
-        Deed::Remove => "Deleted for ever".to_owned(),
-        Deed::MergeDevices => "Merged: the one counts as the other".to_owned(),
-        Deed::SeparateDevices => "Separated: each counts for itself again".to_owned(),
+    match (entry.deed, entry.tier.map(tier)) {
+        (Deed::Hide, _) => t!(moderation_hidden).to_owned(),
+        (Deed::Flag, _) => t!(moderation_flagged).to_owned(),
+        (Deed::Restore, Some(tier)) => t!(moderation_restored, tier = tier),
+        (Deed::Restore, None) => t!(moderation_restored_other).to_owned(),
+        (Deed::SetTier, Some(tier)) => t!(moderation_set_tier, tier = tier),
+        (Deed::SetTier, None) => t!(moderation_set_other_tier).to_owned(),
+        (Deed::Remove, _) => t!(moderation_removed).to_owned(),
+        (Deed::MergeDevices, _) => t!(moderation_merged).to_owned(),
+        (Deed::SeparateDevices, _) => t!(moderation_separated).to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use results::api::Tier;
+
     use super::*;
 
     fn entry(deed: Deed, tier: Option<Tier>) -> ModerationEntry {

@@ -12,6 +12,7 @@ use training_worker::Limit;
 use crate::backend::PageBackend;
 use crate::filters::Filters;
 use crate::supplies::Supplies;
+use crate::t;
 use crate::text;
 
 /// Parameter of every page's address that says its language.
@@ -214,15 +215,17 @@ impl RunOptions {
     /// Why this cannot be run with what the server has.
     pub fn obstacle(&self, supplies: &Supplies) -> Option<String> {
         if let Some(why) = supplies.obstacle(self.backend) {
-            return Some(format!("{} {why}.", self.backend.title()));
+            return Some(t!(backend_obstacle, backend = self.backend.title(), why = why));
         }
         if let Some(sentence) = self.lacking_data(supplies) {
             return Some(sentence);
         }
         let left_out = self.left_out();
         let (name, reason) = left_out.first()?;
-        (left_out.len() == self.networks().len())
-            .then(|| format!("{} cannot train {}: {reason}.", self.backend.title(), text::workload_title(name)))
+        (left_out.len() == self.networks().len()).then(|| {
+            let workload = text::workload_title(name);
+            t!(backend_cannot_train, backend = self.backend.title(), workload = workload, reason = reason)
+        })
     }
 
     /// Why the networks cannot be trained with the data that the server has, on any back end.
@@ -231,7 +234,7 @@ impl RunOptions {
         let (name, data) = self.networks().iter().find_map(lacking)?;
         // A suite that lost some of its networks would not be that suite any more.
         let who = if self.workloads.is_empty() { text::suite(self.suite()) } else { text::workload_title(&name) };
-        Some(format!("{who} needs {data}, which is not on this server. Choose other networks."))
+        Some(t!(supplies_needs, who = who, data = data))
     }
 
     /// The same options on another back end.
@@ -285,7 +288,7 @@ impl RunOptions {
 
     fn limit_once(&mut self, limit: Limit) -> Result<(), String> {
         if self.limit.replace(limit).is_some() {
-            return Err("Only one of epochs, steps and seconds can be asked for in the address.".to_owned());
+            return Err(t!(settings_one_limit).to_owned());
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use results::WorkloadRecord;
 use serde::Deserialize;
 
+use crate::t;
 use crate::text;
 
 /// A published figure.
@@ -41,17 +42,29 @@ fn epoch_seconds(record: &WorkloadRecord) -> Option<f64> {
 impl Published {
     fn beside(&self, own_seconds: f64) -> String {
         let ratio = self.seconds_per_epoch / own_seconds;
-        let (times, word) = if ratio >= 1.0 { (ratio, "fast") } else { (1.0 / ratio, "long") };
-        let digits = if times < 10.0 { 1 } else { 0 };
-        let verb = if word == "fast" { "is" } else { "takes" };
-        format!(
-            "{} with {} took {} for a pass over the data; this device {verb} {times:.digits$} times as {word}. \
-             Published: {}.",
-            self.device,
-            self.framework,
-            text::seconds(self.seconds_per_epoch),
-            self.citation
-        )
+        let times = if ratio >= 1.0 { ratio } else { 1.0 / ratio };
+        let times = text::number(times, if times < 10.0 { 1 } else { 0 });
+        let (device, framework, citation) = (&self.device, &self.framework, &self.citation);
+        let seconds = text::seconds(self.seconds_per_epoch);
+        if ratio >= 1.0 {
+            t!(
+                result_published_fast,
+                device = device,
+                framework = framework,
+                seconds = seconds,
+                times = times,
+                citation = citation
+            )
+        } else {
+            t!(
+                result_published_slow,
+                device = device,
+                framework = framework,
+                seconds = seconds,
+                times = times,
+                citation = citation
+            )
+        }
     }
 }
 

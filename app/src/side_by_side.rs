@@ -7,21 +7,23 @@ use serde::Serialize;
 
 use crate::backend::PageBackend;
 use crate::geometry::NamedCurve;
+use crate::t;
 use crate::text;
+use crate::words::{self, Plain, messages};
 
 /// Version of the layout of what [`document`] writes, the one of `native-runner --backend all --json`.
 const DOCUMENT_VERSION: u32 = 1;
 
 /// The columns after the back end's name, in their order.
-pub const COLUMNS: [&str; 7] = [
-    "Samples per second",
-    "Time per epoch",
-    "Training",
-    "Testing",
-    "Test accuracy",
-    "Device memory",
+pub const COLUMNS: [Plain; 7] = [
+    messages::compare_column_rate,
+    messages::compare_column_epoch,
+    messages::compare_column_training,
+    messages::compare_column_testing,
+    messages::compare_column_accuracy,
+    messages::compare_column_memory,
     // Apart from all that repeats.
-    "Start, once",
+    messages::compare_column_start,
 ];
 
 /// A figure of a row.
@@ -50,7 +52,7 @@ impl Cell {
 /// In the order of [`COLUMNS`].
 pub fn cells(figures: Option<&Figures>) -> [Cell; 7] {
     let projected =
-        figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| "from its throughput".to_owned());
+        figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| t!(compare_projected).to_owned());
     let memory = figures.and_then(|of| of.device_memory_bytes);
     let deviation = figures.and_then(|of| of.accuracy_deviation).map(|of| format!("± {}", text::percent(of)));
     [
@@ -73,8 +75,8 @@ fn rate_ratio(ratio: Estimate) -> String {
     let value = text::ratio(ratio.value);
     match ratio.interval {
         Some(interval) => {
-            let tied = if interval.high >= 1.0 { ", tied" } else { "" };
-            format!("{value} ({:.2} – {:.2}{tied})", interval.low, interval.high)
+            let tied = if interval.high >= 1.0 { format!(", {}", t!(compare_tied)) } else { String::new() };
+            format!("{value} ({} – {}{tied})", text::number(interval.low, 2), text::number(interval.high, 2))
         }
         None => value,
     }
@@ -89,15 +91,13 @@ pub fn title(contender: &Contender) -> String {
 pub fn remark(outcome: &RowOutcome) -> Option<String> {
     match outcome {
         RowOutcome::Completed => None,
-        RowOutcome::Cancelled => Some("Cancelled.".to_owned()),
+        RowOutcome::Cancelled => Some(t!(compare_cancelled).to_owned()),
         RowOutcome::Refused { reason } => Some(reason.clone()),
-        RowOutcome::Diverged { step, .. } => {
-            Some(format!("The loss became infinite, or a thousand times the first one, at step {step}."))
+        RowOutcome::Diverged { step, .. } => Some(t!(compare_diverged, step = *step)),
+        RowOutcome::Incorrect { disagreement: Some(found), .. } => {
+            Some(t!(compare_incorrect_at, what = found.to_string()))
         }
-        RowOutcome::Incorrect { disagreement, .. } => {
-            let what = disagreement.map_or_else(String::new, |found| format!(" ({found})"));
-            Some(format!("Computed something else than the reference{what}, so nothing was timed."))
-        }
+        RowOutcome::Incorrect { disagreement: None, .. } => Some(t!(compare_incorrect).to_owned()),
     }
 }
 
@@ -188,7 +188,8 @@ fn line(workload: &str, row: &Row) -> String {
     cells.push(number(cold_start.map(|timing| timing.seconds)));
     cells.push(number(cold_start.and_then(|timing| timing.to_fastest)));
     cells.push(figures.and_then(|of| of.device_memory_bytes).map(|bytes| bytes.to_string()).unwrap_or_default());
-    cells.push(remark(&row.outcome).unwrap_or_default());
+    // Machines read it.
+    cells.push(words::in_english(|| remark(&row.outcome)).unwrap_or_default());
     let cells: Vec<_> = cells.iter().map(|cell| csv::cell(cell)).collect();
     format!("{}\n", cells.join(","))
 }

@@ -7,6 +7,7 @@ use results::api::{
 };
 use results::{Device, DeviceKind, RunRecord, WorkloadRecord};
 
+use crate::t;
 use crate::text;
 
 /// Where a run stands in one network; nothing where no run is proven yet. `counts` says whether it is one of those that it
@@ -14,27 +15,24 @@ use crate::text;
 pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     let [all, device, vendor] = standing.runs;
     if all == 1 {
-        let only = if counts { "This is" } else { "It stands beside" };
-        return Some(format!("{only} the only proven run of this kind so far."));
+        return Some(if counts { t!(standing_only_this) } else { t!(standing_only_other) }.to_owned());
     }
     let share = percent(standing.among_all?);
     // What is true of all runs is not said again of fewer.
-    let whose = match () {
-        () if device == all => ", all on this device",
-        () if vendor == all => ", all of this vendor",
-        () => "",
+    let mut sentence = match () {
+        () if device == all => t!(standing_faster_all_on_device, share = share, runs = all),
+        () if vendor == all => t!(standing_faster_all_of_vendor, share = share, runs = all),
+        () => t!(standing_faster, share = share, runs = all),
     };
-    let mut sentence = format!("Faster than {share} of {} proven runs{whose}", text::count(all));
-    let fewer = [
-        (standing.of_device.filter(|_| device < all), device, "on this device"),
-        (standing.of_vendor.filter(|_| vendor < all && vendor > device), vendor, "of this vendor"),
-    ];
-    for (share, runs, whose) in fewer {
-        match share {
-            Some(_) if runs == 1 && counts => sentence.push_str(&format!("; the only one {whose}")),
-            Some(share) => sentence.push_str(&format!("; than {} of {} {whose}", percent(share), text::count(runs))),
-            None => {}
-        }
+    match standing.of_device.filter(|_| device < all) {
+        Some(_) if device == 1 && counts => sentence.push_str(t!(standing_only_on_device)),
+        Some(share) => sentence.push_str(&t!(standing_than_on_device, share = percent(share), runs = device)),
+        None => {}
+    }
+    match standing.of_vendor.filter(|_| vendor < all && vendor > device) {
+        Some(_) if vendor == 1 && counts => sentence.push_str(t!(standing_only_of_vendor)),
+        Some(share) => sentence.push_str(&t!(standing_than_of_vendor, share = percent(share), runs = vendor)),
+        None => {}
     }
     sentence.push('.');
     Some(sentence)
@@ -49,11 +47,7 @@ fn percent(share: f64) -> String {
 
 /// Whom a run is compared with, and whether it is one of them.
 pub fn counting(counts: bool) -> &'static str {
-    if counts {
-        "This run is proven, so it counts among those that it is compared with."
-    } else {
-        "This run is compared with proven runs, without counting among them itself."
-    }
+    if counts { t!(standing_counts) } else { t!(standing_counts_not) }
 }
 
 /// What is asked for to draw how the rates of a network lie around a run's; nothing where only another version of its suite
@@ -84,30 +78,31 @@ fn class_of(device: &Device) -> RankedClass {
 /// Who says which device it is, as a sentence.
 pub fn source(source: DeviceSource) -> &'static str {
     match source {
-        DeviceSource::Reported => "The device is named by its platform.",
-        DeviceSource::Claimed => "Browsers hide the name; owners gave it to their results, and nothing contradicts.",
-        DeviceSource::Masked => "Browsers tell no more than this of the device, so different models may be behind it.",
+        DeviceSource::Reported => t!(device_source_reported),
+        DeviceSource::Claimed => t!(device_source_claimed),
+        DeviceSource::Masked => t!(device_source_masked),
     }
 }
 
 /// What a browser costs, as the rest of a sentence that begins with a network.
 pub fn browser_tax(tax: &BrowserTaxOfDevice) -> String {
     let ratio = tax.native_over_browser;
-    let (share, word) = if ratio >= 1.0 { (1.0 - 1.0 / ratio, "slower") } else { (1.0 / ratio - 1.0, "faster") };
-    if share < 0.005 {
-        "a browser trains as fast as a program".to_owned()
-    } else {
-        format!("a browser trains {:.0} % {word} than a program", share * 100.0)
+    let share = if ratio >= 1.0 { 1.0 - 1.0 / ratio } else { 1.0 / ratio - 1.0 };
+    let percent = text::whole_percent(share);
+    match () {
+        () if share < 0.005 => t!(standing_as_fast).to_owned(),
+        () if ratio >= 1.0 => t!(standing_slower, share = percent),
+        () => t!(standing_browser_faster, share = percent),
     }
 }
 
 /// Who stands behind such a comparison.
 pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
     let BrowserTaxOfDevice { native_submitters, browser_submitters, .. } = tax;
-    format!(
-        "{} with programs, {} with browsers",
-        text::counted(*native_submitters, "submitter"),
-        text::count(*browser_submitters)
+    t!(
+        standing_tax_submitters,
+        programs = t!(common_submitters, number = *native_submitters),
+        browsers = *browser_submitters
     )
 }
 

@@ -7,6 +7,7 @@ use results::api::DataSetList;
 use crate::backend::{Maker, PageBackend};
 use crate::bundle::{Bundle, BurnState};
 use crate::frameworks::FrameworksState;
+use crate::t;
 use crate::text;
 
 /// What is known of it so far.
@@ -83,9 +84,9 @@ impl Supplies {
     pub fn lacking_for_suite(&self, suite: &SuiteDefinition) -> Option<String> {
         let lacking: Vec<&MissingData> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
         let titles = self.missing.iter().filter(|data| lacking.contains(data)).map(MissingData::title);
-        let titles = titles.collect::<Vec<_>>().join(" and ");
+        let titles = titles.reduce(|some, other| t!(supplies_and, some = some, other = other)).unwrap_or_default();
         let (few, all) = (lacking.len(), suite.workloads.len());
-        (few > 0).then(|| format!("{few} of its {all} networks need data that is not on this server ({titles})."))
+        (few > 0).then(|| t!(supplies_lacking, few = few, all = all, data = titles))
     }
 }
 
@@ -97,11 +98,12 @@ impl MissingData {
     /// What is missing, why, and what cannot be trained without it.
     pub fn sentences(&self) -> String {
         let needed_by = engine::WORKLOADS.iter().filter(|make| make().data_set == self.name).count();
-        format!(
-            "{} is not on this server: {}. {needed_by} of the {} networks need it and cannot be trained here until then.",
-            self.title(),
-            self.reason,
-            engine::WORKLOADS.len()
+        t!(
+            supplies_missing,
+            data = self.title(),
+            reason = self.reason,
+            needed = needed_by,
+            all = engine::WORKLOADS.len()
         )
     }
 }

@@ -1,27 +1,19 @@
 //! Names, numbers and outcomes in words.
 
 use engine::SuiteDefinition;
-use results::{Adapter, ClientKind, Date, Outcome, RunRecord, Warning, WorkloadRecord, api::Tier, metric};
+use results::{Adapter, ClientKind, Date, Outcome, RunRecord, WorkloadRecord, api::Tier, metric};
 
-use crate::headline;
+use crate::words::{self, language};
+use crate::{headline, t};
 
 /// The title of a workload, or its name where this build does not know it.
 pub fn workload_title(name: &str) -> String {
-    engine::workload(name).map_or_else(|| name.to_owned(), |workload| workload.title.to_owned())
-}
-
-/// The text of a warning, with a workload's title instead of its name.
-pub fn warning(warning: &Warning) -> String {
-    let text = warning.to_string();
-    match warning.workload().and_then(|name| Some((name, text.strip_prefix(name)?))) {
-        Some((name, rest)) => format!("{}{rest}", workload_title(name)),
-        None => text,
-    }
+    words::network::title(name).to_owned()
 }
 
 /// A suite's name as a title.
 pub fn suite_title(suite: &SuiteDefinition) -> String {
-    capitalised(suite.name)
+    words::network::suite(suite.name)
 }
 
 /// A text that begins with a capital letter.
@@ -32,7 +24,7 @@ pub fn capitalised(text: &str) -> String {
 
 /// A suite as the subject of a sentence.
 pub fn suite(suite: &SuiteDefinition) -> String {
-    format!("The {} suite", suite.name)
+    t!(network_suite_sentence, suite = words::network::suite_inside(suite.name))
 }
 
 /// How people call a data set; its name where this build does not know it.
@@ -47,7 +39,11 @@ pub fn data_set_title(name: &str) -> String {
 /// How a run ended, in one sentence for the status region.
 pub fn headline(record: &RunRecord) -> String {
     let parts: Vec<String> = record.workloads.iter().map(workload_headline).collect();
-    if parts.is_empty() { "The run trained nothing.".to_owned() } else { format!("Done. {}", parts.join(" ")) }
+    if parts.is_empty() {
+        t!(common_run_trained_nothing).to_owned()
+    } else {
+        t!(common_done, figures = parts.join(" "))
+    }
 }
 
 /// What a run came to, without a word on its end.
@@ -59,33 +55,32 @@ pub fn came_to(record: &RunRecord) -> String {
 pub fn to_pass_on(record: &RunRecord, address: &str) -> String {
     let device = device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
-    format!("{device} ({} on {}), Gradmark: {} {address}", client.name, client.operating_system, came_to(record))
+    t!(
+        common_pass_on,
+        device = device,
+        client = client.name,
+        system = client.operating_system,
+        figures = came_to(record),
+        address = address
+    )
 }
 
 fn workload_headline(record: &WorkloadRecord) -> String {
     let title = workload_title(&record.workload);
     match &record.outcome {
-        Outcome::Completed => format!("{title}: {}.", headline::sentence(record)),
-        other => format!("{title}: {}", outcome(other)),
+        Outcome::Completed => t!(common_of_workload, workload = title, figures = headline::sentence(record)),
+        other => t!(common_of_workload_ended, workload = title, outcome = outcome(other)),
     }
 }
 
 /// How a workload ended, as a sentence.
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Completed => "completed.".to_owned(),
-        Outcome::Diverged { step } => {
-            format!("the loss became infinite, or a thousand times the first one, at step {step}; there is no figure.")
-        }
-        Outcome::Incorrect => {
-            "this device computed something else than the reference, so nothing was timed. A newer browser or graphics \
-             driver may help."
-                .to_owned()
-        }
-        Outcome::Cancelled => "cancelled.".to_owned(),
-        Outcome::Failed { reason, .. } => {
-            format!("it could not be trained on this device: {}.", reason.trim_end_matches('.'))
-        }
+        Outcome::Completed => t!(outcome_completed).to_owned(),
+        Outcome::Diverged { step } => t!(outcome_diverged, step = *step),
+        Outcome::Incorrect => t!(outcome_incorrect).to_owned(),
+        Outcome::Cancelled => t!(outcome_cancelled).to_owned(),
+        Outcome::Failed { reason, .. } => t!(outcome_failed, reason = reason.trim_end_matches('.')),
     }
 }
 
@@ -120,7 +115,7 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
         return "SwiftShader".to_owned();
     }
     let vendor = match vendor {
-        "" => return "A GPU whose name the browser keeps to itself".to_owned(),
+        "" => return t!(device_masked).to_owned(),
         "amd" => "AMD",
         "apple" => "Apple",
         "arm" => "Arm",
@@ -134,42 +129,64 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
         "samsung" => "Samsung",
         other => other,
     };
-    if architecture.is_empty() { format!("{vendor} GPU") } else { format!("{vendor}, {architecture}") }
+    if architecture.is_empty() { t!(device_of_vendor, vendor = vendor) } else { format!("{vendor}, {architecture}") }
 }
 
 /// What a tier means, for readers of a result.
 pub fn tier_meaning(tier: Tier) -> &'static str {
     match tier {
-        Tier::Proven => "The leaderboard timed its checkpoints and computed parts of the training again.",
-        Tier::Checked => "All bounds and summaries hold, but not all of it could be proven, so it is not ranked.",
-        Tier::Unverified => "The leaderboard gave this run no seed, so it cannot be checked.",
-        Tier::Flagged => "Something is implausible; a person will look at it.",
-        Tier::Hidden => "This result is not shown in the table.",
+        Tier::Proven => t!(tier_proven_meaning),
+        Tier::Checked => t!(tier_checked_meaning),
+        Tier::Unverified => t!(tier_unverified_meaning),
+        Tier::Flagged => t!(tier_flagged_meaning),
+        Tier::Hidden => t!(tier_hidden_meaning),
+    }
+}
+
+/// A tier in one word.
+pub fn tier(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Proven => t!(tier_proven),
+        Tier::Checked => t!(tier_checked),
+        Tier::Unverified => t!(tier_unverified),
+        Tier::Flagged => t!(tier_flagged),
+        Tier::Hidden => t!(tier_hidden),
     }
 }
 
 /// Where a run happened, to follow a comma or a column's head.
 pub fn client(kind: ClientKind) -> &'static str {
     match kind {
-        ClientKind::Browser => "a browser",
-        ClientKind::Native => "a program",
+        ClientKind::Browser => t!(common_in_browser),
+        ClientKind::Native => t!(common_in_program),
     }
 }
 
 /// A throughput without its unit, as the results write it.
 pub fn rate(samples_per_second: f64) -> String {
     let text = metric("samples_per_second").map(|metric| metric.text(samples_per_second)).unwrap_or_default();
-    text.trim_end_matches(" samples/s").to_owned()
+    language().number(text.trim_end_matches(" samples/s"))
 }
 
 /// A share from 0 to 1 as `97.85 %`.
 pub fn percent(share: f64) -> String {
-    format!("{:.2} %", share * 100.0)
+    number(share * 100.0, 2) + " %"
+}
+
+/// A share from 0 to 1 in whole percent, such as `98 %`.
+pub fn whole_percent(share: f64) -> String {
+    number(share * 100.0, 0) + " %"
+}
+
+/// A number with so many digits after the decimal point, or the comma.
+pub fn number(value: f64, decimals: usize) -> String {
+    language().number(&format!("{value:.decimals$}"))
 }
 
 /// A time of training or testing, as the results write it.
 pub fn seconds(seconds: f64) -> String {
-    metric("testing_seconds").map(|metric| metric.text(seconds)).unwrap_or_default()
+    let text = metric("testing_seconds").map(|metric| metric.text(seconds)).unwrap_or_default();
+    language().number(&text)
 }
 
 /// A time that is left, as coarse as it is known: `20 s`, `3 min`.
@@ -183,50 +200,33 @@ pub fn about(seconds: f64) -> String {
 
 /// How often the fastest goes into it, such as `1.25 ×`.
 pub fn ratio(to_fastest: f64) -> String {
-    format!("{to_fastest:.2} ×")
+    number(to_fastest, 2) + " ×"
 }
 
 /// A size such as `3.4 MB`, of millions of bytes.
 pub fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
+    number(bytes as f64 / 1e6, 1) + " MB"
 }
 
-/// A count in groups of three digits, such as `60,000`.
+/// A count in groups of three digits, such as `60,000` or `60.000`.
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// So many of a thing, such as `1 run` and `1,204 runs`.
-pub fn counted(number: u64, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", count(number))
+    language().grouped(number)
 }
 
 /// How many results a list has of which only the first are shown; counting ends somewhere.
 pub fn results_listed(total: u64, more_than_total: bool) -> String {
-    let more = if more_than_total { "More than " } else { "" };
-    format!("{more}{}", counted(total, "result"))
+    let results = t!(common_results, number = total);
+    if more_than_total { t!(common_results_more, results = results) } else { results }
 }
 
 /// A score of a whole suite, such as `1.84`.
 pub fn score(score: f64) -> String {
-    format!("{score:.2}")
+    number(score, 2)
 }
 
-/// A day such as `21 Nov 2026`, in UTC.
+/// A day such as `21 Nov 2026` or `21.11.2026`, in UTC.
 pub fn day(unix_seconds: f64) -> String {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let Date { year, month, day } = Date::of(unix_seconds);
-    let month = MONTHS.get(usize::from(month) - 1).copied().unwrap_or_default();
-    format!("{day} {month} {year}")
+    language().day(Date::of(unix_seconds))
 }
 
 #[cfg(test)]
@@ -242,27 +242,22 @@ mod tests {
     }
 
     #[test]
-    fn warnings_name_workloads_as_the_rest_of_the_page_does() {
-        let about = |workload: &str| warning(&Warning::StoppedEarly { workload: workload.to_owned() });
-        let title = workload_title("theano-mnist");
-        assert!(about("theano-mnist").starts_with(&format!("{title}: training stopped")), "{}", about("theano-mnist"));
-        assert!(about("unheard-of").starts_with("unheard-of: training stopped"));
-        assert_eq!(warning(&Warning::NoWakeLock), Warning::NoWakeLock.to_string());
-    }
-
-    #[test]
     fn what_is_left_is_told_coarsely() {
         assert_eq!([0.2, 17.0, 88.0, 100.0, 600.0].map(about), ["5 s", "20 s", "90 s", "2 min", "10 min"]);
     }
 
     #[test]
-    fn counts_are_grouped() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
-    }
-
-    #[test]
-    fn one_thing_is_not_many() {
-        assert_eq!([0, 1, 1204].map(|number| counted(number, "run")), ["0 runs", "1 run", "1,204 runs"]);
+    fn numbers_have_a_decimal_comma_in_german() {
+        words::speak(words::Language::German);
+        assert_eq!(
+            (percent(0.9785), ratio(1.25), megabytes(3_440_000)),
+            ("97,85 %".into(), "1,25 ×".into(), "3,4 MB".into())
+        );
+        assert_eq!(
+            (rate(12_345.0), seconds(2.5), count(60_000)),
+            ("12,35 k".into(), "2,500 s".into(), "60.000".into())
+        );
+        assert_eq!(day(1_795_219_200.0), "21.11.2026");
     }
 
     #[test]

@@ -40,6 +40,8 @@ fn flags(setup: Setup, profile: &Path) -> Vec<String> {
         "--disable-sync".to_owned(),
         "--disable-quic".to_owned(),
         "--disable-dev-shm-usage".to_owned(),
+        // Whatever the machine's own language is.
+        "--accept-lang=en-US".to_owned(),
         "--hide-scrollbars".to_owned(),
         // WebGL without a GPU, which one framework trains on.
         "--enable-unsafe-swiftshader".to_owned(),

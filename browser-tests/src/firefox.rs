@@ -29,6 +29,8 @@ fn preferences(setup: Setup) -> String {
         ("dom.webgpu.enabled", json!(setup.webgpu)),
         // Software adapters are on the list of those that are not to be used.
         ("gfx.webgpu.ignore-blocklist", json!(true)),
+        // Whatever the machine's own language is.
+        ("intl.accept_languages", json!("en-US")),
         // 0 is dark.
         ("layout.css.prefers-color-scheme.content-override", json!(u8::from(!setup.dark))),
     ];

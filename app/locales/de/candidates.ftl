@@ -2,7 +2,6 @@
 
 candidates_find_run = Mit anderen Ergebnissen vergleichen: Wörter eines Gerätenamens oder ein Link
 candidates_find_device = Mit anderen Geräten vergleichen: Wörter eines Namens oder ein Link
-candidates_compare = Vergleichen
 candidates_found = Gefunden; bis zu drei lassen sich wählen
 candidates_speed = { $rate } Beispiele pro Sekunde
 candidates_refused = Die Suche geht gerade nicht: { $reason }.

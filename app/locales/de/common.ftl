@@ -22,9 +22,68 @@ common_colours_system = Wie das System
 common_colours_light = Hell
 common_colours_dark = Dunkel
 
-## So viele von einer Sache
+## Wie ein Lauf endete
 
-common_runs = { $number ->
-    [one] { $number } Lauf
-   *[other] { $number } Läufe
+common_run_trained_nothing = Der Lauf hat nichts trainiert.
+common_done = Fertig. { $figures }
+common_pass_on = { $device } ({ $client } unter { $system }), Gradmark: { $figures } { $address }
+common_of_workload = { $workload }: { $figures }.
+common_of_workload_ended = { $workload }: { $outcome }
+common_in_browser = Browser
+common_in_program = Programm
+common_samples = Beispiele
+common_samples_counted = { $number ->
+    [one] { $number } Beispiel
+   *[other] { $number } Beispiele
  }
+common_seeds = { $number ->
+    [one] { $number } Seed
+   *[other] { $number } Seeds
+ }
+common_epochs = { $number ->
+    [one] { $number } Epoche
+   *[other] { $number } Epochen
+ }
+common_steps = { $number ->
+    [one] { $number } Schritt
+   *[other] { $number } Schritte
+ }
+common_results = { $number ->
+    [one] { $number } Ergebnis
+   *[other] { $number } Ergebnisse
+ }
+common_results_more = Mehr als { $results }
+common_proven_results = { $number ->
+    [one] { $number } belegten Ergebnis
+   *[other] { $number } belegten Ergebnissen
+ }
+common_proven_runs = { $number ->
+    [one] { $number } belegter Lauf
+   *[other] { $number } belegte Läufe
+ }
+common_on_devices = { $number ->
+    [one] auf { $number } Gerät
+   *[other] auf { $number } Geräten
+ }
+common_submitters = { $number ->
+    [one] { $number } Einsender
+   *[other] { $number } Einsender
+ }
+common_loading = Wird geladen …
+common_copied = Kopiert.
+common_not_copied = Nicht kopiert: { $reason }.
+common_not_saved = Nicht gespeichert: { $reason }.
+common_scrollable = { $what }, verschiebbar
+common_show_more = Mehr anzeigen
+common_all_results = Alle Ergebnisse
+common_all_devices = Alle Geräte
+common_download = Herunterladen
+common_copy = Kopieren
+common_cancelling = Wird abgebrochen …
+common_cancel = Abbrechen
+common_upload = Hochladen
+common_uploading = Wird hochgeladen …
+common_uploaded = Hochgeladen
+common_no_clipboard = dieser Browser hat für diese Seite keine Zwischenablage
+common_no_files = dieser Browser liest keine Dateien
+common_no_sharing = dieser Browser teilt nichts aus Seiten

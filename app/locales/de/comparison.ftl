@@ -3,12 +3,10 @@
 comparison_title = Vergleich von Backends
 comparison_lead = { $device }, in { $client }, geteilt am { $day }. Niemand hat ihn geprüft: Seine Läufe stehen nur hier und haben keinen Platz in der Bestenliste.
 comparison_refused = Dieser Vergleich lässt sich nicht zeigen
-comparison_loading = Wird geladen …
 comparison_own = Auf dem eigenen Gerät vergleichen
 comparison_share_title = Diesen Vergleich teilen
 comparison_share = Vergleich hochladen
-comparison_sharing = Wird hochgeladen …
-comparison_share_note = Sendet die Läufe, die „Download as JSON“ enthält, und sonst nichts; der Vergleich bekommt eine eigene Seite für alle, die den Link haben. Er ist kein Ergebnis, hat keinen Platz in der Bestenliste, und ein Link zum Löschen kommt zurück.
+comparison_share_note = Sendet die Läufe, die „Als JSON herunterladen“ enthält, und sonst nichts; der Vergleich bekommt eine eigene Seite für alle, die den Link haben. Er ist kein Ergebnis, hat keinen Platz in der Bestenliste, und ein Link zum Löschen kommt zurück.
 comparison_not_shared = Nicht hochgeladen: { $reason }.
 comparison_shared = Er ist hochgeladen.
 comparison_permalink = Seite des Vergleichs

@@ -8,11 +8,7 @@ scatter_left_out = { $number ->
    *[other] { $number } aufgelistete Ergebnisse haben keinen Punkt: Sie waren nie so genau oder haben keinen steten Durchsatz.
  }
 scatter_hint = Zeiger oder Tastatur auf einem Punkt zeigt seinen Namen; er führt zum Ergebnis.
-scatter_caption = Beispiele pro Sekunde
 scatter_over = über Sekunden Training bis zur Zielgenauigkeit, beides logarithmisch
-scatter_device = Gerät
-scatter_backend = Backend
-scatter_time = Zeit bis zur Genauigkeit
 scatter_point = { $device }, { $backend }: { $rate } Beispiele pro Sekunde, genau nach { $seconds }
 scatter_described = { $number ->
     [one] { $number } Ergebnis. Das schnellste: { $fastest }. Das früheste: { $soonest }.

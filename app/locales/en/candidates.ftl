@@ -2,7 +2,6 @@
 
 candidates_find_run = Compare with other results: words of a device’s name, or a link
 candidates_find_device = Compare with other devices: words of a name, or a link
-candidates_compare = Compare
 candidates_found = Found, up to three of which can be chosen
 candidates_speed = { $rate } samples per second
 candidates_refused = Nothing can be looked for: { $reason }.

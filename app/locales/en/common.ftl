@@ -21,9 +21,68 @@ common_colours_system = As the system
 common_colours_light = Light
 common_colours_dark = Dark
 
-## So many of a thing
+## How a run ended
 
-common_runs = { $number ->
-    [one] { $number } run
-   *[other] { $number } runs
+common_run_trained_nothing = The run trained nothing.
+common_done = Done. { $figures }
+common_pass_on = { $device } ({ $client } on { $system }), Gradmark: { $figures } { $address }
+common_of_workload = { $workload }: { $figures }.
+common_of_workload_ended = { $workload }: { $outcome }
+common_in_browser = a browser
+common_in_program = a program
+common_samples = samples
+common_samples_counted = { $number ->
+    [one] { $number } sample
+   *[other] { $number } samples
  }
+common_seeds = { $number ->
+    [one] { $number } seed
+   *[other] { $number } seeds
+ }
+common_epochs = { $number ->
+    [one] { $number } epoch
+   *[other] { $number } epochs
+ }
+common_steps = { $number ->
+    [one] { $number } step
+   *[other] { $number } steps
+ }
+common_results = { $number ->
+    [one] { $number } result
+   *[other] { $number } results
+ }
+common_results_more = More than { $results }
+common_proven_results = { $number ->
+    [one] { $number } proven result
+   *[other] { $number } proven results
+ }
+common_proven_runs = { $number ->
+    [one] { $number } proven run
+   *[other] { $number } proven runs
+ }
+common_on_devices = { $number ->
+    [one] on { $number } device
+   *[other] on { $number } devices
+ }
+common_submitters = { $number ->
+    [one] { $number } submitter
+   *[other] { $number } submitters
+ }
+common_loading = Loading …
+common_copied = Copied.
+common_not_copied = Not copied: { $reason }.
+common_not_saved = Not saved: { $reason }.
+common_scrollable = { $what }, scrollable
+common_show_more = Show more
+common_all_results = All results
+common_all_devices = All devices
+common_download = Download
+common_copy = Copy
+common_cancelling = Cancelling …
+common_cancel = Cancel
+common_upload = Upload
+common_uploading = Uploading …
+common_uploaded = Uploaded
+common_no_clipboard = this browser has no clipboard for this page
+common_no_files = this browser reads no files
+common_no_sharing = this browser does not share from pages

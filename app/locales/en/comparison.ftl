@@ -3,11 +3,9 @@
 comparison_title = Comparison of back ends
 comparison_lead = { $device }, in { $client }, shared on { $day }. Nobody has checked it: its records stand here only, and rank nowhere.
 comparison_refused = This comparison cannot be shown
-comparison_loading = Loading …
 comparison_own = Compare on your own device
 comparison_share_title = Share this comparison
 comparison_share = Upload the comparison
-comparison_sharing = Uploading …
 comparison_share_note = Sends the records that “Download as JSON” has, and nothing else; it gets a page of its own, for whoever has its link. It is no result, ranks nowhere, and you get a link that deletes it.
 comparison_not_shared = Not uploaded: { $reason }.
 comparison_shared = It is uploaded.

@@ -8,11 +8,7 @@ scatter_left_out = { $number ->
    *[other] { $number } listed results have no point: they never were as accurate, or have no settled speed.
  }
 scatter_hint = Point at a result, or go to it with the keyboard, to read its name; it leads to the result.
-scatter_caption = Samples per second
 scatter_over = over seconds of training until the target accuracy, both logarithmic
-scatter_device = Device
-scatter_backend = Back end
-scatter_time = Time to accuracy
 scatter_point = { $device }, { $backend }: { $rate } samples per second, accurate after { $seconds }
 scatter_described = { $number ->
     [one] { $number } result. The fastest: { $fastest }. The soonest: { $soonest }.

@@ -3,6 +3,7 @@
 use results::api::{RunRow, Tier};
 use results::{METRICS, Metric, Unit};
 
+use crate::words::metric;
 use crate::{t, text};
 
 /// Its name in the address.
@@ -43,9 +44,6 @@ pub struct Cell {
     pub tier: Option<Tier>,
 }
 
-/// What the texts of throughputs end in.
-const RATE_UNIT: &str = " samples/s";
-
 /// What follows the figures, in its order.
 const AFTER_FIGURES: [Column; 5] = [Column::BatchSize, Column::Precision, Column::Program, Column::Tier, Column::Day];
 
@@ -70,13 +68,13 @@ impl Column {
     /// What stands above it.
     pub fn head(self) -> Head {
         let (about, is_number) = match self {
-            Self::Figure(metric) => (Some(metric.description), true),
+            Self::Figure(metric) => (Some(metric::description(metric)), true),
             Self::BatchSize => (None, true),
             Self::Precision | Self::Program | Self::Tier | Self::Day => (None, false),
         };
         let unit = match self {
-            Self::Figure(metric) if metric.unit == Unit::SamplesPerSecond => RATE_UNIT,
-            _ => "",
+            Self::Figure(metric) if metric.unit == Unit::SamplesPerSecond => metric::rate_unit(),
+            _ => String::new(),
         };
         Head { title: format!("{}{unit}", self.title()), about, is_number }
     }
@@ -87,7 +85,7 @@ impl Column {
         match self {
             // The unit stands in the head of the column.
             Self::Figure(metric) => {
-                plain("number", metric.text_of(&row.summary).trim_end_matches(RATE_UNIT).to_owned())
+                plain("number", metric::text_of(metric, &row.summary).trim_end_matches(&metric::rate_unit()).to_owned())
             }
             Self::BatchSize => plain("number", text::count(row.batch_size.into())),
             Self::Precision => plain("", row.precision.name().to_owned()),
@@ -102,12 +100,12 @@ impl Column {
 
     pub fn title(self) -> &'static str {
         match self {
-            Self::Figure(metric) => metric.title,
-            Self::BatchSize => t!(columns_batch_size),
-            Self::Precision => t!(columns_precision),
-            Self::Program => t!(columns_program),
-            Self::Tier => t!(columns_tier),
-            Self::Day => t!(columns_day),
+            Self::Figure(metric) => metric::title(metric),
+            Self::BatchSize => t!(beside_batch),
+            Self::Precision => t!(leaderboard_precision),
+            Self::Program => t!(leaderboard_program),
+            Self::Tier => t!(leaderboard_tier),
+            Self::Day => t!(leaderboard_day),
         }
     }
 

@@ -1,18 +1,64 @@
 //! Which single runs are shown, and in which order.
 
+use std::borrow::Cow;
+
 use results::api::{ListRuns, RunSort, Tier};
 use results::{BROWSERS, ClientKind, Date, Precision, SYSTEMS, UNKNOWN, VENDORS};
 
+use crate::t;
+use crate::text::tier;
+use crate::words::{Plain, messages, network};
+
 /// The filters that choose one of a list, each with its name in the address, what it is called, and what stands for all.
 pub const LISTS: [List; 8] = [
-    List { name: "leaderboard-run-sort", title: "Order", all: "As usual", values: sorts },
-    List { name: "leaderboard-run-suite", title: "Suite", all: "All suites", values: suites },
-    List { name: "leaderboard-run-precision", title: "Precision", all: "All precisions", values: precisions },
-    List { name: "leaderboard-run-client", title: "Run in", all: "Programs and browsers", values: clients },
-    List { name: "leaderboard-run-browser", title: "Browser", all: "All browsers", values: browsers },
-    List { name: "leaderboard-run-system", title: "System", all: "All systems", values: systems },
-    List { name: "leaderboard-run-vendor", title: "Vendor", all: "All vendors", values: vendors },
-    List { name: "leaderboard-run-tier", title: "Checked", all: "All tiers", values: tiers },
+    List {
+        name: "leaderboard-run-sort",
+        title: messages::filters_order,
+        all: messages::filters_order_usual,
+        values: sorts,
+    },
+    List {
+        name: "leaderboard-run-suite",
+        title: messages::filters_suite,
+        all: messages::filters_all_suites,
+        values: suites,
+    },
+    List {
+        name: "leaderboard-run-precision",
+        title: messages::filters_precision,
+        all: messages::filters_all_precisions,
+        values: precisions,
+    },
+    List {
+        name: "leaderboard-run-client",
+        title: messages::filters_run_in,
+        all: messages::filters_programs_and_browsers,
+        values: clients,
+    },
+    List {
+        name: "leaderboard-run-browser",
+        title: messages::filters_browser,
+        all: messages::filters_all_browsers,
+        values: browsers,
+    },
+    List {
+        name: "leaderboard-run-system",
+        title: messages::filters_system,
+        all: messages::filters_all_systems,
+        values: systems,
+    },
+    List {
+        name: "leaderboard-run-vendor",
+        title: messages::filters_vendor,
+        all: messages::filters_all_vendors,
+        values: vendors,
+    },
+    List {
+        name: "leaderboard-run-tier",
+        title: messages::filters_tier,
+        all: messages::filters_all_tiers,
+        values: tiers,
+    },
 ];
 
 /// The others, by their names in the address.
@@ -24,14 +70,14 @@ pub const DEVICE: &str = "leaderboard-run-device";
 #[derive(Clone, Copy)]
 pub struct List {
     pub name: &'static str,
-    pub title: &'static str,
+    pub title: Plain,
     /// What is shown where nothing is chosen.
-    pub all: &'static str,
+    pub all: Plain,
     values: fn() -> Vec<Word>,
 }
 
 /// A word of the API, and what people read for it.
-pub type Word = (&'static str, &'static str);
+pub type Word = (&'static str, Cow<'static, str>);
 
 impl List {
     pub fn values(&self) -> Vec<Word> {
@@ -113,46 +159,64 @@ fn is_key(key: &str) -> bool {
 }
 
 fn sorts() -> Vec<Word> {
-    RunSort::ALL.into_iter().map(|sort| (sort.name(), order(sort))).collect()
+    RunSort::ALL.into_iter().map(|sort| (sort.name(), order(sort).into())).collect()
 }
 
 /// An order, as it is chosen.
 pub fn order(sort: RunSort) -> &'static str {
     match sort {
-        RunSort::Fastest => "Fastest first",
-        RunSort::Newest => "Newest first",
-        RunSort::Oldest => "Oldest first",
-        RunSort::Accuracy => "Most accurate first",
-        RunSort::TimeToAccuracy => "Soonest accurate first",
+        RunSort::Fastest => t!(filters_fastest),
+        RunSort::Newest => t!(filters_newest),
+        RunSort::Oldest => t!(filters_oldest),
+        RunSort::Accuracy => t!(filters_most_accurate),
+        RunSort::TimeToAccuracy => t!(filters_soonest),
+    }
+}
+
+/// An order, inside a sentence.
+pub fn order_inside(sort: RunSort) -> &'static str {
+    match sort {
+        RunSort::Fastest => t!(filters_by_fastest),
+        RunSort::Newest => t!(filters_by_newest),
+        RunSort::Oldest => t!(filters_by_oldest),
+        RunSort::Accuracy => t!(filters_by_most_accurate),
+        RunSort::TimeToAccuracy => t!(filters_by_soonest),
     }
 }
 
 fn suites() -> Vec<Word> {
-    engine::SUITES.iter().map(|suite| (suite.name, suite.name)).collect()
+    engine::SUITES.iter().map(|suite| (suite.name, network::suite_inside(suite.name).into())).collect()
 }
 
 fn precisions() -> Vec<Word> {
-    Precision::ALL.into_iter().map(|precision| (precision.name(), precision.name())).collect()
+    Precision::ALL.into_iter().map(|precision| (precision.name(), precision.name().into())).collect()
 }
 
 fn clients() -> Vec<Word> {
-    vec![(ClientKind::Native.name(), "Programs"), (ClientKind::Browser.name(), "Browsers")]
+    vec![
+        (ClientKind::Native.name(), t!(filters_programs).into()),
+        (ClientKind::Browser.name(), t!(filters_browsers).into()),
+    ]
 }
 
 fn browsers() -> Vec<Word> {
-    BROWSERS.into_iter().map(|name| (name, name)).chain([(UNKNOWN, "Another browser")]).collect()
+    BROWSERS
+        .into_iter()
+        .map(|name| (name, name.into()))
+        .chain([(UNKNOWN, t!(filters_another_browser).into())])
+        .collect()
 }
 
 fn systems() -> Vec<Word> {
-    SYSTEMS.into_iter().map(|name| (name, name)).chain([(UNKNOWN, "Another system")]).collect()
+    SYSTEMS.into_iter().map(|name| (name, name.into())).chain([(UNKNOWN, t!(filters_another_system).into())]).collect()
 }
 
 fn vendors() -> Vec<Word> {
-    VENDORS.into_iter().map(|name| (name, name)).collect()
+    VENDORS.into_iter().map(|name| (name, name.into())).collect()
 }
 
 fn tiers() -> Vec<Word> {
-    [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged].map(|tier| (tier.name(), tier.name())).to_vec()
+    [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged].map(|of| (of.name(), tier(of).into())).to_vec()
 }
 
 #[cfg(test)]

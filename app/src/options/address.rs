@@ -4,6 +4,7 @@ use engine::backends::Feature;
 use results::Precision;
 
 use crate::backend::PageBackend;
+use crate::t;
 
 /// More than these would keep a tab busy for hours.
 const MOST_SEEDS: u32 = 10;
@@ -12,14 +13,14 @@ pub(super) fn suite(value: &str) -> Result<&'static str, String> {
     let known: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
     engine::suite(value.trim())
         .map(|suite| suite.name)
-        .ok_or_else(|| format!("There is no suite named “{value}”; there are: {}.", known.join(", ")))
+        .ok_or_else(|| t!(settings_no_suite, value = value, known = known.join(", ")))
 }
 
 pub(super) fn workloads(value: &str) -> Result<Vec<String>, String> {
     let known: Vec<&str> = engine::WORKLOADS.iter().map(|make| make().name).collect();
     let names: Vec<String> = value.split(',').map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned).collect();
     match names.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(format!("There is no workload named “{name}”; there are: {}.", known.join(", "))),
+        Some(name) => Err(t!(settings_no_workload, value = name, known = known.join(", "))),
         None => Ok(names),
     }
 }
@@ -27,28 +28,21 @@ pub(super) fn workloads(value: &str) -> Result<Vec<String>, String> {
 pub(super) fn precision(value: &str) -> Result<Precision, String> {
     match Precision::named(value) {
         Some(precision @ (Precision::F16 | Precision::F32)) => Ok(precision),
-        Some(Precision::F16Matrix) => Err(
-            "In the address, precision must be f16 or f32: browsers do not offer matrix units to pages. native-runner \
-             --precision f16-matrix uses them where the device lists them."
-                .to_owned(),
-        ),
-        _ => Err(format!("In the address, precision must be f16 or f32, but is “{value}”.")),
+        Some(Precision::F16Matrix) => Err(t!(settings_no_matrix).to_owned()),
+        _ => Err(t!(settings_no_precision, value = value)),
     }
 }
 
 pub(super) fn features(value: &str) -> Result<Vec<Feature>, String> {
     let known = || Feature::ALL.map(Feature::name).join(", ");
-    let feature = |name: &str| {
-        Feature::named(name.trim())
-            .ok_or_else(|| format!("In the address, without must name features of {}, but is “{value}”.", known()))
-    };
+    let feature =
+        |name: &str| Feature::named(name.trim()).ok_or_else(|| t!(settings_no_feature, known = known(), value = value));
     value.split(',').map(feature).collect()
 }
 
 pub(super) fn backend(value: &str) -> Result<PageBackend, String> {
     let known = PageBackend::ALL.map(PageBackend::name).join(", ");
-    PageBackend::named(value.trim())
-        .ok_or_else(|| format!("The page has no back end named “{value}”; there are: {known}."))
+    PageBackend::named(value.trim()).ok_or_else(|| t!(settings_no_backend, value = value, known = known))
 }
 
 pub(super) fn compared(value: &str) -> Result<Vec<PageBackend>, String> {
@@ -57,41 +51,39 @@ pub(super) fn compared(value: &str) -> Result<Vec<PageBackend>, String> {
     let all = PageBackend::ALL.into_iter().filter(|backend| chosen.contains(backend)).collect::<Vec<_>>();
     if all.len() < 2 {
         let known = PageBackend::ALL.map(PageBackend::name).join(", ");
-        return Err(format!("In the address, compare must name two or more of {known}, but is “{value}”."));
+        return Err(t!(settings_two_backends, known = known, value = value));
     }
     Ok(all)
 }
 
 pub(super) fn seeds(value: &str) -> Result<u32, String> {
     let number = value.parse().ok().filter(|number| (1..=MOST_SEEDS).contains(number));
-    number.ok_or_else(|| {
-        format!("In the address, seeds must be a whole number from 1 to {MOST_SEEDS}, but is “{value}”.")
-    })
+    number.ok_or_else(|| t!(settings_no_seeds, most = MOST_SEEDS, value = value))
 }
 
 pub(super) fn positive(name: &str, value: &str) -> Result<u32, String> {
     let number = value.parse().ok().filter(|&number: &u32| number > 0);
-    number.ok_or_else(|| format!("The setting {name} must be a whole number from 1, but is “{value}”."))
+    number.ok_or_else(|| t!(settings_not_positive, name = name, value = value))
 }
 
 pub(super) fn seconds(value: &str) -> Result<f64, String> {
     let number = value.parse().ok().filter(|&number: &f64| number > 0.0 && number <= 3600.0);
-    number.ok_or_else(|| format!("The setting seconds must be above 0 and at most 3600, but is “{value}”."))
+    number.ok_or_else(|| t!(settings_no_seconds, value = value))
 }
 
 pub(super) fn seed(value: &str) -> Result<u32, String> {
-    value.parse().map_err(|_| format!("The seed must be a whole number from 0 to {}, but is “{value}”.", u32::MAX))
+    value.parse().map_err(|_| t!(settings_no_seed, most = u32::MAX.to_string(), value = value))
 }
 
 pub(super) fn learning_rate(value: &str) -> Result<f64, String> {
     let number = value.parse().ok().filter(|&number: &f64| number > 0.0 && number.is_finite());
-    number.ok_or_else(|| format!("The learning rate must be a number above 0, such as 0.01, but is “{value}”."))
+    number.ok_or_else(|| t!(settings_no_learning_rate, value = value))
 }
 
 pub(super) fn switch(name: &str, value: &str) -> Result<bool, String> {
     match value {
         "1" | "true" => Ok(true),
         "0" | "false" => Ok(false),
-        _ => Err(format!("In the address, {name} must be 1 or 0, but is “{value}”.")),
+        _ => Err(t!(settings_no_switch, name = name, value = value)),
     }
 }

@@ -5,46 +5,54 @@ use training_worker::Limit;
 
 use super::RunOptions;
 use crate::bundle::Bundle;
+use crate::t;
 use crate::text;
+use crate::words::{language, network};
 
 impl RunOptions {
     /// What is chosen, in few words.
     pub fn summary(&self) -> String {
         let networks = self.networks();
         match (self.workloads.is_empty(), networks.as_slice()) {
-            (true, _) => format!("{} suite, {} of them", self.suite().name, networks.len()),
+            (true, _) => {
+                t!(settings_summary_suite, suite = network::suite_inside(self.suite().name), networks = networks.len())
+            }
             (false, [one]) => text::workload_title(one),
-            (false, several) => format!("{} chosen", several.len()),
+            (false, several) => t!(settings_summary_chosen, networks = several.len()),
         }
     }
 
     /// What differs from the suite, each in few words; the networks and the back end are not among it.
     pub fn departures(&self) -> Vec<String> {
         let mut parts = Vec::new();
-        parts.extend(self.batch_size.map(|size| format!("batch size {size}")));
-        parts.extend(self.learning_rate.map(|rate| format!("learning rate {rate}")));
-        parts.extend(self.precision.filter(|of| *of != Precision::F32).map(|of| format!("precision {}", of.name())));
+        parts.extend(self.batch_size.map(|size| t!(settings_batch_size, size = size.to_string())));
+        parts.extend(
+            self.learning_rate.map(|rate| t!(settings_learning_rate, rate = language().number(&rate.to_string()))),
+        );
+        parts.extend(
+            self.precision.filter(|of| *of != Precision::F32).map(|of| t!(settings_precision, precision = of.name())),
+        );
         parts.extend((!self.without.is_empty()).then(|| {
-            let names: Vec<_> = self.without.iter().map(|feature| feature.name()).collect();
-            format!("no use of {}", names.join(" and "))
+            let names = self.without.iter().map(|feature| feature.name().to_owned());
+            let names = names.reduce(|some, other| t!(supplies_and, some = some, other = other));
+            t!(settings_without, features = names.unwrap_or_default())
         }));
         parts.extend(self.limit.map(|limit| match limit {
-            Limit::Epochs(epochs) => text::counted(u64::from(epochs), "epoch"),
-            Limit::Steps(steps) => text::counted(steps, "step"),
-            Limit::Seconds(seconds) => format!("{seconds} s of training"),
+            Limit::Epochs(epochs) => t!(common_epochs, number = u64::from(epochs)),
+            Limit::Steps(steps) => t!(common_steps, number = steps),
+            Limit::Seconds(seconds) => t!(settings_seconds, seconds = language().number(&seconds.to_string())),
         }));
-        parts.extend(self.seed.map(|seed| format!("seed {seed}")));
+        parts.extend(self.seed.map(|seed| t!(settings_seed, seed = seed.to_string())));
         parts
     }
 
     /// Why a run is shown and never ranked, where that is so.
     pub fn consequence(&self) -> Option<String> {
         let mut reasons = self.departures();
-        reasons.extend((!self.backend.is_provable()).then(|| format!("{} as the back end", self.backend.title())));
-        reasons.extend((!self.is_whole_suite()).then(|| "networks that are not a whole suite".to_owned()));
+        reasons.extend((!self.backend.is_provable()).then(|| t!(settings_back_end, backend = self.backend.title())));
+        reasons.extend((!self.is_whole_suite()).then(|| t!(settings_no_whole_suite).to_owned()));
         let reasons = reasons.join(", ");
-        self.non_standard()
-            .then(|| format!("You chose {reasons}. This makes the run non-standard: it is shown, but never ranked."))
+        self.non_standard().then(|| t!(settings_consequence, reasons = reasons))
     }
 
     /// What a run costs: time at most, apart from checks and tests, and what is fetched before, of that the back end's
@@ -52,29 +60,34 @@ impl RunOptions {
     pub fn cost(&self, bundle: Option<&Bundle>) -> String {
         let networks = self.networks();
         let minutes = (networks.len() as f64 * self.suite().training_seconds / 60.0).ceil();
-        let time =
-            if minutes <= 1.0 { "About a minute".to_owned() } else { format!("{minutes} minutes or less of training") };
+        let time = if minutes <= 1.0 {
+            t!(settings_a_minute).to_owned()
+        } else {
+            t!(settings_minutes, minutes = text::number(minutes, 0))
+        };
         let uses = |prefix: &str| {
             let sets = networks.iter().filter_map(|name| engine::workload(name)).map(|workload| workload.data_set);
             sets.into_iter().any(|set| set.starts_with(prefix))
         };
         // As the server compresses them.
-        let mut fetched: Vec<String> = [("mnist", "11 MB of handwritten digits"), ("cifar10", "170 MB of photographs")]
+        let mut fetched: Vec<String> = [("mnist", t!(settings_digits)), ("cifar10", t!(settings_photographs))]
             .into_iter()
             .filter(|(set, _)| uses(set))
             .map(|(_, what)| what.to_owned())
             .collect();
-        let of = |of| Some(format!("{} of {of}", text::megabytes(bundle?.compressed_bytes)));
+        let of = |of: &str| Some(t!(settings_bundle, size = text::megabytes(bundle?.compressed_bytes), what = of));
         fetched.extend(self.backend.maker().fetched().and_then(of));
         let rank = match (self.backend.is_provable(), self.is_whole_suite()) {
-            (false, _) => " Runs of other frameworks are never ranked.",
-            (true, false) => " Only whole suites are ranked.",
-            (true, true) => "",
+            (false, _) => Some(t!(settings_frameworks_not_ranked)),
+            (true, false) => Some(t!(settings_only_suites_ranked)),
+            (true, true) => None,
         };
-        match fetched.as_slice() {
-            [] => format!("{time}; makes up its stories itself.{rank}"),
-            what => format!("{time}; fetches {} the first time.{rank}", what.join(" and ")),
-        }
+        let what = fetched.into_iter().reduce(|some, other| t!(supplies_and, some = some, other = other));
+        let cost = match what {
+            None => t!(settings_no_fetch, time = time),
+            Some(what) => t!(settings_fetch, time = time, what = what),
+        };
+        [Some(cost.as_str()), rank].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }
 

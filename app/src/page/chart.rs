@@ -10,7 +10,8 @@ use web_sys::{ResizeObserver, ResizeObserverEntry};
 
 use super::chart_files::ChartFiles;
 use crate::geometry::{Axis, Frame, NamedCurve, curve, spread};
-use crate::{chart_data, text};
+use crate::words::{self, Plain, messages};
+use crate::{chart_data, t, text};
 
 const HEIGHT: f64 = 220.0;
 /// Between the end of a curve and its label, pixels.
@@ -21,13 +22,18 @@ const LABEL_MARGIN: f64 = 8.0;
 /// Width before the first measurement.
 const FIRST_WIDTH: f64 = 480.0;
 
+/// What curves are called where machines read it.
 const TRAINING: &str = "training";
+const TEST: &str = "test";
 
 /// A curve with its label beside its end.
 struct Curve {
     /// `training` or `test`; the style sheet colours by it.
     class: &'static str,
+    /// Where machines read it.
     name: String,
+    /// The same for people.
+    title: String,
     label: String,
     points: Vec<(f64, f64)>,
     /// Single sightings are drawn as dots on their line.
@@ -51,22 +57,27 @@ pub(super) fn LossChart(#[prop(into)] training: Signal<Vec<CurvePoint>>) -> impl
     let drawing = move || {
         let points = training.with(|training| curve(training, |point| point.loss));
         let highest = points.iter().map(|p| p.1).fold(0.0, f64::max);
-        let label = points.last().map(|p| format!("{:.3}", p.1)).unwrap_or_default();
+        let label = points.last().map(|p| text::number(p.1, 3)).unwrap_or_default();
         let description = match (points.first(), points.last()) {
             (Some(first), Some(last)) => {
-                format!("The training loss went from {:.3} to {:.3} in {:.1} s of training.", first.1, last.1, last.0)
+                t!(
+                    chart_loss_described,
+                    first = text::number(first.1, 3),
+                    last = text::number(last.1, 3),
+                    seconds = text::number(last.0, 1)
+                )
             }
-            _ => "No training yet.".to_owned(),
+            _ => t!(chart_no_training).to_owned(),
         };
         Drawing {
             y: Axis::covering(0.0, highest, 4),
-            mark: |axis, value| format!("{value:.*}", axis.decimals),
-            curves: vec![Curve { class: "training", name: TRAINING.to_owned(), label, points, dots: false }],
+            mark: |axis, value| text::number(value, axis.decimals),
+            curves: vec![Curve { label, ..training_curve(points) }],
             target: None,
             description,
         }
     };
-    view! { <Chart title="Training loss" drawing /> }
+    view! { <Chart title=messages::chart_loss drawing /> }
 }
 
 #[component]
@@ -78,29 +89,25 @@ pub(super) fn AccuracyChart(
     let drawing = move || {
         let points = training.with(|training| curve(training, |point| point.accuracy));
         let seen: Vec<_> = tests.with(|t| t.iter().map(|e| (e.training_seconds, e.accuracy)).collect());
-        let last = |points: &[(f64, f64)]| points.last().map(|p| format!("{:.1} %", p.1 * 100.0));
+        let last = |points: &[(f64, f64)]| points.last().map(|p| tenths(p.1));
         let (training_text, test_text) = (last(&points), last(&seen));
         let description = match (&training_text, &test_text) {
-            (Some(training), Some(test)) => format!("Training accuracy {training}, test accuracy {test}."),
-            (Some(training), None) => format!("Training accuracy {training}; not tested yet."),
-            _ => "No training yet.".to_owned(),
+            (Some(training), Some(test)) => t!(chart_both_described, training = training, test = test),
+            (Some(training), None) => t!(chart_training_described, training = training),
+            _ => t!(chart_no_training).to_owned(),
         };
-        let label = |name: &str, text: Option<String>| text.map(|text| format!("{name} {text}")).unwrap_or_default();
+        let training_label = training_text.map(|value| t!(chart_training_label, value = value));
+        let test_label = test_text.map(|value| t!(chart_test_label, value = value));
         Drawing {
             y: Axis::covering(0.0, 1.0, 5),
-            mark: |axis, value| format!("{:.*} %", axis.decimals.saturating_sub(2), value * 100.0),
+            mark: percent_mark,
             curves: vec![
-                Curve {
-                    class: "training",
-                    name: TRAINING.to_owned(),
-                    label: label("train", training_text),
-                    points,
-                    dots: false,
-                },
+                Curve { label: training_label.unwrap_or_default(), ..training_curve(points) },
                 Curve {
                     class: "test",
-                    name: "test".to_owned(),
-                    label: label("test", test_text),
+                    name: TEST.to_owned(),
+                    title: t!(chart_test).to_owned(),
+                    label: test_label.unwrap_or_default(),
                     points: seen,
                     dots: true,
                 },
@@ -109,7 +116,7 @@ pub(super) fn AccuracyChart(
             description,
         }
     };
-    view! { <Chart title="Accuracy" drawing /> }
+    view! { <Chart title=messages::chart_accuracy drawing /> }
 }
 
 /// How fast it trains, window by window; what heats up shows here.
@@ -122,18 +129,14 @@ pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl In
         Drawing {
             y: Axis::covering(0.0, highest, 4),
             mark: |_, value| text::rate(value),
-            description: latest.as_ref().map_or_else(|| "No training yet.".to_owned(), |rate| format!("Now {rate}.")),
-            curves: vec![Curve {
-                class: "training",
-                name: TRAINING.to_owned(),
-                label: latest.unwrap_or_default(),
-                points,
-                dots: false,
-            }],
+            description: latest
+                .as_ref()
+                .map_or_else(|| t!(chart_no_training).to_owned(), |rate| t!(chart_now, rate = rate)),
+            curves: vec![Curve { label: latest.unwrap_or_default(), ..training_curve(points) }],
             target: None,
         }
     };
-    view! { <Chart title="Samples per second" drawing /> }
+    view! { <Chart title=messages::chart_rate drawing /> }
 }
 
 /// Told apart by colour, by dashes, and by the name at their end.
@@ -145,12 +148,12 @@ pub(super) const SERIES: [&str; 8] =
 pub(super) fn AccuracyCurves(curves: Vec<NamedCurve>) -> impl IntoView {
     let drawing = move || Drawing {
         y: Axis::covering(0.0, 1.0, 5),
-        mark: |axis, value| format!("{:.*} %", axis.decimals.saturating_sub(2), value * 100.0),
+        mark: percent_mark,
         curves: series(&curves, true),
         target: None,
-        description: ends_of(&curves, |value| format!("{:.1} %", value * 100.0)),
+        description: ends_of(&curves, tenths),
     };
-    view! { <Chart title="Test accuracy" drawing /> }
+    view! { <Chart title=messages::chart_test_accuracy drawing /> }
 }
 
 /// Training losses of several back ends in one picture.
@@ -160,19 +163,34 @@ pub(super) fn LossCurves(curves: Vec<NamedCurve>) -> impl IntoView {
         let highest = curves.iter().flat_map(|(_, points)| points).map(|point| point.1).fold(0.0, f64::max);
         Drawing {
             y: Axis::covering(0.0, highest, 4),
-            mark: |axis, value| format!("{value:.*}", axis.decimals),
+            mark: |axis, value| text::number(value, axis.decimals),
             curves: series(&curves, false),
             target: None,
-            description: ends_of(&curves, |value| format!("{value:.3}")),
+            description: ends_of(&curves, |value| text::number(value, 3)),
         }
     };
-    view! { <Chart title="Training loss" drawing /> }
+    view! { <Chart title=messages::chart_loss drawing /> }
+}
+
+/// A curve of training, still without its label.
+fn training_curve(points: Vec<(f64, f64)>) -> Curve {
+    let title = t!(chart_training).to_owned();
+    Curve { class: "training", name: TRAINING.to_owned(), title, label: String::new(), points, dots: false }
+}
+
+fn percent_mark(axis: &Axis, share: f64) -> String {
+    text::number(share * 100.0, axis.decimals.saturating_sub(2)) + " %"
+}
+
+fn tenths(share: f64) -> String {
+    text::number(share * 100.0, 1) + " %"
 }
 
 fn series(curves: &[NamedCurve], dots: bool) -> Vec<Curve> {
     let curve = |((name, points), class): (&NamedCurve, &&'static str)| Curve {
         class,
         name: name.clone(),
+        title: name.clone(),
         label: name.clone(),
         points: points.clone(),
         dots,
@@ -183,13 +201,13 @@ fn series(curves: &[NamedCurve], dots: bool) -> Vec<Curve> {
 /// Where each curve ends, for people who cannot see them.
 fn ends_of(curves: &[NamedCurve], value: impl Fn(f64) -> String) -> String {
     let end = |(name, points): &NamedCurve| {
-        points.last().map(|last| format!("{name} ends at {} after {:.1} s", value(last.1), last.0))
+        points.last().map(|last| t!(chart_end, curve = name, value = value(last.1), seconds = text::number(last.0, 1)))
     };
     format!("{}.", curves.iter().filter_map(end).collect::<Vec<_>>().join("; "))
 }
 
 #[component]
-fn Chart(title: &'static str, drawing: impl Fn() -> Drawing + Send + Sync + 'static) -> impl IntoView {
+fn Chart(title: Plain, drawing: impl Fn() -> Drawing + Send + Sync + 'static) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let width = measured_width(place);
     let drawing = Arc::new(drawing);
@@ -198,9 +216,9 @@ fn Chart(title: &'static str, drawing: impl Fn() -> Drawing + Send + Sync + 'sta
     let csv = Arc::new(move || csv(title, &of_file()));
     view! {
         <figure class="chart">
-            <figcaption>{title}" "<small>"over seconds of training"</small></figcaption>
-            <div node_ref=place>{move || draw(title, &drawing(), width.get())}</div>
-            <ChartFiles title place head=vec!["Curve", "Seconds of training", title] lines csv />
+            <figcaption>{title.text()}" "<small>{t!(chart_over_seconds)}</small></figcaption>
+            <div node_ref=place>{move || draw(title.text(), &drawing(), width.get())}</div>
+            <ChartFiles title place head=vec![t!(chart_curve), t!(chart_seconds), title.text()] lines csv />
         </figure>
     }
 }
@@ -211,16 +229,16 @@ fn lines(drawing: Drawing) -> Vec<Vec<String>> {
     let fine = Axis { decimals: y.decimals + 3, ..y };
     let of_curve = |curve: Curve| {
         let line =
-            |(seconds, value): &(f64, f64)| vec![curve.name.clone(), format!("{seconds:.2}"), mark(&fine, *value)];
+            |(seconds, value): &(f64, f64)| vec![curve.title.clone(), text::number(*seconds, 2), mark(&fine, *value)];
         curve.points.iter().map(line).collect::<Vec<_>>()
     };
     curves.into_iter().flat_map(of_curve).collect()
 }
 
-/// Its file.
-fn csv(title: &str, drawing: &Drawing) -> String {
+/// Its file, which is in English whatever the page is.
+fn csv(title: Plain, drawing: &Drawing) -> String {
     let curves = drawing.curves.iter().map(|curve| (curve.name.as_str(), curve.points.as_slice()));
-    chart_data::table(title, curves)
+    chart_data::table(words::in_english(|| title.text()), curves)
 }
 
 fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + use<> {
@@ -239,7 +257,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
         }
     });
     let times = x.ticks.iter().map(|&value| {
-        let text = format!("{value:.*}", x.decimals);
+        let text = text::number(value, x.decimals);
         view! { <text class="mark-text" x=frame.x(&x, value) y=frame.bottom + 18.0 text-anchor="middle">{text}</text> }
     });
     let target = drawing.target.map(|value| {
@@ -250,7 +268,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
     view! {
         <svg
             role="img"
-            aria-label=format!("{title}. {}", drawing.description)
+            aria-label=t!(chart_described, chart = title, description = drawing.description)
             width=width
             height=HEIGHT
             viewBox=format!("0 0 {width} {HEIGHT}")
@@ -285,7 +303,7 @@ struct Label {
 fn labels(drawing: &Drawing) -> Vec<Label> {
     let end =
         |curve: &Curve| Some(Label { class: curve.class, text: curve.label.clone(), value: curve.points.last()?.1 });
-    let target = |value| Label { class: "goal", text: format!("target {:.0} %", value * 100.0), value };
+    let target = |value| Label { class: "goal", text: t!(chart_target, value = text::whole_percent(value)), value };
     drawing.target.map(target).into_iter().chain(drawing.curves.iter().filter_map(end)).collect()
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 
+use crate::words::{self, Plain};
 use crate::{chart_data, platform, t};
 
 /// Makes the lines of a chart's table, or its file, when somebody wants them.
@@ -12,7 +13,7 @@ pub(super) type Make<T> = Arc<dyn Fn() -> T + Send + Sync>;
 
 #[component]
 pub(super) fn ChartFiles(
-    title: &'static str,
+    title: Plain,
     /// Where the drawing is.
     place: NodeRef<html::Div>,
     /// What stands above the columns.
@@ -24,11 +25,13 @@ pub(super) fn ChartFiles(
     // A table that nobody looks at is not drawn, four times a second during a run.
     let open = RwSignal::new(false);
     let said = RwSignal::new(String::new());
-    let file = title.to_lowercase().replace(' ', "-");
+    // Files are called alike in every language.
+    let file = words::in_english(|| title.text()).to_lowercase().replace(' ', "-");
+    let title = title.text();
     let save = move |ending: &str, kind: &str, text: Option<String>| {
-        let text = text.ok_or_else(|| t!(charts_no_drawing).to_owned());
+        let text = text.ok_or_else(|| t!(chart_no_drawing).to_owned());
         if let Err(reason) = text.and_then(|text| platform::download_as(&format!("{file}.{ending}"), kind, &text)) {
-            said.set(t!(charts_not_saved, reason = reason));
+            said.set(t!(common_not_saved, reason = reason));
         }
     };
     let save_picture = save.clone();
@@ -45,15 +48,15 @@ pub(super) fn ChartFiles(
     let rows = move || lines().into_iter().map(line).collect_view();
     view! {
         <details class="rates" on:toggle=move |_| open.update(|open| *open = !*open)>
-            <summary aria-label=t!(charts_data_of, title = title)>{t!(charts_data)}</summary>
+            <summary aria-label=t!(chart_data_of, chart = title)>{t!(chart_data)}</summary>
             <div class="row">
                 <button class="button small" type="button" on:click=picture>"SVG"</button>
                 <button class="button small" type="button" on:click=table>"CSV"</button>
                 <span class="note" aria-live="polite">{said}</span>
             </div>
             <Show when=move || open.get()>
-                <div class="scroll data" role="region" aria-label=t!(charts_scrollable, title = title) tabindex="0">
-                    <table aria-label=t!(charts_table_of, title = title)>
+                <div class="scroll data" role="region" aria-label=t!(common_scrollable, what = title) tabindex="0">
+                    <table aria-label=t!(chart_data_label, chart = title)>
                         <thead>
                             <tr>{head.iter().map(|of| view! { <th scope="col">{*of}</th> }).collect_view()}</tr>
                         </thead>

@@ -1,5 +1,6 @@
 //! What the owner says the GPU is.
 
+use crate::t;
 use leptos::prelude::*;
 
 /// Browsers mask the GPU's name, so its owner may say it.
@@ -7,13 +8,13 @@ use leptos::prelude::*;
 pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
     view! {
         <label class="claim">
-            <span>"Your GPU, if you know it"</span>
+            <span>{t!(start_claim)}</span>
             <input
                 type="text"
                 maxlength="80"
                 autocomplete="off"
                 spellcheck="false"
-                placeholder="such as GeForce RTX 4070"
+                placeholder=t!(start_claim_example)
                 prop:value=move || claimed.get()
                 on:input=move |event| claimed.set(event_target_value(&event))
             />

@@ -18,6 +18,7 @@ use super::supplies::{BurnOnItsWay, MissingDataSets, Watch};
 use crate::backend::PageBackend;
 use crate::benchmark::Stage;
 use crate::platform::{self, Gpu};
+use crate::t;
 use choices::Contenders;
 use outcome::Outcome;
 
@@ -30,23 +31,23 @@ pub(super) fn ComparePage() -> impl IntoView {
         Watch { benchmark: state.benchmark, at_rest }.start();
         (state, at_rest)
     });
+    state.say_again();
     let stage = state.benchmark.stage;
-    platform::set_title("Compare frameworks");
+    platform::set_title(t!(compare_page_title));
     let status = move || {
         let of_the_run = match stage.get() {
             Stage::Running => state.benchmark.live.with(crate::live::Live::status),
-            Stage::Cancelling => "Cancelling …".to_owned(),
-            Stage::Failed(sentence) => sentence,
+            Stage::Cancelling => t!(common_cancelling).to_owned(),
+            Stage::Failed(failure) => failure.sentence(),
             Stage::Ready | Stage::Cancelled | Stage::Finished => String::new(),
         };
         state.comparing.status(&of_the_run).unwrap_or_default()
     };
     view! {
         <section class="sheet" aria-labelledby="compare-title">
-            <h1 id="compare-title">"How do frameworks differ on your device?"</h1>
+            <h1 id="compare-title">{t!(compare_title)}</h1>
             <p class="lead small">
-                "Each trains the same networks from the same weights on the same samples, one after the other, and is held \
-                 to the same check before it is timed. What they learn should agree; how long it takes need not."
+                {t!(compare_lead)}
             </p>
             <p class="note">{move || device(&state.gpu.get())}</p>
             <Show when=move || at_rest.get()>
@@ -63,12 +64,10 @@ pub(super) fn ComparePage() -> impl IntoView {
 
 fn device(gpu: &Gpu) -> String {
     match gpu {
-        Gpu::Asking => "Asking the browser for its GPU …".to_owned(),
-        Gpu::Missing(obstacle) => format!("{} Back ends that need no WebGPU can be compared.", obstacle.sentence()),
-        Gpu::Found { name, software: false } => format!("The GPU: {name}."),
-        Gpu::Found { name, software: true } => {
-            format!("The GPU: {name}. That is a program on your processor, and slow; frameworks may need minutes.")
-        }
+        Gpu::Asking => t!(compare_asking).to_owned(),
+        Gpu::Missing(obstacle) => t!(compare_no_gpu, why = obstacle.sentence()),
+        Gpu::Found { name, software: false } => t!(compare_gpu, name = name),
+        Gpu::Found { name, software: true } => t!(compare_gpu_software, name = name),
     }
 }
 
@@ -80,7 +79,7 @@ fn can_train(state: StartState, backend: PageBackend) -> bool {
 /// Why a back end cannot train now, to follow its title.
 fn obstacle(state: StartState, backend: PageBackend) -> Option<String> {
     let needs = backend.uses_webgpu() && state.gpu.with(|gpu| matches!(gpu, Gpu::Missing(_)));
-    let needs = needs.then(|| "needs WebGPU".to_owned());
+    let needs = needs.then(|| t!(compare_needs_webgpu).to_owned());
     needs.or_else(|| state.benchmark.supplies.with(|supplies| supplies.obstacle(backend)))
 }
 
@@ -108,9 +107,9 @@ fn Controls(state: StartState) -> impl IntoView {
         let contenders = contenders(state);
         let coming = state.benchmark.supplies.with(|supplies| {
             let coming = contenders.iter().find(|backend| supplies.is_coming(**backend))?;
-            Some(format!("{} {}.", coming.title(), supplies.obstacle(*coming)?))
+            Some(t!(backend_obstacle, backend = coming.title(), why = supplies.obstacle(*coming)?))
         });
-        let too_few = (contenders.len() < 2).then(|| "Choose two back ends or more.".to_owned());
+        let too_few = (contenders.len() < 2).then(|| t!(compare_choose_two).to_owned());
         wrong.or(of_options).or(coming).or(too_few)
     };
     let note = move || {
@@ -118,9 +117,13 @@ fn Controls(state: StartState) -> impl IntoView {
             let options = options.as_ref().ok();
             (options.and_then(|options| options.seeds).unwrap_or(1), options.is_some_and(|of| of.limit.is_some()))
         });
-        let seeds = if seeds == 1 { String::new() } else { format!(" from each of {seeds} seeds") };
-        let length = if limited { "as long as the settings say" } else { "for one pass over the data" };
-        format!("{} back ends train in turn{seeds}, {length}. It stays on this page.", contenders(state).len())
+        let length = if limited { t!(compare_as_settings) } else { t!(compare_one_pass) };
+        let contenders = contenders(state).len();
+        if seeds == 1 {
+            t!(compare_note, contenders = contenders, length = length)
+        } else {
+            t!(compare_note_seeds, contenders = contenders, seeds = seeds, length = length)
+        }
     };
     let compare = move || {
         if let Ok(options) = state.options.get_untracked() {
@@ -145,7 +148,7 @@ fn Controls(state: StartState) -> impl IntoView {
                 aria-describedby="compare-note"
                 on:click=move |_| compare()
             >
-                "Compare"
+                {t!(compare_compare)}
             </button>
             <p class="note" id="compare-note">{move || reason().unwrap_or_else(note)}</p>
         </div>

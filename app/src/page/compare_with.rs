@@ -133,7 +133,7 @@ pub(super) fn CompareWith(
                         on:input=move |event| search.typed.set(event_target_value(&event))
                     />
                 </label>
-                <button class="button quiet" type="submit">{t!(candidates_compare)}</button>
+                <button class="button quiet" type="submit">{t!(common_compare)}</button>
             </div>
             <Found search own />
             <p class="refusal" role="alert">{search.refused}</p>

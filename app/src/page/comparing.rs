@@ -15,6 +15,7 @@ use crate::bundle::Arrival;
 use crate::options::RunOptions;
 use crate::platform;
 use crate::route::COMPARE;
+use crate::t;
 
 /// What every back end trains by default: one pass over the data, the same work for all.
 const USUAL_LIMIT: Limit = Limit::Epochs(1);
@@ -86,12 +87,18 @@ impl Comparing {
     pub(super) fn status(self, of_the_run: &str) -> Option<String> {
         if let Some(backend) = self.present() {
             let (number, count) = self.schedule.with(|schedule| (schedule.number(), schedule.count()));
-            return Some(format!("{} ({number} of {count}): {of_the_run}", backend.title()));
+            return Some(t!(
+                compare_turn,
+                backend = backend.title(),
+                number = number,
+                count = count,
+                status = of_the_run
+            ));
         }
         let done = self.records.with(|records| !records.is_empty()) || self.refused.with(|refused| !refused.is_empty());
         done.then(|| match self.benchmark.stage.get() {
-            Stage::Cancelled => "Cancelled. What was finished is in the comparison below.".to_owned(),
-            _ => "The comparison is below.".to_owned(),
+            Stage::Cancelled => t!(compare_cancelled_in_part).to_owned(),
+            _ => t!(compare_below).to_owned(),
         })
     }
 
@@ -175,7 +182,7 @@ impl Comparing {
                 }
                 self.go_on();
             }
-            Stage::Failed(sentence) => self.refuse(sentence.clone()),
+            Stage::Failed(failure) => self.refuse(failure.sentence()),
             Stage::Cancelled => self.schedule.update(Schedule::end),
             Stage::Ready | Stage::Running | Stage::Cancelling => {}
         }

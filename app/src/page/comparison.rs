@@ -22,7 +22,7 @@ pub(super) fn ComparisonPage(id: String) -> impl IntoView {
         loaded
     });
     move || match loaded.get() {
-        None => view! { <p class="note">{t!(comparison_loading)}</p> }.into_any(),
+        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
         Some(Err(refusal)) => view! {
             <section class="sheet narrow">
                 <h1>{t!(comparison_refused)}</h1>

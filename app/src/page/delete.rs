@@ -3,6 +3,8 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::language::kept;
+use super::linked::{LINKS, linked};
 use crate::platform::{self, Refusal};
 use crate::t;
 
@@ -44,10 +46,9 @@ pub(super) fn DeletePage(id: String, thing: Thing) -> impl IntoView {
         Some(secret) => view! { <Confirm id secret thing /> }.into_any(),
         None => view! {
             <section class="sheet narrow">
-                <h1>"This link is not complete"</h1>
+                <h1>{t!(delete_incomplete)}</h1>
                 <p>
-                    "A deletion link ends in # and a secret, which was shown once, when the result was uploaded. Without \
-                     it a result cannot be deleted here."
+                    {t!(delete_incomplete_why)}
                 </p>
             </section>
         }
@@ -57,7 +58,7 @@ pub(super) fn DeletePage(id: String, thing: Thing) -> impl IntoView {
 
 #[component]
 fn Confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
-    let state = RwSignal::new(Deletion::Asking);
+    let state = kept("deletion", || RwSignal::new(Deletion::Asking));
     let permalink = format!("/runs/{id}");
     let asked = id.clone();
     let delete = move |_| {
@@ -77,22 +78,19 @@ fn Confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
     let done = Memo::new(move |_| state.get() == Deletion::Done);
     let sentence = move || match state.get() {
         Deletion::Asking => String::new(),
-        Deletion::Going => "Deleting …".to_owned(),
-        Deletion::Done => thing.say("The result is deleted.", t!(comparison_deleted)).to_owned(),
-        Deletion::Refused(reason) => format!("Not deleted: {reason}"),
+        Deletion::Going => t!(delete_deleting).to_owned(),
+        Deletion::Done => thing.say(t!(delete_done), t!(comparison_deleted)).to_owned(),
+        Deletion::Refused(reason) => t!(delete_refused, reason = reason),
     };
     view! {
         <section class="sheet narrow">
-            <h1>{thing.say("Delete a result", t!(comparison_delete_title))}</h1>
+            <h1>{thing.say(t!(delete_title), t!(comparison_delete_title))}</h1>
             <Show when=move || !done.get()>
                 {match thing {
                     Thing::Comparison => view! { <p>{t!(comparison_delete_what)}</p> }.into_any(),
                     Thing::Run => view! {
                 <p>
-                    "This removes result "
-                    <a href=permalink.clone()>{asked.clone()}</a>
-                    " from the leaderboard and from the open data. It cannot be undone. Files of earlier days, which some leaderboards \
-                     offer, have it for at most a week, and copies that others have made are theirs."
+                    {linked(&t!(delete_explanation, result = LINKS[0]), [(permalink.clone(), asked.clone())])}
                 </p>
                     }
                     .into_any(),
@@ -107,10 +105,10 @@ fn Confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
                         disabled=move || state.get() == Deletion::Going
                         on:click=delete.clone()
                     >
-                        {thing.say("Delete this result", t!(comparison_delete))}
+                        {thing.say(t!(result_delete), t!(comparison_delete))}
                     </button>
                 </Show>
-                <a class="button quiet" href="/#leaderboard">"All results"</a>
+                <a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a>
             </div>
         </section>
     }

@@ -7,26 +7,32 @@ use results::api::{BrowserTaxOfDevice, DeviceSource, DeviceSummary};
 use super::compare_with::CompareWith;
 use super::device_figures::DeviceFigures;
 use super::history::History;
+use super::language::kept;
+use super::linked::{LINKS, linked};
 use super::place_tables::chip;
 use super::run_table::{First, RunTable};
 use super::side_by_side::Compared;
 use crate::filters::runs::DEVICE;
 use crate::platform::{self, Refusal};
-use crate::{standing, text};
+use crate::words::network;
+use crate::{standing, t, text};
 
 #[component]
 pub(super) fn DevicePage(key: String) -> impl IntoView {
-    let loaded = RwSignal::new(None::<Result<DeviceSummary, Refusal>>);
     let asked = key.clone();
-    spawn_local(async move {
-        let answer = platform::device(&asked).await;
-        if let Ok(device) = &answer {
-            platform::set_title(&device.device_name);
-        }
-        loaded.set(Some(answer));
+    let loaded = kept("device", || {
+        let loaded = RwSignal::new(None::<Result<DeviceSummary, Refusal>>);
+        spawn_local(async move {
+            let answer = platform::device(&asked).await;
+            if let Ok(device) = &answer {
+                platform::set_title(&device.device_name);
+            }
+            loaded.set(Some(answer));
+        });
+        loaded
     });
     move || match loaded.get() {
-        None => view! { <p class="note">"Loading …"</p> }.into_any(),
+        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
         Some(Err(refusal)) => view! { <NoDevice refusal /> }.into_any(),
         Some(Ok(device)) => view! { <Device device key=key.clone() /> }.into_any(),
     }
@@ -35,15 +41,15 @@ pub(super) fn DevicePage(key: String) -> impl IntoView {
 #[component]
 fn NoDevice(refusal: Refusal) -> impl IntoView {
     let (title, why) = if refusal.is("unknown_device") {
-        ("No such device", "The address may be mistyped, or all results of this device were deleted.".to_owned())
+        (t!(device_none), t!(device_none_why).to_owned())
     } else {
-        ("This device cannot be shown", format!("{refusal}"))
+        (t!(device_not_shown), refusal.to_string())
     };
     view! {
         <section class="sheet narrow">
             <h1>{title}</h1>
             <p>{why}</p>
-            <p><a class="button quiet" href="/#leaderboard">"All devices"</a></p>
+            <p><a class="button quiet" href="/#leaderboard">{t!(common_all_devices)}</a></p>
         </section>
     }
 }
@@ -60,23 +66,25 @@ fn Device(
     let merged = (!merged_keys.is_empty()).then(|| {
         view! {
             <p>
-                {format!("Moderators count these as the same device: {}. ", merged_keys.join(", "))}
-                "Why is in the "<a href="/moderation">"moderation log"</a>"."
+                {linked(
+                    &t!(device_merged, keys = merged_keys.join(", "), log = LINKS[0]),
+                    [("/moderation".to_owned(), t!(tier_log_link).to_owned())],
+                )}
             </p>
         }
     });
     let maker = vendor.filter(|vendor| !device_name.contains(vendor.as_str()));
     let said = match maker {
-        Some(maker) => format!("A device of {maker}. {}", standing::source(device_source)),
+        Some(maker) => t!(device_maker, vendor = maker, source = standing::source(device_source)),
         None => standing::source(device_source).to_owned(),
     };
     let word = match device_source {
-        DeviceSource::Reported => ("reported", "Its platform says so"),
-        DeviceSource::Claimed => ("claimed", "Its owner says so; the browser hides the name"),
-        DeviceSource::Masked => ("masked", "The browser hides the name"),
+        DeviceSource::Reported => (t!(leaderboard_reported), t!(leaderboard_reported_meaning)),
+        DeviceSource::Claimed => (t!(leaderboard_claimed), t!(leaderboard_claimed_meaning)),
+        DeviceSource::Masked => (t!(leaderboard_masked), t!(leaderboard_masked_meaning)),
     };
     let guess = inferred.map(|guess| {
-        view! { <p>{format!("By its measured peak it may be {guess}. That is a guess, which decides nothing.")}</p> }
+        view! { <p>{t!(device_guess, guess = guess)}</p> }
     });
     view! {
         <section class="sheet" id="device">
@@ -87,15 +95,15 @@ fn Device(
             <DeviceFigures figures />
             <BrowserTaxes taxes=browser_taxes />
             <History key=key.clone() />
-            <h3>"Latest results"</h3>
-            <p class="note">"Of whatever tier, newest first. Only proven ones count in the figures above."</p>
-            <RunTable rows=recent first=First::Network label="Latest results" own=None />
+            <h3>{t!(device_latest)}</h3>
+            <p class="note">{t!(device_latest_note)}</p>
+            <RunTable rows=recent first=First::Network label=t!(device_latest) own=None />
             <CompareWith own=key.clone() kind=Compared::Devices network=None />
             <div class="row">
                 <a class="button quiet" href=format!("/?leaderboard=runs&{DEVICE}={key}#leaderboard")>
-                    "All runs of this device"
+                    {t!(device_all_runs)}
                 </a>
-                <a class="button quiet" href="/#leaderboard">"All devices"</a>
+                <a class="button quiet" href="/#leaderboard">{t!(common_all_devices)}</a>
             </div>
         </section>
     }
@@ -105,27 +113,29 @@ fn Device(
 #[component]
 fn BrowserTaxes(taxes: Vec<BrowserTaxOfDevice>) -> impl IntoView {
     let lines = taxes.iter().map(|tax| {
-        let category = format!(
-            "{}, version {}; {} in {}",
-            text::capitalised(&tax.suite.name),
-            tax.suite.version,
-            tax.backend,
-            tax.precision.name()
+        let suite = network::suite(&tax.suite.name);
+        let category = t!(
+            device_tax_category,
+            suite = t!(network_suite_version, suite = suite, version = tax.suite.version),
+            backend = tax.backend,
+            precision = tax.precision.name(),
+            submitters = standing::tax_submitters(tax)
         );
         view! {
             <li>
-                {format!("{}: {}.", text::workload_title(&tax.workload), standing::browser_tax(tax))}
-                <span class="explain">{format!("{category}; {}", standing::tax_submitters(tax))}</span>
+                {t!(device_tax_line, workload = text::workload_title(&tax.workload), tax = standing::browser_tax(tax))}
+                <span class="explain">{category}</span>
             </li>
         }
     });
     let lines = lines.collect_view();
-    (!taxes.is_empty()).then(|| view! {
-        <h3>"What a browser costs"</h3>
-        <p class="note">
-            "The same kernels from the command line and in browsers. With few submitters behind a side, the difference is one \
-             of machines."
-        </p>
-        <ul class="plain" data-part="browser-taxes">{lines}</ul>
+    (!taxes.is_empty()).then(|| {
+        view! {
+            <h3>{t!(device_tax_title)}</h3>
+            <p class="note">
+                {t!(device_tax_note)}
+            </p>
+            <ul class="plain" data-part="browser-taxes">{lines}</ul>
+        }
     })
 }

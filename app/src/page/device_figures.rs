@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use results::api::CategoryFigure;
 
-use super::place_tables::{FIGURE_MEANING, RUNS_MEANING};
-use crate::{standing, text};
+use crate::words::network;
+use crate::{standing, t, text};
 
 const COLUMNS: &str = "7";
 
@@ -13,7 +13,7 @@ pub(super) fn DeviceFigures(figures: Vec<CategoryFigure>) -> impl IntoView {
     if figures.is_empty() {
         return view! {
             <p class="callout">
-                "No run of this device is proven yet, so it has no place. Its results are below."
+                {t!(device_no_place)}
             </p>
         }
         .into_any();
@@ -21,23 +21,22 @@ pub(super) fn DeviceFigures(figures: Vec<CategoryFigure>) -> impl IntoView {
     let (scores, networks): (Vec<_>, Vec<_>) = figures.into_iter().partition(|figure| figure.workload.is_none());
     let scores = (!scores.is_empty()).then(|| {
         view! {
-            <h3>"Whole suite"</h3>
-            <p class="note">"How many times as fast as the reference run all networks train together."</p>
-            <Figures figures=scores label="Whole suite" figure="Score" />
+            <h3>{t!(leaderboard_whole_suite)}</h3>
+            <p class="note">{t!(device_suite_note)}</p>
+            <Figures figures=scores label=t!(leaderboard_whole_suite) figure=t!(leaderboard_score) />
         }
     });
     let networks = (!networks.is_empty()).then(|| {
         view! {
-            <h3>"Each network"</h3>
-            <Figures figures=networks label="Figures" figure="Samples per second" />
+            <h3>{t!(leaderboard_each_network)}</h3>
+            <Figures figures=networks label=t!(device_figures) figure=t!(leaderboard_rate) />
         }
     });
     view! {
         {scores}
         {networks}
         <p class="note">
-            "Medians of proven runs, in which each person counts once a day; half of them lie in the interval. A place is one \
-             among devices, back ends and kinds of client in the same suite, network and precision."
+            {t!(device_figures_note)}
         </p>
     }
     .into_any()
@@ -52,7 +51,7 @@ fn Figures(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static s
             <tbody>
                 <tr class="group">
                     <th scope="rowgroup" colspan=COLUMNS>
-                        {format!("{} suite, version {}", text::capitalised(&suite.name), suite.version)}
+                        {t!(network_suite_version, suite = network::suite(&suite.name), version = suite.version)}
                     </th>
                 </tr>
                 {lines.iter().cloned().map(row).collect_view()}
@@ -60,17 +59,17 @@ fn Figures(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static s
         }
     });
     view! {
-        <div class="scroll" role="region" aria-label=format!("{label}, scrollable") tabindex="0">
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = label) tabindex="0">
             <table class="leaderboard" aria-label=label>
                 <thead>
                     <tr>
-                        <th scope="col">"Network"</th>
-                        <th scope="col" class="number" title=FIGURE_MEANING>{figure}</th>
-                        <th scope="col" class="number">"Place"</th>
-                        <th scope="col" class="number" title=RUNS_MEANING>"Runs"</th>
-                        <th scope="col">"Back end"</th>
-                        <th scope="col">"Precision"</th>
-                        <th scope="col">"Run in"</th>
+                        <th scope="col">{t!(leaderboard_network)}</th>
+                        <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{figure}</th>
+                        <th scope="col" class="number">{t!(leaderboard_place)}</th>
+                        <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
+                        <th scope="col">{t!(leaderboard_backend)}</th>
+                        <th scope="col">{t!(leaderboard_precision)}</th>
+                        <th scope="col">{t!(leaderboard_run_in)}</th>
                     </tr>
                 </thead>
                 {bodies.collect_view()}
@@ -82,22 +81,22 @@ fn Figures(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static s
 fn row(line: CategoryFigure) -> impl IntoView {
     let (title, (value, interval)) = match &line.workload {
         Some(workload) => (text::workload_title(workload), standing::rate(&line.figure)),
-        None => ("All networks".to_owned(), standing::score(&line.figure)),
+        None => (t!(device_all_networks).to_owned(), standing::score(&line.figure)),
     };
-    let best = format!("best run: {title}, {}, {}", line.backend, text::client(line.client_kind));
+    let best = t!(device_best, network = title, backend = line.backend, client = text::client(line.client_kind));
     view! {
         <tr data-workload=line.workload.clone().unwrap_or_default()>
             <th scope="row">
                 {title}
                 <span class="explain">
-                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>"best run"</a>
+                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>
                 </span>
             </th>
             <td class="number">{value}<span class="explain">{interval}</span></td>
-            <td class="number">{format!("{} of {}", text::count(line.place), text::count(line.of))}</td>
+            <td class="number">{t!(leaderboard_of, part = line.place, whole = line.of)}</td>
             <td class="number">
                 {text::count(line.figure.runs)}
-                <span class="explain">{text::counted(line.figure.submitters, "submitter")}</span>
+                <span class="explain">{t!(common_submitters, number = line.figure.submitters)}</span>
             </td>
             <td class="program">{line.backend}</td>
             <td class="program">{line.precision.name()}</td>

@@ -9,6 +9,7 @@ use super::chart::measured_width;
 use crate::geometry::Axis;
 use crate::histogram::{LogarithmicAxis, bars, description, ends, of_devices, tick};
 use crate::platform::{self, Refusal};
+use crate::t;
 
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 40.0;
@@ -40,11 +41,11 @@ pub(super) fn RatesOfOthers(title: String, query: DistributionQuery, own: f64) -
     };
     view! {
         <details class="rates" on:toggle=open>
-            <summary aria-label=format!("Rates of all proven runs, {title}")>"Rates of all proven runs"</summary>
+            <summary aria-label=t!(standing_rates_of, workload = title)>{t!(standing_rates)}</summary>
             {move || match loaded.get() {
-                None => view! { <p class="note">"Loading …"</p> }.into_any(),
+                None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
                 Some(Err(refusal)) => {
-                    view! { <p class="refusal">{format!("The rates cannot be shown: {refusal}.")}</p> }.into_any()
+                    view! { <p class="refusal">{t!(standing_rates_not_shown, reason = refusal.to_string())}</p> }.into_any()
                 }
                 Some(Ok(distribution)) => view! { <Bars distribution own /> }.into_any(),
             }}
@@ -59,7 +60,7 @@ fn Bars(distribution: Distribution, own: f64) -> impl IntoView {
     let caption = of_devices(&distribution);
     view! {
         <figure class="chart">
-            <figcaption>{caption}" "<small>"by samples per second, in bins of five percent"</small></figcaption>
+            <figcaption>{caption}" "<small>{t!(standing_bins)}</small></figcaption>
             <div node_ref=place>{move || draw(&distribution, own, width.get())}</div>
         </figure>
     }
@@ -103,7 +104,7 @@ fn draw(distribution: &Distribution, own: f64, width: f64) -> Option<impl IntoVi
             {columns.collect_view()}
             <line class="own-mark" x1=at x2=at y1=TOP - 6.0 y2=bottom />
             <text class="label own-word" x=at.clamp(LEFT + WORD, right - WORD) y=TOP - 12.0 text-anchor="middle">
-                "this run"
+                {t!(standing_this_run)}
             </text>
         </svg>
     })

@@ -24,7 +24,7 @@ pub(super) fn DocumentPage(name: String) -> impl IntoView {
     let in_english =
         (words::language() != Language::English).then(|| view! { <p class="note">{t!(documents_english)}</p> });
     let shown = move || match loaded.get() {
-        None => view! { <p class="note">{t!(documents_loading)}</p> }.into_any(),
+        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
         Some(Err(refusal)) => view! {
             <h1>{document.title()}</h1>
             <p class="refusal">{t!(documents_refused, reason = refusal.to_string())}</p>

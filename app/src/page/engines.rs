@@ -7,6 +7,7 @@ use super::supplies::BurnOnItsWay;
 use crate::backend::PageBackend;
 use crate::options::RunOptions;
 use crate::route::COMPARE;
+use crate::t;
 use crate::text;
 
 /// Closed at first, as the networks are.
@@ -23,15 +24,15 @@ pub(super) fn Engines(state: StartState) -> impl IntoView {
     view! {
         <Show when=move || known.with(Option::is_some)>
             <details class="networks engines">
-                <summary>"Engine: " {summary}</summary>
+                <summary>{t!(settings_engine)}" " {summary}</summary>
                 <fieldset>
-                    <legend>"What computes"</legend>
+                    <legend>{t!(settings_what_computes)}</legend>
                     {PageBackend::ALL.map(|backend| view! { <EngineChoice state backend /> }).collect_view()}
-                    <p class="note">"ONNX Runtime Web is not among them: since its version 1.20 it trains no more."</p>
+                    <p class="note">{t!(settings_no_onnx)}</p>
                 </fieldset>
                 <div class="go">
-                    <a class="button quiet" href=compare>"Compare back ends"</a>
-                    <p class="note">"Each trains the same, from the same seed, on a page of its own."</p>
+                    <a class="button quiet" href=compare>{t!(settings_compare)}</a>
+                    <p class="note">{t!(settings_compare_note)}</p>
                 </div>
             </details>
             <BurnOnItsWay benchmark=state.benchmark />
@@ -53,8 +54,8 @@ fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
     let size =
         Memo::new(move |_| supplies.with(|supplies| supplies.bundle(backend).map(|bundle| bundle.compressed_bytes)));
     let more = move || match (obstacle.get(), size.get()) {
-        (Some(why), _) => format!(" It {why}."),
-        (None, Some(bytes)) => format!(" {} more to fetch.", text::megabytes(bytes)),
+        (Some(why), _) => t!(backend_obstacle_it, why = why),
+        (None, Some(bytes)) => t!(backend_more_to_fetch, size = text::megabytes(bytes)),
         (None, None) => String::new(),
     };
     view! {
@@ -67,7 +68,7 @@ fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
                 prop:checked=chosen
                 on:change=choose
             />
-            <span>{backend.title()} <small>{backend.description()} {more}</small></span>
+            <span>{backend.title()} <small>{backend.description()}" "{more}</small></span>
         </label>
     }
 }
@@ -78,7 +79,7 @@ fn LeftOut(options: RunOptions) -> impl IntoView {
     let left_out = options.left_out();
     let lines = left_out.iter().map(|(name, reason)| {
         let title = text::workload_title(name);
-        view! { <li>{format!("{title} is left out: {reason}.")}</li> }
+        view! { <li>{t!(backend_left_out, workload = title, reason = reason)}</li> }
     });
     (!left_out.is_empty()).then(|| view! { <ul class="plain note">{lines.collect_view()}</ul> })
 }

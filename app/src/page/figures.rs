@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
 use crate::headline::{self, Figure};
-use crate::text;
+use crate::{t, text, words};
 
 /// What a person looks for first, for each workload.
 #[component]
@@ -46,19 +46,19 @@ pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
         view! {
             <tr data-metric=metric.id>
                 <th scope="row">
-                    {metric.title}
-                    <span class="explain long">{metric.description}</span>
+                    {words::metric::title(metric)}
+                    <span class="explain long">{words::metric::description(metric)}</span>
                 </th>
                 {cells.collect_view()}
             </tr>
         }
     });
     view! {
-        <div class="scroll" role="region" aria-label="Results, scrollable" tabindex="0">
-            <table class="results" aria-label="Results">
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(result_results)) tabindex="0">
+            <table class="results" aria-label=t!(result_results)>
                 <thead>
                     <tr>
-                        <th scope="col">"Figure"</th>
+                        <th scope="col">{t!(result_figure)}</th>
                         {titles.into_iter().map(|title| view! { <th scope="col">{title}</th> }).collect_view()}
                     </tr>
                 </thead>
@@ -76,8 +76,8 @@ fn Cell(metric: &'static Metric, workload: WorkloadRecord) -> impl IntoView {
         .flatten();
     view! {
         <td data-workload=workload.workload>
-            {metric.text_of(&summary)}
-            {half_width.map(|share| view! { <span class="explain">{format!("± {:.1} %", share * 100.0)}</span> })}
+            {words::metric::text_of(metric, &summary)}
+            {half_width.map(|share| view! { <span class="explain">{format!("± {} %", text::number(share * 100.0, 1))}</span> })}
         </td>
     }
 }

@@ -6,19 +6,20 @@ use results::RunRecord;
 use wasm_bindgen::JsValue;
 
 use super::json::ExactJson;
+use super::language::kept;
 use super::report::{Overview, Particulars};
-use crate::{platform, text};
+use crate::{platform, t, text};
 
 #[component]
 pub(super) fn FilePage() -> impl IntoView {
-    platform::set_title("Show a result file");
-    let shown = RwSignal::new(Vec::<(String, Result<RunRecord, String>)>::new());
+    platform::set_title(t!(result_file_title));
+    let shown = kept("files", || RwSignal::new(Vec::<(String, Result<RunRecord, String>)>::new()));
     let read = move |files: JsValue| {
         spawn_local(async move {
             let mut read = Vec::new();
             for (name, text) in platform::texts_of(&files).await {
                 let record = text.and_then(|text| {
-                    serde_json::from_str(&text).map_err(|error| format!("it is no result of Gradmark: {error}"))
+                    serde_json::from_str(&text).map_err(|error| t!(result_no_result, error = error.to_string()))
                 });
                 read.push((name, record));
             }
@@ -37,13 +38,12 @@ pub(super) fn FilePage() -> impl IntoView {
             on:dragover=move |event: leptos::ev::DragEvent| event.prevent_default()
             on:drop=dropped
         >
-            <h1 id="file-title">"Show a result file"</h1>
+            <h1 id="file-title">{t!(result_file_title)}</h1>
             <p class="lead small">
-                "Drop files here that were downloaded from this page or written by native-runner, or choose them. They are \
-                 shown in this browser and sent nowhere."
+                {t!(result_file_explanation)}
             </p>
             <label class="claim">
-                <span>"Result files"</span>
+                <span>{t!(result_files)}</span>
                 <input type="file" multiple accept=".json,application/json" on:change=chosen />
             </label>
         </section>
@@ -60,7 +60,7 @@ fn Shown(name: String, record: Result<RunRecord, String>) -> impl IntoView {
             let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
             let json = serde_json::to_string_pretty(&record).expect("every record can be written as JSON");
             let shown_as = name.clone();
-            let origin = format!("From the file {name}, as it says of itself: nobody has checked it.");
+            let origin = t!(result_of_file, name = name);
             view! {
                 <section class="sheet" data-file=shown_as>
                     <h2>{device}</h2>
@@ -72,6 +72,8 @@ fn Shown(name: String, record: Result<RunRecord, String>) -> impl IntoView {
             }
             .into_any()
         }
-        Err(reason) => view! { <p class="refusal">{format!("{name} cannot be shown: {reason}.")}</p> }.into_any(),
+        Err(reason) => {
+            view! { <p class="refusal">{t!(result_file_not_shown, name = name, reason = reason)}</p> }.into_any()
+        }
     }
 }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use results::RunRecord;
 
 use super::json::ExactJson;
+use super::language::kept;
 use super::report::{Overview, Particulars};
 use super::share::PassOn;
 use super::state::StartState;
@@ -12,7 +13,7 @@ use super::upload::Upload;
 use crate::backend::PageBackend;
 use crate::benchmark::{Finished, Kind};
 use crate::own_runs::{OwnRun, Record};
-use crate::{platform, text};
+use crate::{platform, t, text};
 
 #[component]
 pub(super) fn FinishedRun(state: StartState) -> impl IntoView {
@@ -39,26 +40,32 @@ fn Finish(state: StartState, finished: Finished) -> impl IntoView {
         let record = RunRecord { device: claimed(&record, &state.claimed.get()), ..record.clone() };
         serde_json::to_string_pretty(&record).expect("every record can be written as JSON")
     });
-    let key = platform::random_word();
-    if kind == Kind::Benchmark {
-        note(state, &key, &shown, json.get_untracked());
-    }
+    // Noted once, however often it is shown.
+    let began = shown.provenance.started_unix_seconds;
+    let key = kept(&format!("finished {began}"), || {
+        let key = platform::random_word();
+        if kind == Kind::Benchmark {
+            note(state, &key, &shown, json.get_untracked());
+        }
+        StoredValue::new(key)
+    });
+    let key = key.get_value();
     let copied = text::to_pass_on(&shown, &format!("{}/", platform::origin()));
     view! {
         <section class="sheet" aria-labelledby="result-title">
             <h2 id="result-title" tabindex="-1" node_ref=heading>
-                {if kind == Kind::Demonstration { "Demonstration on the processor" } else { "Your result" }}
+                {if kind == Kind::Demonstration { t!(result_demonstration) } else { t!(result_yours) }}
             </h2>
             <Overview record=shown.clone() />
             {(kind == Kind::Benchmark).then(|| view! { <PassOn text=copied address=format!("{}/", platform::origin()) /> })}
             {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             {match kind {
                 Kind::Benchmark if !is_provable(&shown) => {
-                    view! { <p class="callout">{NOT_PROVABLE}</p> }.into_any()
+                    view! { <p class="callout">{t!(result_not_provable)}</p> }.into_any()
                 }
                 Kind::Benchmark => view! { <Upload state run_id json key /> }.into_any(),
                 Kind::Demonstration | Kind::Comparison { .. } => {
-                    view! { <p class="callout">"A demonstration stays on this page; it is not uploaded."</p> }.into_any()
+                    view! { <p class="callout">{t!(result_stays)}</p> }.into_any()
                 }
             }}
             <ExactJson json=json.into() file />
@@ -79,10 +86,6 @@ fn note(state: StartState, key: &str, record: &RunRecord, json: String) {
     };
     state.own_runs.set(platform::change_own_runs(|runs| runs.note(run)));
 }
-
-/// Why a run of a framework goes nowhere.
-const NOT_PROVABLE: &str =
-    "What another framework trained stays on this page: a leaderboard has no way to prove it, and ranks none of it.";
 
 fn is_provable(record: &RunRecord) -> bool {
     PageBackend::named(&record.device.backend).is_none_or(PageBackend::is_provable)

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{DeviceHistory, HistoryCategory, HistoryLine};
 
-use super::place_tables::{FIGURE_MEANING, RUNS_MEANING};
 use crate::platform::{self, Refusal};
-use crate::{standing, text};
+use crate::words::network;
+use crate::{standing, t, text};
 
 /// In the category in which the device has most runs; nothing where none of them is proven.
 #[component]
@@ -19,7 +19,7 @@ pub(super) fn History(
     move || match loaded.get() {
         None => ().into_any(),
         Some(Err(refusal)) => {
-            view! { <p class="refusal">{format!("The history cannot be shown: {refusal}.")}</p> }.into_any()
+            view! { <p class="refusal">{t!(device_history_not_shown, reason = refusal.to_string())}</p> }.into_any()
         }
         Some(Ok(history)) => view! { <Told history /> }.into_any(),
     }
@@ -30,23 +30,28 @@ fn Told(history: DeviceHistory) -> impl IntoView {
     let DeviceHistory { category, results, older_left_out, engine_versions, drivers, months, .. } = history;
     category.map(|category| {
         let what = told_category(&category);
-        let latest = if older_left_out { "the latest " } else { "" };
+        let results = t!(common_proven_results, number = results);
+        let what = if older_left_out {
+            t!(device_history_of_latest, what = what, results = results)
+        } else {
+            t!(device_history_of, what = what, results = results)
+        };
         view! {
-            <h3>"History"</h3>
-            <p class="note">{format!("{what}. From {latest}{}.", text::counted(results, "proven result"))}</p>
-            <div class="scroll" role="region" aria-label="History, scrollable" tabindex="0">
-                <table class="leaderboard narrow" aria-label="History">
+            <h3>{t!(device_history)}</h3>
+            <p class="note">{what}</p>
+            <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(device_history)) tabindex="0">
+                <table class="leaderboard narrow" aria-label=t!(device_history)>
                     <thead>
                         <tr>
-                            <th scope="col">"Version or month"</th>
-                            <th scope="col" class="number" title=FIGURE_MEANING>"Samples per second"</th>
-                            <th scope="col" class="number" title=RUNS_MEANING>"Runs"</th>
-                            <th scope="col">"First and last"</th>
+                            <th scope="col">{t!(device_version_or_month)}</th>
+                            <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(leaderboard_rate)}</th>
+                            <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
+                            <th scope="col">{t!(device_first_and_last)}</th>
                         </tr>
                     </thead>
-                    {group("Engine", engine_versions)}
-                    {group("Driver", drivers)}
-                    {group("Month", months)}
+                    {group(t!(device_engine), engine_versions)}
+                    {group(t!(device_driver), drivers)}
+                    {group(t!(device_month), months)}
                 </table>
             </div>
         }
@@ -55,13 +60,14 @@ fn Told(history: DeviceHistory) -> impl IntoView {
 
 fn told_category(category: &HistoryCategory) -> String {
     let HistoryCategory { suite, workload, backend, precision, client_kind } = category;
-    format!(
-        "{}, {} suite, version {}; {backend} in {}, {}",
-        text::workload_title(workload),
-        suite.name,
-        suite.version,
-        precision.name(),
-        text::client(*client_kind)
+    let name = network::suite_inside(&suite.name);
+    t!(
+        device_history_category,
+        workload = text::workload_title(workload),
+        suite = t!(network_suite_version, suite = name, version = suite.version),
+        backend = backend,
+        precision = precision.name(),
+        client = text::client(*client_kind)
     )
 }
 
@@ -74,7 +80,7 @@ fn group(title: &'static str, lines: Vec<HistoryLine>) -> impl IntoView {
                 <td class="number">{value}<span class="explain">{interval}</span></td>
                 <td class="number">
                     {text::count(line.figure.runs)}
-                    <span class="explain">{text::counted(line.figure.submitters, "submitter")}</span>
+                    <span class="explain">{t!(common_submitters, number = line.figure.submitters)}</span>
                 </td>
                 <td class="day">
                     {text::day(line.first_unix_seconds)}

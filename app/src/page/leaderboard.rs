@@ -7,12 +7,14 @@ use results::{ClientKind, Precision};
 
 use super::choice::choice;
 use super::exports::Exports;
+use super::linked::{LINKS, linked};
 use super::places::Places;
 use super::runs::Runs;
 use crate::filters::columns::Columns;
 use crate::filters::runs::RunFilters;
 use crate::filters::{Filters, Shown};
 use crate::platform;
+use crate::t;
 
 /// The part of the page that links lead to.
 const ID: &str = "leaderboard";
@@ -81,11 +83,12 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
             section.scroll_into_view();
         }
     });
+    let shown = vec![(Shown::Devices, t!(filters_devices)), (Shown::Runs, t!(filters_all_runs))];
     view! {
         <section class="sheet" id=ID aria-labelledby="leaderboard-title" node_ref=section>
-            <h2 id="leaderboard-title">"Leaderboard"</h2>
+            <h2 id="leaderboard-title">{t!(common_leaderboard)}</h2>
             <div class="filters">
-                {choice("Show", "shown", vec![(Shown::Devices, "Devices"), (Shown::Runs, "All runs")], chosen.shown)}
+                {choice(t!(filters_show), "shown", shown, chosen.shown)}
             </div>
             {move || match chosen.shown.get() {
                 Shown::Devices => view! { <Places chosen /> }.into_any(),
@@ -93,8 +96,10 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
             }}
             <Exports chosen />
             <p class="note">
-                "What hosts hid, flagged or merged is in the " <a href="/moderation">"moderation log"</a>
-                ", with their reasons."
+                {linked(
+                    &t!(leaderboard_log_and_data, log = LINKS[0]),
+                    [("/moderation".to_owned(), t!(tier_log_link).to_owned())],
+                )}
             </p>
         </section>
     }

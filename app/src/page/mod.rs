@@ -24,6 +24,7 @@ mod history;
 mod json;
 mod language;
 mod leaderboard;
+mod linked;
 mod moderation;
 mod more;
 mod networks;

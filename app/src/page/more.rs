@@ -1,5 +1,6 @@
 //! More rows of a table, for those who ask.
 
+use crate::t;
 use leptos::prelude::*;
 
 /// More than this no answer of the leaderboard has; whoever wants all takes the open data.
@@ -14,7 +15,7 @@ pub(super) fn ShowMore(#[prop(into)] more: Signal<bool>, limit: RwSignal<u32>) -
     view! {
         <Show when=move || more.get()>
             <div class="row">
-                <button class="button quiet" type="button" on:click=ask>"Show more"</button>
+                <button class="button quiet" type="button" on:click=ask>{t!(common_show_more)}</button>
             </div>
         </Show>
     }

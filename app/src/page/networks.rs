@@ -7,7 +7,9 @@ use web_sys::{Event, HtmlInputElement};
 use super::supplies::MISSING_DATA;
 use crate::options::RunOptions;
 use crate::supplies::Supplies;
+use crate::t;
 use crate::text;
+use crate::words::network;
 
 /// Closed at first: one click on the main button is enough for most people.
 #[component]
@@ -17,13 +19,13 @@ pub(super) fn Networks(options: RwSignal<Result<RunOptions, String>>, supplies: 
     view! {
         <Show when=move || known.with(Option::is_some)>
             <details class="networks">
-                <summary>"Networks: " {summary}</summary>
+                <summary>{t!(settings_networks)}" " {summary}</summary>
                 <fieldset>
-                    <legend>"Suite"</legend>
+                    <legend>{t!(settings_suite)}</legend>
                     {SUITES.iter().map(|suite| view! { <SuiteChoice options supplies suite /> }).collect_view()}
                 </fieldset>
                 <fieldset class="columns">
-                    <legend>"Or one by one"</legend>
+                    <legend>{t!(settings_one_by_one)}</legend>
                     {WORKLOADS
                         .iter()
                         .map(|make| make().name)
@@ -58,7 +60,7 @@ fn SuiteChoice(
                 prop:checked=chosen
                 on:change=choose
             />
-            <span>{text::suite_title(suite)} <small>{suite.description} {move || lacking.get().map(|why| format!(" {why}"))}</small></span>
+            <span>{text::suite_title(suite)} <small>{network::suite_description(suite)} {move || lacking.get().map(|why| format!(" {why}"))}</small></span>
         </label>
     }
 }
@@ -94,7 +96,7 @@ fn NetworkChoice(
             />
             <span>
                 {text::workload_title(name)}
-                {move || lacking.get().then(|| view! { <small>"its data is missing"</small> })}
+                {move || lacking.get().then(|| view! { <small>{t!(supplies_data_missing)}</small> })}
             </span>
         </label>
     }

@@ -5,7 +5,7 @@ use leptos::task::spawn_local;
 
 use super::state::StartState;
 use crate::own_runs::{OwnRun, Uploaded};
-use crate::{platform, text};
+use crate::{platform, t, text};
 
 /// Nothing where there are none.
 #[component]
@@ -16,16 +16,16 @@ pub(super) fn OwnRuns(state: StartState) -> impl IntoView {
     view! {
         <Show when=move || any.get()>
             <section class="sheet" id="own-runs" aria-labelledby="own-runs-title">
-                <h2 id="own-runs-title">"Your runs"</h2>
-                <p class="note">"Kept in this browser only. What is uploaded can be deleted from here."</p>
+                <h2 id="own-runs-title">{t!(upload_own_title)}</h2>
+                <p class="note">{t!(upload_own_note)}</p>
                 <p class="note" role="status">{said}</p>
-                <div class="scroll" role="region" aria-label="Your runs, scrollable" tabindex="0">
-                    <table aria-label="Your runs">
+                <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(upload_own_title)) tabindex="0">
+                    <table aria-label=t!(upload_own_title)>
                         <thead>
                             <tr>
-                                <th scope="col">"Day"</th>
-                                <th scope="col">"What it came to"</th>
-                                <th scope="col">"Leaderboard"</th>
+                                <th scope="col">{t!(upload_day)}</th>
+                                <th scope="col">{t!(upload_came_to)}</th>
+                                <th scope="col">{t!(common_leaderboard)}</th>
                             </tr>
                         </thead>
                         <tbody>
@@ -47,28 +47,28 @@ fn Row(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView 
     let forget = move |_| state.own_runs.set(platform::change_own_runs(|runs| runs.forget(&forgotten)));
     let place = match (uploaded, record) {
         (Some(Uploaded { run_id, deletion_link }), _) => view! {
-            <a href=format!("/runs/{run_id}")>"Result"</a>
+            <a href=format!("/runs/{run_id}")>{t!(upload_result)}</a>
             " · "
-            <a href=deletion_link>"Delete it there"</a>
+            <a href=deletion_link>{t!(upload_delete_there)}</a>
         }
         .into_any(),
         (None, Some(record)) => {
             let upload = move |_| {
                 let (key, record) = (key.clone(), record.clone());
-                said.set("Uploading …".to_owned());
+                said.set(t!(common_uploading).to_owned());
                 spawn_local(async move {
                     match platform::upload(record.run_id.as_deref(), &record.json, &key).await {
                         Ok(accepted) => {
-                            said.set("Uploaded.".to_owned());
+                            said.set(t!(upload_done).to_owned());
                             state.is_uploaded(&key, &accepted);
                         }
-                        Err(refusal) => said.set(format!("Not uploaded: {refusal}")),
+                        Err(refusal) => said.set(t!(upload_not_uploaded, reason = refusal.to_string())),
                     }
                 });
             };
-            view! { <button class="button small" type="button" on:click=upload>"Upload it now"</button> }.into_any()
+            view! { <button class="button small" type="button" on:click=upload>{t!(upload_now)}</button> }.into_any()
         }
-        (None, None) => view! { <span class="explain">"Its record is no longer kept."</span> }.into_any(),
+        (None, None) => view! { <span class="explain">{t!(upload_no_record)}</span> }.into_any(),
     };
     view! {
         <tr>
@@ -77,7 +77,7 @@ fn Row(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView 
             <td>
                 <div class="row">
                     {place}
-                    <button class="button small" type="button" on:click=forget>"Forget"</button>
+                    <button class="button small" type="button" on:click=forget>{t!(upload_forget)}</button>
                 </div>
             </td>
         </tr>

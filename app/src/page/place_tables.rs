@@ -5,14 +5,9 @@ use results::Precision;
 use results::api::{DeviceSource, FigureOfDevice, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsTable};
 
 use super::leaderboard::Chosen;
-use crate::{standing, text};
+use crate::{standing, t, text};
 
 const COLUMNS: &str = "7";
-const PLACE_MEANING: &str = "Place; those that cannot be told apart share one";
-pub(super) const FIGURE_MEANING: &str = "Median over submitters, each once a day; half of them lie in the interval";
-pub(super) const RUNS_MEANING: &str = "Proven runs, and by how many people: each counts once a day";
-const FINISHED_MEANING: &str =
-    "Of the runs that these people announced. Where few finished, those that did are a lucky choice";
 
 /// A figure and its interval, as texts.
 type Told = fn(&FigureOfDevice) -> (String, String);
@@ -30,14 +25,13 @@ pub(super) fn PlaceTables(standings: Standings, chosen: Chosen) -> impl IntoView
     };
     view! {
         <p class="note">
-            "A place comes from all proven runs of a device, in which each person counts once a day. Devices that cannot \
-             be told apart share one."
+            {t!(leaderboard_explanation)}
         </p>
         {scores.map(|scores| view! { <Scores scores /> })}
-        {has_scores.then(|| view! { <h3>"Each network"</h3> })}
-        <div class="scroll" role="region" aria-label="Leaderboard, scrollable" tabindex="0">
-            <table class="leaderboard placed" aria-label="Leaderboard">
-                {head("Samples per second")}
+        {has_scores.then(|| view! { <h3>{t!(leaderboard_each_network)}</h3> })}
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(common_leaderboard)) tabindex="0">
+            <table class="leaderboard placed" aria-label=t!(common_leaderboard)>
+                {head(t!(leaderboard_rate))}
                 {bodies}
                 {nothing}
             </table>
@@ -50,13 +44,13 @@ fn Scores(scores: ScoreTable) -> impl IntoView {
     let ScoreTable { reference, total, places } = scores;
     let lines = shown_of_total(places.len(), total);
     view! {
-        <h3 id="scores-title">"Whole suite"</h3>
+        <h3 id="scores-title">{t!(leaderboard_whole_suite)}</h3>
         <p class="note">
-            {format!("The score says how many times as fast all networks train together; 1.00 is {reference}. {lines}.")}
+            {t!(leaderboard_score_explanation, reference = reference, lines = lines)}
         </p>
-        <div class="scroll" role="region" aria-label="Whole suite, scrollable" tabindex="0">
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(leaderboard_whole_suite)) tabindex="0">
             <table class="leaderboard placed" aria-labelledby="scores-title">
-                {head("Score")}
+                {head(t!(leaderboard_score))}
                 <tbody>{places.into_iter().map(|place| row(place, standing::score)).collect_view()}</tbody>
             </table>
         </div>
@@ -67,13 +61,13 @@ fn head(figure: &'static str) -> impl IntoView {
     view! {
         <thead>
             <tr>
-                <th scope="col" class="number" title=PLACE_MEANING>"#"</th>
-                <th scope="col">"Device"</th>
-                <th scope="col" class="number" title=FIGURE_MEANING>{figure}</th>
-                <th scope="col" class="number" title=RUNS_MEANING>"Runs"</th>
-                <th scope="col" class="number" title=FINISHED_MEANING>"Finished"</th>
-                <th scope="col">"Back end"</th>
-                <th scope="col">"Run in"</th>
+                <th scope="col" class="number" title=t!(leaderboard_place_meaning)>"#"</th>
+                <th scope="col">{t!(leaderboard_device)}</th>
+                <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{figure}</th>
+                <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
+                <th scope="col" class="number" title=t!(leaderboard_finished_meaning)>{t!(leaderboard_finished)}</th>
+                <th scope="col">{t!(leaderboard_backend)}</th>
+                <th scope="col">{t!(leaderboard_run_in)}</th>
             </tr>
         </thead>
     }
@@ -83,16 +77,9 @@ fn head(figure: &'static str) -> impl IntoView {
 fn what_to_do(chosen: Chosen) -> &'static str {
     let narrowed = chosen.client.get().is_some() || chosen.precision.get() != Precision::F32;
     match (chosen.class.get(), narrowed) {
-        (_, true) => {
-            "No device has a place in this choice yet. Choose “All” and f32 to see more, or upload a run like it."
-        }
-        (RankedClass::Processor, _) => {
-            "No processor has a place yet. Choose the Burn back end for the processor, run the suite and upload it."
-        }
-        (RankedClass::Gpu, _) => {
-            "No GPU has a place yet. Run this suite as it is and upload it: it gets one once it is proven. “All runs” \
-             shows everything that was uploaded."
-        }
+        (_, true) => t!(leaderboard_none_narrowed),
+        (RankedClass::Processor, _) => t!(leaderboard_none_processor),
+        (RankedClass::Gpu, _) => t!(leaderboard_none_gpu),
     }
 }
 
@@ -112,11 +99,9 @@ fn network(table: StandingsTable) -> impl IntoView {
 /// How many lines a table has, and how many of them are here.
 fn shown_of_total(here: usize, total: u64) -> String {
     match total {
-        1 => "1 device and back end".to_owned(),
-        total if total > here as u64 => {
-            format!("The fastest {} of {} devices and back ends", text::count(here as u64), text::count(total))
-        }
-        total => format!("{} devices and back ends, fastest first", text::count(total)),
+        1 => t!(leaderboard_one_line).to_owned(),
+        total if total > here as u64 => t!(leaderboard_fastest_of, here = here, total = total),
+        total => t!(leaderboard_all_lines, total = total),
     }
 }
 
@@ -124,19 +109,24 @@ fn row(line: StandingsPlace, told: Told) -> impl IntoView {
     let figure = line.figure;
     let (value, interval) = told(&figure);
     let completion = line.completion.map_or_else(
-        || "unknown".to_owned(),
-        |completion| format!("{} of {}", text::count(completion.finished), text::count(completion.announced)),
+        || t!(leaderboard_unknown).to_owned(),
+        |completion| t!(leaderboard_of, part = completion.finished, whole = completion.announced),
     );
     let apart = match line.outlier_runs {
         0 => None,
-        1 => Some("1 run stands apart".to_owned()),
-        number => Some(format!("{} runs stand apart", text::count(number))),
+        number => Some(t!(leaderboard_apart, number = number)),
     };
-    let notes: Vec<String> = line.inferred.iter().map(|guess| format!("perhaps {guess}")).chain(apart).collect();
-    let guessed = ("inferred", "What it may be follows from its measured peak, and decides nothing");
+    let notes: Vec<String> =
+        line.inferred.iter().map(|guess| t!(leaderboard_perhaps, device = guess)).chain(apart).collect();
+    let guessed = (t!(leaderboard_inferred), t!(leaderboard_inferred_meaning));
     let inferred = line.inferred.is_some().then_some(guessed);
     let chips = source_chip(line.device_source).into_iter().chain(inferred).map(chip);
-    let best = format!("best run of {}, {}, {}", line.device_name, line.backend, text::client(line.client_kind));
+    let best = t!(
+        leaderboard_best_of,
+        device = line.device_name,
+        backend = line.backend,
+        client = text::client(line.client_kind)
+    );
     view! {
         <tr data-device=line.device_key.clone()>
             <td class="number">{line.place}</td>
@@ -144,14 +134,14 @@ fn row(line: StandingsPlace, told: Told) -> impl IntoView {
                 <a href=format!("/devices/{}", line.device_key)>{line.device_name}</a>
                 {chips.collect_view()}
                 <span class="explain">
-                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>"best run"</a>
+                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>
                     {notes.into_iter().map(|note| format!("; {note}")).collect::<String>()}
                 </span>
             </th>
             <td class="number">{value}<span class="explain">{interval}</span></td>
             <td class="number">
                 {text::count(figure.runs)}
-                <span class="explain">{text::counted(figure.submitters, "submitter")}</span>
+                <span class="explain">{t!(common_submitters, number = figure.submitters)}</span>
             </td>
             <td class="number">{completion}</td>
             <td class="program">{line.backend}</td>
@@ -164,7 +154,7 @@ fn row(line: StandingsPlace, told: Told) -> impl IntoView {
 pub(super) fn source_chip(source: DeviceSource) -> Option<(&'static str, &'static str)> {
     match source {
         DeviceSource::Reported | DeviceSource::Masked => None,
-        DeviceSource::Claimed => Some(("claimed", "Its owner says so; the browser hides the name")),
+        DeviceSource::Claimed => Some((t!(leaderboard_claimed), t!(leaderboard_claimed_meaning))),
     }
 }
 

@@ -11,7 +11,7 @@ use super::more::{MOST_ROWS, ShowMore};
 use super::place_tables::PlaceTables;
 use super::select::select;
 use crate::filters::PRECISIONS;
-use crate::{platform, text};
+use crate::{platform, t, text};
 
 /// Lines of each table at first.
 const LINES: u32 = 50;
@@ -36,7 +36,7 @@ pub(super) fn Places(chosen: Chosen) -> impl IntoView {
         spawn_local(async move {
             let answer = match platform::standings(&query).await {
                 Ok(standings) => Loaded::Standings(standings),
-                Err(refusal) => Loaded::Refused(format!("The places cannot be shown: {refusal}.")),
+                Err(refusal) => Loaded::Refused(t!(leaderboard_places_not_shown, reason = refusal.to_string())),
             };
             // Answers may overtake each other, or come when other tables are shown; only the last question counts.
             if request.try_get_value() == Some(number) {
@@ -49,7 +49,7 @@ pub(super) fn Places(chosen: Chosen) -> impl IntoView {
     view! {
         <Filters chosen />
         {move || match loaded.get() {
-            Loaded::NotYet => view! { <p class="note">"Loading …"</p> }.into_any(),
+            Loaded::NotYet => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
             Loaded::Refused(sentence) => view! { <p class="refusal">{sentence}</p> }.into_any(),
             Loaded::Standings(standings) => view! { <PlaceTables standings chosen /> }.into_any(),
         }}
@@ -89,16 +89,20 @@ fn has_more(standings: &Standings, limit: u32) -> bool {
 
 #[component]
 fn Filters(chosen: Chosen) -> impl IntoView {
-    let classes = vec![(RankedClass::Gpu, "GPUs"), (RankedClass::Processor, "Processors")];
-    let clients = vec![(None, "All"), (Some(ClientKind::Native), "Programs"), (Some(ClientKind::Browser), "Browsers")];
+    let classes = vec![(RankedClass::Gpu, t!(filters_gpus)), (RankedClass::Processor, t!(filters_processors))];
+    let clients = vec![
+        (None, t!(filters_all)),
+        (Some(ClientKind::Native), t!(filters_programs)),
+        (Some(ClientKind::Browser), t!(filters_browsers)),
+    ];
     let precisions = PRECISIONS.map(|precision| (precision, precision.name())).to_vec();
     let suites = engine::SUITES.iter().map(|suite| (suite.name, text::suite_title(suite))).collect();
     view! {
         <div class="filters">
-            {choice("Compute on", "class", classes, chosen.class)}
-            {choice("Run in", "client", clients, chosen.client)}
-            {choice("Precision", "precision", precisions, chosen.precision)}
-            {select("Suite", suites, chosen.suite)}
+            {choice(t!(filters_compute_on), "class", classes, chosen.class)}
+            {choice(t!(filters_run_in), "client", clients, chosen.client)}
+            {choice(t!(filters_precision), "precision", precisions, chosen.precision)}
+            {select(t!(filters_suite), suites, chosen.suite)}
         </div>
     }
 }

@@ -5,7 +5,7 @@ use results::{Outcome, RunRecord, WorkloadRecord};
 
 use super::chart::{AccuracyChart, LossChart};
 use super::figures::{Cards, ResultsTable};
-use crate::{published, text};
+use crate::{published, t, text, words};
 
 /// What a person wants to know at once.
 #[component]
@@ -21,10 +21,10 @@ pub(super) fn Overview(record: RunRecord) -> impl IntoView {
 #[component]
 pub(super) fn Particulars(record: RunRecord) -> impl IntoView {
     view! {
-        <h3>"All figures"</h3>
+        <h3>{t!(result_all_figures)}</h3>
         <ResultsTable record=record.clone() />
         {record.workloads.iter().cloned().map(|workload| view! { <Curves workload /> }).collect_view()}
-        <h3>"How it was made"</h3>
+        <h3>{t!(result_how_made)}</h3>
         <Facts record />
     }
 }
@@ -44,7 +44,7 @@ fn OfItsTime(record: RunRecord) -> impl IntoView {
     (!parts.is_empty()).then(|| {
         view! {
             <details class="rates" data-part="published">
-                <summary>"Beside what was published of these networks"</summary>
+                <summary>{t!(result_published)}</summary>
                 {parts}
             </details>
         }
@@ -55,15 +55,15 @@ fn OfItsTime(record: RunRecord) -> impl IntoView {
 #[component]
 fn Caveats(record: RunRecord) -> impl IntoView {
     let standard = record.is_standard();
-    let reasons = record.non_standard.join(", ");
+    let reasons = record.non_standard.iter().map(|of| words::departure::departure(of)).collect::<Vec<_>>().join(", ");
     let warnings = record.warnings;
     let count = warnings.len() + usize::from(!standard);
     (count > 0).then(|| view! {
         <section class="caveats" aria-labelledby="caveats-title">
-            <h3 id="caveats-title">"Worth knowing"</h3>
+            <h3 id="caveats-title">{t!(result_worth_knowing)}</h3>
             <ul class="plain">
-                {(!standard).then(|| view! { <li>{format!("Non-standard, so shown but never ranked: {reasons}.")}</li> })}
-                {warnings.into_iter().map(|warning| view! { <li>{text::warning(&warning)}</li> }).collect_view()}
+                {(!standard).then(|| view! { <li>{t!(result_non_standard, reasons = reasons)}</li> })}
+                {warnings.into_iter().map(|warning| view! { <li>{words::warning::warning(&warning)}</li> }).collect_view()}
             </ul>
         </section>
     })
@@ -92,21 +92,24 @@ fn Facts(record: RunRecord) -> impl IntoView {
     let adapter = &record.device.adapter;
     let client = &record.provenance.client;
     let mut facts = vec![
-        ("Device, as reported", text::device_name(adapter, None)),
-        ("Interface", [adapter.api.as_str(), adapter.driver.as_str()].join(" ").trim().to_owned()),
-        ("Kernels", format!("back end {}", record.device.backend)),
-        ("Program", format!("{} {} on {}", client.name, client.version, client.operating_system)),
-        ("Gradmark", format!("{}, commit {}", record.provenance.engine_version, record.provenance.commit)),
-        ("Suite", format!("{} {}", record.suite.name, record.suite.version)),
-        ("Started", text::day(record.provenance.started_unix_seconds)),
-        ("Seed", record.seed.to_string()),
+        (t!(result_device_reported), text::device_name(adapter, None)),
+        (t!(result_interface), [adapter.api.as_str(), adapter.driver.as_str()].join(" ").trim().to_owned()),
+        (t!(result_kernels), t!(result_kernels_of, backend = record.device.backend)),
+        (
+            t!(result_program),
+            t!(result_program_on, name = client.name, version = client.version, system = client.operating_system),
+        ),
+        ("Gradmark", t!(result_commit, version = record.provenance.engine_version, commit = record.provenance.commit)),
+        (t!(result_suite), format!("{} {}", words::network::suite_inside(&record.suite.name), record.suite.version)),
+        (t!(result_started), text::day(record.provenance.started_unix_seconds)),
+        (t!(result_seed), record.seed.to_string()),
     ];
     if let Some(claimed) = record.device.claimed_name.clone() {
-        facts.insert(0, ("Device, as claimed", claimed));
+        facts.insert(0, (t!(result_device_claimed), claimed));
     }
     for workload in &record.workloads {
-        facts.push(("Training", training(workload)));
-        facts.extend(evidence(workload).map(|sentence| ("Evidence", sentence)));
+        facts.push((t!(result_training), training(workload)));
+        facts.extend(evidence(workload).map(|sentence| (t!(result_evidence), sentence)));
     }
     view! {
         <dl class="facts">
@@ -117,40 +120,56 @@ fn Facts(record: RunRecord) -> impl IntoView {
 
 fn training(workload: &WorkloadRecord) -> String {
     let (settings, summary) = (&workload.settings, &workload.summary);
-    format!(
-        "{}: {} steps of batch size {} in {}, learning rate {}, {} samples, {} windows counted",
-        workload.workload,
-        text::count(summary.steps),
-        settings.batch_size,
-        settings.precision.name(),
-        settings.learning_rate,
-        text::count(summary.samples),
-        summary.measured_windows
+    t!(
+        result_training_of,
+        workload = workload.workload,
+        steps = summary.steps,
+        batch = settings.batch_size,
+        precision = settings.precision.name(),
+        rate = words::language().number(&settings.learning_rate.to_string()),
+        samples = summary.samples,
+        windows = summary.measured_windows
     )
 }
 
 /// What shows that the training happened and was right.
 fn evidence(workload: &WorkloadRecord) -> Option<String> {
     let check = workload.correctness.as_ref()?;
-    let verdict = if check.passed { "agrees" } else { "disagrees" };
+    let small = |value: f64| words::language().number(&format!("{value:.1e}"));
     let whole = check.whole_batch.as_ref().map_or_else(String::new, |whole| {
-        format!(
-            ", and its batches of {} with the same samples in batches of {} (gradients differ by {:.1e}, allowed {:.0e})",
-            whole.batch_size, whole.part_size, whole.gradient_difference, whole.gradient_tolerance
+        t!(
+            result_whole,
+            batch = whole.batch_size,
+            part = whole.part_size,
+            difference = small(whole.gradient_difference),
+            allowed = format!("{:.0e}", whole.gradient_tolerance)
         )
     });
-    let redrawn = match check.redraws {
-        0 => "",
-        _ => ", with other samples than the first because rounding alone decided what was compared there",
-    };
-    Some(format!(
-        "{}: {verdict} with the reference back end on batches of {} (largest relative difference of a loss {:.1e}, allowed \
-         {:.0e}){redrawn}{whole}; the losses of the first {} steps and {} final weights are kept",
-        workload.workload,
-        check.batch_size,
-        check.largest_difference,
-        check.tolerance,
-        workload.first_losses.len(),
-        workload.weight_samples.len()
-    ))
+    let redrawn = if check.redraws == 0 { "" } else { t!(result_redrawn) };
+    let (name, batch, difference) = (&workload.workload, check.batch_size, small(check.largest_difference));
+    let (allowed, more) = (format!("{:.0e}", check.tolerance), format!("{redrawn}{whole}"));
+    let (steps, weights) = (workload.first_losses.len(), workload.weight_samples.len());
+    Some(if check.passed {
+        t!(
+            result_agrees,
+            workload = name,
+            batch = batch,
+            difference = difference,
+            allowed = allowed,
+            more = more,
+            steps = steps,
+            weights = weights
+        )
+    } else {
+        t!(
+            result_disagrees,
+            workload = name,
+            batch = batch,
+            difference = difference,
+            allowed = allowed,
+            more = more,
+            steps = steps,
+            weights = weights
+        )
+    })
 }

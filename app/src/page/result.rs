@@ -7,27 +7,32 @@ use results::api::{StoredRun, Verdict};
 
 use super::compare_with::CompareWith;
 use super::json::ExactJson;
+use super::language::kept;
 use super::report::{Overview, Particulars};
 use super::share::{PassOn, Share};
 use super::side_by_side::Compared;
 use super::standing::Standing;
 use super::verdict::VerdictOnRun;
 use crate::platform::{self, Refusal};
+use crate::t;
 use crate::text;
 
 #[component]
 pub(super) fn ResultPage(run_id: String) -> impl IntoView {
-    let loaded = RwSignal::new(None::<Result<StoredRun, Refusal>>);
     let own = platform::kept_secret(&run_id);
     let id = run_id.clone();
-    spawn_local(async move { loaded.set(Some(platform::stored(&id).await)) });
+    let loaded = kept("result", || {
+        let loaded = RwSignal::new(None::<Result<StoredRun, Refusal>>);
+        spawn_local(async move { loaded.set(Some(platform::stored(&id).await)) });
+        loaded
+    });
     move || match loaded.get() {
-        None => view! { <p class="note">"Loading …"</p> }.into_any(),
+        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
         Some(Err(refusal)) => view! {
             <section class="sheet narrow">
-                <h1>"This result cannot be shown"</h1>
+                <h1>{t!(result_not_shown)}</h1>
                 <p>{format!("{refusal}")}</p>
-                <p><a class="button quiet" href="/">"Go to the start page"</a></p>
+                <p><a class="button quiet" href="/">{t!(common_to_start)}</a></p>
             </section>
         }
         .into_any(),
@@ -47,17 +52,20 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let name = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
     let json = serde_json::to_string_pretty(&record).expect("every record can be written as JSON");
-    let software = record.device.adapter.software.then_some(" A software adapter: shown, not ranked.");
-    platform::set_title(&format!("{name}, a result"));
+    let software = record.device.adapter.software.then_some(t!(result_software_note));
+    platform::set_title(&t!(result_title_of, device = name));
     let permalink = format!("{}/runs/{}", platform::origin(), run.run_id);
     view! {
         <section class="sheet">
             <h1>{name}</h1>
             <p class="lead small">
-                {format!(
-                    "{} {} on {}, uploaded on {}.",
-                    client.name, client.version, client.operating_system, text::day(run.submitted_unix_seconds)
+                {t!(
+                    result_uploaded_on,
+                    client = format!("{} {}", client.name, client.version),
+                    system = client.operating_system,
+                    day = text::day(run.submitted_unix_seconds)
                 )}
+                " "
                 {software}
             </p>
             <VerdictOnRun run_id=run.run_id.clone() shown=verdict />
@@ -69,8 +77,8 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             <CompareWith own=run.run_id.clone() kind=Compared::Runs network />
             <Share run_id=run.run_id.clone() />
             <div class="row">
-                <a class="button quiet" href="/#leaderboard">"All results"</a>
-                {deletion.map(|address| view! { <a class="button quiet" href=address>"Delete this result"</a> })}
+                <a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a>
+                {deletion.map(|address| view! { <a class="button quiet" href=address>{t!(result_delete)}</a> })}
             </div>
         </section>
     }

@@ -4,30 +4,31 @@ use leptos::prelude::*;
 use results::Date;
 
 use super::leaderboard::Chosen;
+use super::linked::{LINKS, linked};
 use super::select::select;
 use crate::filters::runs::{LISTS, List, RunFilters};
-use crate::{filters, text};
+use crate::{filters, t, text};
 
 #[component]
 pub(super) fn Filters(chosen: Chosen) -> impl IntoView {
     let networks = filters::networks().map(|name| (Some(name), text::workload_title(name)));
-    let networks = std::iter::once((None, "All networks".to_owned())).chain(networks).collect();
+    let networks = std::iter::once((None, t!(filters_all_networks).to_owned())).chain(networks).collect();
     let backends = engine::KNOWN_BACKENDS.iter().map(|known| (Some(known.name), known.name.to_owned()));
-    let backends = std::iter::once((None, "All back ends".to_owned())).chain(backends).collect();
+    let backends = std::iter::once((None, t!(filters_all_backends).to_owned())).chain(backends).collect();
     // Whoever followed a link sees what it chose.
     let open = chosen.runs.with_untracked(RunFilters::any);
     let lists = LISTS.iter().enumerate().map(|(place, list)| one_of(*list, place, chosen.runs)).collect_view();
     view! {
         <div class="filters">
-            {select("Network", networks, chosen.network)}
-            {select("Back end", backends, chosen.backend)}
+            {select(t!(filters_network), networks, chosen.network)}
+            {select(t!(filters_backend), backends, chosen.backend)}
         </div>
         <details class="more-filters" open=open>
-            <summary>"More filters, and the order"</summary>
+            <summary>{t!(filters_more)}</summary>
             <div class="filters">
                 {lists}
-                {day("From", chosen.runs, |runs| &mut runs.since)}
-                {day("Until", chosen.runs, |runs| &mut runs.until)}
+                {day(t!(filters_from), chosen.runs, |runs| &mut runs.since)}
+                {day(t!(filters_until), chosen.runs, |runs| &mut runs.until)}
             </div>
         </details>
     }
@@ -35,8 +36,8 @@ pub(super) fn Filters(chosen: Chosen) -> impl IntoView {
 
 /// A list to choose one from, or all.
 fn one_of(list: List, place: usize, runs: RwSignal<RunFilters>) -> impl IntoView {
-    let options = list.values().into_iter().map(|(value, title)| (Some(value), title.to_owned()));
-    let options = std::iter::once((None, list.all.to_owned())).chain(options).collect();
+    let options = list.values().into_iter().map(|(value, title)| (Some(value), title.into_owned()));
+    let options = std::iter::once((None, list.all.text().to_owned())).chain(options).collect();
     let chosen = RwSignal::new(runs.with_untracked(|runs| runs.chosen[place]));
     Effect::new(move |_| {
         let value = chosen.get();
@@ -44,7 +45,7 @@ fn one_of(list: List, place: usize, runs: RwSignal<RunFilters>) -> impl IntoView
             runs.update(|runs| runs.chosen[place] = value);
         }
     });
-    select(list.title, options, chosen)
+    select(list.title.text(), options, chosen)
 }
 
 /// A day, or none.
@@ -69,8 +70,8 @@ pub(super) fn OneDevice(chosen: Chosen) -> impl IntoView {
             let page = format!("/devices/{key}");
             view! {
                 <div class="row">
-                    <p class="note">"Only runs of "<a href=page>{key}</a></p>
-                    <button class="button quiet" type="button" on:click=all>"All devices"</button>
+                    <p class="note">{linked(&t!(filters_only_device, device = LINKS[0]), [(page, key)])}</p>
+                    <button class="button quiet" type="button" on:click=all>{t!(common_all_devices)}</button>
                 </div>
             }
         })

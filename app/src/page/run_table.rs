@@ -4,7 +4,9 @@ use leptos::prelude::*;
 use results::api::RunRow;
 
 use crate::filters::columns::{Cell, Column, Columns, Head};
+use crate::t;
 use crate::text;
+use crate::words::{Plain, messages};
 
 /// What a row begins with, linked to the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +19,13 @@ pub(super) enum First {
 }
 
 impl First {
-    fn columns(self) -> &'static [&'static str] {
+    fn columns(self) -> &'static [Plain] {
+        const DEVICE: Plain = messages::leaderboard_device;
+        const NETWORK: Plain = messages::leaderboard_network;
         match self {
-            Self::Device => &["Device"],
-            Self::DeviceAndNetwork => &["Device", "Network"],
-            Self::Network => &["Network"],
+            Self::Device => &[DEVICE],
+            Self::DeviceAndNetwork => &[DEVICE, NETWORK],
+            Self::Network => &[NETWORK],
         }
     }
 }
@@ -33,7 +37,7 @@ pub(super) fn RunTable(
     label: &'static str,
     #[prop(optional_no_strip)] own: Option<String>,
     /// What stands in an empty table.
-    #[prop(default = "No result yet. Yours can be the first: run the benchmark and upload it.")]
+    #[prop(default = t!(leaderboard_none))]
     nothing: &'static str,
     #[prop(optional)] columns: Columns,
 ) -> impl IntoView {
@@ -45,11 +49,11 @@ pub(super) fn RunTable(
         view! { <Row row first own columns /> }
     });
     view! {
-        <div class="scroll" role="region" aria-label=format!("{label}, scrollable") tabindex="0">
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = label) tabindex="0">
             <table class="leaderboard" aria-label=label>
                 <thead>
                     <tr>
-                        {first.columns().iter().map(|title| view! { <th scope="col">{*title}</th> }).collect_view()}
+                        {first.columns().iter().map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view()}
                         {columns.chosen().map(head).collect_view()}
                     </tr>
                 </thead>
@@ -77,7 +81,7 @@ fn cell(cell: Cell) -> impl IntoView {
             {below.map(|below| view! { <span class="explain">{below}</span> })}
             {tier.map(|tier| {
                 let name = tier.name();
-                view! { <span class="tier" data-tier=name title=text::tier_meaning(tier)>{name}</span> }
+                view! { <span class="tier" data-tier=name title=text::tier_meaning(tier)>{text::tier(tier)}</span> }
             })}
         </td>
     }
@@ -90,15 +94,15 @@ fn Row(row: RunRow, first: First, own: bool, columns: Columns) -> impl IntoView 
     let name = if first == First::Network { network.clone() } else { device };
     let reported = row.claimed_name.is_some().then(|| text::device_name(&row.adapter, None));
     let reported = reported.filter(|_| first != First::Network);
-    let software = row.adapter.software.then(|| "software adapter, not ranked".to_owned());
+    let software = row.adapter.software.then(|| t!(leaderboard_software).to_owned());
     let unusual =
-        (!row.standard).then(|| format!("non-standard, {}, batch size {}", row.precision.name(), row.batch_size));
+        (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));
     let notes: Vec<String> = [reported, software, unusual].into_iter().flatten().collect();
     view! {
         <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>
             <th scope="row">
                 <a href=format!("/runs/{}", row.run_id)>{name}</a>
-                {own.then(|| view! { <span class="tier">"yours"</span> })}
+                {own.then(|| view! { <span class="tier">{t!(leaderboard_yours)}</span> })}
                 {(!notes.is_empty()).then(|| view! { <span class="explain">{notes.join("; ")}</span> })}
             </th>
             {(first == First::DeviceAndNetwork).then(|| view! { <td class="network">{network}</td> })}

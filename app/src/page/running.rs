@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::chart::{AccuracyChart, LossChart, RateChart};
 use crate::benchmark::{Benchmark, Stage};
 use crate::live::LiveWorkload;
+use crate::t;
 use crate::text;
 
 #[component]
@@ -21,14 +22,15 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     let percent = Memo::new(move |_| live.with(|live| (live.fraction() * 1000.0).floor() / 10.0));
     let workload = Memo::new(move |_| live.with(|live| live.workload.clone()));
     let bundle = Memo::new(move |_| live.with(|live| live.bundle));
-    let title = move || workload.get().map_or_else(|| "Getting ready".to_owned(), |workload| workload.title);
-    let left = Memo::new(move |_| benchmark.seconds_left().map(|left| format!("about {} left", text::about(left))));
+    let title =
+        move || workload.get().map_or_else(|| t!(running_getting_ready).to_owned(), |workload| workload.title());
+    let left = Memo::new(move |_| benchmark.seconds_left().map(|left| t!(running_left, time = text::about(left))));
     let rates = Signal::derive(move || workload.get().map(|w| w.rates).unwrap_or_default());
     let training = Signal::derive(move || workload.get().map(|w| w.training).unwrap_or_default());
     let tests = Signal::derive(move || workload.get().map(|w| w.tests).unwrap_or_default());
     let target = Signal::derive(move || workload.get().map(|w| w.target_accuracy));
     view! {
-        <section class="sheet run" aria-label="Benchmark in progress">
+        <section class="sheet run" aria-label=t!(running_region)>
             <div class="run-head">
                 <h2>{title}</h2>
                 <button
@@ -38,14 +40,14 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
                     disabled=move || benchmark.stage.get() == Stage::Cancelling
                     on:click=move |_| benchmark.cancel()
                 >
-                    "Cancel"
+                    {t!(common_cancel)}
                 </button>
             </div>
             <div class="bar-line">
                 <div
                     class="bar"
                     role="progressbar"
-                    aria-label="Progress of the benchmark"
+                    aria-label=t!(running_progress)
                     aria-valuemin="0"
                     aria-valuemax="100"
                     aria-valuenow=move || percent.get().to_string()
@@ -57,24 +59,24 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
             </div>
             {move || bundle.get().map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             <dl class="figures">
-                <Figure name="samples-per-second" title="Samples per second" value=move || {
+                <Figure name="samples-per-second" title=t!(running_rate) value=move || {
                     workload.with(|w| w.as_ref().and_then(|w| w.samples_per_second))
                 } text=|rate| text::rate(rate) />
-                <Figure name="loss" title="Loss" value=move || {
+                <Figure name="loss" title=t!(running_loss) value=move || {
                     workload.with(|w| w.as_ref().and_then(LiveWorkload::loss))
-                } text=|loss| format!("{loss:.4}") />
-                <Figure name="training-accuracy" title="Training accuracy" value=move || {
+                } text=|loss| text::number(loss, 4) />
+                <Figure name="training-accuracy" title=t!(running_training_accuracy) value=move || {
                     workload.with(|w| w.as_ref().and_then(LiveWorkload::training_accuracy))
                 } text=text::percent />
-                <Figure name="test-accuracy" title="Test accuracy" value=move || {
+                <Figure name="test-accuracy" title=t!(running_test_accuracy) value=move || {
                     workload.with(|w| w.as_ref().and_then(LiveWorkload::test_accuracy))
                 } text=text::percent />
-                <Figure name="step" title="Step" value=move || {
+                <Figure name="step" title=t!(running_step) value=move || {
                     workload.with(|w| w.as_ref().filter(|w| w.step > 0).map(|w| w.step as f64))
-                } text=|step| format!("{step:.0}") />
-                <Figure name="epochs" title="Passes over the data" value=move || {
+                } text=|step| text::number(step, 0) />
+                <Figure name="epochs" title=t!(running_epochs) value=move || {
                     workload.with(|w| w.as_ref().filter(|w| w.step > 0).map(|w| w.epochs))
-                } text=|epochs| format!("{epochs:.2}") />
+                } text=|epochs| text::number(epochs, 2) />
             </dl>
             <div class="charts">
                 <LossChart training />

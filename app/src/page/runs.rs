@@ -10,8 +10,8 @@ use super::run_filters::{Filters, OneDevice};
 use super::run_table::{First, RunTable};
 use super::scatter::Scatter;
 use crate::filters::columns::Columns;
-use crate::filters::runs::order;
-use crate::{platform, text};
+use crate::filters::runs::order_inside;
+use crate::{platform, t, text};
 
 /// Rows at first, and how many more at a time.
 const ROWS: u32 = 25;
@@ -66,7 +66,9 @@ pub(super) fn Runs(chosen: Chosen, uploaded: RwSignal<Option<String>>) -> impl I
             }
             loaded.update(|loaded| match answer {
                 Ok(list) => put(loaded, query, list),
-                Err(refusal) => *loaded = Loaded::Refused(format!("The results cannot be shown: {refusal}.")),
+                Err(refusal) => {
+                    *loaded = Loaded::Refused(t!(leaderboard_results_not_shown, reason = refusal.to_string()))
+                }
             });
         });
     };
@@ -97,7 +99,7 @@ pub(super) fn Runs(chosen: Chosen, uploaded: RwSignal<Option<String>>) -> impl I
     let title = Memo::new(move |_| {
         loaded.with(|loaded| match loaded {
             Loaded::Rows(Listed { list, looking, .. }) if list.next.is_some() => {
-                Some(if *looking { "Look further" } else { "Show more" })
+                Some(if *looking { t!(leaderboard_look_further) } else { t!(common_show_more) })
             }
             _ => None,
         })
@@ -107,7 +109,7 @@ pub(super) fn Runs(chosen: Chosen, uploaded: RwSignal<Option<String>>) -> impl I
         <OneDevice chosen />
         <ColumnChoice chosen=chosen.columns />
         {move || match loaded.get() {
-            Loaded::NotYet => view! { <p class="note">"Loading …"</p> }.into_any(),
+            Loaded::NotYet => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
             Loaded::Refused(sentence) => view! { <p class="refusal">{sentence}</p> }.into_any(),
             Loaded::Rows(listed) => {
                 let filtered = chosen.runs.with_untracked(|runs| runs.any());
@@ -133,21 +135,21 @@ fn Shown(listed: Listed, filtered: bool, own: Option<String>, columns: Columns) 
     let results = text::results_listed(list.total, list.more_than_total);
     let of_network = query.workload.is_some();
     let by_default = if of_network { RunSort::Fastest } else { RunSort::Newest };
-    let order = order(query.sort.unwrap_or(by_default)).to_lowercase();
+    let order = order_inside(query.sort.unwrap_or(by_default));
     let first = match (query.device.is_some(), of_network) {
         (true, _) => First::Network,
         (false, true) => First::Device,
         (false, false) => First::DeviceAndNetwork,
     };
     let nothing = if looking {
-        "Nothing that fits among those that were looked at. Look further, or choose less."
+        t!(leaderboard_none_looked)
     } else if filtered || of_network {
-        "No result fits. Choose less, or run the benchmark and upload yours."
+        t!(leaderboard_none_filtered)
     } else {
-        "No result yet. Yours can be the first: run the benchmark and upload it."
+        t!(leaderboard_none)
     };
     let counted = if looking && list.more_than_total {
-        format!("{} so far", text::counted(list.rows.len() as u64, "result"))
+        t!(leaderboard_so_far, results = t!(common_results, number = list.rows.len() as u64))
     } else {
         results
     };
@@ -155,9 +157,9 @@ fn Shown(listed: Listed, filtered: bool, own: Option<String>, columns: Columns) 
     let scatter = of_network.then(|| view! { <Scatter rows=list.rows.clone() /> });
     view! {
         <p class="note" aria-live="polite">
-            {format!("{counted}, {order}. Places belong to devices and are under “Devices”.")}
+            {t!(leaderboard_listed, counted = counted, order = order)}
         </p>
         {scatter}
-        <RunTable rows=list.rows first label="Leaderboard" own nothing columns />
+        <RunTable rows=list.rows first label=t!(common_leaderboard) own nothing columns />
     }
 }

@@ -11,6 +11,7 @@ use super::chart_files::ChartFiles;
 use crate::histogram::{LogarithmicAxis, tick};
 use crate::scatter::{self, Point};
 use crate::t;
+use crate::words::messages;
 
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 52.0;
@@ -60,15 +61,15 @@ fn Picture(points: Vec<Point>) -> impl IntoView {
     view! {
         <figure class="chart">
             <figcaption>
-                {t!(scatter_caption)}" "<small>{t!(scatter_over)}</small>
+                {t!(beside_rate)}" "<small>{t!(scatter_over)}</small>
             </figcaption>
             <div node_ref=place>{move || draw(&points, pointed, width.get())}</div>
             <ul class="legend">{legend}</ul>
             <p class="note pointed">{said}</p>
             <ChartFiles
-                title=t!(scatter_title)
+                title=messages::scatter_title
                 place
-                head=vec![t!(scatter_device), t!(scatter_backend), t!(scatter_time), t!(scatter_caption)]
+                head=vec![t!(leaderboard_device), t!(leaderboard_backend), t!(beside_time), t!(beside_rate)]
                 lines
                 csv
             />

@@ -5,6 +5,7 @@ use results::Precision;
 
 use super::state::StartState;
 use crate::options::RunOptions;
+use crate::t;
 
 /// Closed at first, as the networks are.
 #[component]
@@ -12,24 +13,24 @@ pub(super) fn Settings(state: StartState) -> impl IntoView {
     let known = Memo::new(move |_| state.options.with(Result::is_ok));
     let departures = move || {
         let departures = state.options.with(|options| options.as_ref().map(RunOptions::departures).unwrap_or_default());
-        if departures.is_empty() { "as the suite has them".to_owned() } else { departures.join(", ") }
+        if departures.is_empty() { t!(settings_as_suite).to_owned() } else { departures.join(", ") }
     };
     view! {
         <Show when=move || known.get()>
             <details class="networks settings">
-                <summary>"Settings: " {departures}</summary>
+                <summary>{t!(settings_settings)}" " {departures}</summary>
                 <fieldset class="columns">
-                    <legend>"Empty is what the suite has"</legend>
+                    <legend>{t!(settings_empty)}</legend>
                     <PrecisionChoice state />
-                    <Setting state name="batch" title="Batch size" value=|of| of.batch_size.map(|size| size.to_string()) />
+                    <Setting state name="batch" title=t!(settings_title_batch) value=|of| of.batch_size.map(|size| size.to_string()) />
                     <Setting
                         state
                         name="learning-rate"
-                        title="Learning rate"
+                        title=t!(settings_title_rate)
                         value=|of| of.learning_rate.map(|rate| rate.to_string())
                     />
-                    <Setting state name="seconds" title="Seconds of training, at most" value=seconds />
-                    <Setting state name="seed" title="Seed" value=|of| of.seed.map(|seed| seed.to_string()) />
+                    <Setting state name="seconds" title=t!(settings_title_seconds) value=seconds />
+                    <Setting state name="seed" title=t!(settings_title_seed) value=|of| of.seed.map(|seed| seed.to_string()) />
                 </fieldset>
             </details>
             <p class="refusal" role="alert">
@@ -81,10 +82,10 @@ fn PrecisionChoice(state: StartState) -> impl IntoView {
     };
     view! {
         <label class="select">
-            <span>"Precision"</span>
+            <span>{t!(settings_title_precision)}</span>
             <select name="precision" on:change=move |event| set(state, "precision", &event_target_value(&event))>
                 {option(Precision::F32, "f32")}
-                {option(Precision::F16, "f16, where the device has it")}
+                {option(Precision::F16, t!(settings_f16))}
             </select>
         </label>
     }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::platform;
+use crate::t;
 
 /// The pictures of a result, with addresses to copy.
 #[component]
@@ -16,8 +17,8 @@ pub(super) fn Share(run_id: String) -> impl IntoView {
             let whole = format!("{}{path}", platform::origin());
             spawn_local(async move {
                 said.set(match platform::copy(&whole).await {
-                    Ok(()) => "Copied.".to_owned(),
-                    Err(reason) => format!("Not copied: {reason}."),
+                    Ok(()) => t!(common_copied).to_owned(),
+                    Err(reason) => t!(common_not_copied, reason = reason),
                 });
             });
         }
@@ -25,10 +26,10 @@ pub(super) fn Share(run_id: String) -> impl IntoView {
     let (copy_card, copy_badge) = (copy(card.clone()), copy(badge.clone()));
     view! {
         <div class="row">
-            <a href=card>"Picture of this result"</a>
-            <button class="button small" type="button" on:click=copy_card>"Copy the picture's address"</button>
-            <a href=badge>"Badge"</a>
-            <button class="button small" type="button" on:click=copy_badge>"Copy the badge's address"</button>
+            <a href=card>{t!(result_picture)}</a>
+            <button class="button small" type="button" on:click=copy_card>{t!(result_copy_picture)}</button>
+            <a href=badge>{t!(result_badge)}</a>
+            <button class="button small" type="button" on:click=copy_badge>{t!(result_copy_badge)}</button>
             <span class="note" aria-live="polite">{said}</span>
         </div>
     }
@@ -42,8 +43,8 @@ pub(super) fn PassOn(text: String, address: String) -> impl IntoView {
     let copy = move |_| {
         spawn_local(async move {
             said.set(match platform::copy(&text.get_value()).await {
-                Ok(()) => "Copied.".to_owned(),
-                Err(reason) => format!("Not copied: {reason}."),
+                Ok(()) => t!(common_copied).to_owned(),
+                Err(reason) => t!(common_not_copied, reason = reason),
             });
         });
     };
@@ -54,15 +55,15 @@ pub(super) fn PassOn(text: String, address: String) -> impl IntoView {
                 // The address goes by itself.
                 let text = text.get_value().trim_end_matches(address.as_str()).trim_end().to_owned();
                 if let Err(reason) = platform::share(&text, &address).await {
-                    said.set(format!("Not shared: {reason}."));
+                    said.set(t!(result_not_shared, reason = reason));
                 }
             });
         };
-        view! { <button class="button small" type="button" on:click=share>"Share …"</button> }
+        view! { <button class="button small" type="button" on:click=share>{t!(result_share)}</button> }
     });
     view! {
         <div class="row">
-            <button class="button small" type="button" on:click=copy>"Copy the result"</button>
+            <button class="button small" type="button" on:click=copy>{t!(result_copy)}</button>
             {share}
             <span class="note" aria-live="polite">{said}</span>
         </div>

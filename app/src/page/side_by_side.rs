@@ -4,8 +4,12 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{ComparedFigure, ComparedWorkload, Comparing, ComparingQuery, SideVerdict};
 
+use super::language::kept;
 use crate::platform::{self, Refusal};
+use crate::t;
 use crate::text;
+use crate::words::fact::fact;
+use crate::words::network;
 
 /// A figure, and what is to be known about it.
 type Cell = (String, Option<String>);
@@ -41,18 +45,21 @@ impl Compared {
 
 #[component]
 pub(super) fn SideBySidePage() -> impl IntoView {
-    platform::set_title("Side by side");
+    platform::set_title(t!(beside_title));
     let query = ComparingQuery { runs: platform::parameter("runs"), devices: platform::parameter("devices") };
     let kind = if query.devices.is_some() { Compared::Devices } else { Compared::Runs };
-    let loaded = RwSignal::new(None::<Result<Comparing, Refusal>>);
-    spawn_local(async move { loaded.set(Some(platform::comparing(&query).await)) });
+    let loaded = kept("side by side", || {
+        let loaded = RwSignal::new(None::<Result<Comparing, Refusal>>);
+        spawn_local(async move { loaded.set(Some(platform::comparing(&query).await)) });
+        loaded
+    });
     move || match loaded.get() {
-        None => view! { <p class="note">"Loading …"</p> }.into_any(),
+        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
         Some(Err(refusal)) => view! {
             <section class="sheet narrow">
-                <h1>"These cannot be compared"</h1>
+                <h1>{t!(beside_not_shown)}</h1>
                 <p>{format!("{refusal}")}</p>
-                <p><a class="button quiet" href="/#leaderboard">"All results"</a></p>
+                <p><a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a></p>
             </section>
         }
         .into_any(),
@@ -66,30 +73,27 @@ fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
     let names: Vec<String> = sides.iter().map(|side| side.name.clone()).collect();
     let heads =
         sides.into_iter().map(|side| view! { <th scope="col"><a href=kind.page_of(&side.id)>{side.name}</a></th> });
-    let nothing = workloads
-        .is_empty()
-        .then_some("No two of them have a result of the same network, so there is nothing to compare.");
+    let nothing = workloads.is_empty().then_some(t!(beside_nothing));
     let differing = differences.into_iter().map(|difference| {
         let values = difference.values.into_iter().map(|value| {
-            view! { <td>{value.unwrap_or_else(|| "not said".to_owned())}</td> }
+            view! { <td>{value.unwrap_or_else(|| t!(beside_not_said).to_owned())}</td> }
         });
-        view! { <tr><th scope="row">{difference.what.replace('_', " ")}</th>{values.collect_view()}</tr> }
+        view! { <tr><th scope="row">{fact(&difference.what)}</th>{values.collect_view()}</tr> }
     });
     view! {
         <section class="sheet" aria-labelledby="beside-title">
-            <h1 id="beside-title">"Side by side"</h1>
+            <h1 id="beside-title">{t!(beside_title)}</h1>
             <p class="lead small">
-                "× is a rate over that of the first. “Tied” means that the intervals overlap, so that nobody can say which is \
-                 faster."
+                {t!(beside_explanation)}
             </p>
             {nothing.map(|sentence| view! { <p class="callout">{sentence}</p> })}
-            <div class="scroll" role="region" aria-label="Side by side, scrollable" tabindex="0">
-                <table class="results" aria-label="Side by side">
-                    <thead><tr><th scope="col">"Figure"</th>{heads.collect_view()}</tr></thead>
+            <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(beside_title)) tabindex="0">
+                <table class="results" aria-label=t!(beside_title)>
+                    <thead><tr><th scope="col">{t!(beside_figure)}</th>{heads.collect_view()}</tr></thead>
                     {workloads.into_iter().map(|of| view! { <OfWorkload of columns=names.len() /> }).collect_view()}
                     <tbody>
                         <tr class="group">
-                            <th scope="rowgroup" colspan=(names.len() + 1).to_string()>"What differs around them"</th>
+                            <th scope="rowgroup" colspan=(names.len() + 1).to_string()>{t!(beside_differs)}</th>
                         </tr>
                         {differing.collect_view()}
                     </tbody>
@@ -102,7 +106,9 @@ fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
 #[component]
 fn OfWorkload(of: ComparedWorkload, columns: usize) -> impl IntoView {
     let context: Vec<String> = [
-        of.suite.as_ref().map(|suite| format!("{} suite, version {}", suite.name, suite.version)),
+        of.suite.as_ref().map(|suite| {
+            t!(network_suite_version, suite = network::suite_inside(&suite.name), version = suite.version)
+        }),
         of.backend.clone(),
         of.client_kind.map(|kind| text::client(kind).to_owned()),
     ]
@@ -130,10 +136,10 @@ fn OfWorkload(of: ComparedWorkload, columns: usize) -> impl IntoView {
                     {(!context.is_empty()).then(|| view! { <span class="explain">{context.join("; ")}</span> })}
                 </th>
             </tr>
-            {row("Samples per second", rate)}
-            {row("Test accuracy", |figure| Some((text::percent(figure.accuracy?), None)))}
-            {row("Time to accuracy", |figure| Some((text::seconds(figure.seconds_to_target?), None)))}
-            {row("Batch size", |figure| {
+            {row(t!(beside_rate), rate)}
+            {row(t!(beside_accuracy), |figure| Some((text::percent(figure.accuracy?), None)))}
+            {row(t!(beside_time), |figure| Some((text::seconds(figure.seconds_to_target?), None)))}
+            {row(t!(beside_batch), |figure| {
                 Some((figure.batch_size?.to_string(), Some(figure.precision.name().to_owned())))
             })}
         </tbody>
@@ -146,9 +152,9 @@ fn rate(figure: &ComparedFigure) -> Option<Cell> {
     let interval = figure.samples_per_second_low.zip(figure.samples_per_second_high);
     let interval = interval.map(|(low, high)| format!("{} – {}", text::rate(low), text::rate(high)));
     let verdict = figure.verdict.map(|verdict| match verdict {
-        SideVerdict::Faster => "faster".to_owned(),
-        SideVerdict::Slower => "slower".to_owned(),
-        SideVerdict::Tied => "tied".to_owned(),
+        SideVerdict::Faster => t!(beside_faster).to_owned(),
+        SideVerdict::Slower => t!(beside_slower).to_owned(),
+        SideVerdict::Tied => t!(beside_tied).to_owned(),
     });
     let remarks: Vec<String> = [interval, figure.to_first.map(text::ratio), verdict].into_iter().flatten().collect();
     Some((rate, (!remarks.is_empty()).then(|| remarks.join("; "))))

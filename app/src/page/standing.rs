@@ -7,7 +7,7 @@ use results::api::{RunStanding, Tier, Verdict, WorkloadStanding};
 
 use super::distribution::RatesOfOthers;
 use crate::platform::{self, Refusal};
-use crate::{standing, text};
+use crate::{standing, t, text};
 
 /// Asks again when the verdict changes: a run that has just been proven counts from then on.
 #[component]
@@ -27,11 +27,11 @@ pub(super) fn Standing(run_id: String, record: RunRecord, verdict: RwSignal<Verd
     let record = StoredValue::new(record);
     view! {
         <section class="standing" aria-labelledby="standing-title">
-            <h3 id="standing-title">"Where it stands"</h3>
+            <h3 id="standing-title">{t!(standing_title)}</h3>
             {move || match loaded.get() {
-                None => view! { <p class="note">"Loading …"</p> }.into_any(),
+                None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
                 Some(Err(refusal)) => {
-                    view! { <p class="refusal">{format!("This cannot be shown: {refusal}.")}</p> }.into_any()
+                    view! { <p class="refusal">{t!(standing_not_shown, reason = refusal.to_string())}</p> }.into_any()
                 }
                 Some(Ok(standing)) => {
                     let record = record.get_value();
@@ -49,14 +49,14 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
     // As the rest of the page has them.
     workloads.sort_by_key(|line| record.workloads.iter().position(|workload| workload.workload == line.workload));
     let device = device_key.map(|key| {
-        view! { <p><a href=format!("/devices/{key}")>"All results of this device"</a></p> }
+        view! { <p><a href=format!("/devices/{key}")>{t!(standing_all_of_device)}</a></p> }
     });
     let score = score.map(|score| {
-        let reference = score_reference.map(|reference| format!(" 1.00 is {reference}."));
+        let reference = score_reference.map(|reference| t!(standing_reference, reference = reference));
         view! {
             <p data-figure="score">
-                <strong>{format!("Score {}.", text::score(score))}</strong>
-                {format!(" All networks of the suite together.{}", reference.unwrap_or_default())}
+                <strong>{t!(standing_score, score = text::score(score))}</strong>
+                {format!(" {} {}", t!(standing_score_of), reference.unwrap_or_default())}
             </p>
         }
     });
@@ -69,7 +69,8 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
         view! {
             <p class="note">
                 {standing::counting(counts)}
-                " They are of the same suite, network, back end, precision and kind of client."
+                " "
+                {t!(standing_kind)}
             </p>
             <ul class="places">{lines.collect_view()}</ul>
         }
@@ -83,12 +84,7 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
 }
 
 fn nobody(record: &RunRecord) -> &'static str {
-    if record.device.adapter.software {
-        "A program that acts as a GPU is compared with no GPU, so it has no place."
-    } else {
-        "No run is proven yet in the same suite, network, back end, precision and kind of client, so there is nothing to \
-         compare it with."
-    }
+    if record.device.adapter.software { t!(standing_software) } else { t!(standing_nobody) }
 }
 
 /// A network, and what opens below it.

@@ -19,6 +19,7 @@ use crate::advice::{Obstacle, advice, advice_on_software};
 use crate::benchmark::{Kind, Stage};
 use crate::options::RunOptions;
 use crate::platform::{self, Gpu};
+use crate::t;
 use crate::text;
 
 #[component]
@@ -31,15 +32,14 @@ pub(super) fn Start() -> impl IntoView {
         platform::Automation::start(state.benchmark);
         (state, at_rest)
     });
+    state.say_again();
+    platform::set_whole_title(t!(start_page_title));
     let stage = state.benchmark.stage;
     view! {
         <section class="hero" class:compact=move || matches!(stage.get(), Stage::Running | Stage::Cancelling | Stage::Finished)>
             <div class="hero-words">
-                <h1>"How fast does your GPU learn?"</h1>
-                <p class="lead">
-                    "One click trains real neural networks on real data, on your own GPU, in this tab – and \
-                     shows how fast and how well they learn."
-                </p>
+                <h1>{t!(start_title)}</h1>
+                <p class="lead">{t!(start_lead)}</p>
             </div>
             <Device state />
             <div class="controls">
@@ -67,9 +67,9 @@ fn status(state: StartState) -> String {
     match state.benchmark.stage.get() {
         Stage::Ready => String::new(),
         Stage::Running => state.benchmark.live.with(crate::live::Live::status),
-        Stage::Cancelling => "Cancelling …".to_owned(),
-        Stage::Cancelled => "Cancelled. Nothing was kept and nothing was uploaded.".to_owned(),
-        Stage::Failed(sentence) => sentence,
+        Stage::Cancelling => t!(common_cancelling).to_owned(),
+        Stage::Cancelled => t!(start_cancelled).to_owned(),
+        Stage::Failed(failure) => failure.sentence(),
         Stage::Finished => state
             .benchmark
             .finished
@@ -119,7 +119,7 @@ fn StartControls(state: StartState) -> impl IntoView {
                 aria-describedby="benchmark-note"
                 on:click=move |_| start()
             >
-                "Benchmark"
+                {t!(start_benchmark)}
             </button>
             <p class="note" id="benchmark-note">
                 {move || reason().unwrap_or_else(cost)}
@@ -147,8 +147,7 @@ pub(super) fn OnBattery() -> impl IntoView {
     view! {
         <Show when=move || on_battery.get()>
             <p class="callout" data-figure="battery">
-                "This device runs on its battery, on which many are slower. Plug it in first, if you can; otherwise the result \
-                 says so."
+                {t!(start_battery)}
             </p>
         </Show>
     }
@@ -163,7 +162,7 @@ pub(super) fn UnknownInAddress() -> impl IntoView {
         let names = unknown.join(", ");
         view! {
             <p class="callout" data-figure="unknown">
-                {format!("The address has what means nothing to this page: {names}. It knows {known}.")}
+                {t!(settings_unknown, names = names, known = known)}
             </p>
         }
     })
@@ -173,26 +172,25 @@ pub(super) fn UnknownInAddress() -> impl IntoView {
 #[component]
 fn Device(state: StartState) -> impl IntoView {
     let gpu = move || match state.gpu.get() {
-        Gpu::Asking => "Asking the browser …".to_owned(),
-        Gpu::Missing(_) => "Not available to this page".to_owned(),
+        Gpu::Asking => t!(start_asking).to_owned(),
+        Gpu::Missing(_) => t!(start_not_available).to_owned(),
         Gpu::Found { name, .. } => name,
     };
     let software = move || matches!(state.gpu.get(), Gpu::Found { software: true, .. });
     let found = Memo::new(move |_| matches!(state.gpu.get(), Gpu::Found { .. }));
     view! {
         <div class="device">
-            <h2>"Your device"</h2>
+            <h2>{t!(start_device)}</h2>
             <dl>
-                <div><dt>"GPU"</dt><dd data-figure="gpu">{gpu}</dd></div>
-                <div><dt>"Browser"</dt><dd data-figure="browser">{platform::browser().title()}</dd></div>
+                <div><dt>{t!(start_gpu)}</dt><dd data-figure="gpu">{gpu}</dd></div>
+                <div><dt>{t!(start_browser)}</dt><dd data-figure="browser">{platform::browser().title()}</dd></div>
             </dl>
             {move || software().then(|| view! {
                 <p class="callout">
-                    "This is a software adapter: your processor pretends to be a GPU. It trains correctly but \
-                     slowly, and its result is shown but not ranked."
+                    {t!(start_software)}
                 </p>
                 <details>
-                    <summary>"There is a GPU in this machine?"</summary>
+                    <summary>{t!(start_software_question)}</summary>
                     <ul class="advice">
                         {advice_on_software(&platform::browser())
                             .into_iter()
@@ -221,8 +219,8 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     };
     view! {
         <section class="sheet" aria-labelledby="no-gpu">
-            <h2 id="no-gpu">"WebGPU is missing"</h2>
-            <p>{format!("You are using {}. {}", browser.title(), obstacle.sentence())}</p>
+            <h2 id="no-gpu">{t!(start_no_webgpu)}</h2>
+            <p>{t!(start_using, browser = browser.title(), why = obstacle.sentence())}</p>
             <ol class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ol>
             <Show when=move || !state.benchmark.is_running()>
                 <div class="go">
@@ -233,11 +231,10 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
                         aria-describedby=MISSING_DATA
                         on:click=demonstrate
                     >
-                        "Demonstrate on the processor"
+                        {t!(start_demonstrate)}
                     </button>
                     <p class="note">
-                        "Trains the same network with plain loops on one processor core for some seconds. It is not \
-                         a benchmark and is not uploaded."
+                        {t!(start_demonstration)}
                     </p>
                 </div>
             </Show>

@@ -43,6 +43,13 @@ impl StartState {
         }
     }
 
+    /// Says what is wrong with the address in the language that is spoken now.
+    pub(super) fn say_again(self) {
+        if self.options.with_untracked(Result::is_err) {
+            self.options.set(platform::options_in_address());
+        }
+    }
+
     /// Changes what is chosen, where the address has nothing wrong in it.
     pub(super) fn change(self, change: impl FnOnce(RunOptions) -> RunOptions) {
         if let Ok(before) = self.options.get_untracked() {

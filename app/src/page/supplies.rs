@@ -9,6 +9,7 @@ use crate::benchmark::Benchmark;
 use crate::bundle::BurnState;
 use crate::platform;
 use crate::supplies::MissingData;
+use crate::t;
 
 /// While Burn is being built, which takes minutes.
 const ASK_FOR_BURN_AGAIN: Duration = Duration::from_secs(3);
@@ -106,14 +107,12 @@ pub(super) fn BurnOnItsWay(benchmark: Benchmark) -> impl IntoView {
     // Its words change every few seconds, which nobody wants to hear read out.
     let going_on = move || {
         let why = burn.with(|burn| matches!(burn, BurnState::Building { .. }).then(|| burn.obstacle()))??;
-        Some(
-            view! { <p class="note" data-burn="building">{format!("Burn {why}. It can be chosen here when it is ready.")}</p> },
-        )
+        Some(view! { <p class="note" data-burn="building">{t!(supplies_burn_building, why = why)}</p> })
     };
     let ended = move || match (was_built.get(), burn.get()) {
-        (true, BurnState::Ready(_)) => "Burn is ready: choose it as the engine, or compare back ends.".to_owned(),
+        (true, BurnState::Ready(_)) => t!(supplies_burn_ready).to_owned(),
         (true, missing @ BurnState::Missing { .. }) => {
-            format!("Burn {}.", missing.obstacle().unwrap_or_default())
+            t!(supplies_burn_missing, why = missing.obstacle().unwrap_or_default())
         }
         _ => String::new(),
     };

@@ -7,9 +7,12 @@ use results::api::{AcceptedRun, Verdict};
 use results::open_data::LICENCE_ADDRESS;
 
 use super::claimed_name::ClaimedName;
+use super::language::kept;
+use super::linked::{LINKS, linked};
 use super::state::StartState;
 use super::verdict::VerdictOnRun;
 use crate::platform;
+use crate::t;
 
 #[derive(Clone, PartialEq)]
 enum Sending {
@@ -27,7 +30,7 @@ pub(super) fn Upload(
     /// Of the run in this browser.
     key: String,
 ) -> impl IntoView {
-    let sending = RwSignal::new(Sending::No);
+    let sending = kept(&format!("upload {key}"), || RwSignal::new(Sending::No));
     let idempotency_key = StoredValue::new(key);
     move || match sending.get() {
         Sending::Done(accepted) => view! { <Accepted accepted /> }.into_any(),
@@ -45,10 +48,7 @@ fn Offer(
     now: Sending,
 ) -> impl IntoView {
     let busy = now == Sending::Now;
-    let unregistered = run_id.is_none().then_some(
-        "The leaderboard gave this run no seed: it could not be reached when the run began, or the seed was chosen by hand. \
-         Uploaded now, the result is shown as unverified and not ranked; run again to be ranked.",
-    );
+    let unregistered = run_id.is_none().then_some(t!(upload_unregistered));
     let refusal = if let Sending::Refused(sentence) = now { Some(sentence) } else { None };
     let send = move |_| {
         let run_id = run_id.clone();
@@ -67,25 +67,22 @@ fn Offer(
     };
     view! {
         <section class="upload" aria-labelledby="upload-title">
-            <h3 id="upload-title">"Put it on the leaderboard"</h3>
+            <h3 id="upload-title">{t!(upload_title)}</h3>
             {unregistered.map(|sentence| view! { <p class="callout">{sentence}</p> })}
             <ClaimedName claimed=state.claimed />
             <div class="go">
                 <button class="button main" type="button" disabled=busy aria-describedby="upload-note" on:click=send>
-                    "Upload"
+                    {t!(common_upload)}
                 </button>
                 <p class="note" id="upload-note">
-                    {if busy { "Uploading …" } else { "Sends the exact JSON below and nothing else. You get a link that deletes it." }}
+                    {if busy { t!(common_uploading) } else { t!(upload_note) }}
                 </p>
             </div>
             <p class="note">
-                "Uploaded results are open data under "
-                <a href=LICENCE_ADDRESS rel="license">"CC0"</a>
-                ": anyone may read, copy and publish them. Your deletion link removes this one from the leaderboard and from \
-                 its data at any time."
+                {linked(&t!(upload_open_data, licence = LINKS[0]), [(LICENCE_ADDRESS.to_owned(), "CC0".to_owned())])}
             </p>
             <p class="refusal" role="alert">
-                {refusal.map(|sentence| format!("Not uploaded: {sentence}. It is kept under “Your runs”, for another time."))}
+                {refusal.map(|sentence| t!(upload_refused, reason = sentence))}
             </p>
         </section>
     }
@@ -108,23 +105,23 @@ fn Accepted(accepted: AcceptedRun) -> impl IntoView {
         let link = whole_link.clone();
         spawn_local(async move {
             said.set(match platform::copy(&link).await {
-                Ok(()) => "Copied.".to_owned(),
-                Err(reason) => format!("Not copied: {reason}."),
+                Ok(()) => t!(common_copied).to_owned(),
+                Err(reason) => t!(common_not_copied, reason = reason),
             });
         });
     };
     view! {
         <section class="upload" aria-labelledby="upload-title">
-            <h3 id="upload-title" tabindex="-1" node_ref=heading>"Uploaded"</h3>
+            <h3 id="upload-title" tabindex="-1" node_ref=heading>{t!(common_uploaded)}</h3>
             <VerdictOnRun run_id=accepted.run_id.clone() shown=verdict />
             <div class="row">
-                <a class="button main" href=accepted.permalink>"Permalink"</a>
-                <a class="button quiet" href=deletion>"Deletion link"</a>
-                <button class="button small" type="button" on:click=copy>"Copy the deletion link"</button>
+                <a class="button main" href=accepted.permalink>{t!(upload_permalink)}</a>
+                <a class="button quiet" href=deletion>{t!(upload_deletion_link)}</a>
+                <button class="button small" type="button" on:click=copy>{t!(upload_copy_deletion_link)}</button>
                 <span class="note" aria-live="polite">{said}</span>
             </div>
             <p class="note">
-                "Whoever has the deletion link can delete this result. It is shown only here, and remembered in this browser."
+                {t!(upload_deletion_note)}
             </p>
         </section>
     }

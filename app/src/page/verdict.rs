@@ -6,7 +6,9 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{Tier, Verdict};
 
+use super::linked::{LINKS, linked};
 use crate::platform;
+use crate::t;
 use crate::text;
 
 /// A verification takes seconds where no other run waits for one.
@@ -23,14 +25,14 @@ pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl Int
         <div aria-live="polite">
             {move || {
                 let Verdict { tier, notes, being_verified } = shown.get();
-                let (name, meaning) = if being_verified {
-                    ("being verified", "The leaderboard computes parts of the training again, which takes a few seconds.")
+                let (name, word, meaning) = if being_verified {
+                    ("being verified", t!(tier_verifying), t!(tier_verifying_meaning))
                 } else {
-                    (tier.name(), text::tier_meaning(tier))
+                    (tier.name(), text::tier(tier), text::tier_meaning(tier))
                 };
                 view! {
                     <p>
-                        <span class="tier" data-tier=name>{name}</span>
+                        <span class="tier" data-tier=name>{word}</span>
                         " "
                         {meaning}
                     </p>
@@ -38,7 +40,10 @@ pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl Int
                         <ul class="plain">{notes.into_iter().map(|note| view! { <li>{note}</li> }).collect_view()}</ul>
                     })}
                     {(tier == Tier::Flagged).then(|| view! {
-                        <p class="note">"Whatever moderators did is in the "<a href="/moderation">"moderation log"</a>"."</p>
+                        <p class="note">{linked(
+                            &t!(tier_log, log = LINKS[0]),
+                            [("/moderation".to_owned(), t!(tier_log_link).to_owned())],
+                        )}</p>
                     })}
                 }
             }}

@@ -10,6 +10,7 @@ use wasm_bindgen::prelude::*;
 
 use super::window;
 use crate::benchmark::{Benchmark, Stage};
+use crate::words;
 
 /// The object, and what keeps its promise.
 pub(crate) struct Automation {
@@ -47,7 +48,11 @@ impl Automation {
             Stage::Cancelled => ("cancelled", true),
             Stage::Failed(_) => ("failed", true),
         };
-        let sentence = if let Stage::Failed(sentence) = stage { sentence.as_str() } else { "" };
+        let sentence = match stage {
+            // Machines read it.
+            Stage::Failed(failure) => words::in_english(|| failure.sentence()),
+            _ => String::new(),
+        };
         let record = benchmark.finished.with_untracked(|finished| {
             finished.as_ref().and_then(|finished| serde_json::to_string(&finished.record).ok())
         });

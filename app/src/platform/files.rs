@@ -1,5 +1,6 @@
 //! Clipboard, downloads, and the little that the page keeps in this browser.
 
+use crate::t;
 use std::collections::BTreeMap;
 
 use js_sys::Array;
@@ -17,7 +18,7 @@ use super::{describe, promise_of, property, window};
 pub(crate) async fn copy(text: &str) -> Result<(), String> {
     let navigator = window().navigator();
     if property(&navigator, "clipboard").is_undefined() {
-        return Err("this browser has no clipboard for this page".to_owned());
+        return Err(t!(common_no_clipboard).to_owned());
     }
     JsFuture::from(navigator.clipboard().write_text(text)).await.map(drop).map_err(|error| describe(&error))
 }
@@ -64,7 +65,7 @@ pub(crate) async fn texts_of(files: &JsValue) -> Vec<(String, Result<String, Str
         let reading = promise_of(&file, "text", &JsValue::UNDEFINED);
         let text = match reading {
             Some(reading) => JsFuture::from(reading).await.map_err(|error| describe(&error)),
-            None => Err("this browser reads no files".to_owned()),
+            None => Err(t!(common_no_files).to_owned()),
         };
         texts.push((name, text.map(|text| text.as_string().unwrap_or_default())));
     }

@@ -17,7 +17,7 @@ use super::{describe, meta, window};
 use crate::bundle::BurnState;
 use crate::documents::{self, Document};
 use crate::frameworks::FrameworksState;
-use crate::queries;
+use crate::{queries, t, words};
 
 /// A server that has not answered by then will not.
 const PATIENCE_MILLISECONDS: u32 = 15_000;
@@ -43,14 +43,9 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreachable(reason) => write!(f, "the leaderboard cannot be reached: {reason}"),
-            Self::Refused(body) => match &body.field {
-                Some(field) => write!(f, "{} ({}, at {field})", body.message, body.code),
-                None => write!(f, "{} ({})", body.message, body.code),
-            },
-            Self::Unexpected { status } => {
-                write!(f, "the server answered with something that is not the leaderboard's (status {status})")
-            }
+            Self::Unreachable(reason) => f.write_str(&t!(refusal_unreachable, reason = reason)),
+            Self::Refused(body) => f.write_str(&words::refusal::refusal(body)),
+            Self::Unexpected { status } => f.write_str(&t!(refusal_unexpected, status = status.to_string())),
         }
     }
 }
@@ -151,9 +146,7 @@ pub(crate) async fn data_sets() -> Result<DataSetList, Refusal> {
 pub(crate) async fn burn() -> Result<BurnState, Refusal> {
     match send("GET", BurnState::FILE, None, None).await {
         Ok(response) => Ok(BurnState::parse(&text(&response).await?)),
-        Err(Refusal::Unexpected { status: 404 }) => {
-            Ok(BurnState::missing("its page was put together without a word on Burn"))
-        }
+        Err(Refusal::Unexpected { status: 404 }) => Ok(BurnState::missing(t!(backend_without_burn))),
         Err(refusal @ Refusal::Unreachable(_)) => Err(refusal),
         Err(refusal) => Ok(BurnState::missing(refusal.to_string())),
     }
@@ -167,9 +160,7 @@ pub(crate) async fn frameworks() -> FrameworksState {
     };
     match told {
         Ok(told) => FrameworksState::parse(&told),
-        Err(Refusal::Unexpected { status: 404 }) => {
-            FrameworksState::missing("its page was put together without a word on other frameworks")
-        }
+        Err(Refusal::Unexpected { status: 404 }) => FrameworksState::missing(t!(backend_without_frameworks)),
         Err(refusal) => FrameworksState::missing(refusal.to_string()),
     }
 }

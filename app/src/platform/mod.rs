@@ -74,8 +74,13 @@ fn describe(error: &JsValue) -> String {
 
 /// Names the page in the browser's tab and history.
 pub(crate) fn set_title(title: &str) {
+    set_whole_title(&format!("{title} – Gradmark"));
+}
+
+/// The same, without the name of this page's whole.
+pub(crate) fn set_whole_title(title: &str) {
     if let Some(document) = window().document() {
-        document.set_title(&format!("{title} – Gradmark"));
+        document.set_title(title);
     }
 }
 

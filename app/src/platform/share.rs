@@ -1,5 +1,6 @@
 //! The system's own way of passing something on.
 
+use crate::t;
 use js_sys::{Object, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -21,7 +22,7 @@ pub(crate) async fn share(text: &str, address: &str) -> Result<(), String> {
         Reflect::set(&data, &name.into(), &value.into()).map_err(|error| describe(&error))?;
     }
     let promise = promise_of(&window().navigator(), "share", &data);
-    let promise = promise.ok_or_else(|| "this browser does not share from pages".to_owned())?;
+    let promise = promise.ok_or_else(|| t!(common_no_sharing).to_owned())?;
     match JsFuture::from(promise).await {
         Ok(_) => Ok(()),
         Err(error) if property(&error, "name") == JsValue::from_str("AbortError") => Ok(()),

@@ -3,7 +3,14 @@
 //! The texts are in `app/locales/`, a folder for each language. [`t!`](crate::t) says one of them. A text that a language
 //! lacks, or that has other arguments in it than elsewhere, fails the build (`app/build/`).
 
+pub mod agreement;
+pub mod departure;
+pub mod fact;
 mod language;
+pub mod metric;
+pub mod network;
+pub mod refusal;
+pub mod warning;
 
 use std::cell::Cell;
 
@@ -48,6 +55,15 @@ pub fn speak(language: Language) {
     CHOSEN.set(language);
 }
 
+/// What is said for machines, and in records that people of all languages read.
+pub fn in_english<T>(say: impl FnOnce() -> T) -> T {
+    let before = language();
+    speak(Language::English);
+    let said = say();
+    speak(before);
+    said
+}
+
 /// A text without arguments, in the order of [`Language::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plain([&'static str; 2]);
@@ -85,8 +101,14 @@ macro_rules! numbers {
     )+};
 }
 
-words!(&str, String);
+words!(str, String);
 numbers!(u32, u64, usize);
+
+impl<T: Argument + ?Sized> Argument for &T {
+    fn put(&self, text: &mut String) {
+        (**self).put(text);
+    }
+}
 
 /// The text of the page's language with its arguments in place of their numbers in braces.
 fn filled(texts: [&str; 2], arguments: &[&dyn Argument]) -> String {

@@ -15,10 +15,10 @@ fn a_text_is_said_in_the_language_that_was_chosen() {
 
 #[test]
 fn one_thing_is_not_many_and_numbers_are_grouped_as_the_language_groups_them() {
-    let said = || [0_u64, 1, 1204].map(|number| t!(common_runs, number = number));
-    assert_eq!(said(), ["0 runs", "1 run", "1,204 runs"]);
+    let said = || [0_u64, 1, 1204].map(|number| t!(common_results, number = number));
+    assert_eq!(said(), ["0 results", "1 result", "1,204 results"]);
     speak(Language::German);
-    assert_eq!(said(), ["0 Läufe", "1 Lauf", "1.204 Läufe"]);
+    assert_eq!(said(), ["0 Ergebnisse", "1 Ergebnis", "1.204 Ergebnisse"]);
 }
 
 #[test]
@@ -55,7 +55,8 @@ fn the_languages_are_those_that_the_build_reads() {
 /// A text that nobody says any more is to be deleted.
 #[test]
 fn every_text_is_said_somewhere() {
-    let source: String = sources(Path::new("src")).iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    let files = sources(Path::new("src")).into_iter().filter(|file| !file.ends_with("tests.rs"));
+    let source: String = files.map(|file| fs::read_to_string(file).unwrap()).collect();
     let names: std::collections::BTreeSet<&str> =
         source.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
     let unused: Vec<&str> = messages::ALL.iter().map(|(name, _)| *name).filter(|name| !names.contains(name)).collect();
@@ -67,14 +68,20 @@ fn every_text_is_said_somewhere() {
 fn what_is_alike_in_both_languages_is_alike_on_purpose() {
     let same: Vec<&str> = messages::ALL
         .iter()
-        .filter(|(name, [english, german])| english == german && english.contains(' ') && !ALIKE.contains(name))
+        .filter(|(name, [english, german])| english == german && has_words(english) && !ALIKE.contains(name))
         .map(|(name, _)| *name)
         .collect();
     assert!(same.is_empty(), "not translated: {same:?}");
 }
 
 /// Of more than one word, and the same in English and German.
-const ALIKE: &[&str] = &[];
+const ALIKE: [&str; 4] = ["network_caffe_mnist", "network_theano_mnist", "result_samples_in", "supplies_burn_missing"];
+
+/// More than one word, of which one is no argument.
+fn has_words(text: &str) -> bool {
+    let outside = text.split('{').filter_map(|part| part.split('}').next_back());
+    text.contains(' ') && outside.flat_map(str::chars).any(char::is_alphabetic)
+}
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -6,6 +6,7 @@ use super::{contenders, obstacle};
 use crate::backend::PageBackend;
 use crate::page::select::select;
 use crate::page::state::StartState;
+use crate::t;
 use crate::text;
 
 /// From how many seeds everybody trains; one has no spread, and ten take an hour on a phone.
@@ -25,16 +26,16 @@ pub(super) fn Contenders(state: StartState) -> impl IntoView {
     let mut offered = SEEDS.to_vec();
     offered.extend(seeds_before.filter(|seeds| !SEEDS.contains(seeds)));
     offered.sort_unstable();
-    let offered = offered.into_iter().map(|seeds| (seeds, text::counted(u64::from(seeds), "seed"))).collect();
+    let offered = offered.into_iter().map(|seeds| (seeds, t!(common_seeds, number = u64::from(seeds)))).collect();
     view! {
         <div class="networks">
             <fieldset class="columns">
-                <legend>"What is compared"</legend>
+                <legend>{t!(compare_what)}</legend>
                 {PageBackend::ALL.map(|backend| view! { <Contender state backend /> }).collect_view()}
             </fieldset>
-            <p class="note">"ONNX Runtime Web is not among them: since its version 1.20 it trains no more."</p>
+            <p class="note">{t!(settings_no_onnx)}</p>
         </div>
-        <div class="filters">{select("Seeds, each for all of them", offered, seeds)}</div>
+        <div class="filters">{select(t!(compare_seeds), offered, seeds)}</div>
     }
 }
 
@@ -50,9 +51,9 @@ fn Contender(state: StartState, backend: PageBackend) -> impl IntoView {
         state.benchmark.supplies.with(|supplies| supplies.bundle(backend).map(|bundle| bundle.compressed_bytes))
     });
     let more = move || match (obstacle.get(), size.get()) {
-        (Some(why), _) => format!("It {why}."),
-        (None, Some(bytes)) => format!("{} to fetch.", text::megabytes(bytes)),
-        (None, None) => "Part of this page.".to_owned(),
+        (Some(why), _) => t!(backend_obstacle_it, why = why),
+        (None, Some(bytes)) => t!(backend_to_fetch, size = text::megabytes(bytes)),
+        (None, None) => t!(backend_part_of_page).to_owned(),
     };
     view! {
         <label>

@@ -10,7 +10,7 @@ use super::share::ShareComparison;
 use crate::page::chart::{AccuracyCurves, LossCurves};
 use crate::page::comparing::{Comparing, Task};
 use crate::page::state::StartState;
-use crate::{platform, side_by_side, text};
+use crate::{platform, side_by_side, t, text, words};
 
 /// From the first back end that has finished.
 #[component]
@@ -36,14 +36,14 @@ pub(super) fn Outcome(state: StartState) -> impl IntoView {
             .get()
             .into_iter()
             .map(|(backend, arrival)| {
-                view! { <li>{format!("{}. {}", backend.title(), arrival.sentence())}</li> }
+                view! { <li>{t!(compare_fetched, backend = backend.title(), arrival = arrival.sentence())}</li> }
             })
             .collect_view()
     };
     view! {
         <Show when=move || begun.get()>
             <section class="sheet" aria-labelledby="comparison-title">
-                <h2 id="comparison-title" tabindex="-1" node_ref=heading>"Comparison"</h2>
+                <h2 id="comparison-title" tabindex="-1" node_ref=heading>{t!(compare_comparison)}</h2>
                 <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
                 {move || {
                     let records = records.get();
@@ -60,14 +60,12 @@ pub(super) fn Outcome(state: StartState) -> impl IntoView {
 }
 
 pub(in crate::page) fn explanation(seeds: &[u32]) -> String {
-    let what = "× of a rate is that of the fastest, with the interval in which it lies 95 times of a hundred; “tied” means \
-                that it cannot be told from the fastest. × of a time is how often the fastest goes into it. Start is \
-                building, compiling, tuning and the first step, which happen once.";
+    let what = t!(compare_explanation);
     match seeds {
-        [seed] => format!("Seed {seed} for all of them. {what}"),
+        [seed] => t!(compare_explanation_seed, seed = seed.to_string(), what = what),
         several => {
             let several = several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            format!("Seeds {several} for all of them; times are medians over them, accuracies means. {what}")
+            t!(compare_explanation_seeds, seeds = several, what = what)
         }
     }
 }
@@ -75,8 +73,8 @@ pub(in crate::page) fn explanation(seeds: &[u32]) -> String {
 /// The table and the curves of one network.
 pub(in crate::page) fn of_workload(comparison: Comparison, records: &[RunRecord]) -> impl IntoView + use<> {
     let title = text::workload_title(&comparison.workload);
-    let label = format!("Comparison: {title}");
-    let region = format!("{label}, scrollable");
+    let label = t!(compare_of_workload, workload = title);
+    let region = t!(common_scrollable, what = label);
     let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
     let losses = side_by_side::loss_curves(&comparison.workload, records);
     let drawn = (!losses.is_empty()).then(|| {
@@ -88,14 +86,14 @@ pub(in crate::page) fn of_workload(comparison: Comparison, records: &[RunRecord]
             <table class="results compared" aria-label=label>
                 <thead>
                     <tr>
-                        <th scope="col">"Back end"</th>
-                        {side_by_side::COLUMNS.map(|title| view! { <th scope="col">{title}</th> }).collect_view()}
+                        <th scope="col">{t!(compare_backend)}</th>
+                        {side_by_side::COLUMNS.map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view()}
                     </tr>
                 </thead>
                 <tbody>{comparison.rows.into_iter().map(|row| view! { <OfBackend row /> }).collect_view()}</tbody>
             </table>
         </div>
-        <p class="note verdict">{format!("{}.", comparison.agreement)}</p>
+        <p class="note verdict">{t!(compare_verdict, verdict = words::agreement::agreement(&comparison.agreement))}</p>
         {drawn}
     }
 }
@@ -146,14 +144,14 @@ fn Takeaway(state: StartState) -> impl IntoView {
         let whole = format!("{}{address}", platform::origin());
         spawn_local(async move {
             said.set(match platform::copy(&whole).await {
-                Ok(()) => "Copied. It compares the same from the same seeds on whatever device opens it.".to_owned(),
-                Err(reason) => format!("Not copied: {reason}. The link is {whole}"),
+                Ok(()) => t!(compare_link_copied).to_owned(),
+                Err(reason) => t!(compare_link_not_copied, reason = reason, link = whole),
             });
         });
     };
     view! {
         <div class="row">
-            <button class="button small" type="button" on:click=copy_link>"Copy the link"</button>
+            <button class="button small" type="button" on:click=copy_link>{t!(compare_copy_link)}</button>
             {files(gathered, said)}
             <span class="note" aria-live="polite">{said}</span>
         </div>
@@ -167,7 +165,7 @@ pub(in crate::page) fn files(
 ) -> impl IntoView {
     let save = move |file: &str, kind: &str, text: &str| {
         if let Err(reason) = platform::download_as(file, kind, text) {
-            said.set(format!("Not saved: {reason}."));
+            said.set(t!(common_not_saved, reason = reason));
         }
     };
     let of_table = gathered.clone();
@@ -180,7 +178,7 @@ pub(in crate::page) fn files(
         save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&of_table().compared));
     };
     view! {
-        <button class="button small" type="button" on:click=save_json>"Download as JSON"</button>
-        <button class="button small" type="button" on:click=save_table>"Download as CSV"</button>
+        <button class="button small" type="button" on:click=save_json>{t!(compare_as_json)}</button>
+        <button class="button small" type="button" on:click=save_table>{t!(compare_as_csv)}</button>
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn ShareComparison(comparing: Comparing) -> impl IntoView {
                                 aria-describedby="share-note"
                                 on:click=share
                             >
-                                {if busy { t!(comparison_sharing) } else { t!(comparison_share) }}
+                                {if busy { t!(common_uploading) } else { t!(comparison_share) }}
                             </button>
                             <p class="note" id="share-note">{t!(comparison_share_note)}</p>
                         </div>

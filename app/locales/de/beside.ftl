@@ -1,0 +1,17 @@
+### Gespeicherte Ergebnisse oder Geräte nebeneinander.
+
+beside_title = Nebeneinander
+beside_not_shown = Diese lassen sich nicht vergleichen
+beside_nothing = Keine zwei von ihnen haben ein Ergebnis desselben Netzes; es gibt also nichts zu vergleichen.
+beside_not_said = keine Angabe
+beside_explanation = × ist ein Durchsatz geteilt durch den ersten. „Gleichauf“ heißt, dass sich die Bereiche
+    überschneiden und niemand sagen kann, was schneller ist.
+beside_figure = Messwert
+beside_differs = Was sich sonst unterscheidet
+beside_rate = Beispiele pro Sekunde
+beside_accuracy = Testgenauigkeit
+beside_time = Zeit bis zur Genauigkeit
+beside_batch = Batchgröße
+beside_faster = schneller
+beside_slower = langsamer
+beside_tied = gleichauf

@@ -1,0 +1,47 @@
+### Back ends, and what has to be fetched for them.
+
+backend_wgsl = Our WGSL kernels
+backend_burn_wgpu = Burn on WebGPU
+backend_burn_flex = Burn on the processor
+backend_tfjs_webgpu = TensorFlow.js on WebGPU
+backend_tfjs_webgl = TensorFlow.js on WebGL
+backend_tfjs_wasm = TensorFlow.js on the processor
+backend_jax_js_webgpu = jax-js on WebGPU
+backend_jax_js_wasm = jax-js on the processor
+backend_wgsl_description = Written for these networks; part of this page.
+backend_burn_wgpu_description = An established framework, with kernels that it makes itself.
+backend_burn_flex_description = The same framework without your GPU, on one core.
+backend_tfjs_webgpu_description = Google's framework of JavaScript, with kernels for WebGPU. Shown beside ours,
+    never ranked.
+backend_tfjs_webgl_description = The same with shaders for an older interface, which needs no WebGPU.
+backend_tfjs_wasm_description = The same in WebAssembly, which cannot train convolutions.
+backend_jax_js_webgpu_description = JAX's way of writing in JavaScript, which compiles a whole step. Never ranked
+    either.
+backend_jax_js_wasm_description = The same in WebAssembly.
+
+## Bundles on their way
+
+backend_asking = is being looked for on this server
+backend_building = is being built: { $note }
+backend_missing = is not on this server: { $note }
+backend_unreadable = the server's { $file } cannot be read ({ $why })
+backend_no_plain_folder = its folder is no plain name
+backend_built_without = its page was built without it
+backend_without_burn = its page was put together without a word on Burn
+backend_without_frameworks = its page was put together without a word on other frameworks
+backend_no_worker = the page does not say where its worker is (<meta name="{ $name }">), so it was not put together
+    completely; `cargo xtask run` builds it again
+backend_fetching = { $what } is being fetched.
+backend_compiling = { $what } is being compiled.
+backend_arriving = { $what }: { $percent } is here.
+backend_size = { $compressed } ({ $unpacked } unpacked)
+backend_size_unpacked = { $unpacked } unpacked
+backend_from_cache = { $what }: { $size } from the browser's cache and started in { $seconds } s.
+backend_from_server = { $what }: { $size } fetched and started in { $seconds } s.
+backend_obstacle = { $backend } { $why }.
+backend_obstacle_it = It { $why }.
+backend_more_to_fetch = { $size } more to fetch.
+backend_to_fetch = { $size } to fetch.
+backend_part_of_page = Part of this page.
+backend_cannot_train = { $backend } cannot train { $workload }: { $reason }.
+backend_left_out = { $workload } is left out: { $reason }.

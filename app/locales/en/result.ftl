@@ -1,0 +1,78 @@
+### A result, as its own page and the end of a run show it.
+
+## The large figures, and the same as a sentence
+
+result_time_to = Time to { $target }
+result_of_peak = Of the device's peak
+result_sustained = Sustained
+result_trained = Trained
+result_too_short = in { $seconds }: too short to tell a rate
+result_best_in = Best in { $seconds }
+result_of_target = of { $target }, its target
+result_samples_in = { $samples } in { $seconds }
+result_test_accuracy = { $accuracy } test accuracy
+result_target_reached = { $target } after { $seconds } of training
+result_target_missed = its target of { $target } not reached in { $seconds }
+result_published_fast = { $device } with { $framework } took { $seconds } for a pass over the data; this device is
+    { $times } times as fast. Published: { $citation }.
+result_published_slow = { $device } with { $framework } took { $seconds } for a pass over the data; this device
+    takes { $times } times as long. Published: { $citation }.
+
+## The page
+
+result_all_figures = All figures
+result_how_made = How it was made
+result_published = Beside what was published of these networks
+result_worth_knowing = Worth knowing
+result_non_standard = Non-standard, so shown but never ranked: { $reasons }.
+result_device_reported = Device, as reported
+result_device_claimed = Device, as claimed
+result_interface = Interface
+result_kernels = Kernels
+result_kernels_of = back end { $backend }
+result_program = Program
+result_program_on = { $name } { $version } on { $system }
+result_commit = { $version }, commit { $commit }
+result_suite = Suite
+result_started = Started
+result_seed = Seed
+result_training = Training
+result_evidence = Evidence
+result_training_of = { $workload }: { $steps } steps of batch size { $batch } in { $precision }, learning rate
+    { $rate }, { $samples } samples, { $windows } windows counted
+result_agrees = { $workload }: agrees with the reference back end on batches of { $batch } (largest relative
+    difference of a loss { $difference }, allowed { $allowed }){ $more }; the losses of the first { $steps } steps
+    and { $weights } final weights are kept
+result_disagrees = { $workload }: disagrees with the reference back end on batches of { $batch } (largest relative
+    difference of a loss { $difference }, allowed { $allowed }){ $more }; the losses of the first { $steps } steps
+    and { $weights } final weights are kept
+result_redrawn = , with other samples than the first because rounding alone decided what was compared there
+result_whole = , and its batches of { $batch } with the same samples in batches of { $part } (gradients differ by
+    { $difference }, allowed { $allowed })
+result_title_of = { $device }, a result
+result_software_note = A software adapter: shown, not ranked.
+result_uploaded_on = { $client } on { $system }, uploaded on { $day }.
+result_not_shown = This result cannot be shown
+result_delete = Delete this result
+result_demonstration = Demonstration on the processor
+result_yours = Your result
+result_stays = A demonstration stays on this page; it is not uploaded.
+result_not_provable = What another framework trained stays on this page: a leaderboard has no way to prove it, and
+    ranks none of it.
+result_results = Results
+result_figure = Figure
+result_json = Exact JSON
+result_picture = Picture of this result
+result_copy_picture = Copy the picture's address
+result_badge = Badge
+result_copy_badge = Copy the badge's address
+result_share = Share …
+result_not_shared = Not shared: { $reason }.
+result_copy = Copy the result
+result_file_title = Show a result file
+result_file_explanation = Drop files here that were downloaded from this page or written by native-runner, or choose
+    them. They are shown in this browser and sent nowhere.
+result_files = Result files
+result_no_result = it is no result of Gradmark: { $error }
+result_of_file = From the file { $name }, as it says of itself: nobody has checked it.
+result_file_not_shown = { $name } cannot be shown: { $reason }.

@@ -1,0 +1,40 @@
+### A run in progress.
+
+running_loading = Loading { $what }
+running_starting_worker = Starting the training worker
+running_status = Network { $number } of { $count }: { $phase }
+running_phase_starting = starting
+running_phase_loading = loading the data
+running_phase_building = compiling kernels
+running_phase_checking = checking results
+running_phase_warming_up = warming up
+running_phase_training = training
+running_phase_testing = testing
+running_phase_measuring = measuring
+running_phase_proving = telling the leaderboard
+
+## Why a run ended without a result
+
+running_another_tab = Another tab of this browser is training, and two that train at once measure each other. Let it
+    finish, or close it, and press the button again.
+running_not_opened = The training worker could not be started: { $reason }.
+running_not_started = The training worker did not start. Reload the page and try again.
+running_not_loaded = The training worker could not be loaded: { $reason }. Check the connection and press Benchmark
+    to try again.
+running_failed = The benchmark failed: { $reason }.
+running_failed_in_part = The benchmark failed: { $reason }. What was finished before is below.
+running_crashed = The training worker stopped working: { $reason }. Reload the page and try again; if it happens
+    again, please report it.
+
+## As it is drawn
+
+running_getting_ready = Getting ready
+running_left = about { $time } left
+running_region = Benchmark in progress
+running_progress = Progress of the benchmark
+running_rate = Samples per second
+running_loss = Loss
+running_training_accuracy = Training accuracy
+running_test_accuracy = Test accuracy
+running_step = Step
+running_epochs = Passes over the data

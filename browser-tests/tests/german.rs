@@ -1,0 +1,218 @@
+//! The page in another language than English: nothing of it stays behind, and a choice is remembered.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use browser_tests::{Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive};
+use fantoccini::Locator;
+use serde_json::Value;
+
+const NO_GPU: Setup = Setup { webgpu: false, ..Setup::USUAL };
+/// So much of a sentence tells it from another one; less may be a name.
+const TELLING: usize = 12;
+
+/// All that stands in the page, seen or not, and what is read out: each text of an element, and each such attribute. What
+/// says of itself that it is in another language is left out, and so is what machines read.
+const TEXTS: &str = "() => {
+    const found = [];
+    const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    const other = (node) => node?.closest('[lang=en], pre, script, style');
+    while (walker.nextNode()) {
+        const node = walker.currentNode;
+        if (node.nodeType === Node.TEXT_NODE) {
+            if (!other(node.parentElement)) found.push(node.data);
+        } else if (!other(node)) {
+            for (const name of ['aria-label', 'title', 'placeholder', 'alt']) found.push(node.getAttribute(name) ?? '');
+        }
+    }
+    return found.map((text) => text.trim()).filter((text) => text !== '');
+}";
+
+/// The texts of a language by name, from the files of the page.
+fn texts(language: &str) -> BTreeMap<String, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/locales").join(language);
+    let mut texts = BTreeMap::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let mut name = String::new();
+        for line in std::fs::read_to_string(file.unwrap().path()).unwrap().lines() {
+            match line.split_once(" = ") {
+                Some((of, text)) if !line.starts_with([' ', '#']) => {
+                    of.clone_into(&mut name);
+                    texts.insert(name.clone(), text.to_owned());
+                }
+                _ if line.starts_with(' ') => {
+                    let text = texts.get_mut(&name).unwrap();
+                    text.push(' ');
+                    text.push_str(line.trim());
+                }
+                _ => {}
+            }
+        }
+    }
+    texts
+}
+
+/// What English says that German does not: whole texts, and parts of those with arguments.
+struct English {
+    whole: Vec<String>,
+    parts: Vec<String>,
+}
+
+impl English {
+    fn new() -> Self {
+        let (english, german) = (texts("en"), texts("de"));
+        let said_in_german = |text: &str| german.values().any(|of| of.contains(text));
+        let (mut whole, mut parts) = (Vec::new(), Vec::new());
+        for text in english.values() {
+            if !text.contains('{') && !said_in_german(text) {
+                whole.push(text.clone());
+            }
+            let split = text.split(['{', '}', '[', ']', '*']).map(str::trim);
+            let telling = |part: &&str| part.len() >= TELLING && part.contains(' ') && !part.starts_with('$');
+            parts.extend(split.filter(telling).filter(|part| !said_in_german(part)).map(str::to_owned));
+        }
+        assert!(whole.len() > 300 && parts.len() > 300, "{} and {}", whole.len(), parts.len());
+        Self { whole, parts }
+    }
+
+    /// Fails where English is left in the page.
+    async fn assert_none_in(&self, page: &Browser, place: &str) {
+        let texts = page.call(TEXTS, Value::Null).await;
+        let texts: Vec<&str> = texts.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert!(texts.len() > 10, "{place}: {texts:?}");
+        let is_english = |text: &&&str| {
+            self.whole.iter().any(|of| of == *text) || self.parts.iter().any(|part| text.contains(part.as_str()))
+        };
+        let left: Vec<_> = texts.iter().filter(is_english).collect();
+        assert!(left.is_empty(), "{place} still says {left:#?}");
+        assert_eq!(page.attribute("html", "lang").await.as_deref(), Some("de"), "{place}");
+        page.assert_never_scrolls_sideways().await;
+    }
+}
+
+#[test]
+fn a_visitor_who_reads_german_finds_no_english() {
+    drive(Setup::default(), async |page| {
+        let english = English::new();
+        page.open("/?language=de&workload=keras-mnist-mlp&batch=32&seconds=6").await;
+        page.wait_for("button", "Benchmark starten", PATIENCE).await;
+        page.wait_for("table", "Bestenliste", PATIENCE).await;
+        english.assert_none_in(page, "the start page").await;
+        page.click("button", "Benchmark starten").await;
+        page.wait_for_status(PATIENCE, |text| text == "Netz 1 von 1: Training").await;
+        english.assert_none_in(page, "a run").await;
+        page.wait_for("table", "Ergebnisse", RUN_PATIENCE).await;
+        english.assert_none_in(page, "a finished run").await;
+        let accuracy = page.text("[data-metric=accuracy] td").await.unwrap();
+        assert!(accuracy.contains(',') && !accuracy.contains('.'), "a decimal comma: {accuracy}");
+        page.click("button", "Hochladen").await;
+        page.wait_for("link", "Dauerlink", PATIENCE).await;
+        english.assert_none_in(page, "an upload").await;
+        page.click("link", "Dauerlink").await;
+        page.wait_for("table", "Ergebnisse", PATIENCE).await;
+        page.wait_for("heading", "Einordnung", PATIENCE).await;
+        english.assert_none_in(page, "a result").await;
+        page.click("link", "Alle Ergebnisse dieses Geräts").await;
+        page.wait_for("table", "Neueste Ergebnisse", PATIENCE).await;
+        english.assert_none_in(page, "a device").await;
+        page.open("/?leaderboard=runs").await;
+        page.wait_for("table", "Bestenliste", PATIENCE).await;
+        page.wait_for("table", "Eigene Läufe", PATIENCE).await;
+        english.assert_none_in(page, "single runs").await;
+    });
+}
+
+#[test]
+fn every_other_page_is_german_as_well() {
+    drive(NO_GPU, async |page| {
+        let english = English::new();
+        page.open("/?language=de&sede=1").await;
+        page.wait_for("heading", "WebGPU fehlt", PATIENCE).await;
+        page.wait_for("table", "Bestenliste", PATIENCE).await;
+        english.assert_none_in(page, "the start page without WebGPU").await;
+        // An address of the page, and a heading by which it is there. The language is remembered.
+        let pages = [
+            ("/compare", "Wie unterscheiden sich Frameworks auf diesem Gerät?"),
+            ("/compare?seeds=many", "Wie unterscheiden sich Frameworks auf diesem Gerät?"),
+            ("/file", "Ergebnisdatei anzeigen"),
+            ("/moderation", "Was die Moderation getan hat"),
+            ("/side-by-side?runs=a,b", "Diese lassen sich nicht vergleichen"),
+            ("/runs/unheard-of", "Dieses Ergebnis lässt sich nicht anzeigen"),
+            ("/runs/unheard-of/delete", "Dieser Link ist nicht vollständig"),
+            ("/runs/unheard-of/delete#secret", "Ein Ergebnis löschen"),
+            ("/devices/unheard-of", "Dieses Gerät gibt es nicht"),
+            ("/unheard-of", "Hier ist nichts"),
+        ];
+        page.tolerate(&["status of 404", "status of 400"]);
+        for (address, heading) in pages {
+            page.open(address).await;
+            page.wait_for("heading", heading, PATIENCE).await;
+            english.assert_none_in(page, address).await;
+        }
+    });
+}
+
+#[test]
+fn a_language_is_chosen_by_hand_while_a_run_goes_on_and_is_remembered() {
+    drive(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=8").await;
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(PATIENCE, |text| text == "Network 1 of 1: training").await;
+        let before = page.call("() => window.gradmark.finished === undefined", Value::Null).await;
+        assert_eq!(before, false);
+        choose(page, "Language", "Deutsch").await;
+        page.wait_for_status(PATIENCE, |text| text == "Netz 1 von 1: Training").await;
+        assert_eq!(page.attribute("html", "lang").await.as_deref(), Some("de"));
+        let state = page.call("async () => (await window.gradmark.finished).state", Value::Null).await;
+        assert_eq!(state, "finished", "the run went on");
+        page.wait_for("table", "Ergebnisse", PATIENCE).await;
+        choose(page, "Sprache", "English").await;
+        page.wait_for("table", "Results", PATIENCE).await;
+        choose(page, "Language", "Deutsch").await;
+        let own_runs = page.client().find_all(Locator::Css("#own-runs tbody tr")).await.unwrap();
+        assert_eq!(own_runs.len(), 1, "it is noted once, however often it is shown");
+        page.open("/compare").await;
+        page.wait_for("heading", "Wie unterscheiden sich Frameworks auf diesem Gerät?", PATIENCE).await;
+        choose(page, "Sprache", "English").await;
+        page.open("/").await;
+        page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
+    });
+}
+
+#[test]
+fn what_was_open_stays_open_and_the_keyboard_stays_where_it_was() {
+    drive(NO_GPU, async |page| {
+        page.open("/?batch=32").await;
+        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        let summary = page.client().find(Locator::Css("details.settings > summary")).await.unwrap();
+        summary.click().await.unwrap();
+        choose(page, "Language", "Deutsch").await;
+        page.wait_for("heading", "Wie schnell lernt diese GPU?", PATIENCE).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(page.attribute("details.settings", "open").await.is_some(), "the settings are still open");
+        assert_eq!(page.call("() => document.activeElement.id", Value::Null).await, "language");
+        assert_eq!(page.call("() => document.querySelector('input[name=batch]').value", Value::Null).await, "32");
+    });
+}
+
+#[test]
+fn the_browsers_language_is_the_pages_until_somebody_chooses() {
+    drive(NO_GPU, async |page| {
+        page.pretend("Object.defineProperty(navigator, 'languages', { get: () => ['fr', 'de-AT', 'en'] });").await;
+        page.open("/").await;
+        page.wait_for("heading", "Wie schnell lernt diese GPU?", PATIENCE).await;
+        page.open("/?language=en").await;
+        page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
+        choose(page, "Language", "Deutsch").await;
+        page.wait_for("heading", "Wie schnell lernt diese GPU?", PATIENCE).await;
+        let asked = page.call("() => location.search", Value::Null).await;
+        assert_eq!(asked, "?language=de", "the address follows the choice");
+    });
+}
+
+async fn choose(page: &Browser, label: &str, language: &str) {
+    let xpath = format!("//label[span='{label}']/select");
+    let choice = page.client().find(Locator::XPath(&xpath)).await.unwrap();
+    choice.select_by_label(language).await.unwrap();
+}
