@@ -6,7 +6,6 @@ use results::api::{ComparedFigure, ComparedWorkload, Comparing, ComparingQuery, 
 
 use super::language::kept;
 use crate::platform::{self, Refusal};
-use crate::route::{SIDE_BY_SIDE, device_in, run_in};
 use crate::t;
 use crate::text;
 use crate::words::fact::fact;
@@ -24,56 +23,23 @@ pub(super) enum Compared {
 
 impl Compared {
     /// As the parameter of the address is called.
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Runs => "runs",
             Self::Devices => "devices",
         }
     }
 
+    /// What is said of results, or of devices.
+    pub(super) const fn say(self, of_runs: &'static str, of_devices: &'static str) -> &'static str {
+        match self {
+            Self::Runs => of_runs,
+            Self::Devices => of_devices,
+        }
+    }
+
     fn page_of(self, id: &str) -> String {
         format!("/{}/{id}", self.name())
-    }
-}
-
-/// Asks what else to put beside a result or a device.
-#[component]
-pub(super) fn CompareWith(
-    /// Id of the result, or key of the device.
-    own: String,
-    kind: Compared,
-) -> impl IntoView {
-    let typed = RwSignal::new(String::new());
-    let refused = RwSignal::new(String::new());
-    let (itself, no_link, with) = match kind {
-        Compared::Runs => (t!(beside_itself_result), t!(beside_no_link_result), t!(beside_with_result)),
-        Compared::Devices => (t!(beside_itself_device), t!(beside_no_link_device), t!(beside_with_device)),
-    };
-    let compare = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        let text = typed.get_untracked();
-        let found = if kind == Compared::Runs { run_in(&text) } else { device_in(&text) };
-        match found {
-            Some(other) if other == own => refused.set(itself.to_owned()),
-            Some(other) => platform::go_to(&format!("{SIDE_BY_SIDE}?{}={own},{other}", kind.name())),
-            None => refused.set(no_link.to_owned()),
-        }
-    };
-    view! {
-        <form class="go compare-with" on:submit=compare>
-            <label class="claim">
-                <span>{with}</span>
-                <input
-                    type="text"
-                    autocomplete="off"
-                    spellcheck="false"
-                    prop:value=move || typed.get()
-                    on:input=move |event| typed.set(event_target_value(&event))
-                />
-            </label>
-            <button class="button quiet" type="submit">{t!(common_compare)}</button>
-            <p class="refusal" role="alert">{refused}</p>
-        </form>
     }
 }
 

@@ -5,14 +5,16 @@ use std::fmt;
 use gloo_net::http::{Method, RequestBuilder, Response};
 use results::Suite;
 use results::api::{
-    AcceptedRun, Comparing, ComparingQuery, DataSetList, DeviceHistory, DeviceSummary, Distribution, DistributionQuery,
-    ErrorBody, IDEMPOTENCY_KEY, ListRuns, ModerationLog, ModerationQuery, RunList, RunStanding, Standings,
-    StandingsQuery, StartRun, StartedRun, StoredRun, Verdict,
+    AcceptedComparison, AcceptedRun, Comparing, ComparingQuery, DataSetList, DeviceHistory, DeviceSummary,
+    Distribution, DistributionQuery, ErrorBody, IDEMPOTENCY_KEY, ListRuns, ModerationLog, ModerationQuery, RunList,
+    RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredComparison, StoredRun, Verdict,
 };
 use serde::de::DeserializeOwned;
 use web_sys::AbortSignal;
 
+use super::meta;
 use crate::bundle::BurnState;
+use crate::documents::{self, Document};
 use crate::frameworks::FrameworksState;
 use crate::{queries, t, words};
 
@@ -118,6 +120,21 @@ pub(crate) async fn delete(run_id: &str, secret: &str) -> Result<(), Refusal> {
     send(Method::DELETE, &format!("/api/v1/runs/{run_id}"), None, Some(("authorization", &bearer))).await.map(drop)
 }
 
+/// Hands in a comparison, as this text; tried again with the same key, it is answered as if it had been sent once.
+pub(crate) async fn share_comparison(comparison: &str, idempotency_key: &str) -> Result<AcceptedComparison, Refusal> {
+    let key = Some((IDEMPOTENCY_KEY, idempotency_key));
+    answer(&send(Method::POST, "/api/v1/comparisons", Some(comparison), key).await?).await
+}
+
+pub(crate) async fn comparison(id: &str) -> Result<StoredComparison, Refusal> {
+    get(&format!("/api/v1/comparisons/{id}")).await
+}
+
+pub(crate) async fn delete_comparison(id: &str, secret: &str) -> Result<(), Refusal> {
+    let bearer = format!("Bearer {secret}");
+    send(Method::DELETE, &format!("/api/v1/comparisons/{id}"), None, Some(("authorization", &bearer))).await.map(drop)
+}
+
 /// Which data sets the server has.
 pub(crate) async fn data_sets() -> Result<DataSetList, Refusal> {
     get("/api/v1/data-sets").await
@@ -147,6 +164,12 @@ pub(crate) async fn frameworks() -> FrameworksState {
         Err(Refusal::Unexpected { status: 404 }) => FrameworksState::missing(t!(backend_without_frameworks)),
         Err(refusal) => FrameworksState::missing(refusal.to_string()),
     }
+}
+
+/// The HTML of a document.
+pub(crate) async fn document(document: &Document) -> Result<String, Refusal> {
+    let address = document.fragment(meta(documents::META).as_deref()).map_err(Refusal::Unreachable)?;
+    text(&send(Method::GET, &address, None, None).await?).await
 }
 
 async fn get<T: DeserializeOwned>(address: &str) -> Result<T, Refusal> {

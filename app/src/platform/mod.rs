@@ -16,16 +16,16 @@ mod turn;
 mod worker;
 
 pub(crate) use address::{
-    filters_in_address, fragment, go_to, keep_filters, options_in_address, origin, parameter, path, put_in_address,
-    unknown_in_address,
+    filters_in_address, fragment, go_to, go_to_fragment, keep_filters, options_in_address, origin, parameter, path,
+    put_in_address, unknown_in_address,
 };
 pub(crate) use automation::Automation;
 pub(crate) use files::{copy, download, download_as, files_of, keep_page, texts_of};
 pub(crate) use gpu::{Gpu, probe};
 pub(crate) use language::{Stance, keep_language, language, show_language};
 pub(crate) use leaderboard::{
-    Refusal, burn, comparing, data_sets, delete, device, distribution, frameworks, history, list, moderation, register,
-    standing, standings, stored, upload, verdict,
+    Refusal, burn, comparing, comparison, data_sets, delete, delete_comparison, device, distribution, document,
+    frameworks, history, list, moderation, register, share_comparison, standing, standings, stored, upload, verdict,
 };
 pub(crate) use own_runs::{change_own_runs, own_runs};
 pub(crate) use power::{PressureWatch, on_battery};
@@ -55,6 +55,12 @@ fn property(object: &JsValue, name: &str) -> JsValue {
 fn promise_of(object: &JsValue, name: &str, argument: &JsValue) -> Option<js_sys::Promise> {
     let method: js_sys::Function = property(object, name).dyn_into().ok()?;
     method.call1(object, argument).ok()?.dyn_into().ok()
+}
+
+/// The content of the page's `<meta>` of this name.
+fn meta(name: &str) -> Option<String> {
+    let meta = window().document()?.query_selector(&format!("meta[name={name}]")).ok()??;
+    meta.get_attribute("content")
 }
 
 /// What a JavaScript error says.
