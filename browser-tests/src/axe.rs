@@ -41,6 +41,9 @@ impl Axe {
         let look = format!(
             "async () => {{
                 if (!window.axe) {{ {script} }}
+                // Colours on their way from one theme to the other are no colours of the page.
+                const finite = (of) => Number.isFinite(of.effect?.getComputedTiming().endTime);
+                await Promise.all(document.getAnimations().filter(finite).map((of) => of.finished.catch(() => {{}})));
                 const found = await window.axe.run(document, {OPTIONS});
                 const said = (node) => `${{node.target.join(' ')}}: ${{node.failureSummary.replace(/\\s+/g, ' ')}}`;
                 return {{

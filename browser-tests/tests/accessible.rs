@@ -119,7 +119,15 @@ fn nothing_is_wrong_where_there_is_little_to_show() {
         findings.look(page, "without WebGPU").await;
         // Nobody has such a device, nor such a result.
         page.tolerate(&["api/v1/devices/nobody-s-card", "api/v1/runs/0123"]);
-        for path in ["/file", "/side-by-side", "/moderation", "/devices/nobody-s-card", "/runs/0123", "/no-such-page"] {
+        for path in [
+            "/file",
+            "/side-by-side",
+            "/documents",
+            "/moderation",
+            "/devices/nobody-s-card",
+            "/runs/0123",
+            "/no-such-page",
+        ] {
             page.open(path).await;
             page.wait_until_it_says("main", PATIENCE, |text| !text.trim().is_empty()).await;
             findings.look(page, path).await;

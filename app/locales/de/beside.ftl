@@ -1,6 +1,7 @@
 ### Gespeicherte Ergebnisse oder Geräte nebeneinander.
 
 beside_title = Nebeneinander
+beside_choose = Ein Ergebnis oder ein Gerät öffnen und dort wählen, was daneben stehen soll.
 beside_not_shown = Diese lassen sich nicht vergleichen
 beside_nothing = Keine zwei von ihnen haben ein Ergebnis desselben Netzes; es gibt also nichts zu vergleichen.
 beside_not_said = keine Angabe

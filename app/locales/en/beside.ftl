@@ -1,6 +1,7 @@
 ### Stored results, or devices, beside each other.
 
 beside_title = Side by side
+beside_choose = Open a result or a device, and choose there what to put beside it.
 beside_not_shown = These cannot be compared
 beside_nothing = No two of them have a result of the same network, so there is nothing to compare.
 beside_not_said = not said

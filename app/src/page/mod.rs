@@ -75,6 +75,8 @@ pub fn mount() {
 
 #[component]
 fn Page() -> impl IntoView {
+    // A page with more to say gives itself another.
+    platform::set_whole_title(t!(start_page_title));
     let view = match route(&platform::path()) {
         Route::Start => start::Start().into_any(),
         Route::Compare => compare::ComparePage().into_any(),

@@ -47,13 +47,16 @@ impl Compared {
 pub(super) fn SideBySidePage() -> impl IntoView {
     platform::set_title(t!(beside_title));
     let query = ComparingQuery { runs: platform::parameter("runs"), devices: platform::parameter("devices") };
+    if query.runs.is_none() && query.devices.is_none() {
+        return view! { <NothingChosen /> }.into_any();
+    }
     let kind = if query.devices.is_some() { Compared::Devices } else { Compared::Runs };
     let loaded = kept("side by side", || {
         let loaded = RwSignal::new(None::<Result<Comparing, Refusal>>);
         spawn_local(async move { loaded.set(Some(platform::comparing(&query).await)) });
         loaded
     });
-    move || match loaded.get() {
+    let shown = move || match loaded.get() {
         None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
         Some(Err(refusal)) => view! {
             <section class="sheet narrow">
@@ -64,6 +67,18 @@ pub(super) fn SideBySidePage() -> impl IntoView {
         }
         .into_any(),
         Some(Ok(found)) => view! { <Beside found kind /> }.into_any(),
+    };
+    shown.into_any()
+}
+
+#[component]
+fn NothingChosen() -> impl IntoView {
+    view! {
+        <section class="sheet narrow">
+            <h1>{t!(beside_title)}</h1>
+            <p>{t!(beside_choose)}</p>
+            <p><a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a></p>
+        </section>
     }
 }
 
