@@ -185,7 +185,8 @@ pub(crate) struct DeviceArgs {
     #[arg(long, value_name = "NAME", default_value = "f32", help_heading = "Device", value_parser = precision)]
     pub(crate) precision: Precision,
     /// Devices that share each batch with `wgsl`, as one with the whole batch would train: so many adapters of one kind, or
-    /// logical devices of a software adapter. Such a run is never ranked [default: those that --adapter names]
+    /// logical devices of a software adapter. `burn-remote` trains on as many as --remote has addresses. Such a run is never
+    /// ranked [default: those that --adapter names]
     #[arg(long, value_name = "N", help_heading = "Device", value_parser = devices())]
     pub(crate) devices: Option<NonZero<u32>>,
     /// How the samples of a batch come to the device with `wgsl`: `resident`, where the data set lies there, which is the
