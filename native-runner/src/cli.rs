@@ -68,6 +68,8 @@ Examples:
   native-runner --backend wgsl,burn-flex --seeds 5 --output runs --json -
                                                    two of them from five seeds, each record in a file to upload
   native-runner --adapter all                      all GPUs of this machine together, each with a share of every batch
+  native-runner --backend burn-remote --remote gpu1.example,gpu2.example
+                                                   the devices that two machines serve, in the same way
   native-runner --upload https://gradmark.example  put the result on a leaderboard, after asking
   native-runner adapters                           list the devices of this machine
   native-runner study gtdl-batch-size --scale 0.01 a published study, a hundredth as long

@@ -6,7 +6,7 @@ use crate::backends::burn::tests::{IMAGE, check, dense, graphs, job_of, logits, 
 use crate::backends::sharing::comparison::{ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, trains_as_one_does};
 use crate::backends::wgsl::workload_tests::{Standstill, calm_job};
 use crate::backends::{AdapterChoice, BURN_FLEX, Opening};
-use crate::model::{Activation, Layer, Model};
+use crate::model::{Activation, Layer, Model, Multipliers, TensorKind, TensorSpec};
 use crate::train::tests::{request, run};
 use crate::trainer::EvaluationSet;
 
@@ -73,7 +73,7 @@ fn a_scale_that_is_not_trained_stays_and_a_loss_that_is_a_sum_is_one_over_the_wh
         epsilon: 1e-3,
         keep: 0.9,
         trained_scale: false,
-        bias: crate::model::Multipliers::default(),
+        bias: Multipliers::default(),
         activation: Activation::Tanh,
     };
     // The first normalises the data, before which nothing is trained.
@@ -82,7 +82,7 @@ fn a_scale_that_is_not_trained_stays_and_a_loss_that_is_a_sum_is_one_over_the_wh
     job.loss.summed = true;
     job.optimizer.learning_rate *= 0.1;
     job.optimizer.largest_gradient = Some(1.0);
-    check(&devices(2), &job, 4);
+    trains_as_one_does(&devices(2), &processor(), &job, THROUGH_NORMALIZATIONS);
 }
 
 #[test]
@@ -138,8 +138,8 @@ fn a_batch_normalisation_is_two_exchanges_of_two_numbers_for_each_channel_and_de
         .tensors()
         .unwrap()
         .iter()
-        .filter(|spec| spec.kind == crate::model::TensorKind::Trained)
-        .map(crate::model::TensorSpec::elements)
+        .filter(|spec| spec.kind == TensorKind::Trained)
+        .map(TensorSpec::elements)
         .sum();
     let mut trainer = pollster::block_on(devices(2).trainer(&job)).unwrap();
     let told = pollster::block_on(trainer.train_steps(1)).unwrap().communication.unwrap();
