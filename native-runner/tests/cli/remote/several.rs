@@ -5,6 +5,7 @@ use std::path::Path;
 use results::{Outcome, WorkloadRecord};
 
 use super::*;
+use crate::external::{expect_golden, trace_line};
 
 /// Two servers, and their addresses as `--remote` takes them.
 fn two_servers() -> ([Server; 2], String) {
@@ -60,43 +61,14 @@ fn two_served_devices_train_as_one_with_the_whole_batch_and_say_what_they_told_e
 }
 
 #[test]
-fn a_golden_trace_through_two_served_devices_has_the_golden_numbers() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/golden/keras-mnist-mlp-dropout.json");
-    let golden: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+fn golden_traces_through_two_served_devices_have_the_golden_numbers() {
     let (_servers, two) = two_servers();
-    let of = |field: &str| golden[field].clone();
-    let line = format!(
-        "trace --workload keras-mnist-mlp --backend burn-remote --remote {two} --seed {} --batch-size {} --steps {} \
-         --dropout on --json -",
-        of("seed"),
-        of("batch_size"),
-        of("steps")
-    );
-    let trace: Value = serde_json::from_str(&Runner::new(&line).run().expect_status(0).stdout).unwrap();
-    let numbers = |list: &Value| list.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect::<Vec<_>>();
-    for (field, expected, tolerance) in [
-        ("losses", "losses_f64", "loss_rel"),
-        ("grad_norms", "grad_norms", "grad_norm_rel"),
-        ("first_update_norms", "first_update_norms", "first_update_norm_rel"),
-        ("final_norms", "final_norms", "final_norm_rel"),
-    ] {
-        let (found, expected, tolerances) =
-            (numbers(&trace[field]), numbers(&golden[expected]), numbers(&golden["tolerance"][tolerance]));
-        assert_eq!(found.len(), expected.len(), "{field}");
-        for ((found, expected), tolerance) in found.iter().zip(&expected).zip(tolerances) {
-            assert!((found - expected).abs() <= tolerance * expected.abs(), "{field}: {found} instead of {expected}");
-        }
+    for name in
+        ["keras-mnist-mlp-dropout", "keras-mnist-cnn-small", "keras-mnist-hrnn-small", "tensorflow-cifar10-small"]
+    {
+        let finished = Runner::new(&format!("{} --remote {two}", trace_line(name, "burn-remote"))).run();
+        expect_golden(name, "two served devices", &finished.expect_status(0).stdout);
     }
-    // The first rows are the first device's, which has more of them than a trace shows.
-    let tolerance = golden["tolerance"]["logits_abs"].as_f64().unwrap();
-    for (found, expected) in trace["logits"].as_array().unwrap().iter().zip(golden["logits"].as_array().unwrap()) {
-        for (found, expected) in numbers(found).iter().zip(numbers(expected)) {
-            assert!((found - expected).abs() <= tolerance, "a logit is {found} instead of {expected}");
-        }
-    }
-    let (found, expected) = (&trace["test_accuracy"], golden["test_accuracy"]["f64"].as_f64().unwrap());
-    let tolerance = golden["tolerance"]["accuracy_abs"].as_f64().unwrap();
-    assert!((found.as_f64().unwrap() - expected).abs() <= tolerance, "{found} instead of {expected}");
 }
 
 #[test]
