@@ -26,12 +26,12 @@ fn network() -> String {
 fn trained(devices: &str) -> (RunRecord, String) {
     let line = format!(
         "--backend burn-remote --remote {devices} --workload-file network.toml --steps 10 \
-         --batch-size 15 --seed 7 --json result.json"
+         --batch-size 15 --seed 7 --json -"
     );
     let runner = Runner::new(&line);
     fs::write(runner.folder.path().join("network.toml"), network()).unwrap();
     let finished = runner.run().expect_status(0);
-    (record(&finished), one_line(&finished.stderr))
+    (serde_json::from_str(&finished.stdout).unwrap(), one_line(&finished.stderr))
 }
 
 #[test]

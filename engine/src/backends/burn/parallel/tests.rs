@@ -86,6 +86,17 @@ fn a_scale_that_is_not_trained_stays_and_a_loss_that_is_a_sum_is_one_over_the_wh
 }
 
 #[test]
+fn devices_that_compile_and_tune_rehearse_together_and_forget_what_they_learned() {
+    let job = calm_job(&crate::workload("resnet20-cifar10").unwrap());
+    let mut rehearsed = devices(2);
+    rehearsed.devices.iter_mut().for_each(|device| device.first_use = FirstUse::CompilesAndTunes);
+    trains_as_one_does(&rehearsed, &processor(), &job, THROUGH_NORMALIZATIONS);
+    let trainer = pollster::block_on(rehearsed.build(&job)).unwrap();
+    assert!(trainer.preparation().tuning_seconds.is_some());
+    assert!(trainer.variants().contains(&"burn tuning: settled after 3 steps".to_owned()), "{:?}", trainer.variants());
+}
+
+#[test]
 fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test() {
     let job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
     pollster::block_on(async {
