@@ -53,19 +53,35 @@ async function page(event) {
 async function keepPage(cache, index) {
   const html = await index.clone().text();
   const named = [...html.matchAll(/"(\/[^"]+)"/g)].map(([, path]) => path).filter(isNamedByContent);
-  const loader = named.find((path) => path.endsWith("/loader.js"));
-  const folder = loader?.slice(0, -"loader.js".length);
   // Named twice, where they are loaded early; a cache takes no file twice at once.
-  const files = [...new Set([...named, ...(folder ? [`${folder}worker.js`, `${folder}worker_bg.wasm`] : [])])];
+  const files = [...new Set([...named, ...beside(named, "loader.js", ["worker.js", "worker_bg.wasm"])])];
   const missing = [];
   for (const file of files) if (!(await cache.match(file))) missing.push(file);
   await cache.addAll(missing);
+  files.push(...(await keepDocuments(cache, named)));
   // Only now, when all of it is here.
   await cache.put(INDEX, index);
   for (const request of await cache.keys()) {
     const { pathname } = new URL(request.url);
     if (isNamedByContent(pathname) && !files.includes(pathname)) await cache.delete(request);
   }
+}
+
+/** Files in the folder of a named one. */
+function beside(named, name, others) {
+  const folder = named.find((path) => path.endsWith(`/${name}`))?.slice(0, -name.length);
+  return folder ? others.map((other) => folder + other) : [];
+}
+
+/** Keeps the documents of the page, which are few and small, and gives their addresses. */
+async function keepDocuments(cache, named) {
+  const [contents] = beside(named, "contents.json", ["contents.json"]);
+  if (!contents) return [];
+  const documents = beside(named, "contents.json", await (await cache.match(contents)).json());
+  const missing = [];
+  for (const file of documents) if (!(await cache.match(file))) missing.push(file);
+  await cache.addAll(missing);
+  return documents;
 }
 
 /** What the server says now, or said last. */

@@ -2,8 +2,8 @@
 //
 //     node build.mjs FOLDER
 //
-// A folder FOLDER/NAME has worker.js, loader.js, the modules of WebAssembly of which the browser takes one, and licences.txt,
-// the licences of what is in it.
+// A folder FOLDER/NAME has worker.js, loader.js, the modules of WebAssembly of which the browser takes one, and, where the page
+// has it, licences.txt, the licences of what is in it.
 
 import { build } from "esbuild";
 import { copyFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
@@ -55,7 +55,7 @@ async function notices(names) {
   return (await Promise.all(parts)).join(`\n${"-".repeat(80)}\n\n`);
 }
 
-async function bundle(name, folder) {
+async function bundle({ name, page = true }, folder) {
   await mkdir(folder, { recursive: true });
   const { metafile } = await build({
     absWorkingDir: here,
@@ -75,7 +75,8 @@ async function bundle(name, folder) {
     logLevel: "warning",
   });
   const names = packages(metafile);
-  await writeFile(join(folder, "licences.txt"), await notices(names));
+  // What no page has is given to nobody.
+  if (page) await writeFile(join(folder, "licences.txt"), await notices(names));
   await copyFile(join(here, "src", "loader.js"), join(folder, "loader.js"));
   for (const name of names) {
     const from = join(here, "node_modules", name, "dist");
@@ -89,4 +90,4 @@ if (!target) {
   console.error("which folder? as in: node build.mjs FOLDER");
   process.exit(2);
 }
-for (const { name } of await json("bundles.json")) await bundle(name, join(target, name));
+for (const listed of await json("bundles.json")) await bundle(listed, join(target, listed.name));

@@ -5,7 +5,7 @@ use results::csv;
 /// How a picture looks without the page's style sheet: on light ground, as it will be printed.
 const STYLE: &str = "svg{background:#fff;color:#14171f;font:13px system-ui,sans-serif}\
     path{fill:none;stroke:currentcolor;stroke-width:2.5;stroke-linecap:round;stroke-linejoin:round}\
-    circle{fill:currentcolor;stroke:#fff;stroke-width:2}.grid{stroke:#dcdad2}\
+    circle{fill:currentcolor;stroke:#fff;stroke-width:2}.reach{fill:none;stroke:none}.grid{stroke:#dcdad2}\
     .target{stroke:#868b96;stroke-dasharray:2 5}.mark-text{fill:#545b68;font-size:12px}\
     .label{fill:currentcolor;font-weight:640}.goal{color:#545b68}\
     .training,.s0{color:#0067b1}.test,.s1{color:#b84a00}.s2{color:#0b7a4b}.s3{color:#7a3e9d}.s4{color:#2742d6}\

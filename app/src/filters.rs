@@ -3,12 +3,14 @@
 //! The names in the address begin with `leaderboard`, because `suite`, `precision` and others say what is trained
 //! ([`crate::options`]).
 
+pub mod columns;
 pub mod runs;
 
 use engine::KNOWN_BACKENDS;
 use results::api::RankedClass;
 use results::{ClientKind, Precision};
 
+use columns::{COLUMNS, Columns};
 use runs::{DEVICE, LISTS, RunFilters, SINCE, UNTIL};
 
 /// Which of the two tables is shown.
@@ -36,7 +38,7 @@ impl Shown {
 /// The precisions that have places.
 pub const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F16];
 
-/// What is chosen; the first four belong to the devices, the others to the runs.
+/// What is chosen; after the kind of table, the next four belong to the devices, the others to the runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filters {
     pub shown: Shown,
@@ -49,6 +51,7 @@ pub struct Filters {
     /// None for all back ends.
     pub backend: Option<&'static str>,
     pub runs: RunFilters,
+    pub columns: Columns,
 }
 
 impl Default for Filters {
@@ -62,6 +65,7 @@ impl Default for Filters {
             network: None,
             backend: None,
             runs: RunFilters::default(),
+            columns: Columns::default(),
         }
     }
 }
@@ -69,7 +73,7 @@ impl Default for Filters {
 impl Filters {
     /// Names that mean something in the address.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        Self::NAMES.into_iter().chain(LISTS.map(|list| list.name)).chain([SINCE, UNTIL, DEVICE])
+        Self::NAMES.into_iter().chain(LISTS.map(|list| list.name)).chain([SINCE, UNTIL, DEVICE, COLUMNS])
     }
 
     const NAMES: [&str; 7] = [
@@ -95,6 +99,7 @@ impl Filters {
                 "leaderboard-precision" => filters.precision = precision(value).unwrap_or(filters.precision),
                 "leaderboard-network" => filters.network = network(value),
                 "leaderboard-backend" => filters.backend = backend(value),
+                COLUMNS => filters.columns = Columns::parse(value),
                 _ => filters.runs.set(name, value),
             }
         }
@@ -114,7 +119,8 @@ impl Filters {
             self.backend,
         ];
         let usual = Self::NAMES.into_iter().zip(values).filter_map(|(name, value)| Some((name, value?.to_owned())));
-        usual.chain(self.runs.pairs()).collect()
+        let columns = (self.columns != Columns::default()).then(|| (COLUMNS, self.columns.written()));
+        usual.chain(self.runs.pairs()).chain(columns).collect()
     }
 }
 
@@ -153,6 +159,7 @@ mod tests {
             network: Some("keras-mnist-mlp"),
             backend: Some("burn-wgpu"),
             runs: runs::tests::all(),
+            columns: Columns::parse("day,accuracy"),
         };
         let pairs = chosen.pairs();
         assert_eq!(pairs.iter().map(|(name, _)| *name).collect::<Vec<_>>(), Filters::names().collect::<Vec<_>>());

@@ -3,6 +3,7 @@
 use results::api::{
     ComparingQuery, DistributionQuery, ListRuns, ModerationQuery, RankedClass, RunSort, StandingsQuery, Tier,
 };
+use results::open_data::ExportFormat;
 use results::{ClientKind, Precision};
 
 /// The address of a list of runs.
@@ -31,6 +32,13 @@ pub fn runs(query: &ListRuns) -> String {
             ("offset", query.offset.map(|offset| offset.to_string())),
         ],
     )
+}
+
+/// The address of an export of all that is in a list.
+pub fn export(format: ExportFormat, query: &ListRuns) -> String {
+    let list = runs(&ListRuns { limit: None, cursor: None, offset: None, ..query.clone() });
+    let filters = list.split_once('?').map(|(_, filters)| format!("&{filters}")).unwrap_or_default();
+    format!("/api/v1/export?format={}{filters}", format.name())
 }
 
 /// The address of all tables of a suite.
@@ -142,6 +150,13 @@ mod tests {
         assert_eq!(distribution(&rates), "/api/v1/distribution?suite=quick&workload=caffe-mnist&backend=wgsl");
         let two = ComparingQuery { runs: Some("a,b".to_owned()), devices: None };
         assert_eq!(comparing(&two), "/api/v1/compare?runs=a%2Cb");
+    }
+
+    #[test]
+    fn an_export_has_the_filters_of_a_list_and_all_of_its_pages() {
+        let query = ListRuns { workload: Some("caffe-mnist".to_owned()), limit: Some(25), ..ListRuns::default() };
+        assert_eq!(export(ExportFormat::Parquet, &query), "/api/v1/export?format=parquet&workload=caffe-mnist");
+        assert_eq!(export(ExportFormat::Csv, &ListRuns::default()), "/api/v1/export?format=csv");
     }
 
     #[test]

@@ -9,6 +9,9 @@ pub const SIDE_BY_SIDE: &str = "/side-by-side";
 /// Where result files are shown.
 pub const FILE: &str = "/file";
 
+/// Where the documents are listed; each has its page below.
+pub const DOCUMENTS: &str = "/docs";
+
 /// The views of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
@@ -28,8 +31,22 @@ pub enum Route {
         /// As it stands in the address, with what is not ASCII encoded, and as requests have to write it.
         key: String,
     },
+    /// A comparison of back ends that somebody shared.
+    Comparison {
+        id: String,
+    },
+    /// Deletes one; the secret is in the fragment.
+    DeleteComparison {
+        id: String,
+    },
     /// What moderators did.
     Moderation,
+    /// All documents.
+    Documents,
+    /// One of them, if there is one of this name.
+    Document {
+        name: String,
+    },
     /// Deletes a result; the secret is in the fragment, which browsers keep to themselves.
     Delete {
         run_id: String,
@@ -47,7 +64,11 @@ pub fn route(path: &str) -> Route {
         ["compare"] => Route::Compare,
         ["file"] => Route::File,
         ["side-by-side"] => Route::SideBySide,
+        ["comparisons", id] if is_id(id) => Route::Comparison { id: id.to_owned() },
+        ["comparisons", id, "delete"] if is_id(id) => Route::DeleteComparison { id: id.to_owned() },
         ["moderation"] => Route::Moderation,
+        ["docs"] => Route::Documents,
+        ["docs", name] if is_id(name) => Route::Document { name: name.to_owned() },
         ["runs", id, "delete"] if is_id(id) => Route::Delete { run_id: id.to_owned() },
         _ => Route::Unknown,
     }
@@ -116,6 +137,16 @@ mod tests {
         assert_eq!(route("/moderation"), Route::Moderation);
         assert_eq!(route("/moderation/log"), Route::Unknown);
         assert_eq!((route(COMPARE), route("/compare/")), (Route::Compare, Route::Compare));
+        let id = "Ab3-_9".to_owned();
+        assert_eq!(route("/comparisons/Ab3-_9"), Route::Comparison { id: id.clone() });
+        assert_eq!(route("/comparisons/Ab3-_9/delete"), Route::DeleteComparison { id });
+    }
+
+    #[test]
+    fn documents_have_pages() {
+        assert_eq!(route(DOCUMENTS), Route::Documents);
+        assert_eq!(route("/docs/open-data/"), Route::Document { name: "open-data".to_owned() });
+        assert_eq!(route("/docs/a/b"), Route::Unknown);
     }
 
     #[test]

@@ -128,6 +128,28 @@ fn curves(
     found
 }
 
+/// The networks of these records, each once, in the order in which they first appear.
+pub fn networks(records: &[RunRecord]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for of in records.iter().flat_map(|record| &record.workloads) {
+        if !names.contains(&of.workload) {
+            names.push(of.workload.clone());
+        }
+    }
+    names
+}
+
+/// The seeds of these records, in the same way.
+pub fn seeds(records: &[RunRecord]) -> Vec<u32> {
+    let mut seeds = Vec::new();
+    for record in records {
+        if !seeds.contains(&record.seed) {
+            seeds.push(record.seed);
+        }
+    }
+    seeds
+}
+
 /// All figures as a table of commas, unrounded and in seconds, samples and bytes; a line for each back end and network.
 pub fn table(comparisons: &[Comparison]) -> String {
     const HEAD: &str = "workload,backend,precision,seeds,samples_per_second,rate_to_fastest,rate_to_fastest_low,\

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use browser_tests::{Browser, Page, Setup, drive};
+use browser_tests::{Browser, Page, Setup, drive, speak};
 use fantoccini::Locator;
 
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -57,13 +57,14 @@ fn a_run(folder: &Path) {
 
 fn a_comparison(folder: &Path) {
     drive(Setup::default(), async |page| {
-        page.open("/?workload=keras-mnist-mlp&batch=8&steps=6").await;
-        page.wait_for("button", "Benchmark", PATIENCE).await;
-        let choice = page.client().find(Locator::Css("details.engines summary")).await.expect("a choice of engines");
-        choice.click().await.expect("the choice opens");
-        take(page, folder, "engines", true).await;
-        page.click("button", "Compare back ends").await;
-        page.wait_for_status(PATIENCE, |text| text.starts_with("Burn on WebGPU") && text.ends_with(": training")).await;
+        page.open(
+            "/compare?workload=keras-mnist-mlp&batch=8&steps=6&seeds=2&compare=wgsl,burn-flex,tfjs-webgl,jax-js-wasm",
+        )
+        .await;
+        page.wait_for("button", "Compare", PATIENCE).await;
+        take(page, folder, "compare", true).await;
+        page.click("button", "Compare").await;
+        page.wait_for_status(PATIENCE, |text| text.ends_with(": training")).await;
         take(page, folder, "comparing", true).await;
         page.wait_for_status(PATIENCE, |text| text == "The comparison is below.").await;
         take(page, folder, "compared", true).await;
@@ -105,17 +106,22 @@ fn no_webgpu(folder: &Path) {
     });
 }
 
-/// Wide and phone, light and dark.
+/// Wide and phone, light and dark, English and German.
 async fn take(page: &Browser, folder: &Path, name: &str, webgpu: bool) {
-    for (kind, size, scale) in [("wide", (1280, 900), 1), ("phone", (360, 740), 2)] {
-        for (scheme, dark) in [("light", false), ("dark", true)] {
-            page.set_appearance(Setup { webgpu, dark, size, scale, ..Setup::default() })
-                .await
-                .expect("the appearance changes");
-            tokio::time::sleep(Duration::from_millis(400)).await;
-            let picture = page.screenshot().await.expect("a picture");
-            std::fs::write(folder.join(format!("{name}-{kind}-{scheme}.png")), picture).expect("it can be saved");
+    for language in ["en", "de"] {
+        speak(page, language).await;
+        for (kind, size, scale) in [("wide", (1280, 900), 1), ("phone", (360, 740), 2)] {
+            for (scheme, dark) in [("light", false), ("dark", true)] {
+                page.set_appearance(Setup { webgpu, dark, size, scale, ..Setup::default() })
+                    .await
+                    .expect("the appearance changes");
+                tokio::time::sleep(Duration::from_millis(400)).await;
+                let picture = page.screenshot().await.expect("a picture");
+                let file = folder.join(format!("{name}-{kind}-{scheme}-{language}.png"));
+                std::fs::write(file, picture).expect("it can be saved");
+            }
         }
     }
+    speak(page, "en").await;
     page.set_appearance(Setup { webgpu, ..Setup::default() }).await.expect("the appearance changes");
 }

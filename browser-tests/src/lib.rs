@@ -1,6 +1,7 @@
 //! What a test needs to sit in front of the page as a stranger would: a server, a browser, and
 //! elements found by role and accessible name.
 
+mod axe;
 mod bidi;
 mod browser;
 mod commands;
@@ -11,8 +12,10 @@ mod page;
 mod patience;
 mod server;
 mod setup;
+mod speak;
 mod watch;
 
+pub use axe::{Axe, axe};
 pub use browser::Browser;
 pub use drive::{drive, drive_firefox, drive_with_server};
 pub use firefox::Firefox;
@@ -20,6 +23,7 @@ pub use page::Page;
 pub use patience::{CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, RUN_PATIENCE};
 pub use server::{Server, what_is_said_of_burn, what_is_said_of_frameworks};
 pub use setup::Setup;
+pub use speak::speak;
 pub use watch::{Seen, watch_to_the_end};
 
 use std::io::Write;

@@ -99,6 +99,35 @@ fn frameworks_are_compared_with_our_kernels_by_default() {
 }
 
 #[test]
+fn a_comparison_is_shared_with_a_page_of_its_own_and_is_no_result() {
+    drive_with_frameworks(Setup { burn: Some(NO_BURN), ..Setup::default() }, async |page| {
+        page.open("/compare?workload=keras-mnist-mlp&batch=8&steps=4&compare=wgsl,tfjs-wasm").await;
+        page.wait_for_text("#compare-note", "2 back ends train in turn").await;
+        page.click("button", "Compare").await;
+        page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
+        let cells = "() => [...document.querySelectorAll('table.compared tbody tr')].map((row) => row.innerText)";
+        let seen = page.call(cells, Value::Null).await;
+        assert_eq!(seen.as_array().unwrap().len(), 2, "{seen}");
+        page.click("button", "Upload the comparison").await;
+        page.click("link", "Page of the comparison").await;
+        page.wait_for("heading", "Comparison of back ends", PATIENCE).await;
+        page.wait_for_text(".verdict", "agree").await;
+        assert_eq!(page.call(cells, Value::Null).await, seen, "what the comparing person saw");
+        page.set_appearance(Setup { size: (320, 640), ..Setup::USUAL }).await.unwrap();
+        page.assert_never_scrolls_sideways().await;
+        let results = "async () => (await (await fetch('/api/v1/runs')).json()).total";
+        assert_eq!(page.call(results, Value::Null).await, 0, "no result of a framework is in a list");
+
+        page.click("link", "Delete this comparison").await;
+        page.click("button", "Delete this comparison").await;
+        page.wait_for_status(PATIENCE, |text| text == "The comparison is deleted.").await;
+        page.tolerate(&["api/v1/comparisons"]);
+        page.client().back().await.unwrap();
+        page.wait_for("heading", "This comparison cannot be shown", PATIENCE).await;
+    });
+}
+
+#[test]
 fn what_a_framework_cannot_train_is_told_with_the_reason() {
     drive_with_frameworks(Setup::default(), async |page| {
         page.open("/?workload=caffe-mnist&batch=8&steps=3&backend=tfjs-wasm").await;

@@ -90,6 +90,15 @@ fn two_results_stand_side_by_side() {
         address.set_path(&format!("/runs/{}", ids[0]));
         link.send_keys(address.as_str()).await.unwrap();
         page.click("button", "Compare").await;
+        page.wait_for("table", "Side by side", PATIENCE).await;
+        page.open(&format!("/runs/{}", ids[1])).await;
+        page.wait_for("table", "Results", PATIENCE).await;
+        // By a word of its name, and with the keyboard: the only other result here.
+        let words = page.client().find(Locator::Css(".compare-with input")).await.unwrap();
+        words.send_keys("WGSL").await.unwrap();
+        page.wait_for_text(".found", "wgsl").await;
+        page.client().find(Locator::Css(".found input")).await.unwrap().send_keys(" ").await.unwrap();
+        page.click("button", "Compare").await;
         let table = page.wait_for("table", "Side by side", PATIENCE).await;
         let text = table.text().await.unwrap();
         assert!(text.contains("Test accuracy") && text.contains("Batch size"), "{text}");

@@ -78,9 +78,9 @@ pub enum EngineError {
     TooFewDevices { asked: usize, found: usize, name: String },
     #[error(
         "devices that share batches must be alike, or rounding would drive their weights apart, and these are not alike: \
-         {one}, {other}; name those that are, as in --adapter 0,1"
+         {one}, {other}; name those that are, as in {instead}"
     )]
-    UnlikeDevices { one: String, other: String },
+    UnlikeDevices { one: String, other: String, instead: &'static str },
     #[error("the back end `{backend}` trains on one device: {reason}; `--backend wgsl` trains on several")]
     OneDevice { backend: String, reason: &'static str },
     #[error("the back end `{backend}` takes no input mode, and `{mode}` was asked for: {reason}")]

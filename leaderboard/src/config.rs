@@ -136,9 +136,10 @@ pub enum Task {
         #[command(flatten)]
         database: ExistingDatabase,
     },
-    /// Delete runs for ever, as their own deletion links would; the moderation log keeps their ids and nothing else
+    /// Delete runs, or comparisons, for ever, as their own deletion links would; the moderation log keeps their ids and
+    /// nothing else
     Remove {
-        /// The runs, as their links name them: /runs/RUN_ID
+        /// The runs, or comparisons, as their links name them: /runs/RUN_ID, /comparisons/ID
         #[arg(value_name = "RUN_ID", required = true)]
         run_ids: Vec<String>,
         #[command(flatten)]

@@ -65,6 +65,18 @@ class Net(keras.Model):
         return ops.transpose(x, (0, 3, 1, 2)) if self.data_format == "channels_first" else x
 
 
+class Convolution(keras.layers.Conv2D):
+    """Keras's, whose bias is added along the channels also where they come first. On TensorFlow `keras.ops.add`, with which
+    Keras adds it, takes (1, channels, 1, 1) for a bias of the last axis where that is as long: where an image is as many pixels
+    wide as it has channels, such as 32 (Keras 3.15, `add` in src/backend/tensorflow/numpy.py)."""
+
+    def call(self, inputs):
+        if self.data_format == "channels_last" or not self.use_bias:
+            return super().call(inputs)
+        made = self.convolution_op(inputs, self.kernel) + ops.reshape(self.bias, (1, -1, 1, 1))
+        return made if self.activation is None else self.activation(made)
+
+
 def make_layer(kind, settings, data_format):
     """The layer of Keras that has this one's weights; none where it has no weights."""
     activation = settings.get("activation", "identity")
@@ -74,7 +86,7 @@ def make_layer(kind, settings, data_format):
         if isinstance(padding, dict):
             raise Unsupported("convolutions with a number of zeros around the image")
         sides = {"strides": settings["stride"], "padding": padding, "use_bias": bias, "data_format": data_format}
-        return keras.layers.Conv2D(settings["filters"], settings["side"], activation=ACTIVATIONS[activation], **sides)
+        return Convolution(settings["filters"], settings["side"], activation=ACTIVATIONS[activation], **sides)
     if kind == "dense":
         return keras.layers.Dense(settings["units"], activation=ACTIVATIONS[activation], use_bias=bias)
     if kind == "lstm":

@@ -68,6 +68,8 @@ Examples:
   native-runner --backend wgsl,burn-flex --seeds 5 --output runs --json -
                                                    two of them from five seeds, each record in a file to upload
   native-runner --adapter all                      all GPUs of this machine together, each with a share of every batch
+  native-runner --backend burn-remote --remote gpu1.example,gpu2.example
+                                                   the devices that two machines serve, in the same way
   native-runner --upload https://gradmark.example  put the result on a leaderboard, after asking
   native-runner adapters                           list the devices of this machine
   native-runner study gtdl-batch-size --scale 0.01 a published study, a hundredth as long
@@ -185,7 +187,8 @@ pub(crate) struct DeviceArgs {
     #[arg(long, value_name = "NAME", default_value = "f32", help_heading = "Device", value_parser = precision)]
     pub(crate) precision: Precision,
     /// Devices that share each batch with `wgsl`, as one with the whole batch would train: so many adapters of one kind, or
-    /// logical devices of a software adapter. Such a run is never ranked [default: those that --adapter names]
+    /// logical devices of a software adapter. `burn-remote` trains on as many as --remote has addresses. Such a run is never
+    /// ranked [default: those that --adapter names]
     #[arg(long, value_name = "N", help_heading = "Device", value_parser = devices())]
     pub(crate) devices: Option<NonZero<u32>>,
     /// How the samples of a batch come to the device with `wgsl`: `resident`, where the data set lies there, which is the

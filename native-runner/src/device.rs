@@ -51,9 +51,9 @@ fn open_silently(
         return open_program(program, opening, place.external.timeout_seconds());
     }
     #[cfg(feature = "burn-remote")]
-    if let Some(address) = &opening.remote {
+    if !opening.remote.is_empty() {
         let (name, opening) = (name.to_owned(), opening.clone());
-        return crate::link::open(address, place.remote_timeout, move || {
+        return crate::link::open(&opening.remote.clone(), place.remote_timeout, move || {
             let clock = Rc::new(MonotonicClock::start());
             pollster::block_on(backends::open_with(&name, &opening, clock))
         });

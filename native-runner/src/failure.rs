@@ -77,12 +77,13 @@ impl Failure {
     /// Whether something is wrong with devices or drivers, which the doctor looks at.
     pub(crate) fn is_for_the_doctor(&self) -> bool {
         match self {
+            // What is wrong with a device elsewhere is seen there.
+            Self::Engine(EngineError::OfDevice { error, .. }) => !matches!(**error, EngineError::LinkLost),
             Self::Engine(error) => matches!(
                 error,
                 EngineError::NoAdapter { .. }
                     | EngineError::DeviceRefused { .. }
                     | EngineError::DeviceLost { .. }
-                    | EngineError::OfDevice { .. }
                     | EngineError::NoAnswer { .. }
                     | EngineError::WorkDropped { .. }
                     | EngineError::Panicked { .. }

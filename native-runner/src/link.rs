@@ -1,12 +1,14 @@
-//! The link to a device that is served elsewhere.
+//! The links to devices that are served elsewhere.
 //!
 //! When a server ends, its connections are closed and burn-remote's next read fails, though under load not at once. A
 //! server that hangs and a network that swallows everything close nothing: inside Burn's calls, which cannot be given
 //! up, a program waits for them for ever. So a thread of its own makes these calls, the server is asked for signs of
 //! life meanwhile, and when it has given none for too long the thread is left behind and the caller gets an error. A
-//! lost server costs what was trained on it, and nothing else.
+//! lost server costs what was trained on it, and nothing else. Of several servers that share each batch the loss of one ends
+//! the training, and the error says which it was.
 
 mod caller;
+mod losses;
 mod watch;
 
 use std::rc::Rc;
@@ -21,21 +23,44 @@ use results::{Adapter, Precision, Warning};
 use caller::Caller;
 use watch::Watch;
 
-/// Opens the back end that computes at `address`, in a thread of its own, where it stays.
+/// Opens the back end that computes at these addresses, in a thread of its own, where it stays.
 ///
 /// # Errors
-/// No such host, nobody who listens there, somebody who does not answer, and the errors of `open`.
+/// Of the first address for which there is one: no such host, nobody who listens there, and somebody who does not answer; and
+/// the errors of `open`.
 pub(crate) fn open(
-    address: &str,
+    addresses: &[String],
     timeout_seconds: f64,
     open: impl FnOnce() -> Result<Box<dyn Backend>, EngineError> + Send + 'static,
 ) -> Result<Box<dyn Backend>, EngineError> {
-    let watch = Watch::begin(address, Duration::from_secs_f64(timeout_seconds))?;
-    let caller = Caller::start(watch, || open().map(|backend| Held { backend, trainers: Vec::new() }))?;
-    let (name, adapter, precision, warnings) = caller.call(|Held { backend, .. }| {
-        Ok((backend.name(), backend.adapter().clone(), backend.precision(), backend.warnings()))
-    })?;
-    Ok(Box::new(Linked { caller: Rc::new(caller), name, adapter, precision, warnings }))
+    let timeout = Duration::from_secs_f64(timeout_seconds);
+    let watches = addresses.iter().map(|address| Watch::begin(address, timeout)).collect::<Result<Vec<_>, _>>()?;
+    let caller = Caller::start(watches, || open().map(|backend| Held { backend, trainers: Vec::new() }))?;
+    let facts = caller.call(|Held { backend, .. }| Ok(Facts::of(backend.as_ref())))?;
+    Ok(Box::new(Linked { caller: Rc::new(caller), facts }))
+}
+
+/// What a back end reported when it was opened.
+struct Facts {
+    name: &'static str,
+    adapter: Adapter,
+    devices: u32,
+    precision: Precision,
+    warnings: Vec<Warning>,
+    non_standard: Vec<String>,
+}
+
+impl Facts {
+    fn of(backend: &dyn Backend) -> Self {
+        Self {
+            name: backend.name(),
+            adapter: backend.adapter().clone(),
+            devices: backend.devices(),
+            precision: backend.precision(),
+            warnings: backend.warnings(),
+            non_standard: backend.non_standard(),
+        }
+    }
 }
 
 /// What stays in the thread that calls the server.
@@ -45,31 +70,36 @@ struct Held {
     trainers: Vec<Option<Box<dyn Trainer>>>,
 }
 
-/// A back end that computes through a link, with what it reported when it was opened.
+/// A back end that computes through links.
 struct Linked {
     caller: Rc<Caller<Held>>,
-    name: &'static str,
-    adapter: Adapter,
-    precision: Precision,
-    warnings: Vec<Warning>,
+    facts: Facts,
 }
 
 #[async_trait(?Send)]
 impl Backend for Linked {
     fn name(&self) -> &'static str {
-        self.name
+        self.facts.name
     }
 
     fn adapter(&self) -> &Adapter {
-        &self.adapter
+        &self.facts.adapter
+    }
+
+    fn devices(&self) -> u32 {
+        self.facts.devices
     }
 
     fn precision(&self) -> Precision {
-        self.precision
+        self.facts.precision
     }
 
     fn warnings(&self) -> Vec<Warning> {
-        self.warnings.clone()
+        self.facts.warnings.clone()
+    }
+
+    fn non_standard(&self) -> Vec<String> {
+        self.facts.non_standard.clone()
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {

@@ -133,7 +133,15 @@ fn the_archives_work_where_nothing_else_is() {
 }
 
 fn expect_files(server: &Path, runner: &Path) {
-    let of_server = ["README.md", "HOSTING.md", "Containerfile", "systemd/gradmark.service", "proxy/Caddyfile"];
+    let of_server = [
+        "README.md",
+        "HOSTING.md",
+        "PRIVACY.md",
+        "OPEN-DATA.md",
+        "Containerfile",
+        "systemd/gradmark.service",
+        "proxy/Caddyfile",
+    ];
     let of_runner = ["README.md", "completions/_native-runner", "man/native-runner.1", "man/native-runner-upload.1"];
     let of_both = ["LICENSE-MIT", "LICENSE-APACHE", "LICENSES-OF-LIBRARIES.txt"];
     for (folder, files) in

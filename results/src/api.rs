@@ -21,10 +21,13 @@
 //! | `GET /api/v1/runs/{id}/badge.json` | the same | [`Badge`](crate::badge::Badge), for shields.io |
 //! | `GET /api/v1/runs/{id}/card.png`, `card.svg` | – | a picture of 1200 × 630 pixels |
 //! | `DELETE /api/v1/runs/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
+//! | `POST /api/v1/comparisons` | [`SharedComparison`] | [`AcceptedComparison`] |
+//! | `GET /api/v1/comparisons/{id}` | – | [`StoredComparison`] |
+//! | `DELETE /api/v1/comparisons/{id}` | header `Authorization: Bearer <deletion secret>` | nothing, 204 |
 //! | `GET /api/v1/schema` | – | JSON Schema of [`RunRecord`] |
 //! | `GET /api/v1/openapi.json` | – | this API as an OpenAPI document; as a page at `GET /api` |
 //! | `GET /api/v1/data-sets` | – | [`DataSetList`] |
-//! | `GET /api/v1/export` | query of [`ExportQuery`](crate::open_data::ExportQuery) | all visible runs as a file |
+//! | `GET /api/v1/export` | query of [`ExportQuery`](crate::open_data::ExportQuery) | all visible runs, or those of a list, as a file |
 //! | `GET /api/v1/export/about` | – | [`ExportAbout`](crate::open_data::ExportAbout) |
 //! | `GET /api/v1/snapshots` | – | [`SnapshotList`](crate::open_data::SnapshotList) |
 //!
@@ -40,6 +43,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod comparing;
+mod comparisons;
 mod devices;
 mod distribution;
 mod history;
@@ -50,6 +54,7 @@ mod standings;
 pub use comparing::{
     ComparedFigure, ComparedSide, ComparedWorkload, Comparing, ComparingQuery, SideDifference, SideVerdict,
 };
+pub use comparisons::{AcceptedComparison, SharedComparison, StoredComparison};
 pub use devices::{BrowserTaxOfDevice, CategoryFigure, DeviceSummary};
 pub use distribution::{Distribution, DistributionQuery, RateBin, RunStanding, WorkloadStanding};
 pub use history::{DeviceHistory, DeviceHistoryQuery, HistoryCategory, HistoryLine};

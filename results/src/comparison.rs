@@ -38,7 +38,8 @@ impl fmt::Display for Contender {
 }
 
 /// A back end that could not train a workload to the end, and why, for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Refused {
     pub contender: Contender,
     pub reason: String,

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::ListRuns;
+
 /// The licence of everything that is exported, as SPDX calls it: anyone may do anything with it.
 pub const LICENCE: &str = "CC0-1.0";
 /// Where that licence can be read.
@@ -39,12 +41,15 @@ impl ExportFormat {
     }
 }
 
-/// Query of an export.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+/// Query of an export: the format, and the filters and the order of a list where only that is wanted. All of that list is
+/// exported, so that it has no `limit`, `cursor` or `offset`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExportQuery {
     /// `csv` when absent.
+    #[serde(default)]
     pub format: ExportFormat,
+    #[serde(flatten)]
+    pub list: ListRuns,
 }
 
 /// What an export holds, and what one may do with it.
@@ -63,6 +68,9 @@ pub struct ExportAbout {
     pub jsonl: String,
     /// What is different in the table with types.
     pub parquet: String,
+    /// What is exported where the query has filters of a list.
+    #[serde(default)]
+    pub of_a_list: String,
     /// What becomes of the files of each day.
     pub snapshots: String,
 }

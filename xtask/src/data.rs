@@ -11,8 +11,12 @@ use std::process::{Command, Stdio};
 
 /// The store of a checkout: `data/` at its top unless another folder is given.
 pub(crate) fn store(top: &Path, folder: Option<PathBuf>) -> Result<Store> {
-    let programs = Programs { path: std::env::var_os("PATH").unwrap_or_default() };
-    Ok(Store::new(folder.unwrap_or_else(|| top.join("data")), workspace::cache()?.join("archives"), programs, Lines))
+    Ok(Store::new(folder.unwrap_or_else(|| top.join("data")), workspace::cache()?.join("archives"), programs(), Lines))
+}
+
+/// What downloads here.
+pub(crate) fn programs() -> impl Download + 'static {
+    Programs { path: std::env::var_os("PATH").unwrap_or_default() }
 }
 
 /// Makes all files good, with one closing line.

@@ -138,7 +138,9 @@ fn native_runner(top: &Path, name: String, program: Program<'_>, target: &str) -
 fn server(top: &Path, name: String, program: Program<'_>, parts: &Parts<'_>, target: &str) -> Result<Archive> {
     let mut archive = common(top, name, "packaging/server")?;
     archive.program(LEADERBOARD, programs::stripped(program.path)?);
-    archive.file("HOSTING.md", &top.join("docs/HOSTING.md"));
+    for document in ["HOSTING.md", "OPEN-DATA.md", "PRIVACY.md"] {
+        archive.file(document, &top.join("docs").join(document));
+    }
     archive.file("LICENSE-OF-THE-FONT.txt", &top.join("leaderboard/src/card/font/LICENSE.txt"));
     parts.page.join("index.html").metadata().context("the page is not built: `cargo xtask run` builds it")?;
     archive.folder("page", parts.page)?;

@@ -22,10 +22,9 @@ const LONG_TRIAL_MILLISECONDS = 2000;
 
 const laid = ([height, width, channels]) => [channels, height, width];
 
-/** A convolution's kernel (height, width, in, out) as jax-js takes it. */
 function conv2d(x, kernel, { stride, padding }) {
   const zeros = padding.zeros === undefined ? padding.toUpperCase() : Array(2).fill([padding.zeros, padding.zeros]);
-  return lax.convGeneralDilated(x, kernel.transpose([3, 2, 0, 1]), [stride, stride], zeros);
+  return lax.convGeneralDilated(x, kernel, [stride, stride], zeros);
 }
 
 function pool(x, { kind, side, stride, padding, activation }, shape) {
@@ -62,6 +61,7 @@ function updated(rule, weight, gradient, state, rate) {
   const mean = (share, old, value) => old.mul(share).add(value.mul(1 - share));
   switch (rule.name) {
     case "sgd": {
+      if (!rule.momentum) return [weight.sub(gradient.mul(rate)), []];
       const velocity = state[0].mul(rule.momentum).add(gradient.mul(rate));
       return [weight.sub(velocity.ref), [velocity]];
     }
@@ -89,6 +89,30 @@ const WHY = {
   embedding: ", because what it is followed by here are LSTMs",
 };
 
+const AS_IT_IS = { here: (x) => x, there: (x) => x };
+const KERNEL = { here: (x) => x.transpose([3, 2, 0, 1]), there: (x) => x.transpose([2, 3, 1, 0]) };
+
+/** Rows that read a flattened image, whose channels come first here. */
+function rowsOf([height, width, channels]) {
+  if (height * width === 1 || channels === 1) return AS_IT_IS;
+  const [images, channelsFirst] = [[height, width, channels, -1], [channels, height, width, -1]];
+  const rows = height * width * channels;
+  return {
+    here: (x) => x.reshape(images).transpose([2, 0, 1, 3]).reshape([rows, -1]),
+    there: (x) => x.reshape(channelsFirst).transpose([1, 2, 0, 3]).reshape([rows, -1]),
+  };
+}
+
+/** For each tensor of a job, how it is put into the order that jax-js computes with, and back: once, and not in each step. */
+function orders({ nodes, input }) {
+  return nodes.flatMap(({ kind, reads, hasBias }) => {
+    if (kind !== "conv2d" && kind !== "dense") return [];
+    const image = reads[0] < 0 ? input : nodes[reads[0]].shape;
+    const weights = kind === "conv2d" ? KERNEL : rowsOf(image);
+    return hasBias ? [weights, AS_IT_IS] : [weights];
+  });
+}
+
 class Network {
   constructor(job, settings) {
     for (const { kind } of job.nodes) {
@@ -96,6 +120,7 @@ class Network {
     }
     Object.assign(this, { job, settings, layout: "nchw", rule: job.rule(), multipliers: job.multipliers(), waits: false });
     job.layout = this.layout;
+    this.order = orders(job);
     const step = (keeps) => (weights, states, inputs, labels, factors, rate) =>
       this.step(keeps, weights, states, inputs, labels, factors, rate);
     // The last step of a message keeps what a check may ask for.
@@ -110,8 +135,10 @@ class Network {
   /** Puts weights and states back to where they start. */
   begin() {
     this.forget();
-    this.weightsHeld = this.job.initial.map((values, place) => np.array(values).reshape(this.job.tensors[place].shape));
-    this.states = this.job.tensors.map(({ shape }) => Array.from({ length: this.rule.states }, () => np.zeros(shape)));
+    this.weightsHeld = this.job.initial.map((values, place) =>
+      this.order[place].here(np.array(values).reshape(this.job.tensors[place].shape)),
+    );
+    this.states = this.weightsHeld.map(({ shape }) => Array.from({ length: this.rule.states }, () => np.zeros(shape)));
   }
 
   forget() {
@@ -230,12 +257,16 @@ class Network {
     return { loss: sum(losses), correct: sum(correct) };
   }
 
+  asInJob(arrays) {
+    return Promise.all(arrays.map((array, place) => this.order[place].there(array.ref).data()));
+  }
+
   weights() {
-    return Promise.all(this.weightsHeld.map((weight) => weight.ref.data()));
+    return this.asInJob(this.weightsHeld);
   }
 
   gradients() {
-    return Promise.all(this.last[0].map((gradient) => gradient.ref.data()));
+    return this.asInJob(this.last[0]);
   }
 
   logits() {
@@ -252,11 +283,7 @@ function dropped(x, factor) {
   return factor ? x.mul(factor) : x;
 }
 
-/** An image as weights read it: channels last, as Keras's Flatten does. */
-const flat = (x) => {
-  const rows = x.shape[0];
-  return x.transpose([0, 2, 3, 1]).reshape([rows, -1]);
-};
+const flat = (x) => x.reshape([x.shape[0], -1]);
 
 /** What a layer that reads flattened images makes, (rows, height, width, channels), with its channels first. */
 const unflattened = (y, [height, width, channels]) => y.reshape([-1, height, width, channels]).transpose([0, 3, 1, 2]);

@@ -66,7 +66,8 @@ export class Job {
     if (!["sgd", "rms_prop", "adadelta", "adam"].includes(name) || constants.decoupled) {
       throw new Unsupported(`the rule ${name}${constants.decoupled ? " with decoupled weight decay" : ""}`);
     }
-    return { name, ...constants, states: name === "adadelta" || name === "adam" ? 2 : 1 };
+    const states = { sgd: constants.momentum ? 1 : 0, rms_prop: 1, adadelta: 2, adam: 2 };
+    return { name, ...constants, states: states[name] };
   }
 
   /** For each tensor: of the learning rate, and the weight decay. */

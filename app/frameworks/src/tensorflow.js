@@ -50,6 +50,7 @@ function updated(rule, weight, gradient, state, rate) {
   const mean = (share, old, value) => tf.add(tf.mul(old, share), tf.mul(value, 1 - share));
   switch (rule.name) {
     case "sgd": {
+      if (!rule.momentum) return [tf.sub(weight, tf.mul(gradient, rate))];
       const velocity = tf.add(tf.mul(state[0], rule.momentum), tf.mul(gradient, rate));
       return [tf.sub(weight, velocity), velocity];
     }

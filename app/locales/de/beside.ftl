@@ -1,12 +1,7 @@
 ### Gespeicherte Ergebnisse oder Geräte nebeneinander.
 
-beside_itself_result = Das ist dieses Ergebnis selbst.
-beside_itself_device = Das ist dieses Gerät selbst.
-beside_no_link_result = Das ist kein Link zu einem Ergebnis: aus der Adresse seiner Seite kopieren.
-beside_no_link_device = Das ist kein Link zu einem Gerät: aus der Adresse seiner Seite kopieren.
-beside_with_result = Mit einem anderen Ergebnis vergleichen: dessen Link
-beside_with_device = Mit einem anderen Gerät vergleichen: dessen Link
 beside_title = Nebeneinander
+beside_choose = Ein Ergebnis oder ein Gerät öffnen und dort wählen, was daneben stehen soll.
 beside_not_shown = Diese lassen sich nicht vergleichen
 beside_nothing = Keine zwei von ihnen haben ein Ergebnis desselben Netzes; es gibt also nichts zu vergleichen.
 beside_not_said = keine Angabe

@@ -85,5 +85,4 @@ common_upload = Hochladen
 common_uploading = Wird hochgeladen …
 common_uploaded = Hochgeladen
 common_no_clipboard = dieser Browser hat für diese Seite keine Zwischenablage
-common_no_files = dieser Browser liest keine Dateien
 common_no_sharing = dieser Browser teilt nichts aus Seiten

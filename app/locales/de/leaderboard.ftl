@@ -1,8 +1,6 @@
 ### Plätze der Geräte und einzelne Läufe.
 
 leaderboard_log_and_data = Was Betreiber verborgen, markiert oder zusammengelegt haben, steht mit Gründen im { $log }.
-leaderboard_open_data = Alle Ergebnisse sind offene Daten: als { $csv }, { $lines } oder { $parquet } und über die
-    { $api }.
 leaderboard_places_not_shown = Die Plätze lassen sich nicht anzeigen: { $reason }.
 leaderboard_results_not_shown = Die Ergebnisse lassen sich nicht anzeigen: { $reason }.
 leaderboard_place_meaning = Platz; wer sich nicht unterscheiden lässt, teilt ihn

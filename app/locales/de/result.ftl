@@ -20,6 +20,7 @@ result_published_slow = { $device } mit { $framework } brauchte { $seconds } fü
 
 ## Die Seite
 
+result_came_to = Ergebnis
 result_all_figures = Alle Messwerte
 result_how_made = Wie es entstand
 result_published = Neben dem, was zu diesen Netzen veröffentlicht wurde

@@ -1,12 +1,7 @@
 ### Stored results, or devices, beside each other.
 
-beside_itself_result = That is this result itself.
-beside_itself_device = That is this device itself.
-beside_no_link_result = That is no link to a result: copy it from the address of its page.
-beside_no_link_device = That is no link to a device: copy it from the address of its page.
-beside_with_result = Compare with another result: its link
-beside_with_device = Compare with another device: its link
 beside_title = Side by side
+beside_choose = Open a result or a device, and choose there what to put beside it.
 beside_not_shown = These cannot be compared
 beside_nothing = No two of them have a result of the same network, so there is nothing to compare.
 beside_not_said = not said

@@ -84,5 +84,4 @@ common_upload = Upload
 common_uploading = Uploading …
 common_uploaded = Uploaded
 common_no_clipboard = this browser has no clipboard for this page
-common_no_files = this browser reads no files
 common_no_sharing = this browser does not share from pages

@@ -1,7 +1,6 @@
 ### Places of devices, and single runs.
 
 leaderboard_log_and_data = What hosts hid, flagged or merged is in the { $log }, with their reasons.
-leaderboard_open_data = All results are open data: as { $csv }, { $lines } or { $parquet }, and through the { $api }.
 leaderboard_places_not_shown = The places cannot be shown: { $reason }.
 leaderboard_results_not_shown = The results cannot be shown: { $reason }.
 leaderboard_place_meaning = Place; those that cannot be told apart share one

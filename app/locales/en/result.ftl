@@ -20,6 +20,7 @@ result_published_slow = { $device } with { $framework } took { $seconds } for a 
 
 ## The page
 
+result_came_to = What it came to
 result_all_figures = All figures
 result_how_made = How it was made
 result_published = Beside what was published of these networks

@@ -8,9 +8,10 @@ use results::{CurvePoint, Evaluation};
 use wasm_bindgen::prelude::*;
 use web_sys::{ResizeObserver, ResizeObserverEntry};
 
+use super::chart_files::ChartFiles;
 use crate::geometry::{Axis, Frame, NamedCurve, curve, spread};
 use crate::words::{self, Plain, messages};
-use crate::{chart_data, platform, t, text};
+use crate::{chart_data, t, text};
 
 const HEIGHT: f64 = 220.0;
 /// Between the end of a curve and its label, pixels.
@@ -139,7 +140,7 @@ pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl In
 }
 
 /// Told apart by colour, by dashes, and by the name at their end.
-const SERIES: [&str; 8] =
+pub(super) const SERIES: [&str; 8] =
     ["series s0", "series s1", "series s2", "series s3", "series s4", "series s5", "series s6", "series s7"];
 
 /// Test accuracies of several back ends in one picture.
@@ -210,84 +211,34 @@ fn Chart(title: Plain, drawing: impl Fn() -> Drawing + Send + Sync + 'static) ->
     let place = NodeRef::<html::Div>::new();
     let width = measured_width(place);
     let drawing = Arc::new(drawing);
-    let drawn = drawing.clone();
+    let (of_table, of_file) = (drawing.clone(), drawing.clone());
+    let lines = Arc::new(move || lines(of_table()));
+    let csv = Arc::new(move || csv(title, &of_file()));
     view! {
         <figure class="chart">
             <figcaption>{title.text()}" "<small>{t!(chart_over_seconds)}</small></figcaption>
-            <div node_ref=place>{move || draw(title.text(), &drawn(), width.get())}</div>
-            <Data title place drawing />
+            <div node_ref=place>{move || draw(title.text(), &drawing(), width.get())}</div>
+            <ChartFiles title place head=vec![t!(chart_curve), t!(chart_seconds), title.text()] lines csv />
         </figure>
     }
 }
 
-/// What the chart shows as a table, for those who cannot see it, and as files.
-#[component]
-fn Data(title: Plain, place: NodeRef<html::Div>, drawing: Arc<dyn Fn() -> Drawing + Send + Sync>) -> impl IntoView {
-    // A table that nobody looks at is not drawn, four times a second during a run.
-    let open = RwSignal::new(false);
-    let said = RwSignal::new(String::new());
-    let english = words::in_english(|| title.text());
-    let title = title.text();
-    let file = english.to_lowercase().replace(' ', "-");
-    let save = move |ending: &str, kind: &str, text: Option<String>| {
-        let text = text.ok_or_else(|| t!(chart_no_drawing).to_owned());
-        if let Err(reason) = text.and_then(|text| platform::download_as(&format!("{file}.{ending}"), kind, &text)) {
-            said.set(t!(common_not_saved, reason = reason));
-        }
+/// What the chart's table has.
+fn lines(drawing: Drawing) -> Vec<Vec<String>> {
+    let Drawing { curves, mark, y, .. } = drawing;
+    let fine = Axis { decimals: y.decimals + 3, ..y };
+    let of_curve = |curve: Curve| {
+        let line =
+            |(seconds, value): &(f64, f64)| vec![curve.title.clone(), text::number(*seconds, 2), mark(&fine, *value)];
+        curve.points.iter().map(line).collect::<Vec<_>>()
     };
-    let (save_picture, shown) = (save.clone(), drawing.clone());
-    let picture = move |_| {
-        let html = place.get_untracked().map(|place| place.inner_html());
-        save_picture("svg", "image/svg+xml", html.and_then(|html| chart_data::picture(&html)));
-    };
-    let table = move |_| {
-        let Drawing { curves, .. } = untrack(|| drawing());
-        let curves = curves.iter().map(|curve| (curve.name.as_str(), curve.points.as_slice()));
-        save("csv", "text/csv;charset=utf-8", Some(chart_data::table(english, curves)));
-    };
-    let rows = move || {
-        let Drawing { curves, mark, y, .. } = shown();
-        let fine = Axis { decimals: y.decimals + 3, ..y };
-        curves
-            .into_iter()
-            .flat_map(|curve| {
-                let fine = fine.clone();
-                curve.points.into_iter().map(move |(seconds, value)| {
-                    view! {
-                        <tr>
-                            <th scope="row">{curve.title.clone()}</th>
-                            <td>{text::number(seconds, 2)}</td>
-                            <td>{mark(&fine, value)}</td>
-                        </tr>
-                    }
-                })
-            })
-            .collect_view()
-    };
-    view! {
-        <details class="rates" on:toggle=move |_| open.update(|open| *open = !*open)>
-            <summary aria-label=t!(chart_data_of, chart = title)>{t!(chart_data)}</summary>
-            <div class="row">
-                <button class="button small" type="button" on:click=picture>"SVG"</button>
-                <button class="button small" type="button" on:click=table>"CSV"</button>
-                <span class="note" aria-live="polite">{said}</span>
-            </div>
-            <Show when=move || open.get()>
-                <div class="scroll data" role="region" aria-label=t!(common_scrollable, what = title) tabindex="0">
-                    <table aria-label=t!(chart_data_label, chart = title)>
-                        <thead>
-                            <tr>
-                                <th scope="col">{t!(chart_curve)}</th>
-                                <th scope="col">{t!(chart_seconds)}</th>
-                                <th scope="col">{title}</th>
-                            </tr>
-                        </thead>
-                        <tbody>{rows.clone()}</tbody>
-                    </table>
-                </div>
-            </Show>
-        </details>
-    }
+    curves.into_iter().flat_map(of_curve).collect()
+}
+
+/// Its file, which is in English whatever the page is.
+fn csv(title: Plain, drawing: &Drawing) -> String {
+    let curves = drawing.curves.iter().map(|curve| (curve.name.as_str(), curve.points.as_slice()));
+    chart_data::table(words::in_english(|| title.text()), curves)
 }
 
 fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + use<> {
@@ -313,7 +264,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
         let place = frame.y(y, value);
         view! { <line class="target" x1=frame.left x2=frame.right y1=place y2=place /> }
     });
-    let curves = drawing.curves.iter().map(|curve| view! { <g class=curve.class>{lines(curve, &frame, &x, y)}</g> });
+    let curves = drawing.curves.iter().map(|curve| view! { <g class=curve.class>{path(curve, &frame, &x, y)}</g> });
     view! {
         <svg
             role="img"
@@ -332,7 +283,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
     }
 }
 
-fn lines(curve: &Curve, frame: &Frame, x: &Axis, y: &Axis) -> impl IntoView + use<> {
+fn path(curve: &Curve, frame: &Frame, x: &Axis, y: &Axis) -> impl IntoView + use<> {
     let dot = |&(px, py): &(f64, f64)| view! { <circle cx=frame.x(x, px) cy=frame.y(y, py) r="4" /> };
     let shown = if curve.dots { &curve.points[..] } else { &curve.points[curve.points.len().saturating_sub(1)..] };
     view! {

@@ -1,7 +1,8 @@
 //! Back ends side by side on this device: what is compared, the comparison, and what came of it.
 
 mod choices;
-mod outcome;
+pub(super) mod outcome;
+mod share;
 
 use leptos::html;
 use leptos::prelude::*;

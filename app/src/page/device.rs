@@ -4,13 +4,14 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{BrowserTaxOfDevice, DeviceSource, DeviceSummary};
 
+use super::compare_with::CompareWith;
 use super::device_figures::DeviceFigures;
 use super::history::History;
 use super::language::kept;
 use super::linked::{LINKS, linked};
 use super::place_tables::chip;
 use super::run_table::{First, RunTable};
-use super::side_by_side::{CompareWith, Compared};
+use super::side_by_side::Compared;
 use crate::filters::runs::DEVICE;
 use crate::platform::{self, Refusal};
 use crate::words::network;
@@ -91,13 +92,14 @@ fn Device(
             <p class="lead small">{chip(word)}" "{said}</p>
             {guess}
             {merged}
+            <h2>{t!(device_figures)}</h2>
             <DeviceFigures figures />
             <BrowserTaxes taxes=browser_taxes />
             <History key=key.clone() />
             <h3>{t!(device_latest)}</h3>
             <p class="note">{t!(device_latest_note)}</p>
             <RunTable rows=recent first=First::Network label=t!(device_latest) own=None />
-            <CompareWith own=key.clone() kind=Compared::Devices />
+            <CompareWith own=key.clone() kind=Compared::Devices network=None />
             <div class="row">
                 <a class="button quiet" href=format!("/?leaderboard=runs&{DEVICE}={key}#leaderboard")>
                     {t!(device_all_runs)}

@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::RunRecord;
-use wasm_bindgen::JsValue;
 
 use super::json::ExactJson;
 use super::language::kept;
@@ -14,7 +13,7 @@ use crate::{platform, t, text};
 pub(super) fn FilePage() -> impl IntoView {
     platform::set_title(t!(result_file_title));
     let shown = kept("files", || RwSignal::new(Vec::<(String, Result<RunRecord, String>)>::new()));
-    let read = move |files: JsValue| {
+    let read = move |files: Vec<gloo_file::File>| {
         spawn_local(async move {
             let mut read = Vec::new();
             for (name, text) in platform::texts_of(&files).await {

@@ -17,7 +17,7 @@ const ID: &str = "language";
 pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + Send + 'static) -> impl IntoView {
     provide_context(Keeper {
         owner: StoredValue::new(Owner::current().expect("the page has an owner")),
-        things: StoredValue::new_local(HashMap::new()),
+        things: StoredValue::new_local(Things::new()),
     });
     let spoken = RwSignal::new(platform::language());
     provide_context(Spoken(spoken));
@@ -58,10 +58,13 @@ pub(super) fn LanguageChoice() -> impl IntoView {
     }
 }
 
+/// By type and name.
+type Things = HashMap<(TypeId, String), Box<dyn Any>>;
+
 #[derive(Clone, Copy)]
 struct Keeper {
     owner: StoredValue<Owner>,
-    things: StoredValue<HashMap<(TypeId, String), Box<dyn Any>>, LocalStorage>,
+    things: StoredValue<Things, LocalStorage>,
 }
 
 /// State of a view that is the same when the view is made anew in another language: signals, what runs, what was loaded.

@@ -6,9 +6,11 @@ use results::api::RankedClass;
 use results::{ClientKind, Precision};
 
 use super::choice::choice;
+use super::exports::Exports;
 use super::linked::{LINKS, linked};
 use super::places::Places;
 use super::runs::Runs;
+use crate::filters::columns::Columns;
 use crate::filters::runs::RunFilters;
 use crate::filters::{Filters, Shown};
 use crate::platform;
@@ -29,6 +31,7 @@ pub(super) struct Chosen {
     pub(super) network: RwSignal<Option<&'static str>>,
     pub(super) backend: RwSignal<Option<&'static str>>,
     pub(super) runs: RwSignal<RunFilters>,
+    pub(super) columns: RwSignal<Columns>,
 }
 
 impl Chosen {
@@ -42,6 +45,7 @@ impl Chosen {
             network: RwSignal::new(filters.network),
             backend: RwSignal::new(filters.backend),
             runs: RwSignal::new(filters.runs),
+            columns: RwSignal::new(filters.columns),
         }
     }
 
@@ -55,6 +59,7 @@ impl Chosen {
             network: self.network.get(),
             backend: self.backend.get(),
             runs: self.runs.get(),
+            columns: self.columns.get(),
         }
     }
 }
@@ -79,8 +84,6 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
         }
     });
     let shown = vec![(Shown::Devices, t!(filters_devices)), (Shown::Runs, t!(filters_all_runs))];
-    let export = |format: &str, name: &str| (format!("/api/v1/export?format={format}"), name.to_owned());
-    let open_data = t!(leaderboard_open_data, csv = LINKS[0], lines = LINKS[1], parquet = LINKS[2], api = LINKS[3]);
     view! {
         <section class="sheet" id=ID aria-labelledby="leaderboard-title" node_ref=section>
             <h2 id="leaderboard-title">{t!(common_leaderboard)}</h2>
@@ -91,20 +94,11 @@ pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
                 Shown::Devices => view! { <Places chosen /> }.into_any(),
                 Shown::Runs => view! { <Runs chosen uploaded /> }.into_any(),
             }}
+            <Exports chosen />
             <p class="note">
                 {linked(
                     &t!(leaderboard_log_and_data, log = LINKS[0]),
                     [("/moderation".to_owned(), t!(tier_log_link).to_owned())],
-                )}
-                " "
-                {linked(
-                    &open_data,
-                    [
-                        export("csv", "CSV"),
-                        export("jsonl", "JSON Lines"),
-                        export("parquet", "Parquet"),
-                        ("/api".to_owned(), "API".to_owned()),
-                    ],
                 )}
             </p>
         </section>

@@ -2,15 +2,21 @@
 #![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
 
 mod chart;
+mod chart_files;
 mod choice;
 mod claimed_name;
+mod columns;
 mod compare;
+mod compare_with;
 mod comparing;
+mod comparison;
 mod delete;
 mod device;
 mod device_figures;
 mod distribution;
+mod document;
 mod engines;
+mod exports;
 mod figures;
 mod file;
 mod finished;
@@ -31,6 +37,7 @@ mod run_filters;
 mod run_table;
 mod running;
 mod runs;
+mod scatter;
 mod select;
 mod settings;
 mod share;
@@ -49,7 +56,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use crate::platform;
-use crate::route::{COMPARE, FILE, Route, route};
+use crate::route::{COMPARE, Route, route};
 use crate::t;
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
@@ -68,6 +75,8 @@ pub fn mount() {
 
 #[component]
 fn Page() -> impl IntoView {
+    // A page with more to say gives itself another.
+    platform::set_whole_title(t!(start_page_title));
     let view = match route(&platform::path()) {
         Route::Start => start::Start().into_any(),
         Route::Compare => compare::ComparePage().into_any(),
@@ -75,8 +84,14 @@ fn Page() -> impl IntoView {
         Route::SideBySide => side_by_side::SideBySidePage().into_any(),
         Route::Result { run_id } => view! { <result::ResultPage run_id /> }.into_any(),
         Route::Device { key } => view! { <device::DevicePage key /> }.into_any(),
+        Route::Comparison { id } => view! { <comparison::ComparisonPage id /> }.into_any(),
+        Route::DeleteComparison { id } => {
+            view! { <delete::DeletePage id thing=delete::Thing::Comparison /> }.into_any()
+        }
         Route::Moderation => moderation::ModerationPage().into_any(),
-        Route::Delete { run_id } => view! { <delete::DeletePage run_id /> }.into_any(),
+        Route::Documents => document::DocumentsPage().into_any(),
+        Route::Document { name } => view! { <document::DocumentPage name /> }.into_any(),
+        Route::Delete { run_id } => view! { <delete::DeletePage id=run_id thing=delete::Thing::Run /> }.into_any(),
         Route::Unknown => view! { <Unknown /> }.into_any(),
     };
     view! {
@@ -94,7 +109,7 @@ fn Page() -> impl IntoView {
         <main id="main" tabindex="-1">{view}</main>
         <footer class="bottom">
             <p>{t!(common_privacy)}</p>
-            <p><a href=FILE>{t!(common_show_file)}</a></p>
+            <document::FooterLinks />
             <div class="choices">
                 <language::LanguageChoice />
                 <theme::ThemeChoice />

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::ClientKind;
-use results::api::{RankedClass, Standings, StandingsQuery};
+use results::api::{ListRuns, RankedClass, Standings, StandingsQuery};
 
 use super::choice::choice;
 use super::leaderboard::Chosen;
@@ -65,6 +65,18 @@ fn query(chosen: Chosen, limit: u32) -> StandingsQuery {
         client: chosen.client.get(),
         class: Some(chosen.class.get()),
         limit: Some(limit),
+    }
+}
+
+/// The runs that the places come from.
+pub(super) fn runs_behind(chosen: Chosen) -> ListRuns {
+    ListRuns {
+        suite: Some(chosen.suite.get().to_owned()),
+        precision: Some(chosen.precision.get()),
+        client: chosen.client.get(),
+        class: Some(chosen.class.get()),
+        ranked: true,
+        ..ListRuns::default()
     }
 }
 

@@ -2,13 +2,15 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use results::Outcome;
 use results::api::{StoredRun, Verdict};
 
+use super::compare_with::CompareWith;
 use super::json::ExactJson;
 use super::language::kept;
 use super::report::{Overview, Particulars};
 use super::share::{PassOn, Share};
-use super::side_by_side::{CompareWith, Compared};
+use super::side_by_side::Compared;
 use super::standing::Standing;
 use super::verdict::VerdictOnRun;
 use crate::platform::{self, Refusal};
@@ -44,6 +46,8 @@ pub(super) fn ResultPage(run_id: String) -> impl IntoView {
 #[component]
 fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let record = run.record;
+    let completed = record.workloads.iter().find(|workload| workload.outcome == Outcome::Completed);
+    let network = completed.map(|workload| workload.workload.clone());
     let verdict = RwSignal::new(Verdict { tier: run.tier, notes: run.notes, being_verified: run.being_verified });
     let name = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
@@ -65,12 +69,13 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
                 {software}
             </p>
             <VerdictOnRun run_id=run.run_id.clone() shown=verdict />
+            <h2>{t!(result_came_to)}</h2>
             <Overview record=record.clone() />
             <PassOn text=text::to_pass_on(&record, &permalink) address=permalink />
             <Standing run_id=run.run_id.clone() record=record.clone() verdict />
             <Particulars record />
             <ExactJson json=Signal::stored(json) file=format!("gradmark-{}.json", run.run_id) />
-            <CompareWith own=run.run_id.clone() kind=Compared::Runs />
+            <CompareWith own=run.run_id.clone() kind=Compared::Runs network />
             <Share run_id=run.run_id.clone() />
             <div class="row">
                 <a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a>

@@ -2,13 +2,11 @@
 
 use leptos::prelude::*;
 use results::api::RunRow;
-use results::{Metric, Unit};
 
+use crate::filters::columns::{Cell, Column, Columns, Head};
 use crate::t;
 use crate::text;
-use crate::words::{Plain, messages, metric};
-
-const FIGURES: [&str; 3] = ["samples_per_second", "accuracy", "seconds_to_target"];
+use crate::words::{Plain, messages};
 
 /// What a row begins with, linked to the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,14 +39,14 @@ pub(super) fn RunTable(
     /// What stands in an empty table.
     #[prop(default = t!(leaderboard_none))]
     nothing: &'static str,
+    #[prop(optional)] columns: Columns,
 ) -> impl IntoView {
-    let metrics: Vec<&'static Metric> = FIGURES.iter().filter_map(|id| results::metric(id)).collect();
-    let columns = first.columns().len() + metrics.len() + 3;
+    let width = first.columns().len() + columns.chosen().count();
     let empty = rows.is_empty();
     let nothing = empty.then_some(nothing);
     let rows = rows.into_iter().map(|row| {
         let own = own.as_ref() == Some(&row.run_id);
-        view! { <Row row first own /> }
+        view! { <Row row first own columns /> }
     });
     view! {
         <div class="scroll" role="region" aria-label=t!(common_scrollable, what = label) tabindex="0">
@@ -56,21 +54,13 @@ pub(super) fn RunTable(
                 <thead>
                     <tr>
                         {first.columns().iter().map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view()}
-                        {metrics.iter().map(|metric| view! {
-                            <th scope="col" class="number" title=metric::description(metric)>
-                                {metric::title(metric)}
-                                {(metric.unit == Unit::SamplesPerSecond).then(metric::rate_unit)}
-                            </th>
-                        }).collect_view()}
-                        <th scope="col">{t!(leaderboard_program)}</th>
-                        <th scope="col">{t!(leaderboard_tier)}</th>
-                        <th scope="col">{t!(leaderboard_day)}</th>
+                        {columns.chosen().map(head).collect_view()}
                     </tr>
                 </thead>
                 <tbody>
                     {rows.collect_view()}
                     {nothing.map(|sentence| view! {
-                        <tr><td colspan=columns.to_string() class="empty"><p>{sentence}</p></td></tr>
+                        <tr><td colspan=width.to_string() class="empty"><p>{sentence}</p></td></tr>
                     })}
                 </tbody>
             </table>
@@ -78,8 +68,27 @@ pub(super) fn RunTable(
     }
 }
 
+fn head(column: Column) -> impl IntoView {
+    let Head { title, about, is_number } = column.head();
+    view! { <th scope="col" class:number=is_number title=about>{title}</th> }
+}
+
+fn cell(cell: Cell) -> impl IntoView {
+    let Cell { class, text, below, tier } = cell;
+    view! {
+        <td class=class>
+            {text}
+            {below.map(|below| view! { <span class="explain">{below}</span> })}
+            {tier.map(|tier| {
+                let name = tier.name();
+                view! { <span class="tier" data-tier=name title=text::tier_meaning(tier)>{text::tier(tier)}</span> }
+            })}
+        </td>
+    }
+}
+
 #[component]
-fn Row(row: RunRow, first: First, own: bool) -> impl IntoView {
+fn Row(row: RunRow, first: First, own: bool, columns: Columns) -> impl IntoView {
     let device = text::device_name(&row.adapter, row.claimed_name.as_deref());
     let network = text::workload_title(&row.workload);
     let name = if first == First::Network { network.clone() } else { device };
@@ -89,11 +98,6 @@ fn Row(row: RunRow, first: First, own: bool) -> impl IntoView {
     let unusual =
         (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));
     let notes: Vec<String> = [reported, software, unusual].into_iter().flatten().collect();
-    let figures = FIGURES.iter().filter_map(|id| results::metric(id)).map(|metric| {
-        let text = metric::text_of(metric, &row.summary);
-        // The unit stands in the head of the column.
-        view! { <td class="number">{text.trim_end_matches(metric::rate_unit().as_str()).to_owned()}</td> }
-    });
     view! {
         <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>
             <th scope="row">
@@ -102,13 +106,7 @@ fn Row(row: RunRow, first: First, own: bool) -> impl IntoView {
                 {(!notes.is_empty()).then(|| view! { <span class="explain">{notes.join("; ")}</span> })}
             </th>
             {(first == First::DeviceAndNetwork).then(|| view! { <td class="network">{network}</td> })}
-            {figures.collect_view()}
-            <td class="program">
-                {row.client.clone()}
-                <span class="explain">{format!("{}, {}", row.operating_system, row.backend)}</span>
-            </td>
-            <td><span class="tier" data-tier=row.tier.name() title=text::tier_meaning(row.tier)>{text::tier(row.tier)}</span></td>
-            <td class="day">{text::day(row.submitted_unix_seconds)}</td>
+            {columns.chosen().map(|column| cell(column.cell(&row))).collect_view()}
         </tr>
     }
 }

@@ -4,9 +4,12 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{ListRuns, RunList, RunSort};
 
+use super::columns::ColumnChoice;
 use super::leaderboard::Chosen;
 use super::run_filters::{Filters, OneDevice};
 use super::run_table::{First, RunTable};
+use super::scatter::Scatter;
+use crate::filters::columns::Columns;
 use crate::filters::runs::order_inside;
 use crate::{platform, t, text};
 
@@ -104,12 +107,13 @@ pub(super) fn Runs(chosen: Chosen, uploaded: RwSignal<Option<String>>) -> impl I
     view! {
         <Filters chosen />
         <OneDevice chosen />
+        <ColumnChoice chosen=chosen.columns />
         {move || match loaded.get() {
             Loaded::NotYet => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
             Loaded::Refused(sentence) => view! { <p class="refusal">{sentence}</p> }.into_any(),
             Loaded::Rows(listed) => {
                 let filtered = chosen.runs.with_untracked(|runs| runs.any());
-                view! { <Shown listed filtered own=uploaded.get() /> }.into_any()
+                view! { <Shown listed filtered own=uploaded.get() columns=chosen.columns.get() /> }.into_any()
             }
         }}
         <Show when=move || title.get().is_some()>
@@ -120,12 +124,13 @@ pub(super) fn Runs(chosen: Chosen, uploaded: RwSignal<Option<String>>) -> impl I
     }
 }
 
-fn query(chosen: Chosen) -> ListRuns {
+/// What is asked for of the runs that are chosen.
+pub(super) fn query(chosen: Chosen) -> ListRuns {
     chosen.runs.with(|runs| runs.query(chosen.network.get(), chosen.backend.get()))
 }
 
 #[component]
-fn Shown(listed: Listed, filtered: bool, own: Option<String>) -> impl IntoView {
+fn Shown(listed: Listed, filtered: bool, own: Option<String>, columns: Columns) -> impl IntoView {
     let Listed { list, query, looking } = listed;
     let results = text::results_listed(list.total, list.more_than_total);
     let of_network = query.workload.is_some();
@@ -148,10 +153,13 @@ fn Shown(listed: Listed, filtered: bool, own: Option<String>) -> impl IntoView {
     } else {
         results
     };
+    // Times to accuracy of different networks are to different accuracies.
+    let scatter = of_network.then(|| view! { <Scatter rows=list.rows.clone() /> });
     view! {
         <p class="note" aria-live="polite">
             {t!(leaderboard_listed, counted = counted, order = order)}
         </p>
-        <RunTable rows=list.rows first label=t!(common_leaderboard) own nothing />
+        {scatter}
+        <RunTable rows=list.rows first label=t!(common_leaderboard) own nothing columns />
     }
 }

@@ -6,7 +6,6 @@ use results::api::{ComparedFigure, ComparedWorkload, Comparing, ComparingQuery, 
 
 use super::language::kept;
 use crate::platform::{self, Refusal};
-use crate::route::{SIDE_BY_SIDE, device_in, run_in};
 use crate::t;
 use crate::text;
 use crate::words::fact::fact;
@@ -24,10 +23,18 @@ pub(super) enum Compared {
 
 impl Compared {
     /// As the parameter of the address is called.
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Runs => "runs",
             Self::Devices => "devices",
+        }
+    }
+
+    /// What is said of results, or of devices.
+    pub(super) const fn say(self, of_runs: &'static str, of_devices: &'static str) -> &'static str {
+        match self {
+            Self::Runs => of_runs,
+            Self::Devices => of_devices,
         }
     }
 
@@ -36,58 +43,20 @@ impl Compared {
     }
 }
 
-/// Asks what else to put beside a result or a device.
-#[component]
-pub(super) fn CompareWith(
-    /// Id of the result, or key of the device.
-    own: String,
-    kind: Compared,
-) -> impl IntoView {
-    let typed = RwSignal::new(String::new());
-    let refused = RwSignal::new(String::new());
-    let (itself, no_link, with) = match kind {
-        Compared::Runs => (t!(beside_itself_result), t!(beside_no_link_result), t!(beside_with_result)),
-        Compared::Devices => (t!(beside_itself_device), t!(beside_no_link_device), t!(beside_with_device)),
-    };
-    let compare = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        let text = typed.get_untracked();
-        let found = if kind == Compared::Runs { run_in(&text) } else { device_in(&text) };
-        match found {
-            Some(other) if other == own => refused.set(itself.to_owned()),
-            Some(other) => platform::go_to(&format!("{SIDE_BY_SIDE}?{}={own},{other}", kind.name())),
-            None => refused.set(no_link.to_owned()),
-        }
-    };
-    view! {
-        <form class="go compare-with" on:submit=compare>
-            <label class="claim">
-                <span>{with}</span>
-                <input
-                    type="text"
-                    autocomplete="off"
-                    spellcheck="false"
-                    prop:value=move || typed.get()
-                    on:input=move |event| typed.set(event_target_value(&event))
-                />
-            </label>
-            <button class="button quiet" type="submit">{t!(common_compare)}</button>
-            <p class="refusal" role="alert">{refused}</p>
-        </form>
-    }
-}
-
 #[component]
 pub(super) fn SideBySidePage() -> impl IntoView {
     platform::set_title(t!(beside_title));
     let query = ComparingQuery { runs: platform::parameter("runs"), devices: platform::parameter("devices") };
+    if query.runs.is_none() && query.devices.is_none() {
+        return view! { <NothingChosen /> }.into_any();
+    }
     let kind = if query.devices.is_some() { Compared::Devices } else { Compared::Runs };
     let loaded = kept("side by side", || {
         let loaded = RwSignal::new(None::<Result<Comparing, Refusal>>);
         spawn_local(async move { loaded.set(Some(platform::comparing(&query).await)) });
         loaded
     });
-    move || match loaded.get() {
+    let shown = move || match loaded.get() {
         None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
         Some(Err(refusal)) => view! {
             <section class="sheet narrow">
@@ -98,6 +67,18 @@ pub(super) fn SideBySidePage() -> impl IntoView {
         }
         .into_any(),
         Some(Ok(found)) => view! { <Beside found kind /> }.into_any(),
+    };
+    shown.into_any()
+}
+
+#[component]
+fn NothingChosen() -> impl IntoView {
+    view! {
+        <section class="sheet narrow">
+            <h1>{t!(beside_title)}</h1>
+            <p>{t!(beside_choose)}</p>
+            <p><a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a></p>
+        </section>
     }
 }
 

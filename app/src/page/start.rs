@@ -33,7 +33,6 @@ pub(super) fn Start() -> impl IntoView {
         (state, at_rest)
     });
     state.say_again();
-    platform::set_whole_title(t!(start_page_title));
     let stage = state.benchmark.stage;
     view! {
         <section class="hero" class:compact=move || matches!(stage.get(), Stage::Running | Stage::Cancelling | Stage::Finished)>

@@ -16,6 +16,14 @@ pub(crate) fn fragment() -> String {
     window().location().hash().unwrap_or_default().trim_start_matches('#').to_owned()
 }
 
+/// Shows the place of the page that the address names, if it is there.
+pub(crate) fn go_to_fragment() {
+    let place = window().document().and_then(|document| document.get_element_by_id(&fragment()));
+    if let Some(place) = place {
+        place.scroll_into_view();
+    }
+}
+
 /// The address of this server, such as `http://127.0.0.1:8080`.
 pub(crate) fn origin() -> String {
     window().location().origin().unwrap_or_default()

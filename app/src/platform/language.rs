@@ -3,7 +3,7 @@
 use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
 
-use super::files::storage;
+use super::storage;
 use super::{parameter, property, put_in_address, window};
 use crate::words::Language;
 
@@ -18,8 +18,7 @@ pub(crate) fn language() -> Language {
         keep(asked);
         return asked;
     }
-    let kept = storage().and_then(|storage| storage.get_item(KEY).ok()?);
-    kept.and_then(|code| Language::named(&code)).unwrap_or_else(liked)
+    storage::kept::<String>(KEY).and_then(|code| Language::named(&code)).unwrap_or_else(liked)
 }
 
 /// Remembers a choice, and corrects an address that says something else.
@@ -31,9 +30,7 @@ pub(crate) fn keep_language(language: Language) {
 }
 
 fn keep(language: Language) {
-    if let Some(storage) = storage() {
-        drop(storage.set_item(KEY, language.code()));
-    }
+    storage::keep(KEY, &language.code());
 }
 
 fn liked() -> Language {

@@ -2,19 +2,19 @@
 
 use std::fmt;
 
+use gloo_net::http::{Method, RequestBuilder, Response};
 use results::Suite;
 use results::api::{
-    AcceptedRun, Comparing, ComparingQuery, DataSetList, DeviceHistory, DeviceSummary, Distribution, DistributionQuery,
-    ErrorBody, IDEMPOTENCY_KEY, ListRuns, ModerationLog, ModerationQuery, RunList, RunStanding, Standings,
-    StandingsQuery, StartRun, StartedRun, StoredRun, Verdict,
+    AcceptedComparison, AcceptedRun, Comparing, ComparingQuery, DataSetList, DeviceHistory, DeviceSummary,
+    Distribution, DistributionQuery, ErrorBody, IDEMPOTENCY_KEY, ListRuns, ModerationLog, ModerationQuery, RunList,
+    RunStanding, Standings, StandingsQuery, StartRun, StartedRun, StoredComparison, StoredRun, Verdict,
 };
 use serde::de::DeserializeOwned;
-use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
+use web_sys::AbortSignal;
 
-use super::{describe, window};
+use super::meta;
 use crate::bundle::BurnState;
+use crate::documents::{self, Document};
 use crate::frameworks::FrameworksState;
 use crate::{queries, t, words};
 
@@ -52,15 +52,17 @@ impl fmt::Display for Refusal {
 pub(crate) async fn register(suite: Suite) -> Result<StartedRun, Refusal> {
     let start = StartRun { suite, engine_version: env!("CARGO_PKG_VERSION").to_owned() };
     let body = serde_json::to_string(&start).expect("every request can be written as JSON");
-    answer(&send("POST", "/api/v1/runs", Some(&body), None).await?).await
+    answer(&send(Method::POST, "/api/v1/runs", Some(&body), None).await?).await
 }
 
 /// Sends a record, as the very text that was shown. One that the leaderboard gave no id is imported as unverified; tried
 /// again with the same key, it is answered as if it had been sent once.
 pub(crate) async fn upload(run_id: Option<&str>, record: &str, idempotency_key: &str) -> Result<AcceptedRun, Refusal> {
     let response = match run_id {
-        Some(id) => send("PUT", &format!("/api/v1/runs/{id}"), Some(record), None).await?,
-        None => send("POST", "/api/v1/runs/import", Some(record), Some((IDEMPOTENCY_KEY, idempotency_key))).await?,
+        Some(id) => send(Method::PUT, &format!("/api/v1/runs/{id}"), Some(record), None).await?,
+        None => {
+            send(Method::POST, "/api/v1/runs/import", Some(record), Some((IDEMPOTENCY_KEY, idempotency_key))).await?
+        }
     };
     answer(&response).await
 }
@@ -115,7 +117,22 @@ pub(crate) async fn verdict(run_id: &str) -> Result<Verdict, Refusal> {
 
 pub(crate) async fn delete(run_id: &str, secret: &str) -> Result<(), Refusal> {
     let bearer = format!("Bearer {secret}");
-    send("DELETE", &format!("/api/v1/runs/{run_id}"), None, Some(("authorization", &bearer))).await.map(drop)
+    send(Method::DELETE, &format!("/api/v1/runs/{run_id}"), None, Some(("authorization", &bearer))).await.map(drop)
+}
+
+/// Hands in a comparison, as this text; tried again with the same key, it is answered as if it had been sent once.
+pub(crate) async fn share_comparison(comparison: &str, idempotency_key: &str) -> Result<AcceptedComparison, Refusal> {
+    let key = Some((IDEMPOTENCY_KEY, idempotency_key));
+    answer(&send(Method::POST, "/api/v1/comparisons", Some(comparison), key).await?).await
+}
+
+pub(crate) async fn comparison(id: &str) -> Result<StoredComparison, Refusal> {
+    get(&format!("/api/v1/comparisons/{id}")).await
+}
+
+pub(crate) async fn delete_comparison(id: &str, secret: &str) -> Result<(), Refusal> {
+    let bearer = format!("Bearer {secret}");
+    send(Method::DELETE, &format!("/api/v1/comparisons/{id}"), None, Some(("authorization", &bearer))).await.map(drop)
 }
 
 /// Which data sets the server has.
@@ -128,7 +145,7 @@ pub(crate) async fn data_sets() -> Result<DataSetList, Refusal> {
 /// # Errors
 /// The server does not answer, so that nothing is known. Any answer says something.
 pub(crate) async fn burn() -> Result<BurnState, Refusal> {
-    match send("GET", BurnState::FILE, None, None).await {
+    match send(Method::GET, BurnState::FILE, None, None).await {
         Ok(response) => Ok(BurnState::parse(&text(&response).await?)),
         Err(Refusal::Unexpected { status: 404 }) => Ok(BurnState::missing(t!(backend_without_burn))),
         Err(refusal @ Refusal::Unreachable(_)) => Err(refusal),
@@ -138,7 +155,7 @@ pub(crate) async fn burn() -> Result<BurnState, Refusal> {
 
 /// What the server has of other frameworks. It does not change while the server runs.
 pub(crate) async fn frameworks() -> FrameworksState {
-    let told = match send("GET", FrameworksState::FILE, None, None).await {
+    let told = match send(Method::GET, FrameworksState::FILE, None, None).await {
         Ok(response) => text(&response).await,
         Err(refusal) => Err(refusal),
     };
@@ -149,40 +166,38 @@ pub(crate) async fn frameworks() -> FrameworksState {
     }
 }
 
+/// The HTML of a document.
+pub(crate) async fn document(document: &Document) -> Result<String, Refusal> {
+    let address = document.fragment(meta(documents::META).as_deref()).map_err(Refusal::Unreachable)?;
+    text(&send(Method::GET, &address, None, None).await?).await
+}
+
 async fn get<T: DeserializeOwned>(address: &str) -> Result<T, Refusal> {
-    answer(&send("GET", address, None, None).await?).await
+    answer(&send(Method::GET, address, None, None).await?).await
 }
 
 /// Sends a request, perhaps with a header of its own, and gives the answer, if it is a success.
 async fn send(
-    method: &str,
+    method: Method,
     address: &str,
     body: Option<&str>,
     header: Option<(&str, &str)>,
 ) -> Result<Response, Refusal> {
-    let unreachable = |error: JsValue| Refusal::Unreachable(describe(&error));
-    let headers = Headers::new().map_err(unreachable)?;
-    if body.is_some() {
-        headers.set("content-type", "application/json").map_err(unreachable)?;
-    }
+    let mut builder = RequestBuilder::new(address).method(method);
+    builder = builder.abort_signal(Some(&AbortSignal::timeout_with_u32(PATIENCE_MILLISECONDS)));
     if let Some((name, value)) = header {
-        headers.set(name, value).map_err(unreachable)?;
+        builder = builder.header(name, value);
     }
-    let options = RequestInit::new();
-    options.set_method(method);
-    options.set_headers(&headers);
-    options.set_signal(Some(&AbortSignal::timeout_with_u32(PATIENCE_MILLISECONDS)));
-    if let Some(body) = body {
-        options.set_body(&JsValue::from_str(body));
-    }
-    let request = Request::new_with_str_and_init(address, &options).map_err(unreachable)?;
-    let response: Response =
-        JsFuture::from(window().fetch_with_request(&request)).await.map_err(unreachable)?.unchecked_into();
+    let request = match body {
+        Some(body) => builder.header("content-type", "application/json").body(body),
+        None => builder.build(),
+    };
+    let response = request.map_err(unreachable)?.send().await.map_err(unreachable)?;
     if response.ok() {
         return Ok(response);
     }
     let status = response.status();
-    Err(match text(&response).await.map(|text| serde_json::from_str(&text)) {
+    Err(match response.text().await.map(|text| serde_json::from_str(&text)) {
         Ok(Ok(body)) => Refusal::Refused(body),
         _ => Refusal::Unexpected { status },
     })
@@ -194,7 +209,12 @@ async fn answer<T: DeserializeOwned>(response: &Response) -> Result<T, Refusal> 
 }
 
 async fn text(response: &Response) -> Result<String, Refusal> {
-    let broken = |error: JsValue| Refusal::Unreachable(describe(&error));
-    let text = JsFuture::from(response.text().map_err(broken)?).await.map_err(broken)?;
-    Ok(text.as_string().unwrap_or_default())
+    response.text().await.map_err(unreachable)
+}
+
+fn unreachable(error: gloo_net::Error) -> Refusal {
+    Refusal::Unreachable(match error {
+        gloo_net::Error::JsError(error) => error.message,
+        other => other.to_string(),
+    })
 }

@@ -10,29 +10,28 @@ mod own_runs;
 mod power;
 mod screen;
 mod share;
+mod storage;
 mod theme;
 mod turn;
 mod worker;
 
 pub(crate) use address::{
-    filters_in_address, fragment, go_to, keep_filters, options_in_address, origin, parameter, path, put_in_address,
-    unknown_in_address,
+    filters_in_address, fragment, go_to, go_to_fragment, keep_filters, options_in_address, origin, parameter, path,
+    put_in_address, unknown_in_address,
 };
 pub(crate) use automation::Automation;
-pub(crate) use files::{
-    copy, download, download_as, files_of, forget_secret, keep_page, keep_secret, keep_tuning, kept_secret,
-    kept_tuning, texts_of,
-};
+pub(crate) use files::{copy, download, download_as, files_of, keep_page, texts_of};
 pub(crate) use gpu::{Gpu, probe};
 pub(crate) use language::{Stance, keep_language, language, show_language};
 pub(crate) use leaderboard::{
-    Refusal, burn, comparing, data_sets, delete, device, distribution, frameworks, history, list, moderation, register,
-    standing, standings, stored, upload, verdict,
+    Refusal, burn, comparing, comparison, data_sets, delete, delete_comparison, device, distribution, document,
+    frameworks, history, list, moderation, register, share_comparison, standing, standings, stored, upload, verdict,
 };
 pub(crate) use own_runs::{change_own_runs, own_runs};
 pub(crate) use power::{PressureWatch, on_battery};
 pub(crate) use screen::{HiddenTimer, WakeLock};
 pub(crate) use share::{can_share, share};
+pub(crate) use storage::{forget_secret, keep_secret, keep_tuning, kept_secret, kept_tuning};
 pub(crate) use theme::{Theme, keep_theme, show_theme, theme};
 pub(crate) use turn::Turn;
 pub(crate) use worker::{TrainingWorker, worker_loader};
@@ -56,6 +55,12 @@ fn property(object: &JsValue, name: &str) -> JsValue {
 fn promise_of(object: &JsValue, name: &str, argument: &JsValue) -> Option<js_sys::Promise> {
     let method: js_sys::Function = property(object, name).dyn_into().ok()?;
     method.call1(object, argument).ok()?.dyn_into().ok()
+}
+
+/// The content of the page's `<meta>` of this name.
+fn meta(name: &str) -> Option<String> {
+    let meta = window().document()?.query_selector(&format!("meta[name={name}]")).ok()??;
+    meta.get_attribute("content")
 }
 
 /// What a JavaScript error says.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use gloo_events::EventListener;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Document, VisibilityState};
@@ -31,7 +32,7 @@ impl Drop for WakeLock {
 /// Counts the seconds during which the page is hidden.
 pub(crate) struct HiddenTimer {
     state: Rc<Hidden>,
-    listener: Closure<dyn FnMut()>,
+    _listener: EventListener,
 }
 
 #[derive(Default)]
@@ -61,24 +62,13 @@ impl HiddenTimer {
         let state = Rc::new(Hidden::default());
         state.note();
         let noting = state.clone();
-        let listener = Closure::<dyn FnMut()>::new(move || noting.note());
-        let listening =
-            document().add_event_listener_with_callback("visibilitychange", listener.as_ref().unchecked_ref());
-        listening.expect("every document can be listened to");
-        Self { state, listener }
+        let listener = EventListener::new(&document(), "visibilitychange", move |_| noting.note());
+        Self { state, _listener: listener }
     }
 
     /// Seconds so far.
     pub(crate) fn seconds(&self) -> f64 {
         self.state.note();
         self.state.seconds.get()
-    }
-}
-
-impl Drop for HiddenTimer {
-    fn drop(&mut self) {
-        let listener = self.listener.as_ref().unchecked_ref();
-        let removed = document().remove_event_listener_with_callback("visibilitychange", listener);
-        removed.expect("what was added can be removed");
     }
 }

@@ -1,6 +1,8 @@
 //! Light or dark, as somebody chose in this browser.
 
-use super::files::storage;
+use serde::{Deserialize, Serialize};
+
+use super::storage::{keep, kept};
 use super::window;
 use crate::t;
 
@@ -8,7 +10,8 @@ const KEY: &str = "gradmark.theme";
 /// The style sheet goes by it.
 const ATTRIBUTE: &str = "data-theme";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Theme {
     /// What the system likes.
     System,
@@ -38,14 +41,11 @@ impl Theme {
 
 /// The one that was chosen; the system's in a browser that keeps nothing.
 pub(crate) fn theme() -> Theme {
-    let kept = storage().and_then(|storage| storage.get_item(KEY).ok()?);
-    Theme::ALL.into_iter().find(|theme| kept.as_deref() == Some(theme.name())).unwrap_or(Theme::System)
+    kept(KEY).unwrap_or(Theme::System)
 }
 
 pub(crate) fn keep_theme(theme: Theme) {
-    if let Some(storage) = storage() {
-        drop(storage.set_item(KEY, theme.name()));
-    }
+    keep(KEY, &theme);
 }
 
 pub(crate) fn show_theme(theme: Theme) {

@@ -1,5 +1,6 @@
 //! One run at a time in a browser: two tabs that train at once would measure each other.
 
+use gloo_timers::future::TimeoutFuture;
 use js_sys::{Function, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -10,7 +11,7 @@ const NAME: &str = "gradmark.run";
 
 /// A lock that this tab has just given back takes the browser a moment.
 const TRIES: u32 = 10;
-const PAUSE_MILLISECONDS: i32 = 100;
+const PAUSE_MILLISECONDS: u32 = 100;
 
 /// This tab's turn, until it is dropped. Browsers end it as well when the tab is closed or crashes.
 pub(crate) struct Turn {
@@ -24,7 +25,7 @@ impl Turn {
             if let Some(turn) = Self::try_once().await {
                 return Some(turn);
             }
-            pause().await;
+            TimeoutFuture::new(PAUSE_MILLISECONDS).await;
         }
         None
     }
@@ -68,11 +69,4 @@ impl Drop for Turn {
             drop(release.call0(&JsValue::UNDEFINED));
         }
     }
-}
-
-async fn pause() {
-    let over = Promise::new(&mut |keep, _| {
-        drop(window().set_timeout_with_callback_and_timeout_and_arguments_0(&keep, PAUSE_MILLISECONDS));
-    });
-    drop(JsFuture::from(over).await);
 }

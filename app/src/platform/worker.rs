@@ -5,7 +5,7 @@ use training_worker::{FromWorker, Order, ToWorker};
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageEvent, Worker};
 
-use super::{describe, window};
+use super::{describe, meta};
 use crate::bundle;
 
 /// Address of the loader of the worker that every page has.
@@ -13,9 +13,7 @@ use crate::bundle;
 /// # Errors
 /// The page does not say it.
 pub(crate) fn worker_loader() -> Result<String, String> {
-    let document = window().document().expect("a window has a document");
-    let meta = document.query_selector(&format!("meta[name={}]", bundle::WORKER_META)).ok().flatten();
-    bundle::worker_loader(meta.and_then(|meta| meta.get_attribute("content")).as_deref())
+    bundle::worker_loader(meta(bundle::WORKER_META).as_deref())
 }
 
 /// A worker that trains. It is stopped by force when this is dropped.

@@ -149,17 +149,21 @@ pub(super) fn not_built(name: &'static str) -> EngineError {
     EngineError::BackendNotBuilt { name, feature: name }
 }
 
-/// Why a back end trains on one device only; nothing for the one that shares batches among several, and for names that
-/// nobody knows.
+/// Why a back end trains on one device only; nothing for those that share batches among several, and for names that nobody
+/// knows.
 pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
     match name {
         super::REFERENCE => Some("it judges the others, with plain loops on one core of the processor"),
         BURN_FLEX => Some("that is the processor, of which it uses every core (--threads says how many)"),
-        BURN_REMOTE => Some("an address serves a single one"),
-        BURN_CUDA => Some("Burn can share batches among CUDA devices over NCCL, which this program does not use yet"),
-        BURN_WGPU | BURN_VULKAN | BURN_METAL | BURN_ROCM => {
-            Some("Burn shares batches among CUDA devices only, over NCCL")
-        }
+        BURN_CUDA => Some(
+            "Burn's own exchange of gradients is NCCL's, which does not say how long it takes, and waits for ever for a device \
+             that is gone; serve each device with `native-runner serve-device --backend burn-cuda --adapter N`, and train on \
+             all of them with `--backend burn-remote --remote HOST:PORT,HOST:PORT`",
+        ),
+        BURN_WGPU | BURN_VULKAN | BURN_METAL | BURN_ROCM => Some(
+            "Burn exchanges gradients among CUDA devices only; serve each device with `native-runner serve-device --adapter \
+             N`, and train on all of them with `--backend burn-remote --remote HOST:PORT,HOST:PORT`",
+        ),
         _ => None,
     }
 }

@@ -15,6 +15,8 @@ pub mod served {
 
     pub use super::burn::remote::{DeviceServer, WebSocketTransport};
 }
+#[cfg(any(feature = "wgsl", feature = "burn-remote"))]
+mod sharing;
 mod support;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
@@ -100,7 +102,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
         _ => {
             let known = list::find(name)?;
             #[cfg(feature = "burn")]
-            return burn::open(known, opening, clock).await.map(|backend| Box::new(backend) as Box<dyn Backend>);
+            return burn::open(known, opening, clock).await;
             #[cfg(not(feature = "burn"))]
             Err(list::not_built(known))
         }

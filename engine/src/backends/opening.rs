@@ -6,6 +6,11 @@ use results::{InputMode, Layout, Precision};
 use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, Feature, Keeper, list};
 use crate::error::EngineError;
 
+/// What addresses name, in errors …
+pub(super) const REMOTES: &str = "the remote devices";
+/// … and which they may be.
+pub(super) const DIFFERENT: &str = "different ones: each trains on a share of every batch of its own";
+
 /// How to open a back end, whichever it is.
 #[derive(Clone, Debug)]
 pub struct Opening {
@@ -21,8 +26,8 @@ pub struct Opening {
     pub input: Option<InputMode>,
     /// How images lie in an external program; without a word, as the program has them.
     pub layout: Option<Layout>,
-    /// Host and port where the device of [`BURN_REMOTE`] is served.
-    pub remote: Option<String>,
+    /// Hosts and ports where devices of [`BURN_REMOTE`] are served; several share each batch.
+    pub remote: Vec<String>,
     /// What [`WGSL`](super::list::WGSL) does without although the device has it, to see what it brings.
     pub without: Vec<Feature>,
     /// What the processor of this machine calls itself. The engine cannot find out; [`BURN_FLEX`] tells it to the record.
@@ -42,7 +47,7 @@ impl Opening {
             overlap: None,
             input: None,
             layout: None,
-            remote: None,
+            remote: Vec::new(),
             without: Vec::new(),
             processor: None,
             keeper: None,
@@ -51,18 +56,48 @@ impl Opening {
 
     /// Whether several devices are to share each batch.
     pub fn asks_for_several(&self) -> bool {
-        self.adapter.is_of_several() || self.devices.is_some_and(|devices| devices.get() > 1)
+        self.adapter.is_of_several() || self.devices.is_some_and(|devices| devices.get() > 1) || self.remote.len() > 1
     }
 
     /// Whether the back end with this name trains on as many devices as were asked for, whatever they are.
     ///
     /// # Errors
-    /// One that trains on a single device, with the reason.
+    /// One that trains on a single device, with the reason; and of [`BURN_REMOTE`], addresses that are not as many different
+    /// devices.
     pub fn check_devices(&self, name: &str) -> Result<(), EngineError> {
+        if name == BURN_REMOTE {
+            return self.check_remotes();
+        }
         match list::only_one_device(name) {
             Some(reason) if self.asks_for_several() => Err(EngineError::OneDevice { backend: name.to_owned(), reason }),
             _ => Ok(()),
         }
+    }
+
+    /// Devices that are served elsewhere are named by their addresses alone, each once.
+    fn check_remotes(&self) -> Result<(), EngineError> {
+        let invalid = |what, allowed: &str, value: String| {
+            Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
+        };
+        if self.adapter.is_of_several() {
+            let allowed = "a single one: several served devices are named by their addresses, as in --remote \
+                           HOST:4400,HOST:4401";
+            return invalid("the adapter", allowed, self.adapter.to_string());
+        }
+        let served = self.remote.len();
+        if let Some(devices) = self.devices.filter(|devices| served > 0 && devices.get() as usize != served) {
+            let allowed = format!("left out, or {served}, which is how many addresses --remote has");
+            return invalid("the number of devices", &allowed, devices.to_string());
+        }
+        let again = self.remote.iter().enumerate().find(|&(place, address)| self.remote[..place].contains(address));
+        if let Some((_, address)) = again {
+            return invalid(REMOTES, DIFFERENT, format!("{}, with {address} twice", self.remote.join(",")));
+        }
+        if let (Some(overlap), true) = (self.overlap, served > 1) {
+            let allowed = "left out: served devices exchange gradients after the backward pass";
+            return invalid("the overlap of exchanges", allowed, if overlap { "on" } else { "off" }.to_owned());
+        }
+        Ok(())
     }
 
     /// Whether there are several devices to exchange gradients as was asked for, whenever that is.
@@ -111,7 +146,7 @@ impl Opening {
     /// What was asked for that only one back end has: what it is, and whose.
     fn particulars(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let threads = self.threads.map(|_| ("a number of threads", BURN_FLEX));
-        let remote = self.remote.as_ref().map(|_| ("a remote device", BURN_REMOTE));
+        let remote = (!self.remote.is_empty()).then_some(("a remote device", BURN_REMOTE));
         let without = (!self.without.is_empty()).then_some(("a feature to do without", list::WGSL));
         threads.into_iter().chain(remote).chain(without)
     }
@@ -134,7 +169,7 @@ impl Opening {
     pub fn suited_to(&self, name: &str) -> Self {
         let mut suited = self.clone();
         suited.threads = suited.threads.filter(|_| name == BURN_FLEX);
-        suited.remote = suited.remote.filter(|_| name == BURN_REMOTE);
+        suited.remote.retain(|_| name == BURN_REMOTE);
         suited.without.retain(|_| name == list::WGSL);
         suited
     }
@@ -155,7 +190,7 @@ mod tests {
 
     fn asking_for_both() -> Opening {
         let threads = NonZero::new(2);
-        Opening { threads, remote: Some("gpu:1".to_owned()), ..Opening::new(Precision::F32, &AdapterChoice::Any) }
+        Opening { threads, remote: vec!["gpu:1".to_owned()], ..Opening::new(Precision::F32, &AdapterChoice::Any) }
     }
 
     #[test]
@@ -165,6 +200,35 @@ mod tests {
         assert_eq!(error, "a number of threads is for the back end `burn-flex`, and not for reference");
         let error = asking_for_both().check(&[BURN_FLEX, REFERENCE]).unwrap_err().to_string();
         assert_eq!(error, "a remote device is for the back end `burn-remote`, and not for burn-flex, reference");
+    }
+
+    #[test]
+    fn served_devices_are_named_by_different_addresses_and_nothing_else_says_how_many_they_are() {
+        let asking = |adapter: &str, addresses: &[&str]| Opening {
+            remote: addresses.iter().map(|&address| address.to_owned()).collect(),
+            ..Opening::new(Precision::F32, &adapter.parse().unwrap())
+        };
+        let two = asking("any", &["a:1", "a:2"]);
+        assert!(two.asks_for_several() && two.check_devices(BURN_REMOTE).is_ok());
+        assert!(!asking("any", &["a:1"]).asks_for_several());
+        let counted = |devices| Opening { devices: NonZero::new(devices), ..two.clone() };
+        assert!(counted(2).check_devices(BURN_REMOTE).is_ok());
+        let cases = [
+            (
+                counted(3),
+                "the number of devices must be left out, or 2, which is how many addresses --remote has, but is 3",
+            ),
+            (asking("all", &["a:1"]), "several served devices are named by their addresses"),
+            (asking("any", &["a:1", "b:1", "a:1"]), "but is a:1,b:1,a:1, with a:1 twice"),
+            (
+                Opening { overlap: Some(true), ..two.clone() },
+                "served devices exchange gradients after the backward pass",
+            ),
+        ];
+        for (opening, part) in cases {
+            let error = opening.check_devices(BURN_REMOTE).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
     }
 
     #[test]
@@ -209,7 +273,7 @@ mod tests {
         for name in [BURN_FLEX, BURN_REMOTE, REFERENCE] {
             let suited = asking_for_both().suited_to(name);
             assert!(suited.check(&[name]).is_ok());
-            assert_eq!((suited.threads.is_some(), suited.remote.is_some()), (name == BURN_FLEX, name == BURN_REMOTE));
+            assert_eq!((suited.threads.is_some(), !suited.remote.is_empty()), (name == BURN_FLEX, name == BURN_REMOTE));
         }
     }
 }

@@ -5,19 +5,23 @@ use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use results::Date;
+use results::api::ListRuns;
 use results::open_data::{ExportAbout, ExportFormat, ExportQuery, LICENCE_ADDRESS};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Leaderboard;
-use super::runs::read_query;
+use super::list::{MOST_ROWS, wanted};
+use super::runs::{bad_query, read_query};
 use crate::error::ApiError;
 use crate::open_data::{self, Export, ExportError};
+use crate::storage::Wanted;
 
 /// Exports that may be on their way at once; each may be slow, and has some runs in memory.
 const EXPORTS: usize = 4;
@@ -46,15 +50,16 @@ enum Broken {
     TooSlow,
 }
 
-/// `GET /api/v1/export`: all visible results, from the first to the last that came.
-pub(crate) async fn all(
-    State(leaderboard): State<Leaderboard>,
-    query: Result<Query<ExportQuery>, QueryRejection>,
-) -> Result<Response, ApiError> {
-    let ExportQuery { format } = read_query(query)?;
+/// `GET /api/v1/export`: all visible results, from the first to the last that came, or those of a list in its order.
+pub(crate) async fn all(State(leaderboard): State<Leaderboard>, uri: Uri) -> Result<Response, ApiError> {
+    let ExportQuery { format, list } = read(uri.query().unwrap_or_default())?;
+    let wanted = if list == ListRuns::default() { None } else { Some(of_list(&leaderboard, list).await?) };
     let place = leaderboard.exports.0.try_acquire_owned().map_err(|_taken| ApiError::busy())?;
     let date = Date::of(leaderboard.clock.unix_seconds()).iso();
-    let mut export = Export::new(leaderboard.storage, format)?;
+    let mut export = match wanted {
+        None => Export::new(leaderboard.storage, format)?,
+        Some(wanted) => Export::of_list(leaderboard.storage, wanted, format)?,
+    };
     // Trouble at the start is told in words; later there is only the end of the connection.
     let first = export.next().await?;
     let (ending, kind) = match format {
@@ -69,6 +74,41 @@ pub(crate) async fn all(
         (header::LINK, named(format!("<{LICENCE_ADDRESS}>; rel=\"license\""))?),
     ];
     Ok((headers, stream_of(export, first, place)).into_response())
+}
+
+/// What of an export's query is not of a list.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OnlyFormat {
+    format: ExportFormat,
+}
+
+/// Reads the format and the list apart: together, every value would be read as a text.
+fn read(query: &str) -> Result<ExportQuery, ApiError> {
+    let is_format = |pair: &&str| pair.split('=').next() == Some("format");
+    let (format, list): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_format);
+    let OnlyFormat { format } = part(&format)?;
+    Ok(ExportQuery { format, list: part(&list)? })
+}
+
+fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T, ApiError> {
+    let uri = format!("/?{}", pairs.join("&")).parse::<Uri>();
+    let uri = uri.map_err(|cause| bad_query(format!("The query cannot be read: {cause}.")))?;
+    read_query(Query::try_from_uri(&uri))
+}
+
+/// All of a list that is asked for, in the largest pages.
+async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<Wanted, ApiError> {
+    let parts = [("limit", list.limit.is_some()), ("offset", list.offset.is_some()), ("cursor", list.cursor.is_some())];
+    if let Some((field, _)) = parts.into_iter().find(|(_, there)| *there) {
+        return Err(bad_query(format!("An export has all of a list: leave out `{field}`.")).at(field));
+    }
+    let mut wanted = wanted(&list)?;
+    wanted.limit = MOST_ROWS;
+    if let Some(device) = &mut wanted.device {
+        *device = leaderboard.storage.grouped_as(device).await?;
+    }
+    Ok(wanted)
 }
 
 /// A body that is made while it is read, and no faster.

@@ -5,6 +5,7 @@ mod body;
 mod card;
 mod checkpoints;
 mod compare;
+mod comparisons;
 mod cursor;
 mod data_sets;
 mod devices;
@@ -83,6 +84,8 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/moderation", get(moderation::log))
         .route("/v1/devices/{key}/history", get(history::show))
         .route("/v1/compare", get(compare::show))
+        .route("/v1/comparisons", post(comparisons::share))
+        .route("/v1/comparisons/{id}", get(comparisons::show).delete(comparisons::delete))
         .route("/v1/data-sets", get(data_sets::list))
         .route("/v1/export/about", get(export::about))
         .route("/v1/snapshots", get(snapshots::list))

@@ -161,7 +161,9 @@ async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> 
 }
 
 /// Does what takes long with a long record where it holds up nobody else's requests.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, ApiError> + Send + 'static) -> Result<T, ApiError> {
+pub(super) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         // As if it had been done here.

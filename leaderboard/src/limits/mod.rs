@@ -44,7 +44,7 @@ impl Kind {
     fn of(method: &Method, path: &str) -> Self {
         match (method, path) {
             (&Method::POST, "/api/v1/runs") => Self::Announcements,
-            (&Method::POST, "/api/v1/runs/import") => Self::Imports,
+            (&Method::POST, "/api/v1/runs/import" | "/api/v1/comparisons") => Self::Imports,
             (&Method::POST | &Method::PUT, path) if path.starts_with("/api/v1/runs/") => Self::Uploads,
             _ => Self::Reading,
         }
@@ -137,6 +137,7 @@ mod tests {
             (Method::POST, "/api/v1/runs", Kind::Announcements),
             (Method::GET, "/api/v1/runs", Kind::Reading),
             (Method::POST, "/api/v1/runs/import", Kind::Imports),
+            (Method::POST, "/api/v1/comparisons", Kind::Imports),
             (Method::PUT, "/api/v1/runs/0123456789abcdef", Kind::Uploads),
             (Method::POST, "/api/v1/runs/0123456789abcdef/checkpoints", Kind::Uploads),
             (Method::DELETE, "/api/v1/runs/0123456789abcdef", Kind::Reading),

@@ -1,15 +1,18 @@
-//! All visible results as one file, made a portion at a time, for whoever downloads it and for a folder.
+//! All visible results, or those of a list, as one file, made a portion at a time, for whoever downloads it and for a folder.
 
 mod columns;
 mod encoder;
+mod listed;
 mod runs;
 
 use record_table::{Column, ParquetError};
+use results::api::StoredRun;
 use results::open_data::{ExportAbout, ExportFormat, LICENCE, LICENCE_ADDRESS};
 
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Storage, StorageError, Wanted};
 use columns::columns;
 pub(crate) use encoder::Encoder;
+use listed::ListedRuns;
 pub(crate) use runs::VisibleRuns;
 
 /// Why an export broke off.
@@ -25,16 +28,28 @@ pub(crate) enum ExportError {
     Stopped,
 }
 
+/// What is exported.
+enum Runs {
+    All(VisibleRuns),
+    Listed(ListedRuns),
+}
+
 /// An export that has come so far.
 pub(crate) struct Export {
-    runs: VisibleRuns,
+    runs: Runs,
     /// Absent while a thread has it.
     encoder: Option<Encoder>,
 }
 
 impl Export {
+    /// Of all visible runs.
     pub(crate) fn new(storage: Storage, format: ExportFormat) -> Result<Self, ExportError> {
-        Ok(Self { runs: VisibleRuns::new(storage), encoder: Some(Encoder::new(format)?) })
+        Ok(Self { runs: Runs::All(VisibleRuns::new(storage)), encoder: Some(Encoder::new(format)?) })
+    }
+
+    /// Of what is in a list, in its order.
+    pub(crate) fn of_list(storage: Storage, wanted: Wanted, format: ExportFormat) -> Result<Self, ExportError> {
+        Ok(Self { runs: Runs::Listed(ListedRuns::new(storage, wanted)), encoder: Some(Encoder::new(format)?) })
     }
 
     /// The next bytes, never none of them; nothing after the last ones.
@@ -55,8 +70,36 @@ impl Export {
         Ok(None)
     }
 
-    pub(crate) fn runs(&self) -> &VisibleRuns {
-        &self.runs
+    /// Runs that were read so far.
+    pub(crate) fn runs(&self) -> u64 {
+        match &self.runs {
+            Runs::All(runs) => runs.runs(),
+            Runs::Listed(runs) => runs.runs(),
+        }
+    }
+
+    /// Runs so far that are stored and cannot be read.
+    pub(crate) fn left_out(&self) -> u64 {
+        match &self.runs {
+            Runs::All(runs) => runs.left_out(),
+            Runs::Listed(runs) => runs.left_out(),
+        }
+    }
+}
+
+impl Runs {
+    async fn next(&mut self) -> Result<Option<Vec<StoredRun>>, StorageError> {
+        match self {
+            Self::All(runs) => runs.next().await,
+            Self::Listed(runs) => runs.next().await,
+        }
+    }
+
+    fn ended(&self) -> bool {
+        match self {
+            Self::All(runs) => runs.ended(),
+            Self::Listed(runs) => runs.ended(),
+        }
     }
 }
 
@@ -80,6 +123,10 @@ pub(crate) fn about(runs: u64) -> ExportAbout {
                   submitted_unix_seconds is a TIMESTAMP in microseconds, UTC. Null means that the run does not have the \
                   value. The file's key-value metadata have licence, licence_address, schema_version (that of the \
                   records), gradmark_version, and columns, which is csv_columns of this answer as JSON."
+            .to_owned(),
+        of_a_list: "With the filters and the order of /api/v1/runs beside the format, an export has what that list has, and \
+                    nothing else: a run has only those of its workloads that are in the list, in JSON Lines too. A workload \
+                    that failed is in no list."
             .to_owned(),
         snapshots: "Where the host keeps them, files of the last seven days lie under /snapshots/, made soon after \
                     midnight UTC, each with its SHA-256 beside it; /api/v1/snapshots lists them. A run that is deleted \

@@ -5,7 +5,7 @@ use results::api::StoredRun;
 use crate::storage::{Place, Storage, StorageError};
 
 /// Runs that are in memory at once. Each has at most the size of an upload, and mostly a hundredth of that.
-const RUNS_AT_ONCE: u32 = 16;
+pub(super) const RUNS_AT_ONCE: u32 = 16;
 
 /// All visible runs from the first to the last that came.
 ///

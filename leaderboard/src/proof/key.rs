@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use results::Suite;
 use sha2::Sha256;
 
-use crate::secrets::{self, SECRET_BYTES};
+use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES};
 
 /// A shorter secret could be guessed.
 const FEWEST_CHARACTERS: usize = 32;
@@ -83,6 +83,12 @@ impl Key {
     /// and nobody else can tell it.
     pub(crate) fn import_secret(&self, idempotency_key: &str, fingerprint: &str) -> String {
         secrets::hex(&self.code(&[b"import", idempotency_key.as_bytes(), fingerprint.as_bytes()]))
+    }
+
+    /// Id and deletion secret of a comparison that is shared with an idempotency key: the same again for whoever repeats both.
+    pub(crate) fn comparison(&self, idempotency_key: &str, digest: &str) -> (String, String) {
+        let part = |what: &[u8]| secrets::hex(&self.code(&[what, idempotency_key.as_bytes(), digest.as_bytes()]));
+        (part(b"comparison id")[..2 * RUN_ID_BYTES].to_owned(), part(b"comparison secret"))
     }
 
     /// A number from 0 to below 1 that nobody else can foresee, the same each time for the same parts.

@@ -27,17 +27,42 @@ pub(crate) struct Portion {
     pub(crate) next: Option<Place>,
 }
 
-const AFTER: &str = concat!(
-    "SELECT run_id, tier, notes, submitted_unix_seconds, record, ",
-    as_flag!(
-        "EXISTS (SELECT 1 FROM verifications WHERE verifications.run_id = runs.run_id AND in_part = FALSE)",
-        "being_verified"
-    ),
-    " FROM runs WHERE tier <> 'hidden' AND (submitted_unix_seconds, run_id) > ($1, $2) \
-     ORDER BY submitted_unix_seconds, run_id LIMIT $3"
-);
+/// What is read of each run that fits a condition.
+macro_rules! exported {
+    ($condition:literal) => {
+        concat!(
+            "SELECT run_id, tier, notes, submitted_unix_seconds, record, ",
+            as_flag!(
+                "EXISTS (SELECT 1 FROM verifications WHERE verifications.run_id = runs.run_id AND in_part = FALSE)",
+                "being_verified"
+            ),
+            " FROM runs WHERE tier <> 'hidden' AND ",
+            $condition
+        )
+    };
+}
+
+const AFTER: &str =
+    exported!("(submitted_unix_seconds, run_id) > ($1, $2) ORDER BY submitted_unix_seconds, run_id LIMIT $3");
+const NAMED: &str = exported!("run_id = $1");
 
 impl Storage {
+    /// Those of these runs that are visible, and how many of them cannot be read.
+    pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64), StorageError> {
+        let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
+        for id in ids {
+            let Some(row) = sqlx::query(NAMED).bind(*id).fetch_optional(&self.pool).await? else { continue };
+            match stored_run(&row) {
+                Ok(run) => runs.push(run),
+                Err(cause) => {
+                    tell_unreadable(id, &cause);
+                    left_out += 1;
+                }
+            }
+        }
+        Ok((runs, left_out))
+    }
+
     /// At most so many of the runs behind a place. A damaged row is no reason to keep the others from anyone.
     pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion, StorageError> {
         let rows = sqlx::query(AFTER)
@@ -51,8 +76,7 @@ impl Storage {
             match stored_run(row) {
                 Ok(run) => portion.runs.push(run),
                 Err(cause) => {
-                    let run_id: String = row.try_get("run_id")?;
-                    tracing::warn!(run_id, cause = &cause as &dyn std::error::Error, "a stored run cannot be read");
+                    tell_unreadable(row.try_get("run_id")?, &cause);
                     portion.left_out += 1;
                 }
             }
@@ -71,6 +95,10 @@ impl Storage {
         let row = sqlx::query("SELECT COUNT(*) AS runs FROM runs WHERE tier <> 'hidden'").fetch_one(&self.pool).await?;
         Ok(u64::try_from(row.try_get::<i64, _>("runs")?)?)
     }
+}
+
+fn tell_unreadable(run_id: &str, cause: &StorageError) {
+    tracing::warn!(run_id, cause = cause as &dyn std::error::Error, "a stored run cannot be read");
 }
 
 fn stored_run(row: &AnyRow) -> Result<StoredRun, StorageError> {

@@ -5,6 +5,7 @@ mod address;
 mod budgets;
 mod bulk;
 mod checkpoints;
+mod comparisons;
 mod connect;
 mod copies;
 mod deleted;
@@ -42,6 +43,7 @@ use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use tokio::sync::Semaphore;
 
 pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
+pub(crate) use comparisons::NewComparison;
 use connect::{Dialect, IfMissing, Way};
 pub(crate) use copies::leave_alone;
 pub(crate) use device_aliases::MergingError;

@@ -39,8 +39,8 @@ pub(super) async fn export(
     .await;
     storage.close().await;
     let export = written?;
-    let (runs, file) = (export.runs().runs(), to.display());
-    let left_out = match export.runs().left_out() {
+    let (runs, file) = (export.runs(), to.display());
+    let left_out = match export.left_out() {
         0 => String::new(),
         left_out => format!("; {left_out} runs cannot be read and were left out"),
     };

@@ -75,12 +75,29 @@ fn now(reason: Option<&Reason>) -> Occasion<'_> {
 /// All of them or, where one is unknown, none.
 pub(super) async fn remove(database: &DatabaseAddress, run_ids: &[String]) -> Result<String, UpkeepError> {
     let storage = open_up_to_date(database).await?;
-    let unknown = storage.delete_all(run_ids, Some(now(None))).await;
+    let unknown = remove_from(&storage, run_ids).await;
     storage.close().await;
     match unknown.map_err(of(database))? {
         Some(unknown) => Err(UpkeepError::UnknownRun(unknown)),
         None => Ok(format!("removed for ever: {}", run_ids.join(", "))),
     }
+}
+
+/// Removes runs and comparisons, or none of them when one is unknown, which is then returned.
+async fn remove_from(storage: &Storage, ids: &[String]) -> Result<Option<String>, StorageError> {
+    let (mut comparisons, mut runs) = (Vec::new(), Vec::new());
+    for id in ids {
+        let is_comparison = storage.comparison_secret(id).await?.is_some();
+        if is_comparison { &mut comparisons } else { &mut runs }.push(id.clone());
+    }
+    let unknown = storage.delete_all(&runs, Some(now(None))).await?;
+    if unknown.is_none() {
+        for id in &comparisons {
+            let occasion = Occasion { reason: Some("It was a comparison of back ends."), ..now(None) };
+            storage.delete_comparison(id, Some(occasion)).await?;
+        }
+    }
+    Ok(unknown)
 }
 
 async fn merge_devices(

@@ -8,6 +8,7 @@
 
 mod bounds;
 mod checkpoints;
+mod comparison;
 mod correctness;
 mod plausibility;
 mod resources;
@@ -29,6 +30,7 @@ use told::{Findings, Witnessed};
 
 pub(crate) use bounds::{Checked, FieldPath, Refusal};
 pub(crate) use checkpoints::check_checkpoint;
+pub(crate) use comparison::check_comparison;
 pub(crate) use run::check_schema_version;
 
 /// How a record came here.

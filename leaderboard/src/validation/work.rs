@@ -13,17 +13,23 @@ const SAME: f64 = 1e-12;
 
 pub(super) fn check(record: &RunRecord) -> Checked {
     let root = FieldPath::ROOT;
-    let suite = known_suite(&root.field("suite"), &record.suite)?;
     let backend = &record.device.backend;
     if !KNOWN_BACKENDS.iter().any(|known| known.name == backend) {
         let message = format!("This leaderboard knows no back end named {backend}.");
         return root.field("device").field("backend").refuse("unknown_backend", message);
     }
-    let standard = record.non_standard.is_empty();
-    if standard && backend == engine::backends::REFERENCE {
+    if record.non_standard.is_empty() && backend == engine::backends::REFERENCE {
         let message = "The reference back end judges and does not compete.".to_owned();
         return root.field("device").field("backend").refuse(NOT_STANDARD, says_so(&message));
     }
+    check_work(record)
+}
+
+/// The same of a record whose back end may be of any name.
+pub(super) fn check_work(record: &RunRecord) -> Checked {
+    let root = FieldPath::ROOT;
+    let suite = known_suite(&root.field("suite"), &record.suite)?;
+    let standard = record.non_standard.is_empty();
     let workloads = root.field("workloads");
     for (i, of) in record.workloads.iter().enumerate() {
         let path = workloads.item(i);

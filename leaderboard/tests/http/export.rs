@@ -1,6 +1,6 @@
 //! The open data: what is exported is what is stored, whoever asks and whatever the names are.
 
-use results::api::{StoredRun, Tier};
+use results::api::{RunList, StoredRun, Tier};
 use results::open_data::ExportAbout;
 use sha2::{Digest, Sha256};
 
@@ -133,6 +133,42 @@ fn an_empty_leaderboard_exports_the_names_of_the_columns_and_says_what_they_mean
     for query in ["?format=xml", "?format=", "?order=price"] {
         server.get(&format!("/api/v1/export{query}")).assert_refused(400, "bad_query", "");
     }
+}
+
+#[test]
+fn an_export_of_a_list_has_what_the_list_has_in_its_order_and_nothing_else() {
+    let server = TestServer::start();
+    // More than are read at once, and more runs than one page of the list has rows of.
+    for number in 0..40 {
+        server.accepted(|record| {
+            record::speed_up(record, 1 + number % 3);
+            if number % 4 == 0 {
+                record.device.requested_backend = "burn-wgpu".to_owned();
+                record.device.backend = "burn-wgpu".to_owned();
+            }
+        });
+        server.pass(1.0);
+    }
+    let hidden = server.accepted(|_| {});
+    server.set_tier(&hidden.run_id, Tier::Hidden);
+    for query in
+        ["workload=caffe-mnist", "backend=burn-wgpu", "sort=oldest", "workload=caffe-mnist&sort=newest&backend=wgsl"]
+    {
+        let listed: RunList = server.get(&format!("/api/v1/runs?{query}&limit=500")).parse();
+        assert!(listed.rows.len() >= 10 && listed.next.is_none(), "{query}");
+        let listed: Vec<_> = listed.rows.into_iter().map(|row| (row.run_id, row.workload)).collect();
+        let table = cells(&server.get(&format!("/api/v1/export?{query}")).text());
+        let exported: Vec<_> = column(&table, "run_id").into_iter().zip(column(&table, "workload")).collect();
+        assert_eq!(exported, listed, "{query}");
+        let lines = json_lines(&server.get(&format!("/api/v1/export?{query}&format=jsonl")).text());
+        let of_run = |run: StoredRun| run.record.workloads.into_iter().map(move |of| (run.run_id.clone(), of.workload));
+        assert_eq!(lines.into_iter().flat_map(of_run).collect::<Vec<_>>(), listed, "{query}");
+    }
+    assert_eq!(server.get("/api/v1/export?workload=unheard-of&format=jsonl").text(), "");
+    for (query, field) in [("limit=3", "limit"), ("cursor=x", "cursor"), ("workload=caffe-mnist&offset=1", "offset")] {
+        server.get(&format!("/api/v1/export?{query}")).assert_refused(400, "bad_query", field);
+    }
+    server.get("/api/v1/export?sort=fastest").assert_refused(400, "bad_query", "sort");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod badges;
 mod cards;
 mod checkpoints;
 mod comparing;
+mod comparisons;
 mod data_sets;
 mod devices;
 mod durability;

@@ -19,9 +19,16 @@ pub(crate) struct PlaceArgs {
     /// Threads that `burn-flex` computes with on the processor [default: one for each core]
     #[arg(long, value_name = "N", help_heading = "Device", value_parser = threads())]
     threads: Option<NonZero<usize>>,
-    /// Where `native-runner serve-device` serves the device of `burn-remote`; the port is 4400 unless it is said
-    #[arg(long, value_name = "HOST[:PORT]", help_heading = "Device", value_parser = host_and_port)]
-    pub(crate) remote: Option<String>,
+    /// Where `native-runner serve-device` serves the device of `burn-remote`; the port is 4400 unless it is said. Devices at
+    /// several addresses, separated by commas, share each batch, as one with the whole batch would train
+    #[arg(
+        long,
+        value_name = "HOST[:PORT]",
+        value_delimiter = ',',
+        help_heading = "Device",
+        value_parser = host_and_port
+    )]
+    pub(crate) remote: Vec<String>,
     /// Seconds without a sign of life after which a remote device is given up
     #[arg(
         long,
@@ -86,7 +93,7 @@ fn feature(text: &str) -> Result<Feature, String> {
 pub(super) fn host_and_port(text: &str) -> Result<String, String> {
     let text = text.trim();
     let wrong = || format!("it must be a host and, unless it is {PORT}, a port, as in `gpu.example:{PORT}`");
-    if text.is_empty() || text.chars().any(|letter| "/?#@".contains(letter) || letter <= ' ' || letter.is_control()) {
+    if text.is_empty() || text.chars().any(|letter| "/?#@,".contains(letter) || letter <= ' ' || letter.is_control()) {
         return Err(wrong());
     }
     let end_of_host = text.find(']').map_or(0, |bracket| bracket + 1);

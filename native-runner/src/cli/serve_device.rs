@@ -22,6 +22,11 @@ Examples:
 On the machine that trains:
   native-runner --backend burn-remote --remote gpu.example
 
+Two GPUs of one machine, which share each batch:
+  native-runner serve-device --backend burn-wgpu --adapter 0 --bind 127.0.0.1:4400
+  native-runner serve-device --backend burn-wgpu --adapter 1 --bind 127.0.0.1:4401
+  native-runner --backend burn-remote --remote 127.0.0.1:4400,127.0.0.1:4401
+
 Through an encrypted tunnel, with the server on its loopback address:
   ssh -N -L 4400:127.0.0.1:4400 gpu.example
   native-runner --backend burn-remote --remote 127.0.0.1

@@ -43,6 +43,13 @@ pub(super) fn open(
         );
         return Err(Failure::Usage(text));
     }
+    if place.remote.len() > 1 {
+        let text = format!(
+            "--remote {} is for a run of one back end, whose batches these devices share; name a single address here",
+            place.remote.join(",")
+        );
+        return Err(Failure::Usage(text));
+    }
     let programs: Vec<&str> = place.external.all().iter().map(|program| program.name).collect();
     let wanted = wanted(names, &programs);
     let named: Vec<&str> = wanted.iter().map(|wanted| wanted.name()).collect();
@@ -57,7 +64,7 @@ pub(super) fn open(
     let in_precisions = |wanted| precisions.iter().map(move |&precision| (wanted, precision));
     for (wanted, precision) in wanted.iter().copied().flat_map(in_precisions) {
         let name = wanted.name();
-        let is_remote = place.opening(precision, choice).suited_to(name).remote.is_some();
+        let is_remote = place.opening(precision, choice).suited_to(name).remote.len() == 1;
         let open = |choice: AdapterChoice| {
             let opening = place.opening(precision, &choice).suited_to(name);
             device::open(name, &opening, place, Rc::<MonotonicClock>::clone(clock))

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use engine::EngineError;
 
-use super::watch::{Lost, Watch};
+use super::losses::Losses;
+use super::watch::Watch;
 
 /// How often somebody who waits for an answer looks whether it can still come.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -21,30 +22,30 @@ pub(super) struct Caller<Held> {
     calls: Option<Sender<Call<Held>>>,
     /// Nothing is sent; it is closed when the thread has dropped what it held.
     ended: Receiver<Result<(), EngineError>>,
-    lost: Lost,
-    _watch: Option<Watch>,
+    losses: Losses,
+    _watches: Vec<Watch>,
 }
 
 impl<Held: 'static> Caller<Held> {
     /// # Errors
     /// Those of `open`, which is the first call.
     pub(super) fn start(
-        watch: Watch,
+        watches: Vec<Watch>,
         open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
     ) -> Result<Self, EngineError> {
-        let mut caller = Self::until(watch.lost(), open)?;
-        caller._watch = Some(watch);
+        let mut caller = Self::until(Losses::of(&watches), open)?;
+        caller._watches = watches;
         Ok(caller)
     }
 
     fn until(
-        lost: Lost,
+        losses: Losses,
         open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
     ) -> Result<Self, EngineError> {
         let (calls, coming) = mpsc::channel::<Call<Held>>();
         let (opened, opening) = mpsc::channel();
         let (ending, ended) = mpsc::channel();
-        let known = lost.clone();
+        let known = losses.clone();
         thread::spawn(move || {
             let held = match open() {
                 Ok(held) => held,
@@ -56,13 +57,13 @@ impl<Held: 'static> Caller<Held> {
             for call in coming {
                 call(&mut held);
             }
-            if !known.is_known() {
+            if known.error().is_none() {
                 drop(ManuallyDrop::into_inner(held));
             }
             drop(ending);
         });
-        wait(&opening, &lost)?;
-        Ok(Self { calls: Some(calls), ended, lost, _watch: None })
+        wait(&opening, &losses)?;
+        Ok(Self { calls: Some(calls), ended, losses, _watches: Vec::new() })
     }
 
     /// Makes a call and waits for what comes of it.
@@ -73,14 +74,14 @@ impl<Held: 'static> Caller<Held> {
         &self,
         work: impl FnOnce(&mut Held) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
-        let calls = self.calls.as_ref().filter(|_| !self.lost.is_known()).ok_or(EngineError::LinkLost)?;
+        if let Some(error) = self.losses.error() {
+            return Err(error);
+        }
+        let calls = self.calls.as_ref().ok_or_else(ended)?;
         let (reply, answer) = mpsc::channel();
         let call = Box::new(move |held: &mut Held| drop(reply.send(work(held))));
-        let result = calls.send(call).map_err(|_| ended()).and_then(|()| wait(&answer, &self.lost));
-        if matches!(result, Err(EngineError::LinkLost)) {
-            self.lost.set();
-        }
-        result
+        let result = calls.send(call).map_err(|_| ended()).and_then(|()| wait(&answer, &self.losses));
+        result.inspect_err(|error| self.losses.note(error))
     }
 }
 
@@ -88,7 +89,7 @@ impl<Held> Drop for Caller<Held> {
     /// What the thread held is gone afterwards, unless the server is lost.
     fn drop(&mut self) {
         drop(self.calls.take());
-        let _ = wait(&self.ended, &self.lost);
+        let _ = wait(&self.ended, &self.losses);
     }
 }
 
@@ -98,13 +99,17 @@ fn ended() -> EngineError {
 }
 
 /// Waits until there is an answer, or none can come: the server is lost, or the thread that would give it has ended.
-fn wait<T>(answer: &Receiver<Result<T, EngineError>>, lost: &Lost) -> Result<T, EngineError> {
+fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result<T, EngineError> {
     loop {
-        match answer.recv_timeout(GLANCE) {
+        let silence = match answer.recv_timeout(GLANCE) {
             Ok(result) => return result,
-            Err(_) if lost.is_known() => return Err(EngineError::LinkLost),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Err(ended()),
+            Err(silence) => silence,
+        };
+        if let Some(error) = losses.error() {
+            return Err(error);
+        }
+        if silence == RecvTimeoutError::Disconnected {
+            return Err(ended());
         }
     }
 }
@@ -114,6 +119,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    use super::super::watch::Lost;
     use super::*;
 
     /// Says when it is dropped.
@@ -128,7 +134,7 @@ mod tests {
     fn counting() -> (Caller<Counter>, Lost, Arc<AtomicBool>) {
         let (lost, dropped) = (Lost::default(), Arc::new(AtomicBool::new(false)));
         let counter = Counter(0, Arc::clone(&dropped));
-        (Caller::until(lost.clone(), || Ok(counter)).unwrap(), lost, dropped)
+        (Caller::until(Losses::one(&lost), || Ok(counter)).unwrap(), lost, dropped)
     }
 
     fn count(caller: &Caller<Counter>) -> Result<u32, EngineError> {
@@ -155,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_opened_says_why() {
-        let error = Caller::until(Lost::default(), || Err::<u32, _>(refused())).err().unwrap();
+        let error = Caller::until(Losses::one(&Lost::default()), || Err::<u32, _>(refused())).err().unwrap();
         assert!(matches!(error, EngineError::DeviceRefused { .. }));
     }
 

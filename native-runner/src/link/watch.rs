@@ -24,6 +24,7 @@ const QUESTION: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: clo
 
 /// Asks a server for signs of life, for as long as it lives itself.
 pub(super) struct Watch {
+    address: String,
     lost: Lost,
     /// Nothing is sent; the asking thread hears when it is dropped.
     _alive: Sender<()>,
@@ -54,7 +55,7 @@ impl Watch {
         let server = find(address, patience)
             .map_err(|reason| EngineError::Unreachable { address: address.to_owned(), reason })?;
         let (alive, watched) = mpsc::channel::<()>();
-        let watch = Self { lost: Lost::default(), _alive: alive };
+        let watch = Self { address: address.to_owned(), lost: Lost::default(), _alive: alive };
         let lost = watch.lost();
         thread::spawn(move || {
             let (mut heard, mut unanswered) = (Instant::now(), 0);
@@ -70,6 +71,10 @@ impl Watch {
             }
         });
         Ok(watch)
+    }
+
+    pub(super) fn address(&self) -> &str {
+        &self.address
     }
 
     /// Whether the server is lost, shared with those who wait for it.

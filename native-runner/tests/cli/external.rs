@@ -19,8 +19,12 @@ struct Ready {
 const PROGRAMS: [Ready; 3] = [
     Ready { name: "pytorch", keras_backend: "", modules: "numpy, torch", layouts: &["nhwc", "nchw"] },
     Ready { name: "keras-jax", keras_backend: "jax", modules: "keras, jax", layouts: &["nhwc", "nchw"] },
-    // In NCHW on a processor, TensorFlow 2.21 misses a trace, for a reason that was not found (docs/EXTERNAL.md).
-    Ready { name: "keras-tensorflow", keras_backend: "tensorflow", modules: "keras, tensorflow", layouts: &["nhwc"] },
+    Ready {
+        name: "keras-tensorflow",
+        keras_backend: "tensorflow",
+        modules: "keras, tensorflow",
+        layouts: &["nhwc", "nchw"],
+    },
 ];
 
 /// What small traces cover: dense, convolutional and recurrent layers, three rules, dropout, and Caffe's.

@@ -1,5 +1,7 @@
 //! A device that another process serves, over this machine's loopback.
 
+mod several;
+
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::process::{Child, ChildStderr, Stdio};
@@ -120,7 +122,13 @@ impl Client {
 
     /// Goes on as soon as it has printed such a line.
     fn start_until(server: &mut Server, line: &str, reached: impl Fn(&str) -> bool) -> Self {
-        let mut runner = Runner::new(&format!("{line} --remote {}", server.address));
+        let remote = format!("--remote {}", server.address);
+        // With others that the line names it shares each batch, as the first of them.
+        let line = match line.split_once("--remote ") {
+            Some((before, others)) => format!("{before} {remote},{others}"),
+            None => format!("{line} {remote}"),
+        };
+        let mut runner = Runner::new(&line);
         let mut child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         server.wait_for_a_client();

@@ -2,6 +2,7 @@
 //! before anything else happens and has to be small, and this is compiled beside the page.
 
 mod compress;
+mod documents;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand, ValueEnum};
@@ -35,6 +36,20 @@ enum Tool {
         /// The folder, with all that is below it
         folder: PathBuf,
     },
+    /// Write the repository's documents as fragments of HTML that the page shows
+    Documents {
+        /// The top of the repository
+        top: PathBuf,
+        /// The list of documents
+        #[arg(long, value_name = "FILE")]
+        list: PathBuf,
+        /// The repository's address, for links to other files of it; without it they lead nowhere
+        #[arg(long, value_name = "URL")]
+        repository: Option<String>,
+        /// Folder for the fragments
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -49,6 +64,7 @@ fn main() -> Result<()> {
     match Arguments::parse().tool {
         Tool::Bindgen { module, out, name, script } => bindgen(&module, &out, &name, script),
         Tool::Compress { folder } => compress::compress(&folder),
+        Tool::Documents { top, list, repository, out } => documents::write(&top, &list, repository.as_deref(), &out),
     }
 }
 

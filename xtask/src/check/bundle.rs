@@ -12,6 +12,8 @@ const FOLDER: &str = "dist";
 /// How the name of the folder with the second bundle begins, and those of other frameworks.
 const BURN_FOLDER: &str = "burn-";
 const FRAMEWORK_FOLDER: &str = "framework-";
+/// Documents, each of which is fetched when somebody opens it.
+const DOCUMENTS_FOLDER: &str = "documents-";
 const FIRST_LOAD_BUDGET_BYTES: usize = 1_500_000;
 /// A little more than what it comes to: 3.51 MB since it has recurrent layers of three kinds.
 const BURN_BUDGET_BYTES: usize = 3_600_000;
@@ -42,7 +44,8 @@ fn parts(top: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
         let folder = file.parent().and_then(|above| above.iter().nth(1));
         folder.is_some_and(|folder| folder.to_string_lossy().starts_with(name))
     };
-    let ours = files.into_iter().filter(|file| !lies_in(file, FRAMEWORK_FOLDER));
+    let later = |file: &PathBuf| lies_in(file, FRAMEWORK_FOLDER) || lies_in(file, DOCUMENTS_FOLDER);
+    let ours = files.into_iter().filter(|file| !later(file));
     Ok(ours.partition(|file| !lies_in(file, BURN_FOLDER)))
 }
 
@@ -90,12 +93,13 @@ mod tests {
     }
 
     #[test]
-    fn the_worker_with_burn_and_other_frameworks_count_apart_from_the_first_load() {
+    fn the_worker_with_burn_other_frameworks_and_documents_count_apart_from_the_first_load() {
         let burn = noise(4_000_000);
         let within = [
             ("dist/index.html", "<html>"),
             ("dist/burn-0123/worker_bg.wasm", burn.as_str()),
             ("dist/framework-tfjs-wasm-0123/worker.js", burn.as_str()),
+            ("dist/documents-0123/hosting.html", burn.as_str()),
         ];
         assert_eq!(found(&FIRST_LOAD, &within), NOTHING);
         assert_eq!(found(&BURN, &within), NOTHING);

@@ -7,12 +7,14 @@ use crate::files::files_below;
 use crate::task::Task;
 use anyhow::{Context, Result, bail};
 use data_sets::files::{sha256_hex, write_whole};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 /// Hexadecimal digits of a digest in a name.
 const DIGITS: usize = 16;
+/// Which documents the page has, for the page itself and for who makes them.
+const DOCUMENTS: &str = "app/documents.json";
 
 /// How a script is loaded: `page-tools bindgen --help`.
 #[derive(Clone, Copy)]
@@ -40,11 +42,29 @@ impl Tools<'_> {
         self.task.follow(&mut command).map(|_| ())
     }
 
+    /// Writes the documents of the repository as fragments of HTML that the page shows, and `contents.json`, which names
+    /// them.
+    fn documents(self, top: &Path, folder: &Path) -> Result<()> {
+        let mut command = Command::new(self.program);
+        command.arg("documents").arg(top).arg("--list").arg(top.join(DOCUMENTS)).arg("--out").arg(folder);
+        if let Some(repository) = repository(|name| env::var(name).ok()) {
+            command.args(["--repository", &repository]);
+        }
+        self.task.follow(&mut command).map(|_| ())
+    }
+
     /// Writes `FILE.gz` and `FILE.br` beside each compressible file: the server sends whichever a browser accepts, and
     /// compresses nothing itself.
     pub(super) fn compress(self, folder: &Path) -> Result<()> {
         self.task.follow(Command::new(self.program).arg("compress").arg(folder)).map(|_| ())
     }
+}
+
+/// The repository's address, if somebody says it: a checkout does not know where it is published. GitHub's workflows do.
+fn repository(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let said = |name| variable(name).filter(|value| !value.is_empty());
+    said("GRADMARK_REPOSITORY")
+        .or_else(|| Some(format!("{}/{}", said("GITHUB_SERVER_URL")?, said("GITHUB_REPOSITORY")?)))
 }
 
 /// The modules that cargo built for the page.
@@ -68,11 +88,12 @@ pub(super) fn assemble(top: &Path, modules: &Modules, tools: Tools, dist: &Path)
     ] {
         fs::copy(top.join(source), dist.join(place)).with_context(|| format!("cannot copy {source} into the page"))?;
     }
+    tools.documents(top, &dist.join("documents"))?;
     name_by_content(dist)?;
     tools.compress(dist)
 }
 
-/// Gives the files and the worker's folder their names, and `index.html` the names.
+/// Gives the files and the folders of worker and documents their names, and `index.html` the names.
 fn name_by_content(dist: &Path) -> Result<()> {
     let index = dist.join("index.html");
     let mut html = fs::read_to_string(&index).context("the page has no index.html")?;
@@ -81,8 +102,10 @@ fn name_by_content(dist: &Path) -> Result<()> {
         let digest = digest(&[dist.join(name)])?;
         html = rename(dist, &html, name, &format!("{stem}-{digest}.{ending}"), "")?;
     }
-    let digest = digest(&files_below(&dist.join("worker"))?)?;
-    html = rename(dist, &html, "worker", &format!("worker-{digest}"), "/")?;
+    for folder in ["worker", "documents"] {
+        let digest = digest(&files_below(&dist.join(folder))?)?;
+        html = rename(dist, &html, folder, &format!("{folder}-{digest}"), "/")?;
+    }
     write_whole(&index, |out| Ok(out.write_all(html.as_bytes())?))
 }
 
@@ -111,8 +134,18 @@ mod tests {
 
     fn page() -> tempfile::TempDir {
         let dist = tempfile::tempdir().unwrap();
-        fs::create_dir(dist.path().join("worker")).unwrap();
-        for name in ["icon.svg", "style.css", "page.js", "page_bg.wasm", "worker/loader.js", "worker/worker.js"] {
+        for folder in ["worker", "documents"] {
+            fs::create_dir(dist.path().join(folder)).unwrap();
+        }
+        for name in [
+            "icon.svg",
+            "style.css",
+            "page.js",
+            "page_bg.wasm",
+            "worker/loader.js",
+            "worker/worker.js",
+            "documents/contents.json",
+        ] {
             fs::write(dist.path().join(name), name).unwrap();
         }
         let index = concat!(env!("CARGO_MANIFEST_DIR"), "/../index.html");
@@ -131,7 +164,7 @@ mod tests {
                 .filter(|text| text.contains('.'))
                 .map(str::to_owned)
                 .collect();
-            assert!(names.len() >= 7, "{names:?}");
+            assert!(names.len() >= 8, "{names:?}");
             for name in &names {
                 assert!(dist.join(name).is_file() && name.contains('-'), "{name} of {html}");
             }
@@ -142,6 +175,18 @@ mod tests {
         let (one, other) = (named(one.path()), named(other.path()));
         let changed: Vec<&String> = one.iter().filter(|name| !other.contains(name)).collect();
         assert!(changed.len() == 1 && changed[0].starts_with("worker-"), "{changed:?}");
+    }
+
+    #[test]
+    fn links_to_files_lead_to_where_somebody_says_that_the_repository_is() {
+        let said = |pairs: &[(&str, &str)]| {
+            repository(|name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        };
+        let workflow = [("GITHUB_SERVER_URL", "https://forge.example"), ("GITHUB_REPOSITORY", "somebody/gradmark")];
+        assert_eq!(said(&[]), None);
+        assert_eq!(said(&[("GRADMARK_REPOSITORY", "")]), None);
+        assert_eq!(said(&[("GRADMARK_REPOSITORY", "https://a.example/b")]).unwrap(), "https://a.example/b");
+        assert_eq!(said(&workflow).unwrap(), "https://forge.example/somebody/gradmark");
     }
 
     #[test]

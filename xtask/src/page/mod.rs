@@ -20,16 +20,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Everything that can change what the page is. Folders count with all that is in them, except tests.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 12] = [
     "index.html",
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",
     ".cargo/config.toml",
     "app",
+    "docs",
     "engine",
     "results",
     "shaders",
+    "xtask/page-tools",
     "xtask/src/page",
 ];
 /// Files outside those folders that crates of the page include.

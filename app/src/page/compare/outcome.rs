@@ -3,9 +3,10 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::comparison::{self, Comparison, Row};
+use results::RunRecord;
+use results::comparison::{self, Comparison, Refused, Row};
 
-use crate::geometry::NamedCurve;
+use super::share::ShareComparison;
 use crate::page::chart::{AccuracyCurves, LossCurves};
 use crate::page::comparing::{Comparing, Task};
 use crate::page::state::StartState;
@@ -43,18 +44,24 @@ pub(super) fn Outcome(state: StartState) -> impl IntoView {
         <Show when=move || begun.get()>
             <section class="sheet" aria-labelledby="comparison-title">
                 <h2 id="comparison-title" tabindex="-1" node_ref=heading>{t!(compare_comparison)}</h2>
-                <p class="note">{move || task.get().map(|task| explanation(&task))}</p>
-                {move || compared().into_iter().map(|comparison| view! { <OfWorkload state comparison /> }).collect_view()}
+                <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
+                {move || {
+                    let records = records.get();
+                    compared().into_iter().map(|comparison| of_workload(comparison, &records)).collect_view()
+                }}
                 <ul class="plain note" data-figure="fetched">{fetched}</ul>
                 <Takeaway state />
+                <Show when=move || state.comparing.present().is_none()>
+                    <ShareComparison comparing=state.comparing />
+                </Show>
             </section>
         </Show>
     }
 }
 
-fn explanation(task: &Task) -> String {
+pub(in crate::page) fn explanation(seeds: &[u32]) -> String {
     let what = t!(compare_explanation);
-    match task.seeds.as_slice() {
+    match seeds {
         [seed] => t!(compare_explanation_seed, seed = seed.to_string(), what = what),
         several => {
             let several = several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
@@ -63,15 +70,13 @@ fn explanation(task: &Task) -> String {
     }
 }
 
-#[component]
-fn OfWorkload(state: StartState, comparison: Comparison) -> impl IntoView {
+/// The table and the curves of one network.
+pub(in crate::page) fn of_workload(comparison: Comparison, records: &[RunRecord]) -> impl IntoView + use<> {
     let title = text::workload_title(&comparison.workload);
     let label = t!(compare_of_workload, workload = title);
     let region = t!(common_scrollable, what = label);
-    let of_records = |curves: fn(&str, &[results::RunRecord]) -> Vec<NamedCurve>| {
-        state.comparing.records.with_untracked(|records| curves(&comparison.workload, records))
-    };
-    let (accuracies, losses) = (of_records(side_by_side::accuracy_curves), of_records(side_by_side::loss_curves));
+    let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
+    let losses = side_by_side::loss_curves(&comparison.workload, records);
     let drawn = (!losses.is_empty()).then(|| {
         view! { <div class="charts"><AccuracyCurves curves=accuracies /><LossCurves curves=losses /></div> }
     });
@@ -112,6 +117,13 @@ fn OfBackend(row: Row) -> impl IntoView {
     }
 }
 
+/// A comparison with all that its files have.
+pub(in crate::page) struct Gathered {
+    pub(in crate::page) compared: Vec<Comparison>,
+    pub(in crate::page) records: Vec<RunRecord>,
+    pub(in crate::page) refused: Vec<Refused>,
+}
+
 /// A link that compares the same again, and the figures as files.
 #[component]
 fn Takeaway(state: StartState) -> impl IntoView {
@@ -122,13 +134,8 @@ fn Takeaway(state: StartState) -> impl IntoView {
             .comparing
             .task
             .with_untracked(|task| task.as_ref().map(|task| task.options.networks()).unwrap_or_default());
-        let compared: Vec<_> = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
-        (compared, records, refused)
-    };
-    let save = move |file: &str, kind: &str, text: &str| {
-        if let Err(reason) = platform::download_as(file, kind, text) {
-            said.set(t!(common_not_saved, reason = reason));
-        }
+        let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
+        Gathered { compared, records, refused }
     };
     let copy_link = move |_| {
         let Some(address) = state.comparing.task.with_untracked(|task| task.as_ref().map(Task::address)) else {
@@ -142,19 +149,36 @@ fn Takeaway(state: StartState) -> impl IntoView {
             });
         });
     };
-    let save_json = move |_| {
-        let (compared, records, refused) = gathered();
-        let text = side_by_side::document(&compared, &records, &refused);
-        save("gradmark-comparison.json", "application/json", &text);
-    };
-    let save_table =
-        move |_| save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&gathered().0));
     view! {
         <div class="row">
             <button class="button small" type="button" on:click=copy_link>{t!(compare_copy_link)}</button>
-            <button class="button small" type="button" on:click=save_json>{t!(compare_as_json)}</button>
-            <button class="button small" type="button" on:click=save_table>{t!(compare_as_csv)}</button>
+            {files(gathered, said)}
             <span class="note" aria-live="polite">{said}</span>
         </div>
+    }
+}
+
+/// Buttons that save a comparison.
+pub(in crate::page) fn files(
+    gathered: impl Fn() -> Gathered + Clone + 'static,
+    said: RwSignal<String>,
+) -> impl IntoView {
+    let save = move |file: &str, kind: &str, text: &str| {
+        if let Err(reason) = platform::download_as(file, kind, text) {
+            said.set(t!(common_not_saved, reason = reason));
+        }
+    };
+    let of_table = gathered.clone();
+    let save_json = move |_| {
+        let Gathered { compared, records, refused } = gathered();
+        let text = side_by_side::document(&compared, &records, &refused);
+        save("gradmark-comparison.json", "application/json", &text);
+    };
+    let save_table = move |_| {
+        save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&of_table().compared));
+    };
+    view! {
+        <button class="button small" type="button" on:click=save_json>{t!(compare_as_json)}</button>
+        <button class="button small" type="button" on:click=save_table>{t!(compare_as_csv)}</button>
     }
 }

@@ -39,7 +39,11 @@ impl AdapterChoice {
         }
         let first = &adapters[named[0]];
         if let Some(other) = named.iter().map(|&index| &adapters[index]).find(|other| *other != first) {
-            return Err(EngineError::UnlikeDevices { one: one_line(first), other: one_line(other) });
+            return Err(EngineError::UnlikeDevices {
+                one: one_line(first),
+                other: one_line(other),
+                instead: "--adapter 0,1",
+            });
         }
         Ok(named)
     }

@@ -51,19 +51,34 @@ impl<'a> Leaves<'a> {
         leaf
     }
 
-    /// Flat gradients of all tensors; `None` for those that are not trained.
-    pub(super) fn gradients(self, gradients: &mut Gradients) -> Vec<Option<Tensor<1>>> {
-        let mut found: Vec<Option<Tensor<1>>> = vec![None; self.tensors.len()];
-        for (tensor, leaf) in self.read {
-            // Layers that share a tensor have a leaf each.
-            let gradient = leaf.gradient(gradients);
-            found[tensor] = match (found[tensor].take(), gradient) {
-                (Some(others), Some(gradient)) => Some(others + gradient),
-                (others, gradient) => others.or(gradient),
-            };
-        }
-        found
+    /// Those that were read and are trained.
+    pub(super) fn into_read(self) -> ReadLeaves {
+        ReadLeaves(self.read)
     }
+}
+
+/// The leaves of a graph that are tensors of the model.
+pub(super) struct ReadLeaves(Vec<(usize, Leaf)>);
+
+impl ReadLeaves {
+    /// Adds the flat gradients of tensors to those that other graphs found, by the tensors' places in the model's list.
+    /// `None` stays for those that are not trained.
+    pub(super) fn add_gradients(self, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
+        for (tensor, leaf) in self.0 {
+            // Layers that share a tensor have a leaf each.
+            if let Some(gradient) = leaf.gradient(gradients) {
+                add_gradient(found, tensor, gradient);
+            }
+        }
+    }
+}
+
+/// Adds to the gradient of a tensor what one more of the places has found at which it is read.
+pub(super) fn add_gradient(found: &mut [Option<Tensor<1>>], tensor: usize, gradient: Tensor<1>) {
+    found[tensor] = Some(match found[tensor].take() {
+        Some(others) => others + gradient,
+        None => gradient,
+    });
 }
 
 impl Leaf {

@@ -62,6 +62,8 @@ mod graphics;
 mod guard;
 mod leaves;
 mod network;
+#[cfg(feature = "burn-remote")]
+mod parallel;
 #[cfg(feature = "burn-flex")]
 mod processor;
 #[cfg(feature = "burn-remote")]
@@ -121,7 +123,16 @@ pub(super) async fn open(
     name: &'static str,
     opening: &Opening,
     clock: Rc<dyn Clock>,
-) -> Result<BurnBackend, EngineError> {
+) -> Result<Box<dyn Backend>, EngineError> {
+    #[cfg(feature = "burn-remote")]
+    if name == list::BURN_REMOTE && opening.remote.len() > 1 {
+        return Ok(Box::new(guarded(remote::open_several(opening, clock)).await?));
+    }
+    Ok(Box::new(open_one(name, opening, clock).await?))
+}
+
+/// The same of a single device.
+async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend, EngineError> {
     guarded(open_unguarded(name, opening, clock)).await
 }
 
@@ -130,14 +141,7 @@ async fn open_unguarded(
     opening: &Opening,
     clock: Rc<dyn Clock>,
 ) -> Result<BurnBackend, EngineError> {
-    if opening.precision != Precision::F32 {
-        return Err(EngineError::NoPrecision {
-            whose: format!("the back end `{name}`"),
-            precision: opening.precision.name(),
-            reason: "the networks are built for it in f32 only".to_owned(),
-            instead: "f32",
-        });
-    }
+    check_precision(name, opening.precision)?;
     let opened: Result<Opened, EngineError> = match name {
         #[cfg(feature = "burn-flex")]
         list::BURN_FLEX => processor::open(opening),
@@ -159,6 +163,18 @@ async fn open_unguarded(
     let opened = opened?;
     let first_use = FirstUse::new(opened.compiles, TUNED);
     Ok(BurnBackend { name, opened, reported: Vec::new(), first_use, clock })
+}
+
+fn check_precision(name: &str, precision: Precision) -> Result<(), EngineError> {
+    if precision == Precision::F32 {
+        return Ok(());
+    }
+    Err(EngineError::NoPrecision {
+        whose: format!("the back end `{name}`"),
+        precision: precision.name(),
+        reason: "the networks are built for it in f32 only".to_owned(),
+        instead: "f32",
+    })
 }
 
 impl BurnBackend {

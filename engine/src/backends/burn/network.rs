@@ -2,11 +2,15 @@
 
 mod attention;
 mod convolution;
+#[cfg(feature = "burn-remote")]
+pub(super) mod crossing;
 mod dropout;
 mod memory;
 mod normalization;
 mod pooling;
 mod recurrent;
+#[cfg(feature = "burn-remote")]
+pub(super) mod shared_normalization;
 mod words;
 
 use burn_tensor::{Device, Tensor, module};
@@ -54,6 +58,22 @@ pub(super) struct Pass<'a> {
     pub(super) leaves: Leaves<'a>,
     /// Running averages that the pass has moved, with the places of their tensors.
     pub(super) statistics: Vec<(usize, Tensor<1>)>,
+}
+
+/// What a pass has made so far, as long as somebody will read it.
+pub(super) struct Made {
+    data: Option<Value>,
+    /// Of each layer up to now.
+    values: Vec<Option<Value>>,
+}
+
+impl Made {
+    fn of(&mut self, source: Source) -> &mut Option<Value> {
+        match source {
+            Source::Data => &mut self.data,
+            Source::Node(node) => &mut self.values[node],
+        }
+    }
 }
 
 impl Pass<'_> {
@@ -136,28 +156,41 @@ impl Network {
 
     /// (rows, classes) logits of a batch, whose list is arranged as [`Network::arrangement_of_data`] says.
     pub(super) fn forward(&self, pass: &mut Pass<'_>, batch: Tensor<1>) -> Tensor<2> {
-        let rows = pass.step.count as usize;
-        let batch = batch.reshape([rows, self.data.output.features() as usize]);
-        let mut data = Some(Value::Flat(batch).ordered(self.data.order, self.data.output));
-        let mut values: Vec<Option<Value>> = Vec::with_capacity(self.layers.len());
-        for (index, layer) in self.layers.iter().enumerate() {
-            let inputs: Vec<Value> = layer
-                .node
-                .inputs
-                .iter()
-                .map(|&source| {
-                    let value = match source {
-                        Source::Data => &mut data,
-                        Source::Node(node) => &mut values[node],
-                    };
-                    let is_last = self.source(source).last_reader == index && layer.node.inputs.len() == 1;
-                    let value = if is_last { value.take() } else { value.clone() };
-                    value.expect("a value is kept until its last reader")
-                })
-                .collect();
-            values.push(Some(self.layer(layer, inputs, pass)));
+        let mut made = self.begin(pass.step, batch);
+        self.finish(&mut made, pass)
+    }
+
+    /// A pass that has made nothing yet.
+    pub(super) fn begin(&self, step: &Step, batch: Tensor<1>) -> Made {
+        let batch = batch.reshape([step.count as usize, self.data.output.features() as usize]);
+        let data = Some(Value::Flat(batch).ordered(self.data.order, self.data.output));
+        Made { data, values: Vec::with_capacity(self.layers.len()) }
+    }
+
+    /// Goes on to the layer with the number `until`, which is not made.
+    pub(super) fn advance(&self, made: &mut Made, pass: &mut Pass<'_>, until: usize) {
+        for index in made.values.len()..until {
+            let inputs = self.read(made, index);
+            made.values.push(Some(self.layer(&self.layers[index], inputs, pass)));
         }
-        let logits = values.pop().flatten().or(data).expect("there is at least the data");
+    }
+
+    /// What the layer with this number reads. What no later one does is gone with it.
+    fn read(&self, made: &mut Made, index: usize) -> Vec<Value> {
+        let node = &self.layers[index].node;
+        let read = |&source: &Source| {
+            let value = made.of(source);
+            let is_last = self.source(source).last_reader == index && node.inputs.len() == 1;
+            let value = if is_last { value.take() } else { value.clone() };
+            value.expect("a value is kept until its last reader")
+        };
+        node.inputs.iter().map(read).collect()
+    }
+
+    /// Goes on to the end, which is (rows, classes).
+    pub(super) fn finish(&self, made: &mut Made, pass: &mut Pass<'_>) -> Tensor<2> {
+        self.advance(made, pass, self.layers.len());
+        let logits = made.values.pop().flatten().or_else(|| made.data.take()).expect("there is at least the data");
         let last = self.layers.last().unwrap_or(&self.data);
         // Classes count in our order.
         match last.order {

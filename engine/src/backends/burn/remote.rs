@@ -14,6 +14,7 @@
 //! none: the run ends like one whose device was lost, and in a comparison only the remote back end's later figures are
 //! missing.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::rc::Rc;
 
 use burn_backend::ops::FloatTensorOps;
@@ -34,7 +35,10 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::is_broken_link;
 use super::first_use::FirstUse;
-use super::{BurnBackend, Opened, TUNED};
+use super::parallel::ParallelBackend;
+use super::{BurnBackend, Opened, TUNED, check_precision};
+use crate::backends::opening::{DIFFERENT, REMOTES};
+use crate::backends::sharing::of_device;
 use crate::backends::{AdapterChoice, BACKENDS, BURN_REMOTE, Opening, list};
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -48,6 +52,8 @@ const TEXT_BYTES: usize = 4096;
 /// What a server reports about its device, as JSON padded with spaces.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Description {
+    /// Chosen at random when it began to serve: two addresses with one number are one device.
+    server: u64,
     backend: String,
     adapter: Adapter,
     settings: Vec<String>,
@@ -62,11 +68,45 @@ struct Description {
 /// # Errors
 /// No address, nobody there, something else there, or a device other than the one asked for.
 pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend, EngineError> {
-    let address = opening.remote.as_deref().ok_or(EngineError::NoHost { backend: BURN_REMOTE })?;
+    let address = opening.remote.first().ok_or(EngineError::NoHost { backend: BURN_REMOTE })?;
+    connect(address, &opening.adapter, clock).await.map(|(backend, _)| backend)
+}
+
+/// Connects to the devices that are served at the opening's addresses, to share each batch among them.
+///
+/// # Errors
+/// Those of [`open`], with the address; two addresses of one device; and devices that are not alike.
+pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Result<ParallelBackend, EngineError> {
+    check_precision(BURN_REMOTE, opening.precision)?;
+    let addresses = &opening.remote;
+    let mut devices = Vec::new();
+    let mut servers: Vec<u64> = Vec::new();
+    for (place, address) in addresses.iter().enumerate() {
+        let (backend, server) =
+            connect(address, &opening.adapter, Rc::clone(&clock)).await.map_err(|error| match error {
+                told @ EngineError::Unreachable { .. } => told,
+                other => of_device(place, addresses.len(), address)(other),
+            })?;
+        if let Some(same) = servers.iter().position(|other| *other == server) {
+            let of = format!("{} and {address}, which are the same device", addresses[same]);
+            return Err(EngineError::InvalidSetting { what: REMOTES, allowed: DIFFERENT.to_owned(), value: of });
+        }
+        servers.push(server);
+        devices.push((backend, address.clone()));
+    }
+    ParallelBackend::new(devices, clock, "--remote HOST:4400,HOST:4401")
+}
+
+/// The device that is served at an address, and the number of its server.
+async fn connect(
+    address: &str,
+    choice: &AdapterChoice,
+    clock: Rc<dyn Clock>,
+) -> Result<(BurnBackend, u64), EngineError> {
     let unreachable = |reason: String| EngineError::Unreachable { address: address.to_owned(), reason };
     let host = RemoteHost::websocket(&format!("ws://{address}"));
     let device = Device::remote_options(&host).init_async().await.map_err(|error| unreachable(error.to_string()))?;
-    let Description { backend, mut adapter, mut settings, compiles, tunes } =
+    let Description { server, backend, mut adapter, mut settings, compiles, tunes } =
         Description::of(&device).await.map_err(|message| {
             if is_broken_link(&message) {
                 EngineError::LinkLost
@@ -74,12 +114,13 @@ pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Burn
                 unreachable("what answers there is not `native-runner serve-device` of this version".to_owned())
             }
         })?;
-    check_adapter(&opening.adapter, &adapter)?;
+    check_adapter(choice, &adapter)?;
     adapter.name = format!("remote {}", adapter.name);
     settings.push(format!("burn remote: {backend} through a WebSocket"));
     settings.push("burn remote: processor time and memory are the client's".to_owned());
     let opened = Opened { device, adapter, compiler: "elsewhere", compiles };
-    Ok(BurnBackend { name: BURN_REMOTE, opened, reported: settings, first_use: FirstUse::new(compiles, tunes), clock })
+    let first_use = FirstUse::new(compiles, tunes);
+    Ok((BurnBackend { name: BURN_REMOTE, opened, reported: settings, first_use, clock }, server))
 }
 
 /// The server has chosen its device, so that whoever asks for nothing gets it, software or not.
@@ -160,8 +201,9 @@ impl DeviceServer {
             });
         }
         opening.check(&[known])?;
-        let backend = super::open(known, opening, clock).await?;
+        let backend = super::open_one(known, opening, clock).await?;
         let description = Description {
+            server: RandomState::new().build_hasher().finish(),
             backend: known.to_owned(),
             adapter: backend.adapter().clone(),
             settings: backend.settings(),
@@ -241,7 +283,14 @@ mod tests {
             software: false,
         };
         let settings = vec!["burn: 1".to_owned()];
-        Description { backend: "burn-wgpu".to_owned(), adapter, settings, compiles: true, tunes: false }
+        Description {
+            server: u64::MAX,
+            backend: "burn-wgpu".to_owned(),
+            adapter,
+            settings,
+            compiles: true,
+            tunes: false,
+        }
     }
 
     #[test]

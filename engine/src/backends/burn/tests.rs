@@ -23,7 +23,7 @@ use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, WeightAverage};
 
 /// Odd on purpose; the middle of CIFAR-10's images.
-const IMAGE: Shape = Shape::new(7, 5, 3);
+pub(super) const IMAGE: Shape = Shape::new(7, 5, 3);
 const CLASSES: u32 = 10;
 
 /// The Burn back ends of this build that every machine can run.
@@ -54,16 +54,16 @@ fn weights() -> Weights {
     Weights::new(start).with_bias(start)
 }
 
-fn conv(filters: u32, side: u32, stride: u32, padding: Padding, activation: Activation) -> Layer {
+pub(super) fn conv(filters: u32, side: u32, stride: u32, padding: Padding, activation: Activation) -> Layer {
     let size = KernelSize::Square(side);
     Layer::Conv2d { filters, size, stride, padding, activation, weights: weights() }
 }
 
-fn dense(units: u32, activation: Activation) -> Layer {
+pub(super) fn dense(units: u32, activation: Activation) -> Layer {
     Layer::Dense { units, activation, weights: weights() }
 }
 
-fn logits() -> Layer {
+pub(super) fn logits() -> Layer {
     dense(CLASSES, Activation::Identity)
 }
 
@@ -71,12 +71,12 @@ fn pool(kind: PoolKind, padding: u32, rounding: Rounding, activation: Activation
     Layer::Pool { kind, side: 3, stride: 2, padding, rounding, activation }
 }
 
-fn batch_norm(activation: Activation) -> Layer {
+pub(super) fn batch_norm(activation: Activation) -> Layer {
     Layer::BatchNorm { epsilon: 1e-3, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
 }
 
 /// A job that trains `model` on random images.
-fn job_of(model: Model) -> TrainingJob {
+pub(super) fn job_of(model: Model) -> TrainingJob {
     let workload = crate::workload("keras-cifar10-cnn").unwrap();
     let optimizer = Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.05);
     let (loss, input) = (Loss::default(), InputRecipe::scaled(255.0));
@@ -115,7 +115,7 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64]) {
 }
 
 /// Holds a back end to the reference after some steps.
-fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
+pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
     let (found, expected) = (readings(backend, job, steps), readings(&ReferenceBackend::<f64>::new(), job, steps));
     let what = |part: &str| format!("{}: {}: {part}", backend.name(), job.model.name);
     let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
@@ -141,7 +141,7 @@ fn check_layers(backend: &dyn Backend, name: &'static str, layers: Vec<Layer>) {
 }
 
 /// Small models which together have every kind of layer that reads images.
-fn models() -> Vec<(&'static str, Vec<Layer>)> {
+pub(super) fn models() -> Vec<(&'static str, Vec<Layer>)> {
     use Activation::{Gelu, Identity, Relu, Tanh};
     use Padding::{Same, Valid, Zeros};
     let dropout = || Layer::Dropout { rate: 0.3 };
@@ -224,7 +224,7 @@ fn models() -> Vec<(&'static str, Vec<Layer>)> {
 }
 
 /// Layers that read other than the last one made.
-fn graphs() -> Vec<Model> {
+pub(super) fn graphs() -> Vec<Model> {
     let mut residual = ModelBuilder::new("residual", IMAGE);
     let x = residual.then(conv(4, 3, 1, Padding::Same, Activation::Relu));
     residual.then(conv(4, 3, 1, Padding::Same, Activation::Tanh));

@@ -1,4 +1,6 @@
-mod warm_up;
+#[cfg(feature = "burn-remote")]
+pub(super) mod replica;
+pub(super) mod warm_up;
 
 use async_trait::async_trait;
 use burn_tensor::{Device, Int, Tensor, TensorData, Transaction, activation};
@@ -17,11 +19,12 @@ use crate::error::EngineError;
 use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use warm_up::{Rehearsing, warm_up};
 
 /// At least this many test samples are classified at once.
 const TEST_BATCH: u32 = 100;
 /// Steps whose results stay on the device until they are read together.
-const STEPS_PER_READ_BACK: usize = 64;
+pub(super) const STEPS_PER_READ_BACK: usize = 64;
 
 pub(super) struct BurnTrainer {
     device: Device,
@@ -49,14 +52,14 @@ pub(super) struct BurnTrainer {
 
 /// What training changes.
 #[derive(Clone)]
-struct State {
+pub(super) struct State {
     /// All tensors of the model, flat, in Burn's arrangement.
     tensors: Vec<Tensor<1>>,
     updater: Updater,
 }
 
 /// What a batch left on the device.
-struct Pending {
+pub(super) struct Pending {
     /// (1) mean loss
     loss: Tensor<1>,
     /// (1) right answers
@@ -108,7 +111,7 @@ impl BurnTrainer {
             device,
             job: job.clone(),
         };
-        trainer.warm_up(first_use, clock).await?;
+        warm_up(&mut trainer, first_use, clock).await?;
         // Another trainer's pages may have had room for some of it.
         trainer.bytes = reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
         Ok(trainer)
@@ -123,17 +126,10 @@ impl BurnTrainer {
         ((tensors + gradients + self.state.updater.elements()) * size_of::<f32>()) as u64
     }
 
-    fn test_batch(&self) -> u32 {
-        self.job.batches.batch_size.max(TEST_BATCH)
-    }
-
     /// Trains one step; `keeps` says whether its gradients and logits are kept.
     fn train_step(&mut self, keeps: bool) -> Pending {
         let step = self.job.step(self.step, 0);
-        if self.epoch != Some(step.epoch) {
-            self.order = self.job.batches.order(step.epoch);
-            self.epoch = Some(step.epoch);
-        }
+        self.begin_epoch(step.epoch);
         let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order, &step);
         let mut pass = self.pass(&step);
         let logits = self.network.forward(&mut pass, batch.input);
@@ -142,7 +138,8 @@ impl BurnTrainer {
         let loss = mean.clone().inner();
         let mut graph = if self.job.loss.summed { sum } else { mean }.backward();
         let Pass { leaves, statistics, .. } = pass;
-        let gradients = leaves.gradients(&mut graph);
+        let mut gradients = vec![None; self.trained.len()];
+        leaves.into_read().add_gradients(&mut graph, &mut gradients);
         let logits = logits.inner();
         let State { tensors, updater } = &mut self.state;
         for (tensor, moved) in statistics {
@@ -154,6 +151,14 @@ impl BurnTrainer {
         }
         self.step += 1;
         Pending { loss, correct: correct.inner(), samples: step.count }
+    }
+
+    /// Draws the order of its samples, if it is another epoch than the last step's.
+    fn begin_epoch(&mut self, epoch: u32) {
+        if self.epoch != Some(epoch) {
+            self.order = self.job.batches.order(epoch);
+            self.epoch = Some(epoch);
+        }
     }
 
     fn pass<'a>(&'a self, step: &'a Step) -> Pass<'a> {
@@ -212,7 +217,7 @@ impl BurnTrainer {
 
     /// Reads losses and right answers of what is pending, together with a value of every tensor, so that nothing of
     /// it is left to do.
-    async fn finish(&self, pending: &mut Vec<Pending>) -> Result<Vec<(f64, u64, u32)>, EngineError> {
+    pub(super) async fn finish(&self, pending: &mut Vec<Pending>) -> Result<Vec<(f64, u64, u32)>, EngineError> {
         let pending = std::mem::take(pending);
         let samples: Vec<u32> = pending.iter().map(|batch| batch.samples).collect();
         let (losses, correct): (Vec<_>, Vec<_>) = pending.into_iter().map(|batch| (batch.loss, batch.correct)).unzip();
@@ -230,6 +235,32 @@ impl BurnTrainer {
         let read = transaction.execute_async().await.map_err(refused)?;
         let arranged = read.into_iter().zip(&self.network.arrangements);
         arranged.map(|(data, arrangement)| Ok(arrangement.load(numbers(data)?))).collect()
+    }
+}
+
+impl Rehearsing for BurnTrainer {
+    type State = State;
+
+    fn job(&self) -> &TrainingJob {
+        &self.job
+    }
+
+    fn state(&self) -> State {
+        self.state.clone()
+    }
+
+    fn jump(&mut self, step: u64) {
+        self.step = step;
+    }
+
+    fn forget(&mut self, start: State) {
+        self.state = start;
+        self.gradients.fill(None);
+        (self.step, self.logits) = (0, None);
+    }
+
+    fn notes(&mut self) -> (&mut Preparation, &mut Vec<String>) {
+        (&mut self.preparation, &mut self.settings)
     }
 }
 
@@ -258,7 +289,7 @@ impl Trainer for BurnTrainer {
         self.state.updater.swap_average(&job, &mut self.state.tensors);
         let (mut offset, mut pending) = (0, Vec::new());
         while offset < samples {
-            let count = self.test_batch().min(samples - offset);
+            let count = test_batch(&self.job).min(samples - offset);
             let linear = job.linear(self.step);
             let step = Step { offset, count, seed: job.seed, linear, ..Step::default() };
             pending.push(self.test(split, &order, &step));
@@ -304,17 +335,22 @@ impl Trainer for BurnTrainer {
     }
 }
 
+/// How many test samples are classified at once.
+pub(super) fn test_batch(job: &TrainingJob) -> u32 {
+    job.batches.batch_size.max(TEST_BATCH)
+}
+
 /// Bytes that Burn's allocator holds on the device; 0 where it does not report them.
 fn reserved(device: &Device) -> u64 {
     device.memory_pool_usage().map_or(0, |usage| usage.bytes_reserved)
 }
 
-fn list(values: Vec<f32>, device: &Device) -> Tensor<1> {
+pub(super) fn list(values: Vec<f32>, device: &Device) -> Tensor<1> {
     let elements = values.len();
     Tensor::from_data(TensorData::new(values, [elements]), device)
 }
 
-fn numbers(data: TensorData) -> Result<Vec<f32>, EngineError> {
+pub(super) fn numbers(data: TensorData) -> Result<Vec<f32>, EngineError> {
     let values = data.as_slice().map(<[f32]>::to_vec);
     values.map_err(|error| EngineError::DeviceRefused { message: format!("{error:?}") })
 }

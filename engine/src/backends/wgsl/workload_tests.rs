@@ -112,7 +112,7 @@ fn on_matrices(choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> 
 }
 
 /// A job whose rate is low: random images at the full rate are chaos, which magnifies rounding.
-pub(super) fn calm_job(workload: &Workload) -> TrainingJob {
+pub(in crate::backends) fn calm_job(workload: &Workload) -> TrainingJob {
     let mut job = job(workload);
     job.optimizer.learning_rate *= 0.05;
     job

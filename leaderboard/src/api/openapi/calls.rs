@@ -2,9 +2,10 @@
 
 use results::RunRecord;
 use results::api::{
-    AcceptedRun, CheckpointAnswer, Comparing, ComparingQuery, DataSetList, DeviceHistory, DeviceHistoryQuery,
-    DeviceSummary, Distribution, DistributionQuery, ListRuns, ModerationLog, ModerationQuery, RunList, RunStanding,
-    Standings, StandingsQuery, StartRun, StartedRun, StoredRun, TellCheckpoint, Verdict,
+    AcceptedComparison, AcceptedRun, CheckpointAnswer, Comparing, ComparingQuery, DataSetList, DeviceHistory,
+    DeviceHistoryQuery, DeviceSummary, Distribution, DistributionQuery, ListRuns, ModerationLog, ModerationQuery,
+    RunList, RunStanding, SharedComparison, Standings, StandingsQuery, StartRun, StartedRun, StoredComparison,
+    StoredRun, TellCheckpoint, Verdict,
 };
 use results::badge::{Badge, BadgeQuery};
 use results::open_data::{ExportAbout, ExportQuery, SnapshotList};
@@ -80,6 +81,7 @@ const RECORD: &[&str] = &[
 ];
 
 const UNKNOWN_RUN: (&str, &[&str]) = ("404", &["unknown_run"]);
+const UNKNOWN_COMPARISON: (&str, &[&str]) = ("404", &["unknown_comparison"]);
 const BAD_QUERY: (&str, &[&str]) = ("400", &["bad_query"]);
 
 /// What most calls are: reading, without anything of their own.
@@ -301,6 +303,43 @@ pub(super) const CALLS: &[Call] = &[
         ..READING
     },
     Call {
+        method: HttpMethod::Post,
+        path: "/v1/comparisons",
+        summary: "Shares a comparison of back ends, whose records are no runs and rank nowhere",
+        body: Some(Content::Json(shape_of::<SharedComparison>)),
+        answers: &[
+            ("201", "It is kept", Some(Content::Json(shape_of::<AcceptedComparison>))),
+            (
+                "200",
+                "The same comparison with the same header `Idempotency-Key`: its answer again",
+                Some(Content::Json(shape_of::<AcceptedComparison>)),
+            ),
+        ],
+        refusals: &[
+            ("400", &["bad_idempotency_key"]),
+            ("422", RECORD),
+            ("422", &["not_standard", "several_devices", "streamed_input", "too_few", "unknown_suite"]),
+            ("503", &["too_many_imports"]),
+        ],
+        ..READING
+    },
+    Call {
+        path: "/v1/comparisons/{id}",
+        summary: "A comparison of back ends, with the records that its tables are made from",
+        answers: &[("200", "The comparison", Some(Content::Json(shape_of::<StoredComparison>)))],
+        refusals: &[UNKNOWN_COMPARISON],
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Delete,
+        path: "/v1/comparisons/{id}",
+        summary: "Deletes a comparison for ever",
+        bearer: Some("deletion_secret"),
+        answers: &[("204", "It is gone", None)],
+        refusals: &[("401", &["missing_secret"]), ("403", &["wrong_secret"]), UNKNOWN_COMPARISON],
+        ..READING
+    },
+    Call {
         path: "/v1/data-sets",
         summary: "Which data sets the server can hand out to pages",
         answers: &[("200", "All of them", Some(Content::Json(shape_of::<DataSetList>)))],
@@ -308,7 +347,7 @@ pub(super) const CALLS: &[Call] = &[
     },
     Call {
         path: "/v1/export",
-        summary: "All visible results as one file, under CC0",
+        summary: "All visible results as one file, or those of a list with its filters and order, under CC0",
         query: Some(shape_of::<ExportQuery>),
         answers: &[(
             "200",

@@ -24,7 +24,11 @@ impl Planned {
         }
         let (stream, step) = (stream::DROPOUT + self.dropout, pass.step);
         let survivor = 1.0 / (1.0 - rate);
-        let factor = |index| if uniform(index, stream, step.step, step.seed) >= rate { survivor } else { 0.0 };
+        // Counted over the whole batch, of which this device may have a share.
+        let first = step.first_row.wrapping_mul(self.output.features());
+        let factor = |index: u32| {
+            if uniform(first.wrapping_add(index), stream, step.step, step.seed) >= rate { survivor } else { 0.0 }
+        };
         let factors: Vec<f32> = (0..step.count * self.output.features()).map(factor).collect();
         let elements = factors.len();
         let stored = arrangement(self.order, step.count as usize, self.output).store(factors);

@@ -1,10 +1,10 @@
 //! The warm-up of a trainer while it is built: what Burn compiles and tunes on first use is not paid for in training.
 
-use super::BurnTrainer;
+use super::test_batch;
 use crate::backends::burn::first_use::FirstUse;
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{EvaluationSet, Trainer};
+use crate::trainer::{EvaluationSet, Preparation, Trainer, TrainingJob};
 
 /// So many steps in a row have to take about as long as the fastest …
 const AGREEING_STEPS: usize = 3;
@@ -14,62 +14,78 @@ const AGREEMENT: f64 = 1.1;
 const MOST_STEPS: usize = 64;
 const MOST_SECONDS: f64 = 60.0;
 
-impl BurnTrainer {
-    /// Uses everything for the first time, and forgets what was learned: one step and one test where Burn compiles;
-    /// where it also tunes, batches of the other sizes as well, and then steps until they no longer get faster.
-    pub(super) async fn warm_up(&mut self, first_use: FirstUse, clock: &dyn Clock) -> Result<(), EngineError> {
-        if first_use == FirstUse::Ordinary {
-            return Ok(());
-        }
-        let start = self.state.clone();
+/// A trainer that can forget what it learned.
+pub(in super::super) trait Rehearsing: Trainer {
+    /// What training changes.
+    type State;
+    fn job(&self) -> &TrainingJob;
+    fn state(&self) -> Self::State;
+    /// Goes on with the step of this number.
+    fn jump(&mut self, step: u64);
+    /// Begins again, with the state that it had at the start.
+    fn forget(&mut self, start: Self::State);
+    /// What it took, and what it says of itself.
+    fn notes(&mut self) -> (&mut Preparation, &mut Vec<String>);
+}
+
+/// Uses everything for the first time, and forgets what was learned: one step and one test where Burn compiles; where it also
+/// tunes, batches of the other sizes as well, and then steps until they no longer get faster.
+pub(in super::super) async fn warm_up(
+    trainer: &mut impl Rehearsing,
+    first_use: FirstUse,
+    clock: &dyn Clock,
+) -> Result<(), EngineError> {
+    if first_use == FirstUse::Ordinary {
+        return Ok(());
+    }
+    let start = trainer.state();
+    let begin = clock.now_seconds();
+    trainer.train_steps(1).await?;
+    let samples = trainer.job().data.test.samples().min(test_batch(trainer.job()));
+    trainer.evaluate(EvaluationSet::Test, samples).await?;
+    if first_use == FirstUse::CompilesAndTunes {
+        use_other_sizes(trainer).await?;
+        let settling = settle(trainer, clock).await?;
+        let (preparation, settings) = trainer.notes();
+        settings.push(settling.setting());
+        preparation.unsettled_after_steps = (!settling.settled).then_some(settling.steps);
+        // Kernels are timed as they are compiled, most of them in the very first step.
+        preparation.tuning_seconds = Some(clock.now_seconds() - begin);
+    } else {
+        trainer.notes().0.compiling_seconds = Some(clock.now_seconds() - begin);
+    }
+    trainer.forget(start);
+    Ok(())
+}
+
+/// The last batches of an epoch and of a test may be short, and other kernels may be the fastest for them.
+async fn use_other_sizes(trainer: &mut impl Rehearsing) -> Result<(), EngineError> {
+    let batches = trainer.job().batches;
+    let last = batches.steps_of_epochs(1).saturating_sub(1);
+    if batches.step(last).count != batches.batch_size {
+        trainer.jump(last);
+        trainer.train_steps(1).await?;
+    }
+    let (samples, batch) = (trainer.job().data.test.samples(), test_batch(trainer.job()));
+    if samples > batch && !samples.is_multiple_of(batch) {
+        trainer.evaluate(EvaluationSet::Test, batch + samples % batch).await?;
+    }
+    trainer.jump(0);
+    Ok(())
+}
+
+/// Trains until the time of a step has settled, or that has taken too long.
+async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<Settling, EngineError> {
+    let start = clock.now_seconds();
+    let mut seconds = Vec::new();
+    loop {
         let begin = clock.now_seconds();
-        self.train_steps(1).await?;
-        self.evaluate(EvaluationSet::Test, self.job.data.test.samples().min(self.test_batch())).await?;
-        if first_use == FirstUse::CompilesAndTunes {
-            self.use_other_sizes().await?;
-            let settling = self.settle(clock).await?;
-            self.settings.push(settling.setting());
-            self.preparation.unsettled_after_steps = (!settling.settled).then_some(settling.steps);
-            // Kernels are timed as they are compiled, most of them in the very first step.
-            self.preparation.tuning_seconds = Some(clock.now_seconds() - begin);
-        } else {
-            self.preparation.compiling_seconds = Some(clock.now_seconds() - begin);
-        }
-        self.state = start;
-        self.gradients.fill(None);
-        (self.step, self.logits) = (0, None);
-        Ok(())
-    }
-
-    /// The last batches of an epoch and of a test may be short, and other kernels may be the fastest for them.
-    async fn use_other_sizes(&mut self) -> Result<(), EngineError> {
-        let batches = self.job.batches;
-        let last = batches.steps_of_epochs(1).saturating_sub(1);
-        if batches.step(last).count != batches.batch_size {
-            self.step = last;
-            self.train_steps(1).await?;
-        }
-        let (samples, batch) = (self.job.data.test.samples(), self.test_batch());
-        if samples > batch && !samples.is_multiple_of(batch) {
-            self.evaluate(EvaluationSet::Test, batch + samples % batch).await?;
-        }
-        self.step = 0;
-        Ok(())
-    }
-
-    /// Trains until the time of a step has settled, or that has taken too long.
-    async fn settle(&mut self, clock: &dyn Clock) -> Result<Settling, EngineError> {
-        let start = clock.now_seconds();
-        let mut seconds = Vec::new();
-        loop {
-            let begin = clock.now_seconds();
-            self.train_steps(1).await?;
-            let end = clock.now_seconds();
-            seconds.push(end - begin);
-            let settled = has_settled(&seconds);
-            if settled || seconds.len() == MOST_STEPS || end - start >= MOST_SECONDS {
-                return Ok(Settling { settled, steps: u32::try_from(seconds.len()).unwrap_or(u32::MAX) });
-            }
+        trainer.train_steps(1).await?;
+        let end = clock.now_seconds();
+        seconds.push(end - begin);
+        let settled = has_settled(&seconds);
+        if settled || seconds.len() == MOST_STEPS || end - start >= MOST_SECONDS {
+            return Ok(Settling { settled, steps: u32::try_from(seconds.len()).unwrap_or(u32::MAX) });
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What several devices found becomes one, on the host and always in the order of the devices, so that the same run gives
-//! the same bits.
+//! What our kernels leave in buffers becomes one.
 
 use std::ops::Deref;
 
-use super::division::Share;
+use crate::backends::sharing::division::Share;
+use crate::backends::sharing::sums::{moments, sum};
 use crate::backends::wgsl::recording::Combination;
 
 impl Combination {
@@ -25,41 +25,12 @@ impl Combination {
     }
 }
 
-fn sum<B: Deref<Target = [u8]>>(found: &[B], sum: &mut Vec<f32>) {
-    let Some((first, others)) = found.split_first() else { return sum.clear() };
-    sum.resize(first.len() / 4, 0.0);
-    bytemuck::cast_slice_mut(sum).copy_from_slice(first);
-    for other in others {
-        for (sum, bytes) in sum.iter_mut().zip(other.chunks_exact(4)) {
-            *sum += f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        }
-    }
-}
-
 /// Each part with its number of pixels.
 fn parts_of(parts: &[f32], stride: usize, pixels: u64, pixels_per_part: u64) -> impl Iterator<Item = (&[f32], u64)> {
     (0u64..).zip(parts.chunks_exact(stride)).map(move |(number, part)| {
         let begin = (number * pixels_per_part).min(pixels);
         (part, ((number + 1) * pixels_per_part).min(pixels) - begin)
     })
-}
-
-/// Means and sums of squared deviations of all parts together. Chan, Golub and LeVeque, "Algorithms for Computing the
-/// Sample Variance", 1983.
-#[expect(clippy::cast_possible_truncation, reason = "kernels read float32")]
-fn moments<'a>(parts: impl Iterator<Item = (&'a [f32], u64)>, channels: usize) -> Vec<f32> {
-    let mut seen = 0.0;
-    let mut all = vec![0.0; 2 * channels];
-    for (part, pixels) in parts.filter(|(_, pixels)| *pixels > 0) {
-        let share = pixels as f64 / (seen + pixels as f64);
-        for channel in 0..channels {
-            let distance = f64::from(part[channel]) - all[channel];
-            all[channels + channel] += f64::from(part[channels + channel]) + distance * distance * seen * share;
-            all[channel] += distance * share;
-        }
-        seen += pixels as f64;
-    }
-    all.into_iter().map(|value: f64| value as f32).collect()
 }
 
 #[cfg(test)]
@@ -75,12 +46,6 @@ mod tests {
         let mut result = vec![7.0; 3];
         combination.of(found, shares, &mut result);
         result
-    }
-
-    #[test]
-    fn gradients_are_added_element_by_element() {
-        let found = [bytes(&[1.0, -2.0]), bytes(&[0.5, 4.0]), bytes(&[0.0, 1.0])];
-        assert_eq!(of(Combination::Sum, &found, &[]), [1.5, 3.0]);
     }
 
     #[test]

@@ -9,9 +9,7 @@
 //! numbers are added.
 
 mod combine;
-pub(super) mod division;
 mod trainer;
-mod under_way;
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +23,7 @@ use super::choices::Choices;
 use super::setup::{Exchanging, Setup};
 use super::trainer::WgslTrainer;
 use super::{NAME, WgslBackend};
+use crate::backends::sharing::of_device;
 use crate::backends::{AdapterChoice, Opening};
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -62,12 +61,6 @@ pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> R
     }
     let logical = chosen.iter().all(|index| *index == chosen[0]);
     Ok(Box::new(ParallelBackend { devices, clock, logical, overlap: opening.overlap }))
-}
-
-/// Says of an error which device it is of.
-fn of_device(place: usize, devices: usize, name: &str) -> impl Fn(EngineError) -> EngineError + use<> {
-    let name = name.to_owned();
-    move |error| EngineError::OfDevice { number: place + 1, devices, name: name.clone(), error: Box::new(error) }
 }
 
 impl ParallelBackend {

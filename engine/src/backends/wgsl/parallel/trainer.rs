@@ -9,8 +9,9 @@ use super::super::plan::RESULT_SLOTS;
 use super::super::recording::Exchange;
 use super::super::setup::Exchanging;
 use super::super::trainer::WgslTrainer;
-use super::division::{Share, shares};
-use super::under_way::{Computing, Ending};
+use crate::backends::sharing::division::{Share, shares};
+use crate::backends::sharing::under_way::{Ending, UnderWay};
+use crate::backends::sharing::{check_agreement, of_device};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
@@ -36,7 +37,7 @@ pub(super) struct ParallelTrainer {
 struct Asked {
     exchange: Exchange,
     /// What each device does until it has something to tell.
-    computing: Computing,
+    computing: UnderWay<()>,
     readings: Vec<Ending<ReadBack>>,
 }
 
@@ -52,7 +53,7 @@ impl ParallelTrainer {
     }
 
     fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<> {
-        super::of_device(place, self.replicas.len(), &self.name)
+        of_device(place, self.replicas.len(), &self.name)
     }
 
     /// One step on all devices. Nobody waits for its end, only for what the devices tell each other.
@@ -95,7 +96,7 @@ impl ParallelTrainer {
             computing.push(Box::pin(replica.compute(whole.slot, number, epoch_begins)));
             readings.push(Box::pin(replica.begin_to_read_through(exchange.read, exchange.staging)));
         }
-        Asked { exchange, computing: Computing::new(computing.into_iter()), readings }
+        Asked { exchange, computing: UnderWay::new(computing.into_iter()), readings }
     }
 
     /// Exchanges what the devices were asked for, one after the other. Until they are asked for the last of it they compute
@@ -130,8 +131,8 @@ impl ParallelTrainer {
         Ok(Some(Writing { since, arriving }))
     }
 
-    async fn wait_for(&self, computing: Computing) -> Result<(), EngineError> {
-        computing.ended().await.map_err(|(place, error)| self.of_device(place)(error))
+    async fn wait_for(&self, computing: UnderWay<()>) -> Result<(), EngineError> {
+        computing.ended().await.map(drop).map_err(|(place, error)| self.of_device(place)(error))
     }
 
     /// What becomes of what the devices found, which have computed it. `meanwhile` is what they compute while the host is at
@@ -140,7 +141,7 @@ impl ParallelTrainer {
         &self,
         exchange: Exchange,
         readings: Vec<Ending<ReadBack>>,
-        mut meanwhile: Option<&mut Computing>,
+        mut meanwhile: Option<&mut UnderWay<()>>,
         communication: &mut Communication,
         combined: &mut Vec<f32>,
     ) -> Result<(), EngineError> {
@@ -192,16 +193,12 @@ impl ParallelTrainer {
 
     /// Devices that did the same updates have the same weights, to the last bit.
     async fn check_agreement(&self) -> Result<(), EngineError> {
-        let first = self.replicas[0].arena().await.map_err(self.of_device(0))?;
-        for (place, replica) in self.replicas.iter().enumerate().skip(1) {
-            let other = replica.arena().await.map_err(self.of_device(place))?;
-            let differing = first.iter().zip(&other).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
-            if differing > 0 {
-                let missing = format!("{differing} of its weights are not those of device 1");
-                return Err(self.of_device(place)(EngineError::WorkDropped { missing }));
-            }
+        let mut arenas = Vec::new();
+        for (place, replica) in self.replicas.iter().enumerate() {
+            arenas.push(replica.arena().await.map_err(self.of_device(place))?);
         }
-        Ok(())
+        let others = arenas.iter().skip(1).map(Vec::as_slice);
+        check_agreement(&arenas[0], others, |place, error| self.of_device(place)(error))
     }
 }
 

@@ -6,23 +6,23 @@ use std::task::{Context, Poll, Waker};
 use crate::error::EngineError;
 
 /// Ends when a device has done something.
-pub(super) type Ending<T> = Pin<Box<dyn Future<Output = Result<T, EngineError>>>>;
+pub(crate) type Ending<T> = Pin<Box<dyn Future<Output = Result<T, EngineError>>>>;
 
-/// What each device computes, in the order of the devices.
-pub(super) struct Computing(Vec<Progress>);
+/// What each device does, in the order of the devices.
+pub(crate) struct UnderWay<T>(Vec<Progress<T>>);
 
-enum Progress {
-    Going(Ending<()>),
-    Ended(Result<(), EngineError>),
+enum Progress<T> {
+    Going(Ending<T>),
+    Ended(Result<T, EngineError>),
 }
 
-impl Computing {
-    pub(super) fn new(devices: impl Iterator<Item = Ending<()>>) -> Self {
+impl<T> UnderWay<T> {
+    pub(crate) fn new(devices: impl Iterator<Item = Ending<T>>) -> Self {
         Self(devices.map(Progress::Going).collect())
     }
 
-    /// Whether no device computes any more, as far as has been told. Nobody waits.
-    pub(super) fn has_ended(&mut self) -> bool {
+    /// Whether no device does it any more, as far as has been told. Nobody waits; what nobody has asked for yet begins.
+    pub(crate) fn has_ended(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         for progress in &mut self.0 {
             if let Progress::Going(going) = progress
@@ -38,15 +38,16 @@ impl Computing {
     ///
     /// # Errors
     /// The first that failed, with its place.
-    pub(super) async fn ended(self) -> Result<(), (usize, EngineError)> {
+    pub(crate) async fn ended(self) -> Result<Vec<T>, (usize, EngineError)> {
+        let mut all = Vec::new();
         for (place, progress) in self.0.into_iter().enumerate() {
             let result = match progress {
                 Progress::Going(going) => going.await,
                 Progress::Ended(result) => result,
             };
-            result.map_err(|error| (place, error))?;
+            all.push(result.map_err(|error| (place, error))?);
         }
-        Ok(())
+        Ok(all)
     }
 }
 
@@ -63,7 +64,7 @@ mod tests {
     #[test]
     fn devices_have_ended_when_the_last_of_them_has_and_a_failure_is_kept_until_it_is_asked_for() {
         let (first, second) = (channel(), channel());
-        let mut computing = Computing::new([told(first.1), told(second.1)].into_iter());
+        let mut computing = UnderWay::new([told(first.1), told(second.1)].into_iter());
         assert!(!computing.has_ended());
         let lost = EngineError::DeviceLost { message: "unplugged".to_owned() };
         second.0.send(Err(lost)).unwrap();

@@ -4,18 +4,19 @@ use shaders::params::Step;
 
 /// The rows of a batch that are one device's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Share {
-    pub(in super::super) first_row: u32,
-    pub(in super::super) count: u32,
+pub(crate) struct Share {
+    pub(crate) first_row: u32,
+    pub(crate) count: u32,
 }
 
 /// Rows of the largest share.
-pub(in super::super) fn most_rows(batch_size: u32, devices: u32) -> u32 {
+#[cfg(any(feature = "wgsl", test))]
+pub(crate) fn most_rows(batch_size: u32, devices: u32) -> u32 {
     batch_size.div_ceil(devices)
 }
 
 /// Shares of a batch of so many samples, in the order of its rows, as even as can be. Of a small batch some have none.
-pub(in super::super) fn shares(samples: u32, devices: u32) -> impl Iterator<Item = Share> {
+pub(crate) fn shares(samples: u32, devices: u32) -> impl Iterator<Item = Share> {
     let begin = move |device: u32| {
         let row = u64::from(samples) * u64::from(device) / u64::from(devices);
         u32::try_from(row).expect("no more than there are samples")
@@ -28,7 +29,7 @@ pub(in super::super) fn shares(samples: u32, devices: u32) -> impl Iterator<Item
 
 impl Share {
     /// What a step of the whole batch is for this device.
-    pub(in super::super) fn of(self, whole: Step) -> Step {
+    pub(crate) fn of(self, whole: Step) -> Step {
         let Self { first_row, count } = self;
         Step { first_row, count, elsewhere: whole.count - count, ..whole }
     }

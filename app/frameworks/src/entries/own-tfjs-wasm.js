@@ -1,0 +1,9 @@
+import { setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
+import { processor } from "../devices.js";
+import { open } from "../tensorflow.js";
+import { serve } from "../own/compare.js";
+import { own } from "../own/tensorflow.js";
+
+// The modules, of which the browser takes one, lie beside this script.
+setWasmPaths(self.location.href.replace(/[^/]*$/, ""));
+serve(open("wasm", { named: processor }), own);

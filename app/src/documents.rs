@@ -1,0 +1,106 @@
+//! The documents of the repository that are pages of the site: `/docs/NAME`. Which ones, and what they are called, stands
+//! in a file that whoever makes their HTML reads as well (`xtask/page-tools/src/documents/`).
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::words;
+
+/// Name of the page's `<meta>` whose content is the address of the list of fragments, beside which they lie.
+pub const META: &str = "gradmark-documents";
+
+/// Those that every page links to at its end.
+pub const AT_THE_END: [&str; 4] = ["methodology", "privacy", "open-data", "hosting"];
+
+/// A document.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Document {
+    /// In addresses.
+    pub name: String,
+    /// By the code of the language.
+    title: BTreeMap<String, String>,
+    about: BTreeMap<String, String>,
+}
+
+static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../documents.json")).expect("a test reads the list of documents")
+});
+
+/// All documents, in the order in which they are listed.
+pub fn documents() -> &'static [Document] {
+    &DOCUMENTS
+}
+
+/// The document of this name.
+pub fn document(name: &str) -> Option<&'static Document> {
+    documents().iter().find(|document| document.name == name)
+}
+
+impl Document {
+    /// As links call it.
+    pub fn title(&self) -> &str {
+        self.title.get(words::language().code()).map_or(&self.name, String::as_str)
+    }
+
+    /// What is in it, a sentence.
+    pub fn about(&self) -> &str {
+        self.about.get(words::language().code()).map_or("", String::as_str)
+    }
+
+    /// The path of its page.
+    pub fn path(&self) -> String {
+        format!("/docs/{}", self.name)
+    }
+
+    /// Where its HTML lies, from the content of [`META`].
+    ///
+    /// # Errors
+    /// A part of a sentence: the page was not put together completely.
+    pub fn fragment(&self, content: Option<&str>) -> Result<String, String> {
+        let folder = content.and_then(|list| list.trim().strip_suffix("contents.json"));
+        let folder = folder.filter(|folder| folder.starts_with('/') && !folder.starts_with("//"));
+        folder.map(|folder| format!("{folder}{}.html", self.name)).ok_or_else(|| {
+            format!(
+                "the page does not say where its documents are (<meta name=\"{META}\">), so it was not put together \
+                 completely; `cargo xtask run` builds it again"
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::{Route, route};
+    use crate::words::Language;
+
+    #[test]
+    fn every_document_has_a_page_of_its_own() {
+        assert!(documents().len() > AT_THE_END.len());
+        for one in documents() {
+            assert_eq!(route(&one.path()), Route::Document { name: one.name.clone() });
+            assert_eq!(document(&one.name), Some(one), "two documents are called {}", one.name);
+            for language in Language::ALL {
+                let said = |texts: &BTreeMap<String, String>| texts.get(language.code()).cloned().unwrap_or_default();
+                assert!(!said(&one.title).is_empty() && said(&one.about).ends_with('.'), "{one:?} in {language:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn those_at_the_end_of_every_page_are_there() {
+        assert!(AT_THE_END.into_iter().all(|name| document(name).is_some()));
+    }
+
+    #[test]
+    fn a_document_lies_beside_the_list_and_nowhere_else() {
+        let privacy = document("privacy").unwrap();
+        let place = |content| privacy.fragment(content);
+        assert_eq!(place(Some("/documents-0123/contents.json")).unwrap(), "/documents-0123/privacy.html");
+        for wrong in [None, Some(""), Some("//elsewhere.example/contents.json"), Some("/documents/other.json")] {
+            assert!(place(wrong).unwrap_err().contains("gradmark-documents"), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The documents of the repository: one of them, and the list of all.
+
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::language::kept;
+use crate::documents::{AT_THE_END, document, documents};
+use crate::platform::{self, Refusal};
+use crate::route::{DOCUMENTS, FILE};
+use crate::t;
+use crate::words::{self, Language};
+
+/// One document, which is fetched when it is opened.
+#[component]
+pub(super) fn DocumentPage(name: String) -> impl IntoView {
+    let Some(document) = document(&name) else { return view! { <NoDocument name /> }.into_any() };
+    platform::set_title(document.title());
+    let loaded = kept("document", || {
+        let loaded = RwSignal::new(None::<Result<String, Refusal>>);
+        spawn_local(async move { loaded.set(Some(platform::document(document).await)) });
+        loaded
+    });
+    let in_english =
+        (words::language() != Language::English).then(|| view! { <p class="note">{t!(documents_english)}</p> });
+    let shown = move || match loaded.get() {
+        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
+        Some(Err(refusal)) => view! {
+            <h1>{document.title()}</h1>
+            <p class="refusal">{t!(documents_refused, reason = refusal.to_string())}</p>
+        }
+        .into_any(),
+        Some(Ok(html)) => view! { <Text html /> }.into_any(),
+    };
+    view! {
+        <section class="sheet" id="document">
+            {in_english}
+            {shown}
+            <div class="row">
+                <a class="button quiet" href=DOCUMENTS>{t!(documents_all)}</a>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+/// HTML of ours, in which whatever HTML the document had is text.
+#[component]
+fn Text(html: String) -> impl IntoView {
+    let article = NodeRef::<html::Article>::new();
+    Effect::new(move |_| {
+        // The browser looked for the place that the address names before there was one.
+        if article.get().is_some() {
+            platform::go_to_fragment();
+        }
+    });
+    view! { <article class="document" lang="en" node_ref=article inner_html=html></article> }
+}
+
+#[component]
+fn NoDocument(name: String) -> impl IntoView {
+    view! {
+        <section class="sheet narrow">
+            <h1>{t!(documents_unknown)}</h1>
+            <p>{t!(documents_unknown_why, name = name)}</p>
+            <p><a class="button quiet" href=DOCUMENTS>{t!(documents_all)}</a></p>
+        </section>
+    }
+}
+
+/// All documents, with a sentence of each.
+#[component]
+pub(super) fn DocumentsPage() -> impl IntoView {
+    platform::set_title(t!(documents_title));
+    let listed = documents().iter().map(|document| {
+        view! {
+            <li>
+                <a href=document.path()>{document.title()}</a>
+                <span class="explain">{document.about()}</span>
+            </li>
+        }
+    });
+    view! {
+        <section class="sheet" aria-labelledby="documents-title">
+            <h1 id="documents-title">{t!(documents_title)}</h1>
+            <p class="lead small">{t!(documents_lead)}</p>
+            <ul class="plain">
+                {listed.collect_view()}
+                <li>
+                    <a href="/api">"API"</a>
+                    <span class="explain">{t!(documents_api_about)}</span>
+                </li>
+            </ul>
+        </section>
+    }
+}
+
+/// What every page links to at its end.
+#[component]
+pub(super) fn FooterLinks() -> impl IntoView {
+    let named = AT_THE_END.into_iter().filter_map(document);
+    let named = named.map(|document| view! { <li><a href=document.path()>{document.title()}</a></li> });
+    view! {
+        <nav aria-label=t!(documents_title)>
+            <ul>
+                {named.collect_view()}
+                <li><a href="/api">"API"</a></li>
+                <li><a href=DOCUMENTS>{t!(documents_all)}</a></li>
+                <li><a href=FILE>{t!(common_show_file)}</a></li>
+            </ul>
+        </nav>
+    }
+}

@@ -1,0 +1,162 @@
+use std::rc::Rc;
+
+use super::*;
+use crate::backends::burn::open_one;
+use crate::backends::burn::tests::{IMAGE, check, dense, graphs, job_of, logits, models};
+use crate::backends::sharing::comparison::{ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, trains_as_one_does};
+use crate::backends::wgsl::workload_tests::{Standstill, calm_job};
+use crate::backends::{AdapterChoice, BURN_FLEX, Opening};
+use crate::model::{Activation, Layer, Model, Multipliers, TensorKind, TensorSpec};
+use crate::train::tests::{request, run};
+use crate::trainer::EvaluationSet;
+
+/// The processor as Burn has it.
+fn processor() -> BurnBackend {
+    let opening = Opening::new(Precision::F32, &AdapterChoice::Any);
+    pollster::block_on(open_one(BURN_FLEX, &opening, Rc::new(Standstill))).unwrap()
+}
+
+/// The processor as so many devices, called a, b, …
+fn devices(count: u8) -> ParallelBackend {
+    let named = (0..count).map(|place| (processor(), char::from(b'a' + place).to_string()));
+    ParallelBackend::new(named.collect(), Rc::new(Standstill), "nothing").unwrap()
+}
+
+fn several_devices_train_as_one_does(name: &str, count: u8, tolerance: f64) {
+    let job = calm_job(&crate::workload(name).unwrap());
+    let several = devices(count);
+    assert_eq!(several.devices(), u32::from(count));
+    trains_as_one_does(&several, &processor(), &job, tolerance);
+}
+
+#[test]
+fn two_devices_train_as_one_with_dropout_momentum_schedules_and_adaptive_rates() {
+    for name in ["keras-mnist-mlp", "caffe-mnist", "tensorflow-mnist", "keras-mnist-cnn"] {
+        several_devices_train_as_one_does(name, 2, ORDER_OF_ADDITIONS);
+    }
+}
+
+#[test]
+fn two_devices_augment_and_recur_and_attend_as_one_does() {
+    for name in ["keras-cifar10-cnn", "tensorflow-cifar10", "keras-mnist-hrnn", "keras-babi-memnn", "memn2n-babi"] {
+        several_devices_train_as_one_does(name, 2, ORDER_OF_ADDITIONS);
+    }
+}
+
+#[test]
+fn batch_normalisation_uses_the_statistics_of_the_whole_batch_on_all_devices() {
+    several_devices_train_as_one_does("resnet20-cifar10", 2, THROUGH_NORMALIZATIONS);
+    several_devices_train_as_one_does("resnet20-cifar10", 3, THROUGH_NORMALIZATIONS);
+}
+
+#[test]
+fn a_device_without_samples_in_a_short_batch_changes_nothing() {
+    several_devices_train_as_one_does("keras-mnist-cnn", 4, ORDER_OF_ADDITIONS);
+    several_devices_train_as_one_does("resnet20-cifar10", 4, THROUGH_NORMALIZATIONS);
+}
+
+/// Batch normalisations of images and of vectors with dropout, values that cross one, and local normalisations between them.
+#[test]
+fn two_devices_make_every_layer_and_its_gradient_as_the_reference_does() {
+    let two = devices(2);
+    for (name, layers) in models() {
+        check(&two, &job_of(Model::sequence(name, IMAGE, layers)), 2);
+    }
+    for model in graphs() {
+        check(&two, &job_of(model), 2);
+    }
+}
+
+#[test]
+fn a_scale_that_is_not_trained_stays_and_a_loss_that_is_a_sum_is_one_over_the_whole_batch() {
+    let fixed = Layer::BatchNorm {
+        epsilon: 1e-3,
+        keep: 0.9,
+        trained_scale: false,
+        bias: Multipliers::default(),
+        activation: Activation::Tanh,
+    };
+    // The first normalises the data, before which nothing is trained.
+    let layers = vec![fixed.clone(), dense(6, Activation::Identity), fixed, Layer::Dropout { rate: 0.3 }, logits()];
+    let mut job = job_of(Model::sequence("fixed", IMAGE, layers));
+    job.loss.summed = true;
+    job.optimizer.learning_rate *= 0.1;
+    job.optimizer.largest_gradient = Some(1.0);
+    trains_as_one_does(&devices(2), &processor(), &job, THROUGH_NORMALIZATIONS);
+}
+
+#[test]
+fn devices_that_compile_and_tune_rehearse_together_and_forget_what_they_learned() {
+    let job = calm_job(&crate::workload("resnet20-cifar10").unwrap());
+    let mut rehearsed = devices(2);
+    rehearsed.devices.iter_mut().for_each(|device| device.first_use = FirstUse::CompilesAndTunes);
+    trains_as_one_does(&rehearsed, &processor(), &job, THROUGH_NORMALIZATIONS);
+    let trainer = pollster::block_on(rehearsed.build(&job)).unwrap();
+    assert!(trainer.preparation().tuning_seconds.is_some());
+    assert!(trainer.variants().contains(&"burn tuning: settled after 3 steps".to_owned()), "{:?}", trainer.variants());
+}
+
+#[test]
+fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test() {
+    let job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
+    pollster::block_on(async {
+        let mut trainer = devices(2).trainer(&job).await.unwrap();
+        trainer.train_steps(1).await.unwrap();
+        trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
+        // The second device forgets what it learned.
+        trainer.replicas[1] = devices(2).trainer(&job).await.unwrap().replicas.swap_remove(1);
+        let error = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap_err().to_string();
+        assert!(error.starts_with("device 2 of 2 (b): ") && error.contains("not those of device 1"), "{error}");
+    });
+}
+
+#[test]
+fn devices_that_are_not_alike_are_refused_with_what_each_is() {
+    let mut other = processor();
+    other.opened.adapter.driver = "another".to_owned();
+    let named = vec![(processor(), "a".to_owned()), (other, "b".to_owned())];
+    let error = ParallelBackend::new(named, Rc::new(Standstill), "--remote A,B").err().unwrap().to_string();
+    for part in ["are not alike: a is ", ", b is ", "another", "as in --remote A,B"] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_batch_with_fewer_samples_than_there_are_devices_is_refused_before_anything_is_trained() {
+    let mut of_one = request(&["keras-mnist-mlp"]);
+    of_one.batch_size = Some(1);
+    let error = run(&of_one, &devices(2)).unwrap_err().error.to_string();
+    assert_eq!(error, "the batch size must be at least 2 for keras-mnist-mlp: one sample for each device, but is 1");
+}
+
+#[test]
+fn a_run_says_how_many_devices_trained_it_and_what_they_told_each_other() {
+    let record = run(&request(&["keras-mnist-mlp"]), &devices(2)).unwrap();
+    assert_eq!(record.devices(), 2);
+    assert!(record.non_standard.contains(&"2 devices".to_owned()), "{:?}", record.non_standard);
+    let told = record.workloads[0].communication.unwrap();
+    let gradients = 4 * record.workloads[0].settings.parameters;
+    // Two steps, from and to two devices each.
+    assert_eq!((told.exchanges, told.bytes), (2, 2 * 4 * gradients));
+    assert_eq!(told.overlapped, None);
+}
+
+#[test]
+fn a_batch_normalisation_is_two_exchanges_of_two_numbers_for_each_channel_and_device() {
+    let job = calm_job(&crate::workload("resnet20-cifar10").unwrap());
+    let trained: usize = job
+        .model
+        .tensors()
+        .unwrap()
+        .iter()
+        .filter(|spec| spec.kind == TensorKind::Trained)
+        .map(TensorSpec::elements)
+        .sum();
+    let mut trainer = pollster::block_on(devices(2).trainer(&job)).unwrap();
+    let told = pollster::block_on(trainer.train_steps(1)).unwrap().communication.unwrap();
+    let normalizations = trainer.replicas[0].batch_norms();
+    let channels: usize = normalizations.iter().map(|&layer| trainer.replicas[0].normalized_sizes(layer).1).sum();
+    assert_eq!(told.exchanges, 2 * normalizations.len() as u64 + 1);
+    // Four bytes each, there and back, for two devices.
+    assert_eq!(told.bytes, (4 * 2 * 2 * (trained + 2 * 2 * channels)) as u64);
+}

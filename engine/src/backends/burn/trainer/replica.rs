@@ -1,0 +1,179 @@
+//! A trainer as one of several devices that share each batch. It does a step in stretches, between which the devices tell
+//! each other what they found: a stretch ends at each batch normalisation, forwards and backwards, and with the gradients.
+
+use burn_tensor::{Gradients, Tensor};
+use shaders::params::Step;
+
+use super::{BurnTrainer, Pending};
+use crate::backends::burn::leaves::ReadLeaves;
+use crate::backends::burn::network::crossing::Crossing;
+use crate::backends::burn::network::shared_normalization::{Arrived, Normalized, Returned};
+use crate::backends::burn::network::{Made, Pass};
+
+/// A step on the share of a batch that is this device's, as far as it has come.
+pub(in super::super) struct Passage {
+    /// Of the share.
+    step: Step,
+    labels: Vec<u32>,
+    made: Made,
+    /// Graphs that have ended, each at a batch normalisation.
+    stretches: Vec<Stretch>,
+    /// What the last graph was found to be at the batch normalisation that ends it.
+    arrived: Option<(ReadLeaves, Vec<Crossing>, Arrived)>,
+    /// Gradients of the leaves of the graph that was differentiated last; none where nothing in it is trained.
+    gradients: Option<Gradients>,
+    /// What the graph before it has to differentiate, and the batch normalisation that adds to it.
+    returned: Option<(ReadLeaves, Vec<Tensor<1>>, Returned)>,
+    /// Gradients of the model's tensors.
+    found: Vec<Option<Tensor<1>>>,
+    outcome: Option<Outcome>,
+}
+
+/// A graph, and the batch normalisation at its end.
+struct Stretch {
+    leaves: ReadLeaves,
+    crossings: Vec<Crossing>,
+    normalized: Normalized,
+}
+
+/// What the share has come to.
+struct Outcome {
+    logits: Tensor<2>,
+    pending: Pending,
+}
+
+impl BurnTrainer {
+    /// Begins a step on a share that has samples.
+    pub(in super::super) fn begin_share(&mut self, share: Step) -> Passage {
+        self.begin_epoch(share.epoch);
+        let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order, &share);
+        Passage {
+            made: self.network.begin(&share, batch.input),
+            step: share,
+            labels: batch.labels,
+            stretches: Vec::new(),
+            arrived: None,
+            gradients: None,
+            returned: None,
+            found: vec![None; self.trained.len()],
+            outcome: None,
+        }
+    }
+
+    /// Numbers of the layers at which devices tell each other the statistics of their shares.
+    pub(in super::super) fn batch_norms(&self) -> Vec<usize> {
+        self.network.batch_norms()
+    }
+
+    /// Values of a channel in a sample, and channels, at such a layer.
+    pub(in super::super) fn normalized_sizes(&self, layer: usize) -> (u32, usize) {
+        self.network.normalized_sizes(layer)
+    }
+
+    /// Goes on to such a layer, and returns the statistics of the share.
+    pub(in super::super) fn arrive(&self, passage: &mut Passage, layer: usize) -> Tensor<1> {
+        let Passage { step, made, arrived, .. } = passage;
+        let mut pass = self.pass(step);
+        self.network.advance(made, &mut pass, layer);
+        let (at_layer, statistics) = self.network.arrive(made);
+        let crossings = self.network.cross(made);
+        *arrived = Some((pass.leaves.into_read(), crossings, at_layer));
+        statistics
+    }
+
+    /// Normalises by the statistics of all `samples` of the batch.
+    pub(in super::super) fn normalize(&self, passage: &mut Passage, statistics: Tensor<1>, samples: u32) {
+        let Passage { step, made, stretches, arrived, .. } = passage;
+        let (leaves, crossings, arrived) = arrived.take().expect("it has arrived at a batch normalisation");
+        let normalized = self.network.normalize(arrived, made, &self.pass(step), statistics, samples);
+        stretches.push(Stretch { leaves, crossings, normalized });
+    }
+
+    /// Goes on to the loss of the share, which is its part of the mean over all `samples` of the batch, and differentiates the
+    /// last graph.
+    pub(in super::super) fn turn(&self, passage: &mut Passage, samples: u32) {
+        let Passage { step, labels, made, gradients, found, outcome, .. } = passage;
+        let mut pass = self.pass(step);
+        let logits = self.network.finish(made, &mut pass);
+        let (sum, correct) = self.judge(logits.clone(), labels);
+        let mean = sum.clone() / samples as f32;
+        let loss = mean.clone().inner();
+        let mut graph = if self.job.loss.summed { sum } else { mean }.backward();
+        let Pass { leaves, .. } = pass;
+        leaves.into_read().add_gradients(&mut graph, found);
+        *gradients = Some(graph);
+        let pending = Pending { loss, correct: correct.inner(), samples: step.count };
+        *outcome = Some(Outcome { logits: logits.inner(), pending });
+    }
+
+    /// Comes back to the last batch normalisation that it has not come back to, and returns the sums of its gradients.
+    pub(in super::super) fn come_back(&self, passage: &mut Passage) -> Tensor<1> {
+        let Passage { stretches, gradients, returned, found, .. } = passage;
+        let Stretch { leaves, crossings, normalized } = stretches.pop().expect("it has come through it");
+        let roots = match gradients {
+            Some(gradients) => crossings.into_iter().filter_map(|crossing| crossing.root(gradients)).collect(),
+            None => Vec::new(),
+        };
+        let (at_layer, sums) = self.network.come_back(normalized, gradients.as_mut(), &self.trained, found);
+        *returned = Some((leaves, roots, at_layer));
+        sums
+    }
+
+    /// Differentiates the graph before it, with the sums of all devices.
+    pub(in super::super) fn go_back(&self, passage: &mut Passage, sums: Tensor<1>) {
+        let (leaves, roots, returned) = passage.returned.take().expect("it has come back to a batch normalisation");
+        let root = roots.into_iter().chain(returned.root(sums)).reduce(|a, b| a + b);
+        passage.gradients = root.map(|root| root.backward());
+        if let Some(graph) = &mut passage.gradients {
+            leaves.add_gradients(graph, &mut passage.found);
+        }
+    }
+
+    /// Running averages of a batch normalisation after a step over all `samples` of a batch.
+    pub(in super::super) fn move_averages(&mut self, layer: usize, statistics: Tensor<1>, samples: u32) {
+        for (tensor, moved) in self.network.moved_averages(layer, &self.state.tensors, statistics, samples) {
+            self.state.tensors[tensor] = moved;
+        }
+    }
+
+    /// Ends a step of the whole batch with the gradients of all devices, one behind the other as [`Passage::gradients`] has
+    /// them. A device whose share is empty has no passage.
+    pub(in super::super) fn end_share(
+        &mut self,
+        passage: Option<Passage>,
+        whole: &Step,
+        found: &[bool],
+        gradients: Tensor<1>,
+    ) -> Pending {
+        let mut from = 0;
+        let lists = self.state.tensors.iter().zip(found).map(|(tensor, found)| {
+            let elements = tensor.dims()[0];
+            let list = found.then(|| gradients.clone().narrow(0, from, elements));
+            from += if *found { elements } else { 0 };
+            list
+        });
+        let gradients: Vec<Option<Tensor<1>>> = lists.collect();
+        self.state.updater.update(&self.job, whole, &gradients, &mut self.state.tensors);
+        self.gradients = gradients;
+        self.step += 1;
+        let outcome = passage.and_then(|passage| passage.outcome);
+        let (logits, pending) = outcome.map(|Outcome { logits, pending }| (logits, pending)).unzip();
+        self.logits = logits;
+        pending.unwrap_or_else(|| {
+            let nothing = || Tensor::zeros([1], &self.device);
+            Pending { loss: nothing(), correct: nothing(), samples: 0 }
+        })
+    }
+}
+
+impl Passage {
+    /// Of which of the model's tensors there are gradients.
+    pub(in super::super) fn found(&self) -> Vec<bool> {
+        self.found.iter().map(Option::is_some).collect()
+    }
+
+    /// All gradients of the share, one behind the other.
+    pub(in super::super) fn gradients(&self) -> Tensor<1> {
+        Tensor::cat(self.found.iter().flatten().cloned().collect(), 0)
+    }
+}

@@ -1,0 +1,66 @@
+//! What several devices have to train as one does.
+
+use crate::trainer::{Backend, EvaluationSet, TrainingJob};
+
+/// What training leaves behind.
+pub(crate) struct Trained {
+    pub(crate) losses: Vec<f64>,
+    correct: u64,
+    samples: u64,
+    pub(crate) gradients: Vec<Vec<f32>>,
+    pub(crate) logits: Vec<Vec<f64>>,
+    pub(crate) weights: Vec<Vec<f32>>,
+}
+
+/// Eight steps, two epochs: batches of three samples do not divide evenly, and an epoch's last one has a single one.
+pub(crate) fn train(backend: &dyn Backend, job: &TrainingJob) -> Trained {
+    pollster::block_on(async {
+        let mut trainer = backend.build(job).await.unwrap();
+        let first = trainer.train_steps(1).await.unwrap();
+        let (gradients, logits) = (trainer.gradients().await.unwrap(), trainer.logits(3).await.unwrap());
+        let later = trainer.train_steps(7).await.unwrap();
+        let test = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
+        Trained {
+            losses: [first.losses, later.losses, vec![test.loss]].concat(),
+            correct: first.correct + later.correct,
+            samples: first.samples + later.samples,
+            gradients,
+            logits,
+            weights: trainer.weights().await.unwrap(),
+        }
+    })
+}
+
+/// Length of a difference over that of what was expected.
+fn distance<T: Copy + Into<f64>>(found: &[Vec<T>], expected: &[Vec<T>]) -> f64 {
+    let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
+    let pairs = found.iter().flatten().zip(expected.iter().flatten());
+    length(&mut pairs.map(|(&a, &b)| a.into() - b.into())) / length(&mut expected.iter().flatten().map(|&b| b.into()))
+}
+
+/// Devices add in another order than one does, and nothing else is different. A sum of n numbers in float32 is off by
+/// about 2⁻²⁴·√n of their size, whatever the order: 3e-6 for the 2,352 pixels of three digits that a gradient sums over,
+/// and twice that for a difference of two. Steps at a twentieth of the rate add as much again, and do not magnify it.
+pub(crate) const ORDER_OF_ADDITIONS: f64 = 1e-5;
+/// Batch normalisation over three images in twenty layers magnifies rounding: twice what back ends that are right are off by
+/// at a twentieth of the rate.
+pub(crate) const THROUGH_NORMALIZATIONS: f64 = 4e-4;
+
+/// Holds several devices to one.
+pub(crate) fn trains_as_one_does(several: &dyn Backend, one: &dyn Backend, job: &TrainingJob, tolerance: f64) {
+    let (name, devices) = (job.model.name, several.devices());
+    let (expected, found) = (train(one, job), train(several, job));
+    assert_eq!((found.losses.len(), found.samples), (expected.losses.len(), expected.samples), "{name}");
+    assert!(found.correct.abs_diff(expected.correct) <= 1, "{name}: {} of {}", found.correct, expected.correct);
+    assert_eq!(found.logits.len(), 3, "{name}");
+    let distances = [
+        ("losses", distance(&[found.losses], &[expected.losses])),
+        ("gradients", distance(&found.gradients, &expected.gradients)),
+        ("logits", distance(&found.logits, &expected.logits)),
+        ("weights", distance(&found.weights, &expected.weights)),
+    ];
+    eprintln!("{name} on {devices} devices is off by {distances:?}");
+    for (what, distance) in distances {
+        assert!(distance <= tolerance, "{name}: {what} are off by {distance}, tolerance {tolerance}");
+    }
+}

@@ -1,0 +1,128 @@
+//! Comparisons of back ends that somebody shares.
+
+use axum::Json;
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
+
+use super::Leaderboard;
+use super::body::JsonBytes;
+use super::idempotency_key::IdempotencyKey;
+use super::run_id::RunId;
+use super::runs::bearer;
+use super::submissions::aside;
+use crate::error::ApiError;
+use crate::limits::day_of;
+use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
+use crate::storage::NewComparison;
+use crate::validation;
+
+/// The id in the path, which looks like that of a run.
+pub(crate) struct ComparisonId(String);
+
+impl<S: Send + Sync> FromRequestParts<S> for ComparisonId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let id = Path::<String>::from_request_parts(parts, state).await.map_err(|_rejected| unknown())?;
+        RunId::parse(id.0).map(|RunId(id)| Self(id)).map_err(|_refused| unknown())
+    }
+}
+
+fn unknown() -> ApiError {
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        "unknown_comparison",
+        "No comparison with this id is here. It may have been deleted, or the link may be incomplete.",
+    )
+}
+
+/// `POST /api/v1/comparisons`: keeps a comparison, whose records are no runs.
+///
+/// A client whose answer was lost sends it again with the same idempotency key, and gets the same answer: id and secret
+/// follow from the server's own secret, the key and the comparison.
+pub(crate) async fn share(
+    State(leaderboard): State<Leaderboard>,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBytes,
+) -> Result<Response, ApiError> {
+    let bytes = body.len();
+    let (comparison, digest) = aside(move || {
+        let mut comparison: SharedComparison = body.parse()?;
+        for record in &mut comparison.records {
+            // They may belong to a run, here or elsewhere, and nothing vouches for them.
+            (record.run_id, record.nonce) = (None, None);
+        }
+        validation::check_comparison(&comparison)?;
+        let digest = secrets::sha256(&serde_json::to_vec(&comparison)?);
+        Ok((comparison, digest))
+    })
+    .await?;
+    let now = leaderboard.clock.unix_seconds();
+    if let Some(most) = leaderboard.budgets.import_bytes_per_day
+        && !leaderboard.storage.take_import_bytes(day_of(now), bytes, most).await?
+    {
+        return Err(ApiError::too_many_imports(now));
+    }
+    let (comparison_id, secret) = match &key {
+        Some(key) => leaderboard.key.comparison(key, &digest),
+        None => (random_word::<RUN_ID_BYTES>()?, random_word::<SECRET_BYTES>()?),
+    };
+    let new = NewComparison {
+        comparison_id: &comparison_id,
+        submitted_unix_seconds: now,
+        deletion_secret_hash: &secrets::sha256(secret.as_bytes()),
+        comparison: &comparison,
+    };
+    let is_new = leaderboard.storage.keep_comparison(&new).await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let mut response = (status, Json(accepted(&comparison_id, secret))).into_response();
+    if let Ok(location) = HeaderValue::from_str(&format!("/api/v1/comparisons/{comparison_id}")) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    Ok(response)
+}
+
+fn accepted(id: &str, secret: String) -> AcceptedComparison {
+    AcceptedComparison {
+        comparison_id: id.to_owned(),
+        permalink: format!("/comparisons/{id}"),
+        deletion_link: format!("/comparisons/{id}/delete#{secret}"),
+        deletion_secret: secret,
+    }
+}
+
+/// `GET /api/v1/comparisons/{id}`: the records from which its tables are made.
+pub(crate) async fn show(
+    State(leaderboard): State<Leaderboard>,
+    ComparisonId(id): ComparisonId,
+) -> Result<Json<StoredComparison>, ApiError> {
+    leaderboard.storage.comparison(&id).await?.map(Json).ok_or_else(unknown)
+}
+
+/// `DELETE /api/v1/comparisons/{id}`: takes the secret of its upload.
+pub(crate) async fn delete(
+    State(leaderboard): State<Leaderboard>,
+    ComparisonId(id): ComparisonId,
+    headers: HeaderMap,
+) -> Result<StatusCode, ApiError> {
+    let secret = bearer(&headers).ok_or_else(|| {
+        ApiError::new(
+            StatusCode::UNAUTHORIZED,
+            "missing_secret",
+            "Deleting a comparison takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the \
+             upload had it.",
+        )
+    })?;
+    let kept = leaderboard.storage.comparison_secret(&id).await?.ok_or_else(unknown)?;
+    if !secrets::same(&kept, &secrets::sha256(secret.as_bytes())) {
+        return Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "wrong_secret",
+            "This is not the deletion secret of this comparison. Use the deletion link that the upload gave.",
+        ));
+    }
+    if leaderboard.storage.delete_comparison(&id, None).await? { Ok(StatusCode::NO_CONTENT) } else { Err(unknown()) }
+}
