@@ -21,7 +21,7 @@ settings_unknown = In der Adresse steht, was dieser Seite nichts sagt: { $names 
 
 ## Was gewählt ist, in wenigen Worten, und was es kostet
 
-settings_summary_suite = Suite „{ $suite }“, { $networks }
+settings_summary_suite = Suite „{ $suite }“ ({ $networks })
 settings_summary_chosen = { $networks } gewählt
 settings_batch_size = Batchgröße { $size }
 settings_learning_rate = Lernrate { $rate }
