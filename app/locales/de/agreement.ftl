@@ -1,6 +1,6 @@
 ### Ob Backends dieselbe Genauigkeit erreicht haben. Auf Englisch steht es hier wie in der Crate `results`.
 
-agreement_agree = { $subject } stimmen im Rahmen von { $spread } überein: { $numbers }
+agreement_agree = { $subject } stimmen im Rahmen { $spread } überein: { $numbers }
 agreement_disagree = { $subject } stimmen nicht überein: { $pairs }; aus { $spread } erklären sich Unterschiede von
     { $allowed }
 agreement_unclear = { $subject } stimmen vielleicht überein, vielleicht nicht: Sie unterscheiden sich um bis zu
