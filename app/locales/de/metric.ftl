@@ -1,6 +1,6 @@
 ### Messwerte eines Netzes. Auf Englisch stehen sie hier wie in der Crate `results`.
 
-metric_samples_per_second = Trainingsdurchsatz
+metric_samples_per_second = Durchsatz
 metric_samples_per_second_description = Trainingsbeispiele pro Sekunde: Median der Fenster von mindestens einer
     Sekunde nach dem Warmlaufen.
 metric_accuracy = Testgenauigkeit
