@@ -83,6 +83,32 @@ fn has_words(text: &str) -> bool {
     text.contains(' ') && outside.flat_map(str::chars).any(char::is_alphabetic)
 }
 
+/// A sentence that stands where it is shown is in one language only.
+#[test]
+fn no_sentence_of_the_page_stands_in_its_code() {
+    let mut found = Vec::new();
+    for file in sources(Path::new("src/page")) {
+        for line in fs::read_to_string(&file).unwrap().lines() {
+            let code = line.split("// ").next().unwrap_or_default();
+            let names = ["class", "reason =", "expect(", "kept(", "series s", "viewBox"];
+            if names.iter().any(|name| code.contains(name)) {
+                continue;
+            }
+            let literals = code.split('"').skip(1).step_by(2);
+            found.extend(literals.filter(|of| is_sentence(of)).map(|of| format!("{}: {of}", file.display())));
+        }
+    }
+    assert!(found.is_empty(), "give these to app/locales: {found:#?}");
+}
+
+/// Two words after each other; what the code itself says are names of formats and states.
+fn is_sentence(literal: &str) -> bool {
+    let is_word = |word: &str| word.len() > 1 && word.chars().all(char::is_alphabetic);
+    let words: Vec<&str> = literal.split_whitespace().collect();
+    !["JSON Lines", "being verified"].contains(&literal)
+        && words.windows(2).any(|pair| pair.iter().all(|of| is_word(of)))
+}
+
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { iter::once(path).collect() }).collect()
