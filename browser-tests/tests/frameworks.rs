@@ -112,6 +112,7 @@ fn a_comparison_is_shared_with_a_page_of_its_own_and_is_no_result() {
         page.click("link", "Page of the comparison").await;
         page.wait_for("heading", "Comparison of back ends", PATIENCE).await;
         page.wait_for_text(".verdict", "agree").await;
+        let place = page.client().current_url().await.unwrap().path().to_owned();
         assert_eq!(page.call(cells, Value::Null).await, seen, "what the comparing person saw");
         page.set_appearance(Setup { size: (320, 640), ..Setup::USUAL }).await.unwrap();
         page.assert_never_scrolls_sideways().await;
@@ -122,7 +123,7 @@ fn a_comparison_is_shared_with_a_page_of_its_own_and_is_no_result() {
         page.click("button", "Delete this comparison").await;
         page.wait_for_status(PATIENCE, |text| text == "The comparison is deleted.").await;
         page.tolerate(&["api/v1/comparisons"]);
-        page.client().back().await.unwrap();
+        page.open(&place).await;
         page.wait_for("heading", "This comparison cannot be shown", PATIENCE).await;
     });
 }

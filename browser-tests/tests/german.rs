@@ -143,6 +143,11 @@ fn every_other_page_is_german_as_well() {
             ("/runs/unheard-of/delete#secret", "Ein Ergebnis löschen"),
             ("/devices/unheard-of", "Dieses Gerät gibt es nicht"),
             ("/unheard-of", "Hier ist nichts"),
+            ("/docs", "Dokumente"),
+            ("/docs/privacy", "Privacy"),
+            ("/docs/unheard-of", "Dieses Dokument gibt es nicht"),
+            ("/comparisons/unheard-of", "Dieser Vergleich lässt sich nicht zeigen"),
+            ("/comparisons/unheard-of/delete#secret", "Einen Vergleich löschen"),
         ];
         page.tolerate(&["status of 404", "status of 400"]);
         for (address, heading) in pages {

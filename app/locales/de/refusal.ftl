@@ -6,6 +6,8 @@ refusal_other = { $message } ({ $code })
 refusal_at_field = { $message } ({ $code }, bei { $field })
 refusal_unknown_run = Einen Lauf mit dieser Kennung gibt es hier nicht. Vielleicht wurde er gelöscht, oder der Link
     ist unvollständig.
+refusal_unknown_comparison = Einen Vergleich mit dieser Kennung gibt es hier nicht. Vielleicht wurde er gelöscht, oder der Link ist
+    unvollständig.
 refusal_unknown_device = Ein Gerät mit diesem Schlüssel gibt es hier nicht. Vielleicht wurden seine Ergebnisse
     gelöscht.
 refusal_busy = Der Server hat gerade zu viel zu tun. In einigen Sekunden noch einmal versuchen.

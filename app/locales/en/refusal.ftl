@@ -5,6 +5,7 @@ refusal_unexpected = the server answered with something that is not the leaderbo
 refusal_other = { $message } ({ $code })
 refusal_at_field = { $message } ({ $code }, at { $field })
 refusal_unknown_run = No run with this id is here. It may have been deleted, or the link may be incomplete.
+refusal_unknown_comparison = No comparison with this id is here. It may have been deleted, or the link may be incomplete.
 refusal_unknown_device = No device with this key is here. Its results may have been deleted.
 refusal_busy = The leaderboard has too much to do right now. Wait a few seconds and try again.
 refusal_too_many_requests = From your address so much came that the leaderboard asks you to wait. Try again in a

@@ -86,15 +86,15 @@ fn Confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
         <section class="sheet narrow">
             <h1>{thing.say(t!(delete_title), t!(comparison_delete_title))}</h1>
             <Show when=move || !done.get()>
-                {match thing {
-                    Thing::Comparison => view! { <p>{t!(comparison_delete_what)}</p> }.into_any(),
-                    Thing::Run => view! {
                 <p>
-                    {linked(&t!(delete_explanation, result = LINKS[0]), [(permalink.clone(), asked.clone())])}
+                    {match thing {
+                        Thing::Comparison => t!(comparison_delete_what).into_any(),
+                        Thing::Run => {
+                            let result = [(permalink.clone(), asked.clone())];
+                            linked(&t!(delete_explanation, result = LINKS[0]), result).into_any()
+                        }
+                    }}
                 </p>
-                    }
-                    .into_any(),
-                }}
             </Show>
             <p role="status" aria-live="polite" class="status">{sentence}</p>
             <div class="row">

@@ -59,6 +59,7 @@ fn Text(html: String) -> impl IntoView {
 
 #[component]
 fn NoDocument(name: String) -> impl IntoView {
+    platform::set_title(t!(documents_unknown));
     view! {
         <section class="sheet narrow">
             <h1>{t!(documents_unknown)}</h1>

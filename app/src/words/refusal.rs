@@ -22,6 +22,7 @@ pub fn refusal(body: &ErrorBody) -> String {
 fn by_code(code: &str) -> Option<&'static str> {
     Some(match code {
         "unknown_run" => t!(refusal_unknown_run),
+        "unknown_comparison" => t!(refusal_unknown_comparison),
         "unknown_device" => t!(refusal_unknown_device),
         "busy" => t!(refusal_busy),
         "too_many_requests" => t!(refusal_too_many_requests),
