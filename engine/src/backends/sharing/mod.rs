@@ -1,7 +1,7 @@
 //! What every back end has in common that shares batches among several devices: how a batch is divided, what becomes of what
 //! the devices found, and how the host waits for all of them at once.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "wgsl"))]
 pub(super) mod comparison;
 pub(super) mod division;
 pub(super) mod sums;
