@@ -197,6 +197,7 @@ fn phase(of: Phase) -> &'static str {
         Phase::Testing => t!(running_phase_testing),
         Phase::Measuring | Phase::MeasuringPeak => t!(running_phase_measuring),
         Phase::Proving => t!(running_phase_proving),
+        Phase::Paused => t!(running_phase_paused),
     }
 }
 

@@ -171,7 +171,7 @@ fn a_precision_that_the_device_lacks_is_refused() {
 }
 
 #[test]
-fn a_page_that_was_hidden_for_a_while_says_so_in_its_record() {
+fn a_page_that_was_hidden_for_a_while_waited_and_says_so_in_its_record() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&seconds=20").await;
         page.click("button", "Benchmark").await;
@@ -185,7 +185,51 @@ fn a_page_that_was_hidden_for_a_while_says_so_in_its_record() {
         driver.switch_to_window(benchmark).await.unwrap();
         watch_to_the_end(page).await;
         let warnings = page.text(".caveats").await.unwrap();
-        assert!(warnings.contains("The page was hidden for"), "{warnings}");
+        assert!(warnings.contains("The page was hidden for") && warnings.contains("the run waited for"), "{warnings}");
+        let record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+        let timeline = record["workloads"][0]["timeline"].as_array().unwrap();
+        let waited = timeline.iter().filter(|stretch| stretch["phase"] == "paused");
+        let waited: f64 = waited.map(|stretch| stretch["seconds"].as_f64().unwrap()).sum();
+        // A window of about a second may have been under way.
+        assert!((0.5..6.0).contains(&waited), "{waited} s: {timeline:?}");
+    });
+}
+
+/// Lets the page believe that it is hidden, or shown again.
+async fn pretend_hidden(page: &Browser, hidden: bool) {
+    let state = if hidden { "hidden" } else { "visible" };
+    let script = format!(
+        "Object.defineProperty(document, 'visibilityState', {{ value: '{state}', configurable: true }});
+         document.dispatchEvent(new Event('visibilitychange'));"
+    );
+    page.client().execute(&script, Vec::new()).await.unwrap();
+}
+
+#[test]
+fn a_hidden_page_says_that_it_waits_goes_on_when_shown_and_can_be_cancelled_meanwhile() {
+    drive(Setup::default(), async |page| {
+        page.open(LONG_RUN).await;
+        page.click("button", "Benchmark").await;
+        wait_for_training(page).await;
+        pretend_hidden(page, true).await;
+        page.wait_for_status(PATIENCE, |text| text.contains("waiting, because this tab is hidden")).await;
+        let step = async || page.number("[data-figure=step]", "data-value").await.unwrap();
+        // What was announced before it waits may still be drawn.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let before = step().await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert_eq!(step().await, before, "it trains although it is hidden");
+        pretend_hidden(page, false).await;
+        page.wait_for_status(PATIENCE, |text| text.contains("training")).await;
+        let start = Instant::now();
+        while step().await <= before {
+            assert!(start.elapsed() < RUN_PATIENCE, "it does not go on");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        pretend_hidden(page, true).await;
+        page.wait_for_status(PATIENCE, |text| text.contains("waiting, because this tab is hidden")).await;
+        page.click("button", "Cancel").await;
+        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
     });
 }
 

@@ -12,6 +12,7 @@ running_phase_training = training
 running_phase_testing = testing
 running_phase_measuring = measuring
 running_phase_proving = telling the leaderboard
+running_phase_paused = waiting, because this tab is hidden
 
 ## Why a run ended without a result
 

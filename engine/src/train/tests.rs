@@ -3,13 +3,13 @@
 mod pretend;
 mod small_run;
 
-use results::{Outcome, Warning};
+use results::{Outcome, Phase, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty};
 use super::settings::Limits;
 use crate::error::EngineError;
 use crate::trainer::Preparation;
-use pretend::TrainingTest;
+use pretend::{Pause, TrainingTest};
 pub(crate) use pretend::{FakeClock, Recorder};
 pub(crate) use small_run::{BreaksDown, SmallData, device_lost, request, run, run_with};
 
@@ -103,6 +103,50 @@ fn cancelling_ends_the_run_after_the_window_and_keeps_what_was_measured() {
     let (record, _) = test.run();
     assert_eq!(record.outcome, Outcome::Cancelled);
     assert_eq!(record.windows.len(), 3);
+}
+
+/// How long each wait was.
+fn waits(record: &WorkloadRecord) -> Vec<f64> {
+    let waits = record.timeline.iter().filter(|stretch| stretch.phase == Phase::Paused);
+    waits.map(|stretch| stretch.seconds).collect()
+}
+
+#[test]
+fn no_clock_runs_while_a_run_waits() {
+    // In the training, whose time is limited; and where throughput is measured further, for a limited time.
+    let limits = || Limits { steps: 200, seconds: 4.0, seconds_are_budget: true };
+    let training = || TrainingTest { limits: limits(), ..TrainingTest::new(0.1) };
+    let measuring = || TrainingTest { measure: true, ..TrainingTest::new(0.000_1) };
+    let windows_of_training = measuring().run().0.windows.len() - 5;
+    let tests: [(&dyn Fn() -> TrainingTest, usize); 2] = [(&training, 2), (&measuring, windows_of_training + 2)];
+    for (test, after) in tests {
+        let (expected, _) = test().run();
+        let pause = Some(Pause { after, seconds: 600.0, cancels: false });
+        let (record, _) = TrainingTest { pause, ..test() }.run();
+        assert_eq!((waits(&expected), waits(&record)), (vec![], vec![600.0]));
+        assert_eq!(record.windows.len(), expected.windows.len());
+        let pairs = record.windows.iter().zip(&expected.windows);
+        assert!(pairs.into_iter().all(|(with, without)| (with.seconds - without.seconds).abs() < 1e-9), "{record:?}");
+        let (with, without) = (record.summary.training_seconds, expected.summary.training_seconds);
+        assert!((with - without).abs() < 1e-9, "{with} instead of {without}");
+        let looks = |of: &WorkloadRecord| of.evaluations.iter().map(|e| e.step).collect::<Vec<_>>();
+        assert_eq!(looks(&record), looks(&expected));
+    }
+}
+
+#[test]
+fn a_wait_stands_between_two_stretches_of_what_it_interrupts() {
+    let pause = Some(Pause { after: 2, seconds: 600.0, cancels: false });
+    let (record, _) = TrainingTest { pause, ..TrainingTest::new(0.1) }.run();
+    let phases: Vec<_> = record.timeline.iter().take(4).map(|stretch| stretch.phase).collect();
+    assert_eq!(phases, [Phase::Training, Phase::Paused, Phase::Training, Phase::Testing]);
+}
+
+#[test]
+fn cancelling_while_it_waits_ends_the_run_without_another_window() {
+    let pause = Some(Pause { after: 3, seconds: 600.0, cancels: true });
+    let (record, _) = TrainingTest { pause, measure: true, ..TrainingTest::new(0.1) }.run();
+    assert_eq!((record.outcome, record.windows.len()), (Outcome::Cancelled, 3));
 }
 
 #[test]

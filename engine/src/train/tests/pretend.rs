@@ -1,6 +1,8 @@
 //! A trainer and a clock that only pretend, and what a test makes of them.
 
 use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -85,11 +87,23 @@ impl Clock for FakeClock {
     }
 }
 
-/// Keeps events, and cancels after so many windows.
+/// Keeps events, and cancels or waits after so many windows.
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(super) fractions: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
+    pub(super) pause: Option<Pause>,
+    now: Rc<Cell<f64>>,
+    waited: Rc<Cell<bool>>,
+}
+
+/// A wait after so many windows.
+#[derive(Clone, Copy)]
+pub(super) struct Pause {
+    pub(super) after: usize,
+    pub(super) seconds: f64,
+    /// Whether somebody cancels meanwhile.
+    pub(super) cancels: bool,
 }
 
 impl Observer<Event> for Recorder {
@@ -100,7 +114,17 @@ impl Observer<Event> for Recorder {
     }
 
     fn cancelled(&self) -> bool {
-        self.cancel_after.is_some_and(|windows| self.fractions.len() >= windows)
+        let in_pause = self.waited.get() && self.pause.is_some_and(|pause| pause.cancels);
+        in_pause || self.cancel_after.is_some_and(|windows| self.fractions.len() >= windows)
+    }
+
+    fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
+        let pause = self.pause.filter(|pause| pause.after == self.fractions.len() && !self.waited.get())?;
+        let (now, waited) = (Rc::clone(&self.now), Rc::clone(&self.waited));
+        Some(Box::pin(async move {
+            now.set(now.get() + pause.seconds);
+            waited.set(true);
+        }))
     }
 }
 
@@ -124,6 +148,7 @@ pub(super) struct TrainingTest {
     pub(super) constant_loss: Option<f64>,
     pub(super) accuracies: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
+    pub(super) pause: Option<Pause>,
 }
 
 impl TrainingTest {
@@ -137,6 +162,7 @@ impl TrainingTest {
             constant_loss: None,
             accuracies: Vec::new(),
             cancel_after: None,
+            pause: None,
         }
     }
 
@@ -175,7 +201,12 @@ impl TrainingTest {
         };
         let mut record = empty_record(&workload, &job).unwrap();
         record.target = Some(Target { accuracy: 0.9, reached_seconds: None, reached_step: None });
-        let mut observer = Recorder { cancel_after: self.cancel_after, ..Recorder::default() };
+        let mut observer = Recorder {
+            cancel_after: self.cancel_after,
+            pause: self.pause,
+            now: Rc::clone(&now),
+            ..Recorder::default()
+        };
         let mut edges = Edges {
             data: &mut NoData,
             observer: &mut observer,
@@ -183,8 +214,8 @@ impl TrainingTest {
             meter: &mut NoMeter,
             witness: None,
         };
+        let mut progress = Progress::new(workload.name, 0, 1);
         let trained = pollster::block_on(async {
-            let mut progress = Progress::new(workload.name, 0, 1);
             let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress);
             learning.train(&self.limits, 2, &mut edges).await?;
             if self.measure {
@@ -193,6 +224,7 @@ impl TrainingTest {
                 Ok(())
             }
         });
+        record.timeline = progress.timeline(&edges);
         record.summary = results::summary::summarise(&record);
         (trained.map(|()| record), observer)
     }
