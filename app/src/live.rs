@@ -1,10 +1,13 @@
 //! What a run's events add up to while it runs.
 
+use std::sync::Arc;
+
 use engine::{Event, Phase};
 use results::{Adapter, CurvePoint, Evaluation, Warning};
 use training_worker::Loaded;
 
 use crate::bundle::{Arrival, ArrivalState};
+use crate::examples::Examples;
 use crate::t;
 
 /// Share of the progress bar that fetching the data fills; the engine counts the rest.
@@ -59,6 +62,10 @@ pub struct LiveWorkload {
     pub tests: Vec<Evaluation>,
     /// Seconds of training and samples per second, window by window.
     pub rates: Vec<(f64, f64)>,
+    /// A few test images, where they are shown.
+    pub examples: Option<Arc<Examples>>,
+    /// The class that the network gives each of them now.
+    pub answers: Vec<u16>,
 }
 
 impl LiveWorkload {
@@ -142,6 +149,17 @@ impl Live {
             Event::Evaluated { evaluation, .. } => {
                 if let Some(workload) = &mut self.workload {
                     workload.tests.push(*evaluation);
+                }
+            }
+            Event::Examples { workload, height, width, channels, images, labels } => {
+                let examples = Examples::new(workload, [*height, *width, *channels], images, labels);
+                if let Some(workload) = &mut self.workload {
+                    workload.examples = Some(Arc::new(examples));
+                }
+            }
+            Event::Answered { answers, .. } => {
+                if let Some(workload) = &mut self.workload {
+                    workload.answers.clone_from(answers);
                 }
             }
             Event::Warned { warning } => self.warnings.push(warning.clone()),

@@ -135,6 +135,31 @@ async fn wait_for_training(page: &Browser) {
 }
 
 #[test]
+fn test_images_show_what_the_network_answers_with_marks_and_in_words() {
+    drive(Setup::default(), async |page| {
+        page.open(LONG_RUN).await;
+        page.click("button", "Benchmark").await;
+        wait_for_training(page).await;
+        let script = "return [...document.querySelectorAll('.examples li')].map((item) => {
+            const image = item.querySelector('img');
+            return [item.className, item.querySelector('b').textContent, image.alt, image.naturalWidth];
+        });";
+        let shown: Vec<(String, String, String, u32)> =
+            serde_json::from_value(page.client().execute(script, Vec::new()).await.unwrap()).unwrap();
+        let labels: Vec<&str> = shown.iter().filter_map(|(_, _, words, _)| words.get(..1)).collect();
+        assert_eq!(labels.concat(), "721041495906", "the first images of the test set of MNIST");
+        for (class, mark, words, width) in &shown {
+            let is_right = words.contains("answered rightly");
+            assert_eq!((class.as_str(), mark.as_str()), if is_right { ("right", "✓") } else { ("wrong", "✗") });
+            assert!(is_right || words.contains("wrongly answered"), "{words}");
+            assert_eq!(*width, 28, "the browser cannot read the image");
+        }
+        page.click("button", "Cancel").await;
+        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
+    });
+}
+
+#[test]
 fn networks_are_chosen_on_the_page_and_a_recurrent_one_trains() {
     drive(Setup::default(), async |page| {
         page.open("/?batch=8&steps=3").await;

@@ -4,6 +4,7 @@ pub(crate) mod check;
 mod checkpoints;
 mod event;
 mod evidence;
+mod examples;
 mod failed;
 mod fitting;
 mod learning;

@@ -39,3 +39,6 @@ running_training_accuracy = Trainingsgenauigkeit
 running_test_accuracy = Testgenauigkeit
 running_step = Schritt
 running_epochs = Durchgänge durch die Daten
+running_examples = Testbilder und die Antworten des Netzes
+running_example_right = { $label }, richtig beantwortet
+running_example_wrong = { $label }, falsch beantwortet: { $answer }

@@ -39,3 +39,6 @@ running_training_accuracy = Training accuracy
 running_test_accuracy = Test accuracy
 running_step = Step
 running_epochs = Passes over the data
+running_examples = Test images, and what the network answers
+running_example_right = { $label }, answered rightly
+running_example_wrong = { $label }, wrongly answered { $answer }

@@ -11,6 +11,7 @@ mod device;
 mod device_figures;
 mod distribution;
 mod engines;
+mod examples;
 mod figures;
 mod file;
 mod finished;

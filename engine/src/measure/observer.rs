@@ -11,6 +11,11 @@ pub trait Observer<E> {
         false
     }
 
+    /// Whether somebody looks on who wants to see what a network answers on a few test images.
+    fn wants_examples(&self) -> bool {
+        false
+    }
+
     /// Asked between windows and before whatever else takes long: what to wait for before it goes on, if anything. It
     /// ends when the measurement is cancelled as well.
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {

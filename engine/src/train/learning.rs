@@ -103,7 +103,9 @@ impl<'a> Learning<'a> {
         evaluations_per_epoch: u32,
         edges: &mut Edges<'_>,
     ) -> Result<(), EngineError> {
-        self.tell_witness(edges).await?;
+        self.announce_examples(edges)?;
+        let weights = self.tell_witness(edges).await?;
+        self.show_answers(weights, edges).await?;
         let mut mark = 1;
         let mut patience = self.job.early_stopping.map(Patience::new);
         while self.going() && !self.stopped_early && self.step < limits.steps && self.training_seconds < limits.seconds
@@ -288,7 +290,8 @@ impl<'a> Learning<'a> {
             target.reached_step = Some(self.step);
         }
         edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
-        self.tell_witness(edges).await
+        let weights = self.tell_witness(edges).await?;
+        self.show_answers(weights, edges).await
     }
 
     /// Steps done so far.

@@ -11,7 +11,7 @@ use crate::error::EngineError;
 use crate::trainer::Preparation;
 use pretend::{Pause, TrainingTest};
 pub(crate) use pretend::{FakeClock, Recorder};
-pub(crate) use small_run::{BreaksDown, SmallData, device_lost, request, run, run_with};
+pub(crate) use small_run::{BreaksDown, SmallData, device_lost, request, run, run_before, run_with};
 
 #[test]
 fn the_test_set_is_looked_at_twice_an_epoch_outside_every_window() {
@@ -166,6 +166,34 @@ fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
     assert_eq!((cold.compiling_seconds, cold.tuning_seconds), (Some(3.0), Some(1.5)));
     let cold = super::cold_start(0.25, 5.0, Preparation::default());
     assert_eq!((cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds), (Some(5.0), None, None));
+}
+
+#[test]
+fn whoever_looks_on_sees_what_the_network_answers_and_the_record_is_the_same() {
+    let request = request(&["keras-mnist-mlp"]);
+    let run = |wants_examples| {
+        let mut observer = Recorder { wants_examples, ..Recorder::default() };
+        let record = run_before(&mut observer, &mut SmallData, &request, &BreaksDown::with("", device_lost)).unwrap();
+        (record.workloads.into_iter().next().unwrap(), observer)
+    };
+    let (seen, observer) = run(true);
+    assert_eq!(observer.labels, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
+    assert_eq!(observer.answers.len(), 1 + seen.evaluations.len(), "before the first step, and at each look");
+    assert!(observer.answers.iter().all(|answers| answers.len() == 12 && answers.iter().all(|&class| class < 10)));
+    let (unseen, nobody) = run(false);
+    assert!(nobody.labels.is_empty() && nobody.answers.is_empty());
+    assert_eq!((&seen.windows, &seen.curve), (&unseen.windows, &unseen.curve));
+    assert_eq!((&seen.evaluations, &seen.weight_samples), (&unseen.evaluations, &unseen.weight_samples));
+}
+
+#[test]
+fn networks_whose_answers_cost_much_or_whose_samples_show_nothing_are_trained_without_them() {
+    for (workload, expected) in [("caffe-mnist", 2), ("keras-mnist-hrnn", 0)] {
+        let mut observer = Recorder { wants_examples: true, ..Recorder::default() };
+        let backend = BreaksDown::with("", device_lost);
+        run_before(&mut observer, &mut SmallData, &request(&[workload]), &backend).unwrap();
+        assert_eq!(observer.answers.len(), expected, "{workload}");
+    }
 }
 
 #[test]

@@ -161,6 +161,10 @@ impl Observer<Event> for Reporter {
         self.wishes.cancelled()
     }
 
+    fn wants_examples(&self) -> bool {
+        true
+    }
+
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
         self.wishes.paused().then(|| Box::pin(Rc::clone(&self.wishes).resumed()) as _)
     }

@@ -93,8 +93,12 @@ pub(crate) struct Recorder {
     pub(super) fractions: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
     pub(super) pause: Option<Pause>,
-    now: Rc<Cell<f64>>,
-    waited: Rc<Cell<bool>>,
+    pub(super) wants_examples: bool,
+    /// What the examples show.
+    pub(super) labels: Vec<u16>,
+    pub(super) answers: Vec<Vec<u16>>,
+    pub(super) now: Rc<Cell<f64>>,
+    pub(super) waited: Rc<Cell<bool>>,
 }
 
 /// A wait after so many windows.
@@ -108,14 +112,21 @@ pub(super) struct Pause {
 
 impl Observer<Event> for Recorder {
     fn event(&mut self, event: &Event) {
-        if let Event::Progress { run_fraction, .. } = event {
-            self.fractions.push(*run_fraction);
+        match event {
+            Event::Progress { run_fraction, .. } => self.fractions.push(*run_fraction),
+            Event::Examples { labels, .. } => self.labels.clone_from(labels),
+            Event::Answered { answers, .. } => self.answers.push(answers.clone()),
+            _ => {}
         }
     }
 
     fn cancelled(&self) -> bool {
         let in_pause = self.waited.get() && self.pause.is_some_and(|pause| pause.cancels);
         in_pause || self.cancel_after.is_some_and(|windows| self.fractions.len() >= windows)
+    }
+
+    fn wants_examples(&self) -> bool {
+        self.wants_examples
     }
 
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
