@@ -8,6 +8,7 @@ use training_worker::Loaded;
 
 use crate::bundle::{Arrival, ArrivalState};
 use crate::examples::Examples;
+use crate::published::{self, PublishedLearning};
 use crate::t;
 
 /// Share of the progress bar that fetching the data fills; the engine counts the rest.
@@ -54,6 +55,7 @@ pub struct LiveWorkload {
     pub index: u32,
     pub count: u32,
     pub target_accuracy: f64,
+    pub batch_size: u32,
     pub step: u64,
     /// Passes over the training set.
     pub epochs: f64,
@@ -68,10 +70,25 @@ pub struct LiveWorkload {
     pub answers: Vec<u16>,
 }
 
+/// What was published of the network that runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside {
+    pub learning: &'static PublishedLearning,
+    /// Over seconds of training.
+    pub curve: Vec<(f64, f64)>,
+}
+
 impl LiveWorkload {
     /// What the network is called.
     pub fn title(&self) -> String {
         crate::text::workload_title(&self.name)
+    }
+
+    /// What was published of it, and where its curve lies now.
+    pub fn published(&self) -> Option<Beside> {
+        let learning = published::learning(&self.name, self.batch_size)?;
+        let seconds = self.training.last().map_or(0.0, |point| point.training_seconds);
+        Some(Beside { curve: learning.curve_beside(seconds, self.epochs), learning })
     }
 
     /// Mean loss of the latest window.
@@ -130,12 +147,13 @@ impl Live {
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::RunStarted { adapter, .. } => self.adapter = Some(adapter.clone()),
-            Event::WorkloadStarted { workload, index, count, target_accuracy, .. } => {
+            Event::WorkloadStarted { workload, index, count, batch_size, target_accuracy, .. } => {
                 self.workload = Some(LiveWorkload {
                     name: workload.clone(),
                     index: *index,
                     count: *count,
                     target_accuracy: *target_accuracy,
+                    batch_size: *batch_size,
                     ..LiveWorkload::default()
                 });
             }
@@ -229,6 +247,7 @@ mod tests {
             workload: "caffe-mnist".to_owned(),
             index: 1,
             count: 2,
+            batch_size: 64,
             steps_per_epoch: 938,
             target_accuracy: 0.98,
         });

@@ -185,6 +185,7 @@ async fn run_workload(
         workload: workload.name.to_owned(),
         index: progress.index(),
         count: progress.count(),
+        batch_size: job_settings.batches.batch_size,
         steps_per_epoch: job_settings.batches.steps_per_epoch(),
         target_accuracy: job_settings.target_accuracy,
     });

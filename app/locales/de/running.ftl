@@ -42,3 +42,7 @@ running_epochs = Durchgänge durch die Daten
 running_examples = Testbilder und die Antworten des Netzes
 running_example_right = { $label }, richtig beantwortet
 running_example_wrong = { $label }, falsch beantwortet: { $answer }
+running_published_curve = Gestrichelt: Trainingsgenauigkeit, wie { $framework } auf { $device } gelernt hat,
+    Durchgang für Durchgang ({ $citation }).
+running_published_end = Gestrichelt: { $accuracy } nach { $epochs } Durchgängen, wie { $framework } die Testdaten
+    erkannt hat, trainiert auf { $device } ({ $citation }).

@@ -42,3 +42,7 @@ running_epochs = Passes over the data
 running_examples = Test images, and what the network answers
 running_example_right = { $label }, answered rightly
 running_example_wrong = { $label }, wrongly answered { $answer }
+running_published_curve = Dashed: training accuracy as { $framework } learned on { $device }, pass for pass
+    ({ $citation }).
+running_published_end = Dashed: { $accuracy } after { $epochs } passes, as { $framework } classified the test set,
+    trained on { $device } ({ $citation }).

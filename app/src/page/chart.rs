@@ -9,6 +9,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{ResizeObserver, ResizeObserverEntry};
 
 use crate::geometry::{Axis, Frame, NamedCurve, curve, spread};
+use crate::live::Beside;
 use crate::words::{self, Plain, messages};
 use crate::{chart_data, platform, t, text};
 
@@ -24,6 +25,7 @@ const FIRST_WIDTH: f64 = 480.0;
 /// What curves are called where machines read it.
 const TRAINING: &str = "training";
 const TEST: &str = "test";
+const PUBLISHED: &str = "published training";
 
 /// A curve with its label beside its end.
 struct Curve {
@@ -47,6 +49,8 @@ struct Drawing {
     curves: Vec<Curve>,
     /// A value to be reached.
     target: Option<f64>,
+    /// What others reached.
+    published: Option<f64>,
     /// The description for people who cannot see the drawing.
     description: String,
 }
@@ -73,6 +77,7 @@ pub(super) fn LossChart(#[prop(into)] training: Signal<Vec<CurvePoint>>) -> impl
             mark: |axis, value| text::number(value, axis.decimals),
             curves: vec![Curve { label, ..training_curve(points) }],
             target: None,
+            published: None,
             description,
         }
     };
@@ -84,6 +89,7 @@ pub(super) fn AccuracyChart(
     #[prop(into)] training: Signal<Vec<CurvePoint>>,
     #[prop(into)] tests: Signal<Vec<Evaluation>>,
     #[prop(into)] target: Signal<Option<f64>>,
+    #[prop(optional, into)] published: Option<Signal<Option<Beside>>>,
 ) -> impl IntoView {
     let drawing = move || {
         let points = training.with(|training| curve(training, |point| point.accuracy));
@@ -97,10 +103,15 @@ pub(super) fn AccuracyChart(
         };
         let training_label = training_text.map(|value| t!(chart_training_label, value = value));
         let test_label = test_text.map(|value| t!(chart_test_label, value = value));
+        let beside = published.and_then(|published| published.get());
+        let ends_at = beside.as_ref().filter(|beside| beside.learning.curve.is_none());
+        let ends_at = ends_at.and_then(|beside| beside.learning.accuracy);
+        let curve = beside.map(|beside| beside.curve).filter(|curve| !curve.is_empty());
         Drawing {
             y: Axis::covering(0.0, 1.0, 5),
             mark: percent_mark,
-            curves: vec![
+            published: ends_at,
+            curves: curve.map(published_curve).into_iter().chain([
                 Curve { label: training_label.unwrap_or_default(), ..training_curve(points) },
                 Curve {
                     class: "test",
@@ -110,7 +121,7 @@ pub(super) fn AccuracyChart(
                     points: seen,
                     dots: true,
                 },
-            ],
+            ]).collect(),
             target: target.get(),
             description,
         }
@@ -133,6 +144,7 @@ pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl In
                 .map_or_else(|| t!(chart_no_training).to_owned(), |rate| t!(chart_now, rate = rate)),
             curves: vec![Curve { label: latest.unwrap_or_default(), ..training_curve(points) }],
             target: None,
+            published: None,
         }
     };
     view! { <Chart title=messages::chart_rate drawing /> }
@@ -150,6 +162,7 @@ pub(super) fn AccuracyCurves(curves: Vec<NamedCurve>) -> impl IntoView {
         mark: percent_mark,
         curves: series(&curves, true),
         target: None,
+        published: None,
         description: ends_of(&curves, tenths),
     };
     view! { <Chart title=messages::chart_test_accuracy drawing /> }
@@ -165,10 +178,17 @@ pub(super) fn LossCurves(curves: Vec<NamedCurve>) -> impl IntoView {
             mark: |axis, value| text::number(value, axis.decimals),
             curves: series(&curves, false),
             target: None,
+            published: None,
             description: ends_of(&curves, |value| text::number(value, 3)),
         }
     };
     view! { <Chart title=messages::chart_loss drawing /> }
+}
+
+/// What others published, thin and dashed.
+fn published_curve(points: Vec<(f64, f64)>) -> Curve {
+    let title = t!(chart_published).to_owned();
+    Curve { class: "published", name: PUBLISHED.to_owned(), label: title.clone(), title, points, dots: false }
 }
 
 /// A curve of training, still without its label.
@@ -309,10 +329,12 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
         let text = text::number(value, x.decimals);
         view! { <text class="mark-text" x=frame.x(&x, value) y=frame.bottom + 18.0 text-anchor="middle">{text}</text> }
     });
-    let target = drawing.target.map(|value| {
+    let line = |class: &'static str, value: f64| {
         let place = frame.y(y, value);
-        view! { <line class="target" x1=frame.left x2=frame.right y1=place y2=place /> }
-    });
+        view! { <line class=class x1=frame.left x2=frame.right y1=place y2=place /> }
+    };
+    let target = drawing.target.map(|value| line("target", value));
+    let published = drawing.published.map(|value| line("published", value));
     let curves = drawing.curves.iter().map(|curve| view! { <g class=curve.class>{lines(curve, &frame, &x, y)}</g> });
     view! {
         <svg
@@ -326,6 +348,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
             {marks.collect_view()}
             {times.collect_view()}
             {target}
+            {published}
             {curves.collect_view()}
             {legend(labels, y, &frame)}
         </svg>
@@ -353,7 +376,10 @@ fn labels(drawing: &Drawing) -> Vec<Label> {
     let end =
         |curve: &Curve| Some(Label { class: curve.class, text: curve.label.clone(), value: curve.points.last()?.1 });
     let target = |value| Label { class: "goal", text: t!(chart_target, value = text::whole_percent(value)), value };
-    drawing.target.map(target).into_iter().chain(drawing.curves.iter().filter_map(end)).collect()
+    let published =
+        |value| Label { class: "goal", text: t!(chart_published_end, value = text::whole_percent(value)), value };
+    let lines = drawing.target.map(target).into_iter().chain(drawing.published.map(published));
+    lines.chain(drawing.curves.iter().filter_map(end)).collect()
 }
 
 /// The labels right of the curves.

@@ -18,6 +18,7 @@ pub enum Event {
         /// From 0, of `count`.
         index: u32,
         count: u32,
+        batch_size: u32,
         steps_per_epoch: u32,
         target_accuracy: f64,
     },
