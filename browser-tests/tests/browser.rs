@@ -1,9 +1,9 @@
 //! A stranger in front of the page: everything is found by role and accessible name.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use browser_tests::{
-    Browser, CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, Page, RUN_PATIENCE, Setup, drive, watch_to_the_end,
+    Browser, CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, Page, Setup, drive, wait_for_training, watch_to_the_end,
 };
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};
@@ -125,40 +125,6 @@ fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
     });
 }
 
-/// Waits until a run has shown its first loss.
-async fn wait_for_training(page: &Browser) {
-    let start = Instant::now();
-    while page.number("[data-figure=loss]", "data-value").await.is_none() {
-        assert!(start.elapsed() < RUN_PATIENCE, "nothing is trained after {RUN_PATIENCE:?}");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-}
-
-#[test]
-fn test_images_show_what_the_network_answers_with_marks_and_in_words() {
-    drive(Setup::default(), async |page| {
-        page.open(LONG_RUN).await;
-        page.click("button", "Benchmark").await;
-        wait_for_training(page).await;
-        let script = "return [...document.querySelectorAll('.examples li')].map((item) => {
-            const image = item.querySelector('img');
-            return [item.className, item.querySelector('b').textContent, image.alt, image.naturalWidth];
-        });";
-        let shown: Vec<(String, String, String, u32)> =
-            serde_json::from_value(page.client().execute(script, Vec::new()).await.unwrap()).unwrap();
-        let labels: Vec<&str> = shown.iter().filter_map(|(_, _, words, _)| words.get(..1)).collect();
-        assert_eq!(labels.concat(), "721041495906", "the first images of the test set of MNIST");
-        for (class, mark, words, width) in &shown {
-            let is_right = words.contains("answered rightly");
-            assert_eq!((class.as_str(), mark.as_str()), if is_right { ("right", "✓") } else { ("wrong", "✗") });
-            assert!(is_right || words.contains("wrongly answered"), "{words}");
-            assert_eq!(*width, 28, "the browser cannot read the image");
-        }
-        page.click("button", "Cancel").await;
-        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
-    });
-}
-
 #[test]
 fn networks_are_chosen_on_the_page_and_a_recurrent_one_trains() {
     drive(Setup::default(), async |page| {
@@ -217,44 +183,6 @@ fn a_page_that_was_hidden_for_a_while_waited_and_says_so_in_its_record() {
         let waited: f64 = waited.map(|stretch| stretch["seconds"].as_f64().unwrap()).sum();
         // A window of about a second may have been under way.
         assert!((0.5..6.0).contains(&waited), "{waited} s: {timeline:?}");
-    });
-}
-
-/// Lets the page believe that it is hidden, or shown again.
-async fn pretend_hidden(page: &Browser, hidden: bool) {
-    let state = if hidden { "hidden" } else { "visible" };
-    let script = format!(
-        "Object.defineProperty(document, 'visibilityState', {{ value: '{state}', configurable: true }});
-         document.dispatchEvent(new Event('visibilitychange'));"
-    );
-    page.client().execute(&script, Vec::new()).await.unwrap();
-}
-
-#[test]
-fn a_hidden_page_says_that_it_waits_goes_on_when_shown_and_can_be_cancelled_meanwhile() {
-    drive(Setup::default(), async |page| {
-        page.open(LONG_RUN).await;
-        page.click("button", "Benchmark").await;
-        wait_for_training(page).await;
-        pretend_hidden(page, true).await;
-        page.wait_for_status(PATIENCE, |text| text.contains("waiting, because this tab is hidden")).await;
-        let step = async || page.number("[data-figure=step]", "data-value").await.unwrap();
-        // What was announced before it waits may still be drawn.
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        let before = step().await;
-        tokio::time::sleep(Duration::from_secs(3)).await;
-        assert_eq!(step().await, before, "it trains although it is hidden");
-        pretend_hidden(page, false).await;
-        page.wait_for_status(PATIENCE, |text| text.contains("training")).await;
-        let start = Instant::now();
-        while step().await <= before {
-            assert!(start.elapsed() < RUN_PATIENCE, "it does not go on");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        pretend_hidden(page, true).await;
-        page.wait_for_status(PATIENCE, |text| text.contains("waiting, because this tab is hidden")).await;
-        page.click("button", "Cancel").await;
-        page.wait_for_status(CANCELLING, |text| text.starts_with("Cancelled")).await;
     });
 }
 
