@@ -121,9 +121,11 @@ impl Benchmark {
         matches!(self.stage.get(), Stage::Running | Stage::Cancelling)
     }
 
-    /// About how many seconds the run still takes, when that can be told: it waits while the page is hidden. A clock that is set meanwhile makes nothing of it.
+    /// About how many seconds the run still takes, when that can be told: it waits while the page is hidden. A clock that is
+    /// set meanwhile makes nothing of it.
     pub(crate) fn seconds_left(self) -> Option<f64> {
-        let hidden = self.session.with_value(|session| session.as_ref().map_or(0.0, |session| session.hidden.seconds()));
+        let hidden =
+            self.session.with_value(|session| session.as_ref().map_or(0.0, |session| session.hidden.seconds()));
         let so_far = platform::unix_seconds() - self.began.get_value() - hidden;
         self.live.with(|live| live.seconds_left(so_far)).filter(|left| *left >= 0.0)
     }
@@ -252,7 +254,10 @@ impl Benchmark {
             FromWorker::Loaded(loaded) => self.latest.update_value(|live| live.loaded(loaded)),
             // What was said before it listened is lost.
             FromWorker::Ready => self.session.with_value(|session| {
-                session.as_ref().filter(|session| session.hidden.is_hidden()).map(|session| session.worker.hidden(true));
+                session
+                    .as_ref()
+                    .filter(|session| session.hidden.is_hidden())
+                    .map(|session| session.worker.hidden(true));
             }),
             FromWorker::NotLoaded(reason) => self.end(Stage::Failed(Failure::NotLoaded { reason })),
             FromWorker::Loading { loaded_bytes, total_bytes, .. } => {

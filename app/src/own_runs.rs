@@ -163,9 +163,8 @@ mod tests {
         runs.note(OwnRun { took: vec![took("a", 50.0), took("b", 7.0)], ..run(0) });
         runs.note(OwnRun { took: vec![took("a", 40.0)], ..run(1) });
         runs.note(OwnRun { took: vec![took("a", 1.0)], pace: "backend=wgsl&steps=3".to_owned(), ..run(2) });
-        let seconds = |names: &[&str], pace| {
-            runs.seconds(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), pace)
-        };
+        let seconds =
+            |names: &[&str], pace| runs.seconds(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), pace);
         assert_eq!(seconds(&["a", "b"], "backend=wgsl"), Some(47.0));
         assert_eq!(seconds(&["a", "c"], "backend=wgsl"), None);
         assert_eq!(seconds(&["b"], "backend=wgsl&steps=3"), None);

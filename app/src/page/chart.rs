@@ -111,17 +111,21 @@ pub(super) fn AccuracyChart(
             y: Axis::covering(0.0, 1.0, 5),
             mark: percent_mark,
             published: ends_at,
-            curves: curve.map(published_curve).into_iter().chain([
-                Curve { label: training_label.unwrap_or_default(), ..training_curve(points) },
-                Curve {
-                    class: "test",
-                    name: TEST.to_owned(),
-                    title: t!(chart_test).to_owned(),
-                    label: test_label.unwrap_or_default(),
-                    points: seen,
-                    dots: true,
-                },
-            ]).collect(),
+            curves: curve
+                .map(published_curve)
+                .into_iter()
+                .chain([
+                    Curve { label: training_label.unwrap_or_default(), ..training_curve(points) },
+                    Curve {
+                        class: "test",
+                        name: TEST.to_owned(),
+                        title: t!(chart_test).to_owned(),
+                        label: test_label.unwrap_or_default(),
+                        points: seen,
+                        dots: true,
+                    },
+                ])
+                .collect(),
             target: target.get(),
             description,
         }

@@ -9,8 +9,8 @@ use super::check::faulty::{Fault, Faulty};
 use super::settings::Limits;
 use crate::error::EngineError;
 use crate::trainer::Preparation;
-use pretend::{Pause, TrainingTest};
 pub(crate) use pretend::{FakeClock, Recorder};
+use pretend::{Pause, TrainingTest};
 pub(crate) use small_run::{BreaksDown, SmallData, device_lost, request, run, run_before, run_with};
 
 #[test]

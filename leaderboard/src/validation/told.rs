@@ -238,7 +238,9 @@ impl Course<'_> {
         let intervals = self.intervals();
         let preparing = intervals[0].seconds() + self.failing_seconds;
         let unnamed = self.begin() - before.unix_seconds - before.named_seconds - preparing - self.telling(0);
-        if unnamed > before.allowed + DRIFT * preparing || intervals[0].seconds() - intervals[0].paused() > PREPARING_SECONDS {
+        if unnamed > before.allowed + DRIFT * preparing
+            || intervals[0].seconds() - intervals[0].paused() > PREPARING_SECONDS
+        {
             findings.missing.push(format!(
                 "{name}: {:.0} s passed before it began to train, {preparing:.0} s of which it accounts for",
                 self.begin() - before.unix_seconds

@@ -130,12 +130,7 @@ pub(crate) fn run_before(
     request: &RunRequest,
     backend: &dyn Backend,
 ) -> Result<RunRecord, Stopped> {
-    let mut edges = Edges {
-        data,
-        observer,
-        clock: &FakeClock(Rc::new(Cell::new(0.0))),
-        meter: &mut NoMeter,
-        witness: None,
-    };
+    let mut edges =
+        Edges { data, observer, clock: &FakeClock(Rc::new(Cell::new(0.0))), meter: &mut NoMeter, witness: None };
     pollster::block_on(crate::train::run(request, backend, &mut edges))
 }
