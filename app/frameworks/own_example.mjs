@@ -16,7 +16,7 @@ if (!folder) {
   process.exit(2);
 }
 const networks = asked.length ? asked : ["mlp", "cnn"];
-const STEPS = { mlp: 6, cnn: 3 };
+const STEPS = { mlp: 6, cnn: 2 };
 const ROUNDS = 7;
 
 /** What a bundle answers, in a browser of its own. */

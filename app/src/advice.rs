@@ -52,6 +52,36 @@ pub fn advice_on_software(browser: &Browser) -> Vec<&'static str> {
     steps
 }
 
+/// Architectures of Intel's discrete GPUs, as Chromium names them.
+const DISCRETE_OF_INTEL: [&str; 3] = ["gen-12-hp", "xe-hpg", "xe-2-hpg"];
+
+/// Whether a GPU with these words of WebGPU is the one inside a processor, where there may be a faster one beside it. AMD's
+/// have the same architectures on cards: those are told apart by the battery only.
+pub fn is_integrated(browser: &Browser, vendor: &str, architecture: &str, is_laptop: bool) -> bool {
+    // Elsewhere there is one GPU, which is the device's.
+    let may_have_two = matches!(browser.system, System::Linux | System::Windows)
+        || browser.system == System::MacOs && vendor == "intel";
+    may_have_two
+        && match vendor {
+            "intel" => !DISCRETE_OF_INTEL.contains(&architecture),
+            "amd" | "qualcomm" => is_laptop,
+            _ => false,
+        }
+}
+
+/// What to try where the browser offers the GPU inside the processor.
+pub fn advice_on_integrated(browser: &Browser) -> Vec<&'static str> {
+    let of_system = match browser.system {
+        System::Windows => Some(t!(advice_windows_faster)),
+        System::MacOs => Some(t!(advice_mac_faster)),
+        System::Linux => Some(t!(advice_linux_faster)),
+        _ => None,
+    };
+    let is_chromium = matches!(browser.family, Family::Chrome | Family::Edge | Family::Opera);
+    let of_browser = is_chromium.then(|| t!(advice_force_faster));
+    [of_system, of_browser, Some(t!(advice_native_adapter))].into_iter().flatten().collect()
+}
+
 fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
     match (browser.system, browser.family) {
         // Every browser on these devices is Safari inside.
@@ -108,6 +138,26 @@ mod tests {
         assert!(advised("X11; Linux x86_64 Chrome/142.0").contains("NVIDIA"));
         assert!(advised("Windows NT 10.0 Edg/142.0").contains("graphics acceleration"));
         assert!(advised("X11; Linux x86_64 Firefox/145.0").contains("about:support"));
+    }
+
+    #[test]
+    fn a_gpu_inside_the_processor_is_told_from_cards() {
+        let windows = Browser::from_user_agent("Windows NT 10.0 Chrome/142.0", 0);
+        let is = |vendor, architecture, is_laptop| is_integrated(&windows, vendor, architecture, is_laptop);
+        assert!(is("intel", "xe-lpg", false) && is("intel", "", false) && !is("intel", "xe-hpg", true));
+        assert!(is("amd", "rdna-3", true) && !is("amd", "rdna-3", false) && !is("nvidia", "ampere", true));
+        assert!(!is("", "", true), "a browser that hides it");
+        let phone = Browser::from_user_agent("Android 14 Chrome/142.0", 5);
+        assert!(!is_integrated(&phone, "qualcomm", "adreno-7xx", true));
+    }
+
+    #[test]
+    fn each_system_has_its_own_way_to_the_faster_gpu() {
+        let advised = |user_agent: &str| advice_on_integrated(&Browser::from_user_agent(user_agent, 0)).join("\n");
+        assert!(advised("Windows NT 10.0 Edg/142.0").contains("High performance"));
+        assert!(advised("X11; Linux x86_64 Firefox/145.0").contains("DRI_PRIME=1"));
+        assert!(advised("Macintosh Chrome/142.0").contains("chrome://flags"));
+        assert!(!advised("X11; Linux x86_64 Firefox/145.0").contains("chrome://flags"));
     }
 
     #[test]

@@ -24,7 +24,7 @@ const DRAW_EVERY: Duration = Duration::from_millis(250);
 const CANCEL_PATIENCE: Duration = Duration::from_secs(3);
 /// A worker that has not started, and has not been heard from for this long, will not start.
 const START_PATIENCE: Duration = Duration::from_secs(60);
-/// A page hidden for less than this was merely glanced away from.
+/// A page hidden for less than this was merely glanced away from, unless the run waited.
 const HIDDEN_SECONDS: f64 = 0.5;
 
 /// Where the page is with its run.
@@ -121,9 +121,12 @@ impl Benchmark {
         matches!(self.stage.get(), Stage::Running | Stage::Cancelling)
     }
 
-    /// About how many seconds the run still takes, when that can be told. A clock that is set meanwhile makes nothing of it.
+    /// About how many seconds the run still takes, when that can be told: it waits while the page is hidden. A clock that is
+    /// set meanwhile makes nothing of it.
     pub(crate) fn seconds_left(self) -> Option<f64> {
-        let so_far = platform::unix_seconds() - self.began.get_value();
+        let hidden =
+            self.session.with_value(|session| session.as_ref().map_or(0.0, |session| session.hidden.seconds()));
+        let so_far = platform::unix_seconds() - self.began.get_value() - hidden;
         self.live.with(|live| live.seconds_left(so_far)).filter(|left| *left >= 0.0)
     }
 
@@ -206,7 +209,7 @@ impl Benchmark {
         self.session.set_value(Some(Session {
             worker,
             kind,
-            hidden: HiddenTimer::start(),
+            hidden: HiddenTimer::start(move |hidden| self.tell_hidden(attempt, hidden)),
             _turn: turn,
             wake_lock,
             pressure: PressureWatch::start(),
@@ -216,6 +219,12 @@ impl Benchmark {
         }));
         self.expect_a_sign(attempt);
         Ok(())
+    }
+
+    fn tell_hidden(self, attempt: u32, hidden: bool) {
+        if self.goes_on(attempt) {
+            self.session.with_value(|session| session.as_ref().map(|session| session.worker.hidden(hidden)));
+        }
     }
 
     /// Gives up on a worker that does not start in time, but waits for one whose bundle is still arriving.
@@ -243,7 +252,13 @@ impl Benchmark {
         match message {
             FromWorker::Arriving { bytes } => self.latest.update_value(|live| live.arriving(bytes)),
             FromWorker::Loaded(loaded) => self.latest.update_value(|live| live.loaded(loaded)),
-            FromWorker::Ready => {}
+            // What was said before it listened is lost.
+            FromWorker::Ready => self.session.with_value(|session| {
+                session
+                    .as_ref()
+                    .filter(|session| session.hidden.is_hidden())
+                    .map(|session| session.worker.hidden(true));
+            }),
             FromWorker::NotLoaded(reason) => self.end(Stage::Failed(Failure::NotLoaded { reason })),
             FromWorker::Loading { loaded_bytes, total_bytes, .. } => {
                 self.latest.update_value(|live| live.loading(loaded_bytes, total_bytes));
@@ -286,7 +301,8 @@ impl Benchmark {
     fn keep(self, mut record: RunRecord) {
         let kind = self.session.with_value(|session| {
             session.as_ref().map(|session| {
-                record.warnings.extend(session.warnings(record.device.adapter.software));
+                let (paused, software) = (record.paused_seconds(), record.device.adapter.software);
+                record.warnings.extend(session.warnings(paused, software));
                 record.warnings.extend(results::software::perhaps_software(&record));
                 session.kind
             })
@@ -314,9 +330,10 @@ const PRESSED_SHARE: f64 = 0.2;
 
 impl Session {
     /// What only the page can know about a run. A software adapter presses the processor itself.
-    fn warnings(&self, software: bool) -> Vec<Warning> {
+    fn warnings(&self, paused_seconds: f64, software: bool) -> Vec<Warning> {
         let seconds = self.hidden.seconds();
-        let hidden = (seconds >= HIDDEN_SECONDS).then_some(Warning::TabHidden { seconds });
+        let counts = seconds >= HIDDEN_SECONDS || paused_seconds > 0.0;
+        let hidden = counts.then_some(Warning::TabHidden { seconds, paused_seconds });
         let isolated = (!platform::is_isolated()).then_some(Warning::NotIsolated);
         let dimmed = self.wake_lock.is_none().then_some(Warning::NoWakeLock);
         let unregistered = self.unregistered.clone().map(|reason| Warning::Unregistered { reason });

@@ -6,11 +6,12 @@ use results::csv;
 const STYLE: &str = "svg{background:#fff;color:#14171f;font:13px system-ui,sans-serif}\
     path{fill:none;stroke:currentcolor;stroke-width:2.5;stroke-linecap:round;stroke-linejoin:round}\
     circle{fill:currentcolor;stroke:#fff;stroke-width:2}.reach{fill:none;stroke:none}.grid{stroke:#dcdad2}\
-    .target{stroke:#868b96;stroke-dasharray:2 5}.mark-text{fill:#545b68;font-size:12px}\
+    .target{stroke:#868b96;stroke-dasharray:2 5}.published{stroke:#545b68;stroke-dasharray:6 4;color:#545b68}\
+    .mark-text{fill:#545b68;font-size:12px}\
     .label{fill:currentcolor;font-weight:640}.goal{color:#545b68}\
     .training,.s0{color:#0067b1}.test,.s1{color:#b84a00}.s2{color:#0b7a4b}.s3{color:#7a3e9d}.s4{color:#2742d6}\
     .s5{color:#b3261e}.s6,.s7{color:#545b68}\
-    g.test path{stroke-dasharray:1 6}g.s1 path{stroke-dasharray:7 5}g.s2 path{stroke-dasharray:2 5}\
+    g.published path{stroke-width:1.25;stroke-dasharray:6 4}g.test path{stroke-dasharray:1 6}g.s1 path{stroke-dasharray:7 5}g.s2 path{stroke-dasharray:2 5}\
     g.s3 path{stroke-dasharray:10 4 2 4}g.s4 path{stroke-dasharray:14 5}g.s5 path{stroke-dasharray:5 3 1 3}\
     g.s7 path{stroke-dasharray:1 8}";
 

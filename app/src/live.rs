@@ -1,10 +1,14 @@
 //! What a run's events add up to while it runs.
 
+use std::sync::Arc;
+
 use engine::{Event, Phase};
 use results::{Adapter, CurvePoint, Evaluation, Warning};
 use training_worker::Loaded;
 
 use crate::bundle::{Arrival, ArrivalState};
+use crate::examples::Examples;
+use crate::published::{self, PublishedLearning};
 use crate::t;
 
 /// Share of the progress bar that fetching the data fills; the engine counts the rest.
@@ -51,6 +55,7 @@ pub struct LiveWorkload {
     pub index: u32,
     pub count: u32,
     pub target_accuracy: f64,
+    pub batch_size: u32,
     pub step: u64,
     /// Passes over the training set.
     pub epochs: f64,
@@ -59,12 +64,31 @@ pub struct LiveWorkload {
     pub tests: Vec<Evaluation>,
     /// Seconds of training and samples per second, window by window.
     pub rates: Vec<(f64, f64)>,
+    /// A few test images, where they are shown.
+    pub examples: Option<Arc<Examples>>,
+    /// The class that the network gives each of them now.
+    pub answers: Vec<u16>,
+}
+
+/// What was published of the network that runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside {
+    pub learning: &'static PublishedLearning,
+    /// Over seconds of training.
+    pub curve: Vec<(f64, f64)>,
 }
 
 impl LiveWorkload {
     /// What the network is called.
     pub fn title(&self) -> String {
         crate::text::workload_title(&self.name)
+    }
+
+    /// What was published of it, and where its curve lies now.
+    pub fn published(&self) -> Option<Beside> {
+        let learning = published::learning(&self.name, self.batch_size)?;
+        let seconds = self.training.last().map_or(0.0, |point| point.training_seconds);
+        Some(Beside { curve: learning.curve_beside(seconds, self.epochs), learning })
     }
 
     /// Mean loss of the latest window.
@@ -123,12 +147,13 @@ impl Live {
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::RunStarted { adapter, .. } => self.adapter = Some(adapter.clone()),
-            Event::WorkloadStarted { workload, index, count, target_accuracy, .. } => {
+            Event::WorkloadStarted { workload, index, count, batch_size, target_accuracy, .. } => {
                 self.workload = Some(LiveWorkload {
                     name: workload.clone(),
                     index: *index,
                     count: *count,
                     target_accuracy: *target_accuracy,
+                    batch_size: *batch_size,
                     ..LiveWorkload::default()
                 });
             }
@@ -142,6 +167,17 @@ impl Live {
             Event::Evaluated { evaluation, .. } => {
                 if let Some(workload) = &mut self.workload {
                     workload.tests.push(*evaluation);
+                }
+            }
+            Event::Examples { workload, height, width, channels, images, labels } => {
+                let examples = Examples::new(workload, [*height, *width, *channels], images, labels);
+                if let Some(workload) = &mut self.workload {
+                    workload.examples = Some(Arc::new(examples));
+                }
+            }
+            Event::Answered { answers, .. } => {
+                if let Some(workload) = &mut self.workload {
+                    workload.answers.clone_from(answers);
                 }
             }
             Event::Warned { warning } => self.warnings.push(warning.clone()),
@@ -197,6 +233,7 @@ fn phase(of: Phase) -> &'static str {
         Phase::Testing => t!(running_phase_testing),
         Phase::Measuring | Phase::MeasuringPeak => t!(running_phase_measuring),
         Phase::Proving => t!(running_phase_proving),
+        Phase::Paused => t!(running_phase_paused),
     }
 }
 
@@ -210,6 +247,7 @@ mod tests {
             workload: "caffe-mnist".to_owned(),
             index: 1,
             count: 2,
+            batch_size: 64,
             steps_per_epoch: 938,
             target_accuracy: 0.98,
         });

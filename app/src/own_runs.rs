@@ -1,6 +1,7 @@
 //! The runs that were made in this browser, which keeps them for itself: what they came to, how they can be deleted from
 //! the leaderboard, and the whole record of those that are not on it yet.
 
+use results::{Outcome, Phase, RunRecord, Stretch};
 use serde::{Deserialize, Serialize};
 
 /// More are not listed.
@@ -24,6 +25,33 @@ pub struct OwnRun {
     /// What would be uploaded.
     #[serde(default)]
     pub record: Option<Record>,
+    /// What differed from the suite, as [`RunOptions::pace`](crate::options::RunOptions::pace) says it.
+    #[serde(default)]
+    pub pace: String,
+    /// How long its networks took.
+    #[serde(default)]
+    pub took: Vec<Took>,
+}
+
+/// How long a network took, all in all, once its data was there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Took {
+    pub workload: String,
+    pub seconds: f64,
+}
+
+impl Took {
+    /// Of each network that came to its end; waiting for the page to be shown does not count.
+    pub fn of(record: &RunRecord) -> Vec<Self> {
+        let counts = |stretch: &&Stretch| !matches!(stretch.phase, Phase::LoadingData | Phase::Paused);
+        let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
+        completed
+            .map(|workload| Self {
+                workload: workload.workload.clone(),
+                seconds: workload.timeline.iter().filter(counts).map(|stretch| stretch.seconds).sum(),
+            })
+            .collect()
+    }
 }
 
 /// Where a run is on the leaderboard.
@@ -49,6 +77,14 @@ pub struct OwnRuns(Vec<OwnRun>);
 impl OwnRuns {
     pub fn all(&self) -> &[OwnRun] {
         &self.0
+    }
+
+    /// How long these networks took the last time, one after another, with the same settings; nothing where one of them was
+    /// not trained so.
+    pub fn seconds(&self, networks: &[String], pace: &str) -> Option<f64> {
+        let same = || self.0.iter().filter(|run| run.pace == pace);
+        let of = |name: &String| same().flat_map(|run| &run.took).find(|took| took.workload == *name);
+        networks.iter().map(|name| Some(of(name)?.seconds)).sum()
     }
 
     /// Adds a run, or what is new of one.
@@ -98,6 +134,8 @@ mod tests {
             sentence: "fast".to_owned(),
             uploaded: None,
             record: Some(Record { run_id: None, json: "{}".to_owned() }),
+            pace: "backend=wgsl".to_owned(),
+            took: Vec::new(),
         }
     }
 
@@ -116,6 +154,27 @@ mod tests {
         assert_eq!(with_record, MOST_RECORDS);
         assert!(runs.all()[MOST_RECORDS..].iter().all(|run| run.record.is_none()));
         assert_eq!(serde_json::from_str::<OwnRuns>(&serde_json::to_string(&runs).unwrap()).unwrap(), runs);
+    }
+
+    #[test]
+    fn the_last_run_of_the_same_networks_with_the_same_settings_tells_how_long_they_take() {
+        let took = |workload: &str, seconds| Took { workload: workload.to_owned(), seconds };
+        let mut runs = OwnRuns::default();
+        runs.note(OwnRun { took: vec![took("a", 50.0), took("b", 7.0)], ..run(0) });
+        runs.note(OwnRun { took: vec![took("a", 40.0)], ..run(1) });
+        runs.note(OwnRun { took: vec![took("a", 1.0)], pace: "backend=wgsl&steps=3".to_owned(), ..run(2) });
+        let seconds =
+            |names: &[&str], pace| runs.seconds(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), pace);
+        assert_eq!(seconds(&["a", "b"], "backend=wgsl"), Some(47.0));
+        assert_eq!(seconds(&["a", "c"], "backend=wgsl"), None);
+        assert_eq!(seconds(&["b"], "backend=wgsl&steps=3"), None);
+    }
+
+    #[test]
+    fn what_an_older_page_kept_is_read() {
+        let kept = r#"[{"key":"k","unix_seconds":1.0,"device":"d","sentence":"s"}]"#;
+        let runs: OwnRuns = serde_json::from_str(kept).unwrap();
+        assert_eq!((runs.all().len(), runs.seconds(&["a".to_owned()], "")), (1, None));
     }
 
     #[test]

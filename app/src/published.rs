@@ -1,5 +1,6 @@
 //! What papers and articles say of the same networks on hardware of their time: the fastest figure of each device and batch
-//! size in `reference/published-results.json`, as `html-report` reads it; a test there holds `published.json` to it.
+//! size in `reference/published-results.json`, as `html-report` reads it, and how well they learned; tests there hold
+//! `published.json` and `published-accuracies.json` to it.
 
 use std::sync::LazyLock;
 
@@ -68,6 +69,69 @@ impl Published {
     }
 }
 
+/// How well a network learned that was trained as its recipe says.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct PublishedLearning {
+    workload: String,
+    batch_size: u32,
+    learning_rate: f64,
+    /// Passes over the training set.
+    pub epochs: f64,
+    /// Of the test set, after all of them.
+    pub accuracy: Option<f64>,
+    /// Of the training set, after each of them, where that is known.
+    pub curve: Option<Vec<f64>>,
+    device: String,
+    framework: String,
+    citation: String,
+}
+
+static LEARNING: LazyLock<Vec<PublishedLearning>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../published-accuracies.json")).expect("the file is checked in")
+});
+
+/// What was published of this network under its own recipe; nothing for batches of another size.
+pub fn learning(workload: &str, batch_size: u32) -> Option<&'static PublishedLearning> {
+    let recipe = engine::workload(workload).filter(|recipe| recipe.batch_size == batch_size)?;
+    let rate = recipe.optimizer.learning_rate;
+    LEARNING.iter().find(|of| {
+        of.workload == workload
+            && of.batch_size == batch_size
+            && (of.learning_rate - rate).abs() < 1e-9
+            && (of.epochs - f64::from(recipe.published_epochs)).abs() < 1.0
+    })
+}
+
+impl PublishedLearning {
+    /// Training accuracies over the seconds in which a run would be there that has trained for so many and passed over its
+    /// data so many times; none that lies more than a pass ahead.
+    pub fn curve_beside(&self, training_seconds: f64, epochs: f64) -> Vec<(f64, f64)> {
+        let Some(curve) = self.curve.as_ref().filter(|_| epochs > 0.0) else { return Vec::new() };
+        let near = (1..).map(f64::from).zip(curve).take_while(|(epoch, _)| *epoch < epochs + 1.0);
+        near.map(|(epoch, &accuracy)| (epoch * training_seconds / epochs, accuracy)).collect()
+    }
+
+    /// What it is, and who published it.
+    pub fn sentence(&self) -> String {
+        let epochs = text::number(self.epochs, usize::from(self.epochs.fract() > 0.0));
+        let [framework, device, citation] = [&self.framework, &self.device, &self.citation];
+        match (&self.curve, self.accuracy) {
+            (Some(_), _) => {
+                t!(running_published_curve, framework = framework, device = device, citation = citation)
+            }
+            (None, Some(accuracy)) => t!(
+                running_published_end,
+                accuracy = text::percent(accuracy),
+                epochs = epochs,
+                framework = framework,
+                device = device,
+                citation = citation
+            ),
+            (None, None) => String::new(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use results::Summary;
@@ -81,6 +145,28 @@ mod tests {
         for of in ALL.iter() {
             assert!(engine::workload(&of.workload).is_some() && of.seconds_per_epoch > 0.0, "{of:?}");
         }
+    }
+
+    #[test]
+    fn a_network_under_its_own_recipe_stands_beside_what_was_published_of_it() {
+        let lenet = learning("caffe-mnist", 64).unwrap();
+        assert_eq!((lenet.accuracy, &lenet.curve), (Some(0.9918), &None));
+        assert_eq!(lenet.curve_beside(30.0, 4.0), []);
+        assert!(lenet.sentence().contains("99.18 % after 10.7 passes"), "{}", lenet.sentence());
+        assert_eq!(learning("caffe-mnist", 32), None, "that is another recipe");
+        assert_eq!(learning("resnet20-cifar10", 128), None, "nobody published anything of it");
+        let known = LEARNING.iter().filter(|of| engine::workload(&of.workload).is_some());
+        assert_eq!(known.count(), LEARNING.len());
+    }
+
+    #[test]
+    fn a_published_curve_is_placed_by_the_passes_of_the_run_beside_it() {
+        let rnn = learning("keras-mnist-hrnn", 32).unwrap();
+        assert_eq!(rnn.curve_beside(0.0, 0.0), []);
+        // 20 s a pass; the second lies ahead, and the third too far.
+        assert_eq!(rnn.curve_beside(25.0, 1.25), [(20.0, 0.899), (40.0, 0.971)]);
+        assert_eq!(rnn.curve_beside(200.0, 10.0).len(), 5);
+        assert!(rnn.sentence().contains("Keras/MXNet") && rnn.sentence().contains("2017"), "{}", rnn.sentence());
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub use patience::{CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, RUN_PATIENCE};
 pub use server::{Server, what_is_said_of_burn, what_is_said_of_frameworks};
 pub use setup::Setup;
 pub use speak::speak;
-pub use watch::{Seen, watch_to_the_end};
+pub use watch::{Seen, wait_for_training, watch_to_the_end};
 
 use std::io::Write;
 

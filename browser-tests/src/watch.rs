@@ -36,3 +36,12 @@ pub async fn watch_to_the_end(page: &impl Page) -> Seen {
     }
     seen
 }
+
+/// Waits until a run has shown its first loss.
+pub async fn wait_for_training(page: &impl Page) {
+    let start = Instant::now();
+    while page.number("[data-figure=loss]", "data-value").await.is_none() {
+        assert!(start.elapsed() < RUN_PATIENCE, "nothing is trained after {RUN_PATIENCE:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}

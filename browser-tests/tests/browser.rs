@@ -1,9 +1,9 @@
 //! A stranger in front of the page: everything is found by role and accessible name.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use browser_tests::{
-    Browser, CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, Page, RUN_PATIENCE, Setup, drive, watch_to_the_end,
+    Browser, CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, Page, Setup, drive, wait_for_training, watch_to_the_end,
 };
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};
@@ -125,15 +125,6 @@ fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
     });
 }
 
-/// Waits until a run has shown its first loss.
-async fn wait_for_training(page: &Browser) {
-    let start = Instant::now();
-    while page.number("[data-figure=loss]", "data-value").await.is_none() {
-        assert!(start.elapsed() < RUN_PATIENCE, "nothing is trained after {RUN_PATIENCE:?}");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-}
-
 #[test]
 fn networks_are_chosen_on_the_page_and_a_recurrent_one_trains() {
     drive(Setup::default(), async |page| {
@@ -171,7 +162,7 @@ fn a_precision_that_the_device_lacks_is_refused() {
 }
 
 #[test]
-fn a_page_that_was_hidden_for_a_while_says_so_in_its_record() {
+fn a_page_that_was_hidden_for_a_while_waited_and_says_so_in_its_record() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&seconds=20").await;
         page.click("button", "Benchmark").await;
@@ -185,7 +176,13 @@ fn a_page_that_was_hidden_for_a_while_says_so_in_its_record() {
         driver.switch_to_window(benchmark).await.unwrap();
         watch_to_the_end(page).await;
         let warnings = page.text(".caveats").await.unwrap();
-        assert!(warnings.contains("The page was hidden for"), "{warnings}");
+        assert!(warnings.contains("The page was hidden for") && warnings.contains("the run waited for"), "{warnings}");
+        let record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+        let timeline = record["workloads"][0]["timeline"].as_array().unwrap();
+        let waited = timeline.iter().filter(|stretch| stretch["phase"] == "paused");
+        let waited: f64 = waited.map(|stretch| stretch["seconds"].as_f64().unwrap()).sum();
+        // A window of about a second may have been under way.
+        assert!((0.5..6.0).contains(&waited), "{waited} s: {timeline:?}");
     });
 }
 

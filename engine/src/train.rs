@@ -4,6 +4,7 @@ pub(crate) mod check;
 mod checkpoints;
 mod event;
 mod evidence;
+mod examples;
 mod failed;
 mod fitting;
 mod learning;
@@ -184,6 +185,7 @@ async fn run_workload(
         workload: workload.name.to_owned(),
         index: progress.index(),
         count: progress.count(),
+        batch_size: job_settings.batches.batch_size,
         steps_per_epoch: job_settings.batches.steps_per_epoch(),
         target_accuracy: job_settings.target_accuracy,
     });
@@ -192,12 +194,15 @@ async fn run_workload(
         warn(warnings, edges, smaller.clone());
     }
 
+    progress.pause(edges).await;
     progress.phase(edges, Phase::LoadingData);
     let load_start = edges.clock.now_seconds();
     let data = edges.data.load(definition).await?;
     if data.generated {
         warn(warnings, edges, Warning::GeneratedData { workload: workload.name.to_owned() });
     }
+    let loaded = edges.clock.now_seconds();
+    progress.pause(edges).await;
     let build_start = edges.clock.now_seconds();
     progress.phase(edges, Phase::Building);
     let mut job = workload.job(Training {
@@ -219,12 +224,13 @@ async fn run_workload(
     record.settings.device_memory_bytes = trainer.device_memory_bytes();
     record.settings.variants = trainer.variants();
     let preparation = trainer.preparation();
-    record.cold_start = cold_start(build_start - load_start, built - build_start, preparation);
+    record.cold_start = cold_start(loaded - load_start, built - build_start, preparation);
     if let Some(steps) = preparation.unsettled_after_steps {
         warn(warnings, edges, Warning::TuningNotSettled { workload: workload.name.to_owned(), steps });
     }
     record.target = Some(Target { accuracy: job_settings.target_accuracy, reached_seconds: None, reached_step: None });
 
+    progress.pause(edges).await;
     progress.phase(edges, Phase::Checking);
     let correctness = check::against_reference(workload, &job, backend).await?;
     let passed = correctness.passed;

@@ -40,6 +40,20 @@ pub(crate) struct Published {
     pub(crate) threads: Option<u32>,
     #[serde(default)]
     pub(crate) note: Option<String>,
+    /// What was said of single epochs.
+    #[cfg(test)]
+    #[serde(default)]
+    curve: Option<PublishedCurve>,
+}
+
+/// Accuracies by epoch, from 1.
+#[cfg(test)]
+#[derive(Clone, Debug, Deserialize)]
+struct PublishedCurve {
+    /// `train` or `test`.
+    split: String,
+    epoch: Vec<Option<u32>>,
+    accuracy_percent: Option<Vec<f64>>,
 }
 
 /// The workload of a source, the framework that it was trained with where that matters, and what it is called here.
@@ -251,6 +265,83 @@ mod tests {
         let lines: Vec<serde_json::Value> =
             names.into_iter().flat_map(lines).map(|line| serde_json::to_value(line).unwrap()).collect();
         let file = include_str!("../../app/published.json");
+        let of_page: Vec<serde_json::Value> = serde_json::from_str(file).unwrap();
+        assert_eq!(of_page, lines);
+    }
+
+    /// A line of `app/published-accuracies.json`, which the page shows beside a run that goes on.
+    #[derive(Serialize)]
+    struct Accuracies {
+        workload: &'static str,
+        batch_size: u32,
+        learning_rate: f64,
+        epochs: f64,
+        /// Of the test set, after all epochs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        accuracy: Option<f64>,
+        /// Of the training set, after each epoch, where all of them are known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        curve: Option<Vec<f64>>,
+        device: String,
+        framework: &'static str,
+        citation: String,
+    }
+
+    impl Published {
+        fn training_curve(&self) -> Option<Vec<f64>> {
+            let curve = self.curve.as_ref().filter(|curve| curve.split == "train")?;
+            let last = self.epochs? + 0.5;
+            let whole = (1..).take_while(|&epoch| f64::from(epoch) < last).map(Some);
+            let percent = curve.accuracy_percent.as_ref()?;
+            whole.eq(curve.epoch.iter().copied()).then(|| percent.iter().map(|p| (p * 10.0).round() / 1000.0).collect())
+        }
+
+        fn accuracies(&'static self, workload: &'static str) -> Option<Accuracies> {
+            // Each of several repetitions began where the last one had ended.
+            let went_on = self.note.as_ref().is_some_and(|note| note.contains("Repeated runs continue"));
+            let accuracy = self.accuracy_percent.map(|percent| (percent * 100.0).round() / 10_000.0);
+            let curve = self.training_curve();
+            (self.is_of_one_device() && !went_on && (accuracy.is_some() || curve.is_some())).then_some(Accuracies {
+                workload,
+                batch_size: self.batch_size?,
+                learning_rate: self.learning_rate?,
+                epochs: self.epochs?,
+                accuracy,
+                curve,
+                device: self.device(),
+                framework: &self.framework,
+                citation: self.citation(),
+            })
+        }
+    }
+
+    /// One for each batch size, learning rate and number of epochs: that with a curve, or with the best accuracy.
+    fn accuracies(workload: &'static str) -> Vec<Accuracies> {
+        let mut lines: Vec<Accuracies> = Vec::new();
+        let recipe = |of: &Accuracies| (of.batch_size, of.learning_rate, of.epochs);
+        let worth = |of: &Accuracies| (of.curve.is_some(), of.accuracy.unwrap_or_default());
+        for line in of_workload(workload).iter().filter_map(|row| row.accuracies(workload)) {
+            match lines.iter_mut().find(|other| recipe(other) == recipe(&line)) {
+                Some(other) if worth(other) >= worth(&line) => {}
+                Some(other) => *other = line,
+                None => lines.push(line),
+            }
+        }
+        lines.sort_by(|one, other| recipe(one).partial_cmp(&recipe(other)).expect("no number is missing"));
+        lines
+    }
+
+    #[test]
+    fn the_page_shows_the_accuracies_of_each_recipe() {
+        let mut names: Vec<&'static str> = Vec::new();
+        workload_names().for_each(|name| {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        });
+        let lines: Vec<serde_json::Value> =
+            names.into_iter().flat_map(accuracies).map(|line| serde_json::to_value(line).unwrap()).collect();
+        let file = include_str!("../../app/published-accuracies.json");
         let of_page: Vec<serde_json::Value> = serde_json::from_str(file).unwrap();
         assert_eq!(of_page, lines);
     }

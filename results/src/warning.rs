@@ -21,7 +21,12 @@ pub enum Warning {
     /// The time budget ended training before the suite's number of epochs.
     StoppedByBudget { workload: String, budget_seconds: f64 },
     /// The page was in the background for a part of the run.
-    TabHidden { seconds: f64 },
+    TabHidden {
+        seconds: f64,
+        /// How long the run waited meanwhile, so that nothing was timed; earlier versions trained on.
+        #[serde(default)]
+        paused_seconds: f64,
+    },
     /// The browser's clock moves in steps too coarse for the windows used.
     CoarseTimer { resolution_seconds: f64 },
     /// Burn computes without what makes it fast on a GPU, because its program was built so.
@@ -112,7 +117,12 @@ impl fmt::Display for Warning {
                 "{workload}: the time budget of {budget_seconds:.0} s ended training early, so the accuracy is that of a \
                  shorter run. Ask for a number of epochs to train to the end."
             ),
-            Self::TabHidden { seconds } => write!(
+            Self::TabHidden { seconds, paused_seconds } if *paused_seconds > 0.0 => write!(
+                f,
+                "The page was hidden for {seconds:.0} s, and the run waited for {paused_seconds:.0} s, in which the device \
+                 cooled down. Keep the tab in front and run again."
+            ),
+            Self::TabHidden { seconds, .. } => write!(
                 f,
                 "The page was hidden for {seconds:.0} s, and browsers slow hidden pages down. Keep the tab in front and \
                  run again."

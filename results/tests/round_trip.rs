@@ -194,7 +194,7 @@ fn warning() -> impl Strategy<Value = Warning> {
             chance
         }),
         (text(), number()).prop_map(|(workload, budget_seconds)| Warning::StoppedByBudget { workload, budget_seconds }),
-        number().prop_map(|seconds| Warning::TabHidden { seconds }),
+        (number(), number()).prop_map(|(seconds, paused_seconds)| Warning::TabHidden { seconds, paused_seconds }),
         number().prop_map(|resolution_seconds| Warning::CoarseTimer { resolution_seconds }),
         text().prop_map(|backend| Warning::Untuned { backend }),
         (text(), any::<u32>()).prop_map(|(workload, steps)| Warning::TuningNotSettled { workload, steps }),

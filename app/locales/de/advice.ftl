@@ -39,3 +39,10 @@ advice_safari_26 = Auf Safari 26 aktualisieren, das mit macOS 26 kommt: Ab dort 
 advice_old_macos = Unter einem älteren macOS diese Seite in Chrome oder Edge öffnen.
 advice_current = Diese Seite in einem aktuellen Chrome, Edge, Firefox oder Safari öffnen.
 advice_acceleration_too = Unter Einstellungen → System die Grafikbeschleunigung einschalten.
+advice_windows_faster = Unter Einstellungen → System → Anzeige → Grafik den Browser hinzufügen, „Hohe Leistung“ wählen
+    und den Browser neu starten.
+advice_mac_faster = In den Systemeinstellungen unter Batterie → Optionen „Automatischer Wechsel der Grafikmodi“
+    ausschalten und den Browser neu starten.
+advice_linux_faster = Den Browser schließen und auf der anderen GPU starten: mit DRI_PRIME=1 vor seinem Befehl, mit
+    dem Treiber von NVIDIA über prime-run.
+advice_force_faster = Oder chrome://flags öffnen, „Force High Performance GPU“ einschalten und den Browser neu starten.

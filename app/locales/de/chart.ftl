@@ -23,3 +23,5 @@ chart_curve = Kurve
 chart_seconds = Sekunden Training
 chart_described = { $chart }. { $description }
 chart_target = Ziel { $value }
+chart_published = veröffentlicht
+chart_published_end = veröffentlicht { $value }

@@ -12,6 +12,7 @@ running_phase_training = Training
 running_phase_testing = Test
 running_phase_measuring = Messung
 running_phase_proving = Meldung an den Server
+running_phase_paused = wartet, weil dieser Tab verdeckt ist
 
 ## Warum ein Lauf ohne Ergebnis endete
 
@@ -38,3 +39,10 @@ running_training_accuracy = Trainingsgenauigkeit
 running_test_accuracy = Testgenauigkeit
 running_step = Schritt
 running_epochs = Durchgänge durch die Daten
+running_examples = Testbilder und die Antworten des Netzes
+running_example_right = { $label }, richtig beantwortet
+running_example_wrong = { $label }, falsch beantwortet: { $answer }
+running_published_curve = Gestrichelt: Trainingsgenauigkeit, wie { $framework } auf { $device } gelernt hat,
+    Durchgang für Durchgang ({ $citation }).
+running_published_end = Gestrichelt: { $accuracy } nach { $epochs } Durchgängen, wie { $framework } die Testdaten
+    erkannt hat, trainiert auf { $device } ({ $citation }).

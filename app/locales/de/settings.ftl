@@ -34,12 +34,14 @@ settings_no_whole_suite = Netze, die keine ganze Suite sind
 settings_consequence = Gewählt: { $reasons }. Damit ist der Lauf kein Standardlauf: Er wird angezeigt, aber nie
     gewertet.
 settings_a_minute = Etwa eine Minute
+settings_last_time = Etwa { $time }, wie beim letzten Mal in diesem Browser
 settings_minutes = Höchstens { $minutes } Minuten Training
 settings_digits = 11 MB handgeschriebene Ziffern
 settings_photographs = 170 MB Fotos
 settings_bundle = { $size } { $what }
 settings_no_fetch = { $time }; die Geschichten entstehen dabei selbst.
 settings_fetch = { $time }; lädt beim ersten Mal { $what }.
+settings_memory = Belegt etwa { $size } im Speicher der GPU.
 settings_frameworks_not_ranked = Läufe anderer Frameworks werden nie gewertet.
 settings_only_suites_ranked = Gewertet werden nur ganze Suiten.
 

@@ -23,3 +23,8 @@ start_demonstration = Trainiert dasselbe Netz einige Sekunden lang mit einfachen
     Das ist kein Benchmark und wird nicht hochgeladen.
 start_claim = Welche GPU ist es? (falls bekannt)
 start_claim_example = etwa GeForce RTX 4070
+start_pressed = Andere Tabs oder Programme nutzen den Prozessor. Was nicht gebraucht wird, vorher schließen; sonst ist
+    das Ergebnis womöglich langsamer als dieses Gerät.
+start_integrated_question = Gibt es in diesem Rechner eine schnellere GPU?
+start_integrated = Der Browser bietet die GPU an, die Teil des Prozessors ist. Wo es auch eine Grafikkarte gibt, kann
+    er diese nehmen:

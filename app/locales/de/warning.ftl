@@ -23,6 +23,8 @@ warning_stopped_by_budget = { $workload }: Das Zeitbudget von { $budget } s hat 
     Genauigkeit ist also die eines kürzeren Laufs. Mit einer Zahl von Epochen wird bis zum Ende trainiert.
 warning_tab_hidden = Die Seite war { $seconds } s lang verdeckt, und verdeckte Seiten werden von Browsern gebremst.
     Den Tab im Vordergrund lassen und noch einmal starten.
+warning_tab_paused = Die Seite war { $seconds } s lang verdeckt, und der Lauf hat { $paused } s lang gewartet, in denen
+    das Gerät abgekühlt ist. Den Tab im Vordergrund lassen und noch einmal starten.
 warning_coarse_timer = Die Uhr dieses Browsers geht in Schritten von { $milliseconds } ms, kurze Zeiten sind daher
     ungenau.
 warning_untuned = { $backend }: Das rechnende Programm enthält Burn ohne Fusion und Autotune, deshalb ist Burn

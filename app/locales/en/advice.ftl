@@ -37,3 +37,10 @@ advice_safari_26 = Update to Safari 26, which comes with macOS 26: WebGPU is on 
 advice_old_macos = On an older macOS, open this page in Chrome or Edge.
 advice_current = Open this page in a current Chrome, Edge, Firefox or Safari.
 advice_acceleration_too = In Settings → System, turn on “Use graphics acceleration when available”.
+advice_windows_faster = In Settings → System → Display → Graphics, add the browser, choose “High performance” and
+    restart the browser.
+advice_mac_faster = In System Settings → Battery → Options, turn off “Automatic graphics switching” and restart the
+    browser.
+advice_linux_faster = Close the browser and start it on the other GPU: DRI_PRIME=1 before its command, or prime-run with
+    NVIDIA's driver.
+advice_force_faster = Or open chrome://flags, turn on “Force High Performance GPU” and restart the browser.

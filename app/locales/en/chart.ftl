@@ -23,3 +23,5 @@ chart_curve = Curve
 chart_seconds = Seconds of training
 chart_described = { $chart }. { $description }
 chart_target = target { $value }
+chart_published = published
+chart_published_end = published { $value }

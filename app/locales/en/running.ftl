@@ -12,6 +12,7 @@ running_phase_training = training
 running_phase_testing = testing
 running_phase_measuring = measuring
 running_phase_proving = telling the leaderboard
+running_phase_paused = waiting, because this tab is hidden
 
 ## Why a run ended without a result
 
@@ -38,3 +39,10 @@ running_training_accuracy = Training accuracy
 running_test_accuracy = Test accuracy
 running_step = Step
 running_epochs = Passes over the data
+running_examples = Test images, and what the network answers
+running_example_right = { $label }, answered rightly
+running_example_wrong = { $label }, wrongly answered { $answer }
+running_published_curve = Dashed: training accuracy as { $framework } learned on { $device }, pass for pass
+    ({ $citation }).
+running_published_end = Dashed: { $accuracy } after { $epochs } passes, as { $framework } classified the test set,
+    trained on { $device } ({ $citation }).

@@ -33,12 +33,14 @@ settings_back_end = { $backend } as the back end
 settings_no_whole_suite = networks that are not a whole suite
 settings_consequence = You chose { $reasons }. This makes the run non-standard: it is shown, but never ranked.
 settings_a_minute = About a minute
+settings_last_time = About { $time }, as the last time in this browser
 settings_minutes = { $minutes } minutes or less of training
 settings_digits = 11 MB of handwritten digits
 settings_photographs = 170 MB of photographs
 settings_bundle = { $size } of { $what }
 settings_no_fetch = { $time }; makes up its stories itself.
 settings_fetch = { $time }; fetches { $what } the first time.
+settings_memory = Takes about { $size } of the GPU's memory.
 settings_frameworks_not_ranked = Runs of other frameworks are never ranked.
 settings_only_suites_ranked = Only whole suites are ranked.
 

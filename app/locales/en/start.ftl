@@ -23,3 +23,8 @@ start_demonstration = Trains the same network with plain loops on one processor 
     benchmark and is not uploaded.
 start_claim = Your GPU, if you know it
 start_claim_example = such as GeForce RTX 4070
+start_pressed = Other tabs or programs use the processor. Close what is not needed first; otherwise the result may be
+    slower than this device is.
+start_integrated_question = Is there a faster GPU in this machine?
+start_integrated = The browser offers the GPU that is part of the processor. Where there is a card as well, it can take
+    that one:

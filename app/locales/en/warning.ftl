@@ -19,6 +19,8 @@ warning_stopped_by_budget = { $workload }: the time budget of { $budget } s ende
     that of a shorter run. Ask for a number of epochs to train to the end.
 warning_tab_hidden = The page was hidden for { $seconds } s, and browsers slow hidden pages down. Keep the tab in
     front and run again.
+warning_tab_paused = The page was hidden for { $seconds } s, and the run waited for { $paused } s, in which the device
+    cooled down. Keep the tab in front and run again.
 warning_coarse_timer = This browser's clock moves in steps of { $milliseconds } ms, so short times are uncertain.
 warning_untuned = { $backend }: the program that computes has Burn without fusion and autotune, so Burn is slower
     than it can be on this device. Build that program with `burn-tuned` as well: `--features burn-wgpu,burn-tuned`.

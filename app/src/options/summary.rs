@@ -9,6 +9,9 @@ use crate::t;
 use crate::text;
 use crate::words::{language, network};
 
+/// Bytes of images on the GPU, of the sets whose size matters. The engine's own list would make the page larger.
+const DATA_BYTES: [(&str, u64); 2] = [("mnist", 70_000 * 784), ("cifar10", 60_000 * 3072)];
+
 impl RunOptions {
     /// What is chosen, in few words.
     pub fn summary(&self) -> String {
@@ -55,12 +58,35 @@ impl RunOptions {
         self.non_standard().then(|| t!(settings_consequence, reasons = reasons))
     }
 
-    /// What a run costs: time at most, apart from checks and tests, and what is fetched before, of that the back end's
-    /// bundle where it has one.
-    pub fn cost(&self, bundle: Option<&Bundle>) -> String {
+    /// Whatever decides how long a network takes, to compare runs by.
+    pub fn pace(&self) -> String {
+        let elsewhere = ["suite", "workload", "seed", "seeds", "compare", "autostart", "backend"];
+        let pairs = self.pairs().into_iter().filter(|(name, _)| !elsewhere.contains(name));
+        let backend = [("backend", self.backend.name().to_owned())].into_iter();
+        backend.chain(pairs).map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
+    }
+
+    /// Bytes that the GPU is asked for, of the network that needs most, as far as its layers say; nothing where the
+    /// processor computes.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        let networks = self.networks();
+        let of = |name: &String| {
+            let workload = engine::workload(name)?;
+            let of_network = workload.bytes_of_network(self.batch_size.unwrap_or(workload.batch_size)).ok()?;
+            let data = DATA_BYTES.iter().find(|(set, _)| *set == workload.data_set);
+            Some(of_network + data.map_or(0, |(_, bytes)| *bytes))
+        };
+        networks.iter().filter_map(of).max().filter(|_| self.backend.uses_webgpu())
+    }
+
+    /// What a run costs: how long it took in this browser the last time, or else time at most, apart from checks and tests;
+    /// what is fetched before, of that the back end's bundle where it has one; and memory.
+    pub fn cost(&self, bundle: Option<&Bundle>, last_seconds: Option<f64>) -> String {
         let networks = self.networks();
         let minutes = (networks.len() as f64 * self.suite().training_seconds / 60.0).ceil();
-        let time = if minutes <= 1.0 {
+        let time = if let Some(seconds) = last_seconds {
+            t!(settings_last_time, time = text::about(seconds))
+        } else if minutes <= 1.0 {
             t!(settings_a_minute).to_owned()
         } else {
             t!(settings_minutes, minutes = text::number(minutes, 0))
@@ -87,7 +113,8 @@ impl RunOptions {
             None => t!(settings_no_fetch, time = time),
             Some(what) => t!(settings_fetch, time = time, what = what),
         };
-        [Some(cost.as_str()), rank].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        let memory = self.memory_bytes().map(|bytes| t!(settings_memory, size = text::rounded_size(bytes)));
+        [Some(cost.as_str()), memory.as_deref(), rank].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -118,23 +145,53 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_one_pace_differ_in_seed_and_networks_only() {
+        let pace =
+            |query: &[(&'static str, &'static str)]| RunOptions::from_pairs(query.iter().copied()).unwrap().pace();
+        assert_eq!(pace(&[("workload", "caffe-mnist"), ("seed", "7"), ("suite", "complete")]), pace(&[]));
+        for other in
+            [("batch", "8"), ("steps", "3"), ("precision", "f16"), ("backend", "burn-wgpu"), ("without", "f16")]
+        {
+            assert_ne!(pace(&[other]), pace(&[]), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn memory_is_that_of_the_layers_and_the_data() {
+        for make in engine::WORKLOADS {
+            let workload = make();
+            let options = RunOptions { workloads: vec![workload.name.to_owned()], ..RunOptions::default() };
+            let whole = workload.bytes_of_layers(workload.batch_size).unwrap();
+            let generated = engine::data_set(workload.data_set).unwrap().origin.is_always_generated();
+            // Stories are small, and generated images are no network's of a suite.
+            let difference = whole - options.memory_bytes().unwrap();
+            assert!(generated || difference < 10_000_000, "{}: {difference} bytes are missing", workload.name);
+        }
+        assert_eq!(RunOptions::default().with_backend(PageBackend::BurnFlex).memory_bytes(), None);
+    }
+
+    #[test]
     fn what_is_chosen_and_what_it_costs() {
         let quick = RunOptions::default();
         assert_eq!(quick.summary(), "quick suite, 2 of them");
-        assert_eq!(quick.cost(None), "About a minute; fetches 11 MB of handwritten digits the first time.");
+        let cost = "About a minute; fetches 11 MB of handwritten digits the first time. Takes about 80 MB of the GPU's memory.";
+        assert_eq!(quick.cost(None, None), cost);
+        let cost = quick.cost(None, Some(71.0));
+        assert!(cost.starts_with("About 75 s, as the last time in this browser; fetches 11 MB"), "{cost}");
         let complete = quick.clone().with_suite(engine::suite("complete").unwrap());
-        let cost_of_all = complete.cost(None);
+        let cost_of_all = complete.cost(None, None);
         assert!(cost_of_all.starts_with("8 minutes") && cost_of_all.contains("and 170 MB"), "{cost_of_all}");
         let stories = quick.with_network("keras-babi-rnn", true);
         assert_eq!(stories.summary(), "3 chosen");
         let stories = stories.with_network("keras-mnist-mlp", false).with_network("caffe-mnist", false);
         assert_eq!(stories.summary(), text::workload_title("keras-babi-rnn"));
-        let cost = "About a minute; makes up its stories itself. Only whole suites are ranked.";
-        assert_eq!(stories.cost(None), cost);
+        let cost = stories.cost(None, None);
+        assert!(cost.starts_with("About a minute; makes up its stories itself. Takes about "), "{cost}");
+        assert!(cost.ends_with(" MB of the GPU's memory. Only whole suites are ranked."), "{cost}");
         let burn =
             BurnState::parse(r#"{"state":"ready","folder":"burn-1","compressed_bytes":3440000,"bytes":12000000}"#);
-        assert_eq!(stories.cost(burn.bundle()), cost);
-        let by_burn = stories.with_backend(PageBackend::BurnFlex).cost(burn.bundle());
-        assert!(by_burn.starts_with("About a minute; fetches 3.4 MB of Burn the first time."), "{by_burn}");
+        assert_eq!(stories.cost(burn.bundle(), None), cost);
+        let by_burn = stories.with_backend(PageBackend::BurnFlex).cost(burn.bundle(), None);
+        assert!(by_burn.starts_with("About a minute; fetches 3.4 MB of Burn the first time. Only"), "{by_burn}");
     }
 }

@@ -10,6 +10,7 @@ use web_sys::{ResizeObserver, ResizeObserverEntry};
 
 use super::chart_files::ChartFiles;
 use crate::geometry::{Axis, Frame, NamedCurve, curve, spread};
+use crate::live::Beside;
 use crate::words::{self, Plain, messages};
 use crate::{chart_data, t, text};
 
@@ -25,6 +26,7 @@ const FIRST_WIDTH: f64 = 480.0;
 /// What curves are called where machines read it.
 const TRAINING: &str = "training";
 const TEST: &str = "test";
+const PUBLISHED: &str = "published training";
 
 /// A curve with its label beside its end.
 struct Curve {
@@ -48,6 +50,8 @@ struct Drawing {
     curves: Vec<Curve>,
     /// A value to be reached.
     target: Option<f64>,
+    /// What others reached.
+    published: Option<f64>,
     /// The description for people who cannot see the drawing.
     description: String,
 }
@@ -74,6 +78,7 @@ pub(super) fn LossChart(#[prop(into)] training: Signal<Vec<CurvePoint>>) -> impl
             mark: |axis, value| text::number(value, axis.decimals),
             curves: vec![Curve { label, ..training_curve(points) }],
             target: None,
+            published: None,
             description,
         }
     };
@@ -85,6 +90,7 @@ pub(super) fn AccuracyChart(
     #[prop(into)] training: Signal<Vec<CurvePoint>>,
     #[prop(into)] tests: Signal<Vec<Evaluation>>,
     #[prop(into)] target: Signal<Option<f64>>,
+    #[prop(optional, into)] published: Option<Signal<Option<Beside>>>,
 ) -> impl IntoView {
     let drawing = move || {
         let points = training.with(|training| curve(training, |point| point.accuracy));
@@ -98,20 +104,29 @@ pub(super) fn AccuracyChart(
         };
         let training_label = training_text.map(|value| t!(chart_training_label, value = value));
         let test_label = test_text.map(|value| t!(chart_test_label, value = value));
+        let beside = published.and_then(|published| published.get());
+        let ends_at = beside.as_ref().filter(|beside| beside.learning.curve.is_none());
+        let ends_at = ends_at.and_then(|beside| beside.learning.accuracy);
+        let curve = beside.map(|beside| beside.curve).filter(|curve| !curve.is_empty());
         Drawing {
             y: Axis::covering(0.0, 1.0, 5),
             mark: percent_mark,
-            curves: vec![
-                Curve { label: training_label.unwrap_or_default(), ..training_curve(points) },
-                Curve {
-                    class: "test",
-                    name: TEST.to_owned(),
-                    title: t!(chart_test).to_owned(),
-                    label: test_label.unwrap_or_default(),
-                    points: seen,
-                    dots: true,
-                },
-            ],
+            published: ends_at,
+            curves: curve
+                .map(published_curve)
+                .into_iter()
+                .chain([
+                    Curve { label: training_label.unwrap_or_default(), ..training_curve(points) },
+                    Curve {
+                        class: "test",
+                        name: TEST.to_owned(),
+                        title: t!(chart_test).to_owned(),
+                        label: test_label.unwrap_or_default(),
+                        points: seen,
+                        dots: true,
+                    },
+                ])
+                .collect(),
             target: target.get(),
             description,
         }
@@ -134,6 +149,7 @@ pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl In
                 .map_or_else(|| t!(chart_no_training).to_owned(), |rate| t!(chart_now, rate = rate)),
             curves: vec![Curve { label: latest.unwrap_or_default(), ..training_curve(points) }],
             target: None,
+            published: None,
         }
     };
     view! { <Chart title=messages::chart_rate drawing /> }
@@ -151,6 +167,7 @@ pub(super) fn AccuracyCurves(curves: Vec<NamedCurve>) -> impl IntoView {
         mark: percent_mark,
         curves: series(&curves, true),
         target: None,
+        published: None,
         description: ends_of(&curves, tenths),
     };
     view! { <Chart title=messages::chart_test_accuracy drawing /> }
@@ -166,10 +183,17 @@ pub(super) fn LossCurves(curves: Vec<NamedCurve>) -> impl IntoView {
             mark: |axis, value| text::number(value, axis.decimals),
             curves: series(&curves, false),
             target: None,
+            published: None,
             description: ends_of(&curves, |value| text::number(value, 3)),
         }
     };
     view! { <Chart title=messages::chart_loss drawing /> }
+}
+
+/// What others published, thin and dashed.
+fn published_curve(points: Vec<(f64, f64)>) -> Curve {
+    let title = t!(chart_published).to_owned();
+    Curve { class: "published", name: PUBLISHED.to_owned(), label: title.clone(), title, points, dots: false }
 }
 
 /// A curve of training, still without its label.
@@ -260,10 +284,12 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
         let text = text::number(value, x.decimals);
         view! { <text class="mark-text" x=frame.x(&x, value) y=frame.bottom + 18.0 text-anchor="middle">{text}</text> }
     });
-    let target = drawing.target.map(|value| {
+    let line = |class: &'static str, value: f64| {
         let place = frame.y(y, value);
-        view! { <line class="target" x1=frame.left x2=frame.right y1=place y2=place /> }
-    });
+        view! { <line class=class x1=frame.left x2=frame.right y1=place y2=place /> }
+    };
+    let target = drawing.target.map(|value| line("target", value));
+    let published = drawing.published.map(|value| line("published", value));
     let curves = drawing.curves.iter().map(|curve| view! { <g class=curve.class>{path(curve, &frame, &x, y)}</g> });
     view! {
         <svg
@@ -277,6 +303,7 @@ fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + u
             {marks.collect_view()}
             {times.collect_view()}
             {target}
+            {published}
             {curves.collect_view()}
             {legend(labels, y, &frame)}
         </svg>
@@ -304,7 +331,10 @@ fn labels(drawing: &Drawing) -> Vec<Label> {
     let end =
         |curve: &Curve| Some(Label { class: curve.class, text: curve.label.clone(), value: curve.points.last()?.1 });
     let target = |value| Label { class: "goal", text: t!(chart_target, value = text::whole_percent(value)), value };
-    drawing.target.map(target).into_iter().chain(drawing.curves.iter().filter_map(end)).collect()
+    let published =
+        |value| Label { class: "goal", text: t!(chart_published_end, value = text::whole_percent(value)), value };
+    let lines = drawing.target.map(target).into_iter().chain(drawing.published.map(published));
+    lines.chain(drawing.curves.iter().filter_map(end)).collect()
 }
 
 /// The labels right of the curves.

@@ -12,7 +12,7 @@ use super::language::kept;
 use super::networks::Networks;
 use super::running::Running;
 use super::settings::Settings;
-use super::start::{OnBattery, UnknownInAddress};
+use super::start::{OnBattery, Pressed, UnknownInAddress};
 use super::state::StartState;
 use super::supplies::{BurnOnItsWay, MissingDataSets, Watch};
 use crate::backend::PageBackend;
@@ -66,8 +66,8 @@ fn device(gpu: &Gpu) -> String {
     match gpu {
         Gpu::Asking => t!(compare_asking).to_owned(),
         Gpu::Missing(obstacle) => t!(compare_no_gpu, why = obstacle.sentence()),
-        Gpu::Found { name, software: false } => t!(compare_gpu, name = name),
-        Gpu::Found { name, software: true } => t!(compare_gpu_software, name = name),
+        Gpu::Found { name, software: false, .. } => t!(compare_gpu, name = name),
+        Gpu::Found { name, software: true, .. } => t!(compare_gpu_software, name = name),
     }
 }
 
@@ -134,6 +134,7 @@ fn Controls(state: StartState) -> impl IntoView {
     view! {
         <UnknownInAddress />
         <OnBattery />
+        <Pressed />
         <Contenders state />
         <Networks options=state.options supplies=state.benchmark.supplies />
         <Settings state />

@@ -12,7 +12,8 @@ use super::state::StartState;
 use super::upload::Upload;
 use crate::backend::PageBackend;
 use crate::benchmark::{Finished, Kind};
-use crate::own_runs::{OwnRun, Record};
+use crate::options::RunOptions;
+use crate::own_runs::{OwnRun, Record, Took};
 use crate::{platform, t, text};
 
 #[component]
@@ -82,6 +83,8 @@ fn note(state: StartState, key: &str, record: &RunRecord, json: String) {
         device: text::device_name(&record.device.adapter, record.device.claimed_name.as_deref()),
         sentence: text::came_to(record),
         uploaded: None,
+        pace: state.options.with_untracked(|options| options.as_ref().map(RunOptions::pace).unwrap_or_default()),
+        took: Took::of(record),
         record: is_provable(record).then(|| Record { run_id: record.run_id.clone(), json }),
     };
     state.own_runs.set(platform::change_own_runs(|runs| runs.note(run)));

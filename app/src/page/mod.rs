@@ -16,6 +16,7 @@ mod device_figures;
 mod distribution;
 mod document;
 mod engines;
+mod examples;
 mod exports;
 mod figures;
 mod file;

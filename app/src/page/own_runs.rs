@@ -42,7 +42,7 @@ pub(super) fn OwnRuns(state: StartState) -> impl IntoView {
 
 #[component]
 fn Row(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView {
-    let OwnRun { key, unix_seconds, device, sentence, uploaded, record } = run;
+    let OwnRun { key, unix_seconds, device, sentence, uploaded, record, .. } = run;
     let forgotten = key.clone();
     let forget = move |_| state.own_runs.set(platform::change_own_runs(|runs| runs.forget(&forgotten)));
     let place = match (uploaded, record) {

@@ -4,6 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::chart::{AccuracyChart, LossChart, RateChart};
+use super::examples::ExampleStrip;
 use crate::benchmark::{Benchmark, Stage};
 use crate::live::LiveWorkload;
 use crate::t;
@@ -29,6 +30,10 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
     let training = Signal::derive(move || workload.get().map(|w| w.training).unwrap_or_default());
     let tests = Signal::derive(move || workload.get().map(|w| w.tests).unwrap_or_default());
     let target = Signal::derive(move || workload.get().map(|w| w.target_accuracy));
+    let published = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(LiveWorkload::published)));
+    let citation = Memo::new(move |_| published.with(|of| of.as_ref().map(|of| of.learning.sentence())));
+    let examples = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(|w| w.examples.clone())));
+    let answers = Memo::new(move |_| workload.with(|w| w.as_ref().map(|w| w.answers.clone()).unwrap_or_default()));
     view! {
         <section class="sheet run" aria-label=t!(running_region)>
             <div class="run-head">
@@ -78,11 +83,13 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
                     workload.with(|w| w.as_ref().filter(|w| w.step > 0).map(|w| w.epochs))
                 } text=|epochs| text::number(epochs, 2) />
             </dl>
+            <ExampleStrip examples answers />
             <div class="charts">
                 <LossChart training />
-                <AccuracyChart training tests target />
+                <AccuracyChart training tests target published />
                 <RateChart rates />
             </div>
+            {move || citation.get().map(|sentence| view! { <p class="note" data-figure="published">{sentence}</p> })}
         </section>
     }
 }

@@ -1,5 +1,7 @@
 //! The start page: what this is, the button, the run, the leaderboard.
 
+use std::time::Duration;
+
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -15,10 +17,10 @@ use super::running::Running;
 use super::settings::Settings;
 use super::state::StartState;
 use super::supplies::{MISSING_DATA, MissingDataSets, Watch};
-use crate::advice::{Obstacle, advice, advice_on_software};
+use crate::advice::{Obstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::benchmark::{Kind, Stage};
 use crate::options::RunOptions;
-use crate::platform::{self, Gpu};
+use crate::platform::{self, Gpu, PressureWatch};
 use crate::t;
 use crate::text;
 
@@ -104,7 +106,8 @@ fn StartControls(state: StartState) -> impl IntoView {
     state.start_by_itself(move || reason().is_none(), start);
     let cost = move || {
         let Ok(options) = state.options.get() else { return String::new() };
-        state.benchmark.supplies.with(|supplies| options.cost(supplies.bundle(options.backend)))
+        let last = state.own_runs.with(|runs| runs.seconds(&options.networks(), &options.pace()));
+        state.benchmark.supplies.with(|supplies| options.cost(supplies.bundle(options.backend), last))
     };
     let consequence =
         Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
@@ -127,6 +130,7 @@ fn StartControls(state: StartState) -> impl IntoView {
         {move || consequence.get().map(|sentence| view! { <p class="callout">{sentence}</p> })}
         <UnknownInAddress />
         <OnBattery />
+        <Pressed />
         <Networks options=state.options supplies=state.benchmark.supplies />
         <Settings state />
         <MissingDataSets benchmark=state.benchmark />
@@ -148,6 +152,34 @@ pub(super) fn OnBattery() -> impl IntoView {
             <p class="callout" data-figure="battery">
                 {t!(start_battery)}
             </p>
+        </Show>
+    }
+}
+
+/// How often is asked whether other programs use the processor.
+const LOOK_AGAIN: Duration = Duration::from_secs(3);
+/// From this share of the looks on it is said.
+const PRESSED_SHARE: f64 = 0.5;
+
+/// Other tabs or programs that use the processor, while there is time to close them. Nothing where the browser does not tell.
+#[component]
+pub(super) fn Pressed() -> impl IntoView {
+    let pressed = RwSignal::new(false);
+    let watch = StoredValue::new_local(PressureWatch::start());
+    let look = move || {
+        let share = watch.with_value(|watch| watch.as_ref().and_then(PressureWatch::take_pressed_share));
+        if let Some(share) = share {
+            pressed.set(share >= PRESSED_SHARE);
+        }
+    };
+    if watch.with_value(Option::is_some)
+        && let Ok(looking) = set_interval_with_handle(look, LOOK_AGAIN)
+    {
+        on_cleanup(move || looking.clear());
+    }
+    view! {
+        <Show when=move || pressed.get()>
+            <p class="callout" data-figure="pressed">{t!(start_pressed)}</p>
         </Show>
     }
 }
@@ -176,6 +208,19 @@ fn Device(state: StartState) -> impl IntoView {
         Gpu::Found { name, .. } => name,
     };
     let software = move || matches!(state.gpu.get(), Gpu::Found { software: true, .. });
+    // Only a device with a battery runs on it.
+    let is_laptop = RwSignal::new(false);
+    spawn_local(async move {
+        let said = platform::on_battery().await.unwrap_or(false);
+        // The page may show something else by now.
+        let _ = is_laptop.try_set(said);
+    });
+    let integrated = Memo::new(move |_| match state.gpu.get() {
+        Gpu::Found { vendor, architecture, software: false, .. } => {
+            is_integrated(&platform::browser(), &vendor, &architecture, is_laptop.get())
+        }
+        _ => false,
+    });
     let found = Memo::new(move |_| matches!(state.gpu.get(), Gpu::Found { .. }));
     view! {
         <div class="device">
@@ -198,6 +243,18 @@ fn Device(state: StartState) -> impl IntoView {
                     </ul>
                 </details>
             })}
+            <Show when=move || integrated.get()>
+                <details data-figure="integrated">
+                    <summary>{t!(start_integrated_question)}</summary>
+                    <p>{t!(start_integrated)}</p>
+                    <ul class="advice">
+                        {advice_on_integrated(&platform::browser())
+                            .into_iter()
+                            .map(|step| view! { <li>{step}</li> })
+                            .collect_view()}
+                    </ul>
+                </details>
+            </Show>
             <Show when=move || found.get()>
                 <ClaimedName claimed=state.claimed />
             </Show>

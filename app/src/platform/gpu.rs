@@ -15,6 +15,9 @@ pub(crate) enum Gpu {
     Found {
         /// As far as the browser says.
         name: String,
+        /// As the browser says them; empty where it hides them.
+        vendor: String,
+        architecture: String,
         /// A program that pretends to be a GPU.
         software: bool,
     },
@@ -42,6 +45,8 @@ pub(crate) async fn probe() -> Gpu {
     let (vendor, architecture) = (word("vendor"), word("architecture"));
     Gpu::Found {
         name: text::gpu_name(&vendor, &architecture, &word("description")),
+        vendor,
+        architecture,
         software: is_true(&info, "isFallbackAdapter") || is_true(&adapter, "isFallbackAdapter"),
     }
 }

@@ -100,6 +100,14 @@ pub(crate) fn is_isolated() -> bool {
     property(&window(), "crossOriginIsolated").is_truthy()
 }
 
+/// An address that holds what it leads to: a file of this kind with these bytes.
+pub(crate) fn data_address(kind: &str, bytes: &[u8]) -> String {
+    // `btoa` reads one byte in each letter.
+    let letters: String = bytes.iter().map(|&byte| char::from(byte)).collect();
+    let content = window().btoa(&letters).expect("no letter is beyond a byte");
+    format!("data:{kind};base64,{content}")
+}
+
 /// Seconds since 1970 UTC.
 pub(crate) fn unix_seconds() -> f64 {
     js_sys::Date::now() / 1e3

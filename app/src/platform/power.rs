@@ -59,6 +59,13 @@ impl PressureWatch {
         Some(Self { observer, looks, _listener: listener })
     }
 
+    /// The same of the looks since it was last asked.
+    pub(crate) fn take_pressed_share(&self) -> Option<f64> {
+        let share = self.pressed_share();
+        self.looks.take();
+        share
+    }
+
     /// Share of the looks that found the processor hard-pressed; `None` where there were none.
     pub(crate) fn pressed_share(&self) -> Option<f64> {
         let Looks { all, pressed } = self.looks.get();

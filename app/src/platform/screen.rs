@@ -58,12 +58,21 @@ fn document() -> Document {
 }
 
 impl HiddenTimer {
-    pub(crate) fn start() -> Self {
+    /// Calls `changed` whenever the page is hidden, with true, or shown.
+    pub(crate) fn start(changed: impl Fn(bool) + 'static) -> Self {
         let state = Rc::new(Hidden::default());
         state.note();
         let noting = state.clone();
-        let listener = EventListener::new(&document(), "visibilitychange", move |_| noting.note());
+        let listener = EventListener::new(&document(), "visibilitychange", move |_| {
+            noting.note();
+            changed(noting.since.get().is_some());
+        });
         Self { state, _listener: listener }
+    }
+
+    /// Whether the page is hidden now.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.state.since.get().is_some()
     }
 
     /// Seconds so far.

@@ -65,6 +65,11 @@ impl TrainingWorker {
     pub(crate) fn cancel(&self) {
         post(&self.worker, &ToWorker::Cancel);
     }
+
+    /// Tells it whether the page is hidden.
+    pub(crate) fn hidden(&self, hidden: bool) {
+        post(&self.worker, &ToWorker::Hidden(hidden));
+    }
 }
 
 impl Drop for TrainingWorker {

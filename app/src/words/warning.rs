@@ -31,7 +31,10 @@ pub fn warning(warning: &Warning) -> String {
         Warning::StoppedByBudget { budget_seconds, .. } => {
             t!(warning_stopped_by_budget, workload = title, budget = number(*budget_seconds, 0))
         }
-        Warning::TabHidden { seconds } => t!(warning_tab_hidden, seconds = number(*seconds, 0)),
+        Warning::TabHidden { seconds, paused_seconds } if *paused_seconds > 0.0 => {
+            t!(warning_tab_paused, seconds = number(*seconds, 0), paused = number(*paused_seconds, 0))
+        }
+        Warning::TabHidden { seconds, .. } => t!(warning_tab_hidden, seconds = number(*seconds, 0)),
         Warning::CoarseTimer { resolution_seconds } => {
             t!(warning_coarse_timer, milliseconds = number(resolution_seconds * 1e3, 1))
         }
@@ -77,7 +80,8 @@ mod tests {
             Warning::NotLearned { workload: workload(), accuracy: 0.1, chance: 0.1135 },
             Warning::CheckpointMissed { workload: workload(), reason: reason() },
             Warning::StoppedByBudget { workload: workload(), budget_seconds: 30.0 },
-            Warning::TabHidden { seconds: 2.6 },
+            Warning::TabHidden { seconds: 2.6, paused_seconds: 0.0 },
+            Warning::TabHidden { seconds: 12.6, paused_seconds: 11.4 },
             Warning::CoarseTimer { resolution_seconds: 0.0167 },
             Warning::Untuned { backend: "burn-wgpu".to_owned() },
             Warning::TuningNotSettled { workload: workload(), steps: 40 },

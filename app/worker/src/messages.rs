@@ -12,6 +12,8 @@ pub enum ToWorker {
     Run(Box<Order>),
     /// Stop at the end of the current window.
     Cancel,
+    /// Whether the page is hidden: then the run waits at the end of the current window until it is shown.
+    Hidden(bool),
 }
 
 /// What the worker tells the page.

@@ -7,15 +7,16 @@ use super::learning::Learning;
 use crate::error::EngineError;
 
 impl Learning<'_> {
-    /// Tells the witness, if there is one, how far the training has come, outside every window.
-    pub(super) async fn tell_witness(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+    /// Tells the witness, if there is one, how far the training has come, outside every window; gives the weights that
+    /// were read for that.
+    pub(super) async fn tell_witness(&mut self, edges: &mut Edges<'_>) -> Result<Option<Vec<Vec<f32>>>, EngineError> {
         if edges.witness.is_none() || !self.going() {
-            return Ok(());
+            return Ok(None);
         }
         self.progress.phase(edges, Phase::Proving);
         let weights = self.trainer.weights().await?;
         self.tell_of(&weights, false, edges).await;
-        Ok(())
+        Ok(Some(weights))
     }
 
     /// Keeps a few of the final weights, which the seed chooses, and tells the witness of all of them.

@@ -18,6 +18,7 @@ pub enum Event {
         /// From 0, of `count`.
         index: u32,
         count: u32,
+        batch_size: u32,
         steps_per_epoch: u32,
         target_accuracy: f64,
     },
@@ -43,6 +44,22 @@ pub enum Event {
     Evaluated {
         workload: String,
         evaluation: Evaluation,
+    },
+    /// A few test images of the workload, where the observer wants to see what the network answers on them: once before the
+    /// first step.
+    Examples {
+        workload: String,
+        height: u32,
+        width: u32,
+        channels: u32,
+        /// Samples, rows, columns, channels in row-major order; one byte each.
+        images: Vec<u8>,
+        labels: Vec<u16>,
+    },
+    /// The class that the network gives each of the examples: before the first step, and at each look at the test set.
+    Answered {
+        workload: String,
+        answers: Vec<u16>,
     },
     Warned {
         warning: Warning,

@@ -103,7 +103,9 @@ impl<'a> Learning<'a> {
         evaluations_per_epoch: u32,
         edges: &mut Edges<'_>,
     ) -> Result<(), EngineError> {
-        self.tell_witness(edges).await?;
+        self.announce_examples(edges)?;
+        let weights = self.tell_witness(edges).await?;
+        self.show_answers(weights, edges).await?;
         let mut mark = 1;
         let mut patience = self.job.early_stopping.map(Patience::new);
         while self.going() && !self.stopped_early && self.step < limits.steps && self.training_seconds < limits.seconds
@@ -133,6 +135,7 @@ impl<'a> Learning<'a> {
     async fn consult(&mut self, patience: &mut Patience, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let (held_out, _) = self.job.evaluated(EvaluationSet::HeldOut);
         let samples = u32::try_from(held_out.len()).unwrap_or(u32::MAX);
+        self.pause(edges).await;
         if samples > 0 && self.going() {
             self.progress.phase(edges, Phase::Testing);
             let report = self.trainer.evaluate(EvaluationSet::HeldOut, samples).await?;
@@ -146,6 +149,13 @@ impl<'a> Learning<'a> {
         self.stopped_early
     }
 
+    /// Waits for as long as the observer wants; whoever cancels meanwhile ends the training.
+    pub(super) async fn pause(&mut self, edges: &mut Edges<'_>) {
+        if self.progress.pause(edges).await && self.going() && edges.observer.cancelled() {
+            self.record.outcome = Outcome::Cancelled;
+        }
+    }
+
     /// One timed stretch of training, up to step `boundary`, not much longer than `seconds_left`.
     pub(super) async fn window(
         &mut self,
@@ -154,6 +164,10 @@ impl<'a> Learning<'a> {
         workload_fraction: f64,
         edges: &mut Edges<'_>,
     ) -> Result<(), EngineError> {
+        self.pause(edges).await;
+        if !self.going() {
+            return Ok(());
+        }
         let steps = self.steps_of_window(boundary, seconds_left);
         let (report, window) = timed_steps(self.trainer, steps, edges.clock).await?;
         let seconds = window.seconds;
@@ -248,6 +262,7 @@ impl<'a> Learning<'a> {
 
     /// The whole test set, outside every window.
     async fn evaluate(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        self.pause(edges).await;
         if !self.going() {
             return Ok(());
         }
@@ -275,7 +290,8 @@ impl<'a> Learning<'a> {
             target.reached_step = Some(self.step);
         }
         edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
-        self.tell_witness(edges).await
+        let weights = self.tell_witness(edges).await?;
+        self.show_answers(weights, edges).await
     }
 
     /// Steps done so far.

@@ -23,9 +23,9 @@ impl Learning<'_> {
         }
         self.progress.phase(edges, Phase::MeasuringPeak);
         peaks.open().await;
-        let start = edges.clock.now_seconds();
+        let start = edges.clock.now_seconds() - self.progress.paused_seconds();
         while self.going() && !self.settled() {
-            let elapsed = edges.clock.now_seconds() - start;
+            let elapsed = edges.clock.now_seconds() - self.progress.paused_seconds() - start;
             if elapsed >= BUDGET_SECONDS {
                 break;
             }
@@ -34,6 +34,7 @@ impl Learning<'_> {
             self.progress.phase(edges, Phase::Measuring);
             // An epoch's end only brings a new order of the samples: it need not end a window.
             self.window(u64::MAX, f64::INFINITY, TRAINING_SHARE + (1.0 - TRAINING_SHARE) * done, edges).await?;
+            self.pause(edges).await;
             self.progress.phase(edges, Phase::MeasuringPeak);
             self.measure_peak(peaks).await;
         }

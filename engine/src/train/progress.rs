@@ -12,11 +12,12 @@ pub(super) struct Progress {
     timeline: Vec<Stretch>,
     /// What goes on, and since when.
     now: Option<(Phase, f64)>,
+    paused_seconds: f64,
 }
 
 impl Progress {
     pub(super) fn new(workload: &'static str, index: usize, count: usize) -> Self {
-        Self { workload, index, count, fraction: 0.0, timeline: Vec::new(), now: None }
+        Self { workload, index, count, fraction: 0.0, timeline: Vec::new(), now: None, paused_seconds: 0.0 }
     }
 
     pub(super) fn workload(&self) -> String {
@@ -40,6 +41,25 @@ impl Progress {
         self.end_phase(start);
         self.now = Some((phase, start));
         edges.observer.event(&Event::PhaseStarted { workload: self.workload(), phase });
+    }
+
+    /// Waits for as long as the observer wants, in a phase of its own, so that no other one counts it; whether it did.
+    pub(super) async fn pause(&mut self, edges: &mut Edges<'_>) -> bool {
+        let Some(resumed) = edges.observer.pause() else { return false };
+        let before = self.now.map(|(phase, _)| phase);
+        self.phase(edges, Phase::Paused);
+        let start = edges.clock.now_seconds();
+        resumed.await;
+        self.paused_seconds += edges.clock.now_seconds() - start;
+        if let Some(before) = before {
+            self.phase(edges, before);
+        }
+        true
+    }
+
+    /// Of this workload, so far.
+    pub(super) fn paused_seconds(&self) -> f64 {
+        self.paused_seconds
     }
 
     fn end_phase(&mut self, end: f64) {

@@ -3,15 +3,15 @@
 mod pretend;
 mod small_run;
 
-use results::{Outcome, Warning};
+use results::{Outcome, Phase, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty};
 use super::settings::Limits;
 use crate::error::EngineError;
 use crate::trainer::Preparation;
-use pretend::TrainingTest;
 pub(crate) use pretend::{FakeClock, Recorder};
-pub(crate) use small_run::{BreaksDown, SmallData, device_lost, request, run, run_with};
+use pretend::{Pause, TrainingTest};
+pub(crate) use small_run::{BreaksDown, SmallData, device_lost, request, run, run_before, run_with};
 
 #[test]
 fn the_test_set_is_looked_at_twice_an_epoch_outside_every_window() {
@@ -105,6 +105,50 @@ fn cancelling_ends_the_run_after_the_window_and_keeps_what_was_measured() {
     assert_eq!(record.windows.len(), 3);
 }
 
+/// How long each wait was.
+fn waits(record: &WorkloadRecord) -> Vec<f64> {
+    let waits = record.timeline.iter().filter(|stretch| stretch.phase == Phase::Paused);
+    waits.map(|stretch| stretch.seconds).collect()
+}
+
+#[test]
+fn no_clock_runs_while_a_run_waits() {
+    // In the training, whose time is limited; and where throughput is measured further, for a limited time.
+    let limits = || Limits { steps: 200, seconds: 4.0, seconds_are_budget: true };
+    let training = || TrainingTest { limits: limits(), ..TrainingTest::new(0.1) };
+    let measuring = || TrainingTest { measure: true, ..TrainingTest::new(0.000_1) };
+    let windows_of_training = measuring().run().0.windows.len() - 5;
+    let tests: [(&dyn Fn() -> TrainingTest, usize); 2] = [(&training, 2), (&measuring, windows_of_training + 2)];
+    for (test, after) in tests {
+        let (expected, _) = test().run();
+        let pause = Some(Pause { after, seconds: 600.0, cancels: false });
+        let (record, _) = TrainingTest { pause, ..test() }.run();
+        assert_eq!((waits(&expected), waits(&record)), (vec![], vec![600.0]));
+        assert_eq!(record.windows.len(), expected.windows.len());
+        let pairs = record.windows.iter().zip(&expected.windows);
+        assert!(pairs.into_iter().all(|(with, without)| (with.seconds - without.seconds).abs() < 1e-9), "{record:?}");
+        let (with, without) = (record.summary.training_seconds, expected.summary.training_seconds);
+        assert!((with - without).abs() < 1e-9, "{with} instead of {without}");
+        let looks = |of: &WorkloadRecord| of.evaluations.iter().map(|e| e.step).collect::<Vec<_>>();
+        assert_eq!(looks(&record), looks(&expected));
+    }
+}
+
+#[test]
+fn a_wait_stands_between_two_stretches_of_what_it_interrupts() {
+    let pause = Some(Pause { after: 2, seconds: 600.0, cancels: false });
+    let (record, _) = TrainingTest { pause, ..TrainingTest::new(0.1) }.run();
+    let phases: Vec<_> = record.timeline.iter().take(4).map(|stretch| stretch.phase).collect();
+    assert_eq!(phases, [Phase::Training, Phase::Paused, Phase::Training, Phase::Testing]);
+}
+
+#[test]
+fn cancelling_while_it_waits_ends_the_run_without_another_window() {
+    let pause = Some(Pause { after: 3, seconds: 600.0, cancels: true });
+    let (record, _) = TrainingTest { pause, measure: true, ..TrainingTest::new(0.1) }.run();
+    assert_eq!((record.outcome, record.windows.len()), (Outcome::Cancelled, 3));
+}
+
 #[test]
 fn progress_never_falls_and_stays_within_the_run() {
     let test = TrainingTest { measure: true, ..TrainingTest::new(0.001) };
@@ -122,6 +166,34 @@ fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
     assert_eq!((cold.compiling_seconds, cold.tuning_seconds), (Some(3.0), Some(1.5)));
     let cold = super::cold_start(0.25, 5.0, Preparation::default());
     assert_eq!((cold.build_seconds, cold.compiling_seconds, cold.tuning_seconds), (Some(5.0), None, None));
+}
+
+#[test]
+fn whoever_looks_on_sees_what_the_network_answers_and_the_record_is_the_same() {
+    let request = request(&["keras-mnist-mlp"]);
+    let run = |wants_examples| {
+        let mut observer = Recorder { wants_examples, ..Recorder::default() };
+        let record = run_before(&mut observer, &mut SmallData, &request, &BreaksDown::with("", device_lost)).unwrap();
+        (record.workloads.into_iter().next().unwrap(), observer)
+    };
+    let (seen, observer) = run(true);
+    assert_eq!(observer.labels, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
+    assert_eq!(observer.answers.len(), 1 + seen.evaluations.len(), "before the first step, and at each look");
+    assert!(observer.answers.iter().all(|answers| answers.len() == 12 && answers.iter().all(|&class| class < 10)));
+    let (unseen, nobody) = run(false);
+    assert!(nobody.labels.is_empty() && nobody.answers.is_empty());
+    assert_eq!((&seen.windows, &seen.curve), (&unseen.windows, &unseen.curve));
+    assert_eq!((&seen.evaluations, &seen.weight_samples), (&unseen.evaluations, &unseen.weight_samples));
+}
+
+#[test]
+fn networks_whose_answers_cost_much_or_whose_samples_show_nothing_are_trained_without_them() {
+    for (workload, expected) in [("caffe-mnist", 2), ("keras-mnist-hrnn", 0)] {
+        let mut observer = Recorder { wants_examples: true, ..Recorder::default() };
+        let backend = BreaksDown::with("", device_lost);
+        run_before(&mut observer, &mut SmallData, &request(&[workload]), &backend).unwrap();
+        assert_eq!(observer.answers.len(), expected, "{workload}");
+    }
 }
 
 #[test]

@@ -17,12 +17,20 @@ const OF_A_GRU_UNIT: u64 = 7;
 const OF_A_SIMPLE_UNIT: u64 = 2;
 
 impl Workload {
-    /// Bytes that training takes, for back ends that cannot tell themselves: weights with what belongs to them, what all
-    /// layers make of a batch with gradients, and the data set with one byte for a value.
+    /// Bytes that training takes, for back ends that cannot tell themselves: those of the network, and the data set with one
+    /// byte for a value.
     ///
     /// # Errors
     /// Shapes that do not fit together; the registry has none.
     pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
+        Ok(self.bytes_of_network(batch_size)? + data_set(self.data_set).map_or(0, data_bytes))
+    }
+
+    /// Bytes of the weights with what belongs to them, and of what all layers make of a batch with gradients.
+    ///
+    /// # Errors
+    /// Shapes that do not fit together; the registry has none.
+    pub fn bytes_of_network(&self, batch_size: u32) -> Result<u64, ModelError> {
         let model = &self.model;
         let shapes = model.shapes()?;
         let made = model.nodes.iter().zip(&shapes).map(|(node, output)| {
@@ -41,7 +49,7 @@ impl Workload {
         let activations: u64 = made.sum::<u64>() + u64::from(model.input.features());
         let weights = model.parameters()?;
         let batch = u64::from(batch_size) * activations * OF_AN_ACTIVATION;
-        Ok(NUMBER * (weights * OF_A_WEIGHT + batch) + data_set(self.data_set).map_or(0, data_bytes))
+        Ok(NUMBER * (weights * OF_A_WEIGHT + batch))
     }
 }
 

@@ -158,7 +158,10 @@ fn check_warning(path: &FieldPath<'_>, warning: &Warning) -> Checked {
             path.field("workload").name(workload)?;
             path.field("budget_seconds").number(*budget_seconds, seconds)
         }
-        Warning::TabHidden { seconds: hidden } => path.field("seconds").number(*hidden, seconds),
+        Warning::TabHidden { seconds: hidden, paused_seconds } => {
+            path.field("seconds").number(*hidden, seconds.clone())?;
+            path.field("paused_seconds").number(*paused_seconds, seconds)
+        }
         Warning::CoarseTimer { resolution_seconds } => {
             path.field("resolution_seconds").number(*resolution_seconds, seconds)
         }

@@ -1,7 +1,7 @@
 //! Whether a finished record is what was told of it while it was made, and whether its times are those that passed here.
 
 use engine::{Standard, SuiteDefinition};
-use results::{Client, Outcome, Phase, RunRecord, Stretch, WorkloadRecord, measured_sha256};
+use results::{Client, Outcome, Phase, RunRecord, Stretch, Warning, WorkloadRecord, measured_sha256};
 
 use super::bounds::{FieldPath, Refusal};
 use super::speed_up;
@@ -68,7 +68,9 @@ pub(crate) fn hold(record: &RunRecord, run: &Witnessed<'_>) -> Result<Findings, 
             if lacks_weights(&told) {
                 findings.missing.push(format!("{}: {MISSING_WEIGHTS}", of.workload));
             }
-            failing += of.timeline.iter().map(|stretch| stretch.seconds).sum::<f64>().min(PREPARING_SECONDS);
+            let all = Interval { stretches: &of.timeline };
+            let paused = all.paused();
+            failing += (all.seconds() - paused).min(PREPARING_SECONDS) + paused;
             continue;
         }
         let Some(known) = Standard::of(run.suite, &of.workload, record.seed) else { continue };
@@ -80,6 +82,9 @@ pub(crate) fn hold(record: &RunRecord, run: &Witnessed<'_>) -> Result<Findings, 
             }
         }
     }
+    if let Some(missing) = unmarked_pause(record) {
+        findings.missing.push(missing);
+    }
     if !courses.is_empty() && !courses.iter().any(Course::has_shown) {
         findings.missing.push("no weights were seen of any network that came to its end".to_owned());
     }
@@ -90,6 +95,15 @@ pub(crate) fn hold(record: &RunRecord, run: &Witnessed<'_>) -> Result<Findings, 
         before = course.end();
     }
     Ok(findings)
+}
+
+/// Nobody here sees whether a run really waited, so that one that says so must bear the mark that keeps it from being ranked:
+/// otherwise seconds of training could be called seconds of waiting. As a part of a sentence.
+fn unmarked_pause(record: &RunRecord) -> Option<String> {
+    let seconds = record.paused_seconds();
+    let marked = record.warnings.iter().any(|warning| matches!(warning, Warning::TabHidden { .. }));
+    (seconds > 0.0 && !marked)
+        .then(|| format!("it waited for {seconds:.1} s and no warning says that the page was hidden"))
 }
 
 /// What the record says of its checkpoints must be what was told.
@@ -173,6 +187,10 @@ impl Interval<'_> {
         self.stretches.iter().map(|stretch| stretch.seconds).sum()
     }
 
+    fn paused(&self) -> f64 {
+        self.of(|phase| phase == Phase::Paused)
+    }
+
     fn of(&self, phase: impl Fn(Phase) -> bool) -> f64 {
         self.stretches.iter().filter(|stretch| phase(stretch.phase)).map(|stretch| stretch.seconds).sum()
     }
@@ -220,7 +238,9 @@ impl Course<'_> {
         let intervals = self.intervals();
         let preparing = intervals[0].seconds() + self.failing_seconds;
         let unnamed = self.begin() - before.unix_seconds - before.named_seconds - preparing - self.telling(0);
-        if unnamed > before.allowed + DRIFT * preparing || intervals[0].seconds() > PREPARING_SECONDS {
+        if unnamed > before.allowed + DRIFT * preparing
+            || intervals[0].seconds() - intervals[0].paused() > PREPARING_SECONDS
+        {
             findings.missing.push(format!(
                 "{name}: {:.0} s passed before it began to train, {preparing:.0} s of which it accounts for",
                 self.begin() - before.unix_seconds

@@ -93,7 +93,9 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_proven_are_ran
         }
     });
     assert_eq!((unsteady.tier, unlearned.tier), (Tier::Proven, Tier::Proven));
-    for warning in [Warning::TabHidden { seconds: 2.0 }, Warning::CoarseTimer { resolution_seconds: 0.1 }] {
+    for warning in
+        [Warning::TabHidden { seconds: 2.0, paused_seconds: 0.0 }, Warning::CoarseTimer { resolution_seconds: 0.1 }]
+    {
         server.proven(|record| record.warnings.push(warning));
     }
     let generated = server.proven(|record| {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use results::api::{RunList, Tier};
-use results::{Phase, RunRecord, Stretch, Window};
+use results::{Phase, RunRecord, Stretch, Warning, Window};
 
 use crate::support::TestServer;
 use crate::support::record;
@@ -368,6 +368,43 @@ fn a_public_record_under_another_name_is_never_ranked() {
     server.pass(record.provenance.wall_seconds);
     let renamed = Rehearsal { record, ..rehearsal.clone() }.record_of(&started);
     server.upload(&started.run_id, &renamed).assert_refused(422, "wrong_checkpoint", "workloads[0].checkpoints[0]");
+}
+
+/// A run that waited for so long before it trained and between its second and third checkpoint, in each workload.
+fn paused(seconds: f64) -> Rehearsal {
+    let mut run = rehearsal::honest();
+    let mut before = 0.0;
+    for workload in &mut run.record.workloads {
+        let pause = Stretch { phase: Phase::Paused, seconds };
+        let mut proving = workload.timeline.iter().enumerate().filter(|(_, stretch)| stretch.phase == Phase::Proving);
+        let (third, _) = proving.nth(2).unwrap();
+        workload.timeline.insert(third, pause);
+        workload.timeline.insert(0, pause);
+        for message in run.told.iter_mut().filter(|message| message.workload == workload.workload) {
+            message.at += before + if message.number < 2 { seconds } else { 2.0 * seconds };
+        }
+        before += 2.0 * seconds;
+    }
+    run.record.provenance.wall_seconds += before;
+    run
+}
+
+#[test]
+fn a_run_that_waited_for_a_quarter_of_an_hour_is_proven_and_not_ranked() {
+    let server = rehearsal::server();
+    let mut run = paused(1000.0);
+    run.record.warnings.push(Warning::TabHidden { seconds: 4000.0, paused_seconds: 4000.0 });
+    let verdict = run.verdict(&server);
+    assert_eq!((verdict.tier, verdict.notes), (Tier::Proven, Vec::new()));
+    assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0);
+}
+
+#[test]
+fn nobody_calls_training_waiting_and_keeps_it_from_the_mark() {
+    let server = rehearsal::server();
+    let verdict = paused(10.0).verdict(&server);
+    assert_eq!(verdict.tier, Tier::Checked, "{:?}", verdict.notes);
+    assert!(verdict.notes.iter().any(|note| note.contains("it waited for 40.0 s")), "{:?}", verdict.notes);
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Observer<Event> for RunProgress {
         log(event);
         match event {
             // The warnings stand under the figures, where nobody overlooks them.
-            Event::RunStarted { .. } | Event::Warned { .. } => {}
+            Event::RunStarted { .. } | Event::Warned { .. } | Event::Examples { .. } | Event::Answered { .. } => {}
             Event::WorkloadStarted { workload, index, count, steps_per_epoch, .. } => {
                 let name = Screen::Error.paint(Style::new().bold(), workload);
                 self.progress.say(&match &self.part {
@@ -109,6 +109,8 @@ fn log(event: &Event) {
             tracing::debug!(workload, step, training_seconds, loss, samples_per_second, "window");
         }
         Event::Evaluated { workload, evaluation } => tracing::info!(workload, ?evaluation, "test"),
+        // Nobody here asks for them.
+        Event::Examples { .. } | Event::Answered { .. } => {}
         Event::Warned { warning } => tracing::warn!(?warning, "warning for the record"),
         Event::WorkloadFailed { workload, message } => tracing::error!(workload, reason = message, "not trained"),
         Event::WorkloadFinished { record } => {

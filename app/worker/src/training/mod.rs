@@ -7,10 +7,12 @@ mod console;
 mod data;
 mod framework;
 mod port;
+mod wishes;
 mod witness;
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ use wasm_bindgen_futures::spawn_local;
 use crate::messages::{FromWorker, Order, ToWorker};
 use clock::WorkerClock;
 use data::ServedData;
+use wishes::Wishes;
 use witness::PageWitness;
 
 /// A clock that moves in steps of more than a thousandth of the shortest window is worth a warning.
@@ -32,25 +35,26 @@ pub fn start() {
     port::report_crashes();
     #[cfg(feature = "burn")]
     console::start();
-    let cancelled = Rc::new(Cell::new(false));
+    let wishes = Rc::new(Wishes::default());
     port::listen(move |message| match message {
         ToWorker::Run(order) => {
-            let cancelled = cancelled.clone();
+            let wishes = Rc::clone(&wishes);
             spawn_local(async move {
                 port::post(
-                    &train(&order, cancelled)
+                    &train(&order, wishes)
                         .await
                         .unwrap_or_else(|error| FromWorker::Failed { sentence: error.to_string(), so_far: None }),
                 );
             });
         }
-        ToWorker::Cancel => cancelled.set(true),
+        ToWorker::Cancel => wishes.cancel(),
+        ToWorker::Hidden(hidden) => wishes.hidden(hidden),
     });
     port::post(&FromWorker::Ready);
 }
 
 /// Runs the order to its end, or as far as the device goes.
-async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<FromWorker, EngineError> {
+async fn train(order: &Order, wishes: Rc<Wishes>) -> Result<FromWorker, EngineError> {
     let clock = Rc::new(WorkerClock::new());
     let resolution_seconds = clock.resolution_seconds();
     let keeper: Arc<dyn Keeper> = Arc::new(PageKeeper { kept: order.kept.clone() });
@@ -68,7 +72,7 @@ async fn train(order: &Order, cancelled: Rc<Cell<bool>>) -> Result<FromWorker, E
     let mut witness = order.registration.clone().map(|registration| PageWitness { registration });
     let mut edges = Edges {
         data: &mut ServedData::default(),
-        observer: &mut Reporter { cancelled },
+        observer: &mut Reporter { wishes },
         clock: clock.as_ref(),
         meter: &mut NoMeter,
         witness: witness.as_mut().map(|witness| witness as &mut dyn Witness),
@@ -145,8 +149,7 @@ impl Keeper for PageKeeper {
 
 /// Posts what the engine announces to the page.
 struct Reporter {
-    /// Set by a message, which arrives whenever the engine waits for the device.
-    cancelled: Rc<Cell<bool>>,
+    wishes: Rc<Wishes>,
 }
 
 impl Observer<Event> for Reporter {
@@ -155,6 +158,14 @@ impl Observer<Event> for Reporter {
     }
 
     fn cancelled(&self) -> bool {
-        self.cancelled.get()
+        self.wishes.cancelled()
+    }
+
+    fn wants_examples(&self) -> bool {
+        true
+    }
+
+    fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
+        self.wishes.paused().then(|| Box::pin(Rc::clone(&self.wishes).resumed()) as _)
     }
 }

@@ -212,6 +212,19 @@ mod tests {
     }
 
     #[test]
+    fn as_many_answers_are_right_as_a_test_counts() {
+        let examiner = examiner(SEED);
+        let (bytes, ..) = trained(&examiner);
+        let weights = examiner.read(&bytes).unwrap().unwrap();
+        let answers = crate::backends::reference::answers(&examiner.job, weights.tensors.clone(), 200).unwrap();
+        let labels = &examiner.job.data.test.labels;
+        let right = answers.iter().zip(labels).filter(|(answer, label)| answer == label).count();
+        let samples: Vec<u32> = (0..200).collect();
+        assert_eq!(right as u64, examiner.test(&weights, &samples).unwrap().correct);
+        assert!((1..200).contains(&right), "{right} of 200");
+    }
+
+    #[test]
     fn another_seed_shows_in_the_first_losses_and_in_what_is_left_of_the_start() {
         let (of_this, of_another) = (examiner(SEED), examiner(SEED + 1));
         let (bytes, losses, next, _) = trained(&of_another);

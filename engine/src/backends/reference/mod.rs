@@ -25,6 +25,14 @@ pub struct ReferenceBackend<T> {
     precision: PhantomData<T>,
 }
 
+/// The classes that the network of a job with these tensors gives the first samples of the test set.
+///
+/// # Errors
+/// A model that cannot be built.
+pub(crate) fn answers(job: &TrainingJob, weights: Vec<Vec<f32>>, samples: u32) -> Result<Vec<u16>, EngineError> {
+    Ok(ReferenceTrainer::<f32>::from_weights(job, weights)?.answers(samples))
+}
+
 /// What training begins with.
 #[derive(Clone, Copy)]
 enum StartWeights {

@@ -122,6 +122,19 @@ impl<T: Real> ReferenceTrainer<T> {
         report
     }
 
+    /// The classes that the first samples of the test set are given.
+    pub(super) fn answers(&mut self, samples: u32) -> Vec<u16> {
+        let job = self.job.clone();
+        let order: Vec<u32> = (0..samples).collect();
+        let step = Step { count: samples, seed: job.seed, linear: job.linear(self.step), ..Step::default() };
+        let (logits, _) = self.test_logits(&job.data.test, &order, &step);
+        let highest = |row: &[T]| {
+            let best = (0..row.len()).max_by(|&a, &b| row[a].to_f64().total_cmp(&row[b].to_f64()));
+            u16::try_from(best.unwrap_or_default()).unwrap_or(u16::MAX)
+        };
+        logits.chunks_exact(self.classes as usize).map(highest).collect()
+    }
+
     /// Logits of a batch of test samples, over all views of them, and their labels.
     fn test_logits(&mut self, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
         let (mut sum, mut labels) = (vec![T::ZERO; (step.count * self.classes) as usize], Vec::new());

@@ -1,6 +1,8 @@
 //! A trainer and a clock that only pretend, and what a test makes of them.
 
 use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -85,22 +87,55 @@ impl Clock for FakeClock {
     }
 }
 
-/// Keeps events, and cancels after so many windows.
+/// Keeps events, and cancels or waits after so many windows.
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(super) fractions: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
+    pub(super) pause: Option<Pause>,
+    pub(super) wants_examples: bool,
+    /// What the examples show.
+    pub(super) labels: Vec<u16>,
+    pub(super) answers: Vec<Vec<u16>>,
+    pub(super) now: Rc<Cell<f64>>,
+    pub(super) waited: Rc<Cell<bool>>,
+}
+
+/// A wait after so many windows.
+#[derive(Clone, Copy)]
+pub(super) struct Pause {
+    pub(super) after: usize,
+    pub(super) seconds: f64,
+    /// Whether somebody cancels meanwhile.
+    pub(super) cancels: bool,
 }
 
 impl Observer<Event> for Recorder {
     fn event(&mut self, event: &Event) {
-        if let Event::Progress { run_fraction, .. } = event {
-            self.fractions.push(*run_fraction);
+        match event {
+            Event::Progress { run_fraction, .. } => self.fractions.push(*run_fraction),
+            Event::Examples { labels, .. } => self.labels.clone_from(labels),
+            Event::Answered { answers, .. } => self.answers.push(answers.clone()),
+            _ => {}
         }
     }
 
     fn cancelled(&self) -> bool {
-        self.cancel_after.is_some_and(|windows| self.fractions.len() >= windows)
+        let in_pause = self.waited.get() && self.pause.is_some_and(|pause| pause.cancels);
+        in_pause || self.cancel_after.is_some_and(|windows| self.fractions.len() >= windows)
+    }
+
+    fn wants_examples(&self) -> bool {
+        self.wants_examples
+    }
+
+    fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
+        let pause = self.pause.filter(|pause| pause.after == self.fractions.len() && !self.waited.get())?;
+        let (now, waited) = (Rc::clone(&self.now), Rc::clone(&self.waited));
+        Some(Box::pin(async move {
+            now.set(now.get() + pause.seconds);
+            waited.set(true);
+        }))
     }
 }
 
@@ -124,6 +159,7 @@ pub(super) struct TrainingTest {
     pub(super) constant_loss: Option<f64>,
     pub(super) accuracies: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
+    pub(super) pause: Option<Pause>,
 }
 
 impl TrainingTest {
@@ -137,6 +173,7 @@ impl TrainingTest {
             constant_loss: None,
             accuracies: Vec::new(),
             cancel_after: None,
+            pause: None,
         }
     }
 
@@ -175,7 +212,12 @@ impl TrainingTest {
         };
         let mut record = empty_record(&workload, &job).unwrap();
         record.target = Some(Target { accuracy: 0.9, reached_seconds: None, reached_step: None });
-        let mut observer = Recorder { cancel_after: self.cancel_after, ..Recorder::default() };
+        let mut observer = Recorder {
+            cancel_after: self.cancel_after,
+            pause: self.pause,
+            now: Rc::clone(&now),
+            ..Recorder::default()
+        };
         let mut edges = Edges {
             data: &mut NoData,
             observer: &mut observer,
@@ -183,8 +225,8 @@ impl TrainingTest {
             meter: &mut NoMeter,
             witness: None,
         };
+        let mut progress = Progress::new(workload.name, 0, 1);
         let trained = pollster::block_on(async {
-            let mut progress = Progress::new(workload.name, 0, 1);
             let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress);
             learning.train(&self.limits, 2, &mut edges).await?;
             if self.measure {
@@ -193,6 +235,7 @@ impl TrainingTest {
                 Ok(())
             }
         });
+        record.timeline = progress.timeline(&edges);
         record.summary = results::summary::summarise(&record);
         (trained.map(|()| record), observer)
     }

@@ -121,12 +121,16 @@ pub(crate) fn run_with(
     request: &RunRequest,
     backend: &dyn Backend,
 ) -> Result<RunRecord, Stopped> {
-    let mut edges = Edges {
-        data,
-        observer: &mut Recorder::default(),
-        clock: &FakeClock(Rc::new(Cell::new(0.0))),
-        meter: &mut NoMeter,
-        witness: None,
-    };
+    run_before(&mut Recorder::default(), data, request, backend)
+}
+
+pub(crate) fn run_before(
+    observer: &mut Recorder,
+    data: &mut dyn DataSource,
+    request: &RunRequest,
+    backend: &dyn Backend,
+) -> Result<RunRecord, Stopped> {
+    let mut edges =
+        Edges { data, observer, clock: &FakeClock(Rc::new(Cell::new(0.0))), meter: &mut NoMeter, witness: None };
     pollster::block_on(crate::train::run(request, backend, &mut edges))
 }
