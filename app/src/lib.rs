@@ -3,9 +3,11 @@
 //! Whatever can be decided without a browser is in ordinary modules, tested on the host: what a user-agent string means
 //! ([`browser`]), what to run, as the query string and the form say it ([`options`]), the back ends ([`backend`]), what
 //! the server has for them ([`bundle`], [`supplies`]), what to do without WebGPU ([`advice`]), the state that a run's
-//! events add up to ([`live`]), test images with a network's answers ([`examples`]), the runs that a browser keeps ([`own_runs`]), back ends beside each other ([`side_by_side`]), what else can be ([`candidates`]), what the leaderboard shows and how it is
-//! asked ([`filters`], [`queries`]), what moderators did ([`moderation`]), the documents ([`documents`]), charts ([`geometry`], [`histogram`], [`scatter`],
-//! [`chart_data`]), what was published ([`published`]), and names, numbers and places in words ([`headline`], [`text`], [`standing`]). The rest touches the
+//! events add up to ([`live`]), test images with a network's answers ([`examples`]), the runs that a browser keeps
+//! ([`own_runs`]), back ends beside each other ([`side_by_side`]), what else can be ([`candidates`]), what the
+//! leaderboard shows and how it is asked ([`filters`], [`queries`]), what moderators did ([`moderation`]), the documents
+//! ([`documents`]), charts ([`geometry`], [`histogram`], [`scatter`], [`chart_data`]), what was published
+//! ([`published`]), and names, numbers and places in words ([`headline`], [`text`], [`standing`]). The rest touches the
 //! browser and is built for wasm only: `platform` wraps what the browser offers, `benchmark` drives a run, `page` is what
 //! one sees.
 
