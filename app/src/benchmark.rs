@@ -254,10 +254,9 @@ impl Benchmark {
             FromWorker::Loaded(loaded) => self.latest.update_value(|live| live.loaded(loaded)),
             // What was said before it listened is lost.
             FromWorker::Ready => self.session.with_value(|session| {
-                session
-                    .as_ref()
-                    .filter(|session| session.hidden.is_hidden())
-                    .map(|session| session.worker.hidden(true));
+                if let Some(session) = session.as_ref().filter(|session| session.hidden.is_hidden()) {
+                    session.worker.hidden(true);
+                }
             }),
             FromWorker::NotLoaded(reason) => self.end(Stage::Failed(Failure::NotLoaded { reason })),
             FromWorker::Loading { loaded_bytes, total_bytes, .. } => {

@@ -140,7 +140,7 @@ fn every_other_page_is_german_as_well() {
             ("/side-by-side?runs=a,b", "Diese lassen sich nicht vergleichen"),
             ("/runs/unheard-of", "Dieses Ergebnis lässt sich nicht anzeigen"),
             ("/runs/unheard-of/delete", "Dieser Link ist nicht vollständig"),
-            ("/runs/unheard-of/delete#secret", "Ein Ergebnis löschen"),
+            ("/runs/another/delete#secret", "Ein Ergebnis löschen"),
             ("/devices/unheard-of", "Dieses Gerät gibt es nicht"),
             ("/unheard-of", "Hier ist nichts"),
             ("/docs", "Dokumente"),

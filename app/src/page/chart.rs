@@ -26,7 +26,7 @@ const FIRST_WIDTH: f64 = 480.0;
 /// What curves are called where machines read it.
 const TRAINING: &str = "training";
 const TEST: &str = "test";
-const PUBLISHED: &str = "published training";
+const PUBLISHED: &str = "published";
 
 /// A curve with its label beside its end.
 struct Curve {

@@ -41,7 +41,8 @@ impl ParallelTrainer {
         let found = passages.iter().flatten().next().map(Passage::found).unwrap_or_default();
         let gradients = self.each(&mut passages, |_, passage| passage.gradients());
         let gradients = self.party.exchange(gradients, &Combination::Sum, communication).await?;
-        // Burn's client spins where a server has not taken yet what was sent before, on a core that the devices may need.
+        // Burn's client seems to spin (docs/SCALING.md) where a server has not taken yet what was sent before, on a core that
+        // the devices may need.
         self.party.arrived(communication).await?;
         let mut pending = Vec::new();
         for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
