@@ -31,7 +31,7 @@ pub(crate) enum ExportError {
 /// What is exported.
 enum Runs {
     All(VisibleRuns),
-    Listed(ListedRuns),
+    Listed(Box<ListedRuns>),
 }
 
 /// An export that has come so far.
@@ -49,7 +49,10 @@ impl Export {
 
     /// Of what is in a list, in its order.
     pub(crate) fn of_list(storage: Storage, wanted: Wanted, format: ExportFormat) -> Result<Self, ExportError> {
-        Ok(Self { runs: Runs::Listed(ListedRuns::new(storage, wanted)), encoder: Some(Encoder::new(format)?) })
+        Ok(Self {
+            runs: Runs::Listed(Box::new(ListedRuns::new(storage, wanted))),
+            encoder: Some(Encoder::new(format)?),
+        })
     }
 
     /// The next bytes, never none of them; nothing after the last ones.
