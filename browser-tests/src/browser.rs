@@ -235,6 +235,12 @@ impl Browser {
         self.client.issue_cmd(command).await.expect("the browser takes a script");
     }
 
+    /// Ends the process that speaks with the GPU: whatever was computed there is lost.
+    pub async fn crash_gpu(&self) {
+        let command = Command::DevTools("Browser.crashGpuProcess", json!({}));
+        self.client.issue_cmd(command).await.expect("the browser ends it");
+    }
+
     /// What the console may say from now on: lines with one of these parts.
     pub fn tolerate(&self, parts: &'static [&'static str]) {
         *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner) = parts;

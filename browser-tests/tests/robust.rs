@@ -1,6 +1,6 @@
 //! What goes wrong around the page, each with its own words and a way on.
 
-use browser_tests::{PATIENCE, Page, Setup, drive, watch_to_the_end};
+use browser_tests::{PATIENCE, Page, RUN_PATIENCE, Setup, drive, watch_to_the_end};
 
 const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
 
@@ -87,5 +87,19 @@ fn a_device_on_its_battery_is_told_before_the_run_and_in_its_record() {
         page.click("button", "Benchmark").await;
         watch_to_the_end(page).await;
         assert!(page.text(".caveats").await.unwrap().contains("battery"));
+    });
+}
+
+#[test]
+fn a_device_that_is_lost_in_the_middle_is_told_and_another_run_succeeds() {
+    drive(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=600").await;
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(RUN_PATIENCE, |text| text.ends_with(": training")).await;
+        page.crash_gpu().await;
+        page.wait_for_status(PATIENCE, |text| text.contains("the device was lost")).await;
+        page.open(RUN).await;
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
     });
 }

@@ -50,7 +50,10 @@ pub enum EngineError {
          a device with more memory"
     )]
     NoBatchFits { workload: String, what: String, needed_bytes: u64, allowed_bytes: u64 },
-    #[error("the device was lost: {message}; the driver may have reset it, so try again or use a smaller batch size")]
+    #[error(
+        "the device was lost: {}; the driver may have reset it, so try again or use a smaller batch size",
+        message.trim_end_matches('.')
+    )]
     DeviceLost { message: String },
     #[error(
         "the device has not answered for {seconds} seconds since {when}: its driver, or the browser's part that talks to it, \

@@ -8,6 +8,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::go::Go;
 use super::language::kept;
 use super::networks::Networks;
 use super::running::Running;
@@ -140,18 +141,6 @@ fn Controls(state: StartState) -> impl IntoView {
         <Settings state />
         <MissingDataSets benchmark=state.benchmark />
         <BurnOnItsWay benchmark=state.benchmark />
-        <div class="go">
-            <button
-                class="button main"
-                type="button"
-                node_ref=button
-                disabled=move || reason().is_some()
-                aria-describedby="compare-note"
-                on:click=move |_| compare()
-            >
-                {t!(compare_compare)}
-            </button>
-            <p class="note" id="compare-note">{move || reason().unwrap_or_else(note)}</p>
-        </div>
+        <Go button note_id="compare-note" label=t!(compare_compare) reason note go=compare />
     }
 }

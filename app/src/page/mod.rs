@@ -21,6 +21,7 @@ mod exports;
 mod figures;
 mod file;
 mod finished;
+mod go;
 mod history;
 mod json;
 mod language;

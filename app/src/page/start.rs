@@ -9,6 +9,7 @@ use leptos::task::spawn_local;
 use super::claimed_name::ClaimedName;
 use super::engines::Engines;
 use super::finished::FinishedRun;
+use super::go::Go;
 use super::language::kept;
 use super::leaderboard::Leaderboard;
 use super::networks::Networks;
@@ -112,21 +113,7 @@ fn StartControls(state: StartState) -> impl IntoView {
     let consequence =
         Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
     view! {
-        <div class="go">
-            <button
-                class="button main"
-                type="button"
-                node_ref=button
-                disabled=move || reason().is_some()
-                aria-describedby="benchmark-note"
-                on:click=move |_| start()
-            >
-                {t!(start_benchmark)}
-            </button>
-            <p class="note" id="benchmark-note">
-                {move || reason().unwrap_or_else(cost)}
-            </p>
-        </div>
+        <Go button note_id="benchmark-note" label=t!(start_benchmark) reason note=cost go=start />
         {move || consequence.get().map(|sentence| view! { <p class="callout">{sentence}</p> })}
         <UnknownInAddress />
         <OnBattery />

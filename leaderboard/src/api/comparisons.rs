@@ -11,7 +11,7 @@ use super::Leaderboard;
 use super::body::JsonBytes;
 use super::idempotency_key::IdempotencyKey;
 use super::run_id::RunId;
-use super::runs::bearer;
+use super::runs::deletion_secret;
 use super::submissions::aside;
 use crate::error::ApiError;
 use crate::limits::day_of;
@@ -108,14 +108,7 @@ pub(crate) async fn delete(
     ComparisonId(id): ComparisonId,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
-    let secret = bearer(&headers).ok_or_else(|| {
-        ApiError::new(
-            StatusCode::UNAUTHORIZED,
-            "missing_secret",
-            "Deleting a comparison takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the \
-             upload had it.",
-        )
-    })?;
+    let secret = deletion_secret(&headers, "a comparison")?;
     let kept = leaderboard.storage.comparison_secret(&id).await?.ok_or_else(unknown)?;
     if !secrets::same(&kept, &secrets::sha256(secret.as_bytes())) {
         return Err(ApiError::new(

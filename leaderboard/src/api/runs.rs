@@ -46,14 +46,7 @@ pub(crate) async fn delete(
     RunId(id): RunId,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
-    let secret = bearer(&headers).ok_or_else(|| {
-        ApiError::new(
-            StatusCode::UNAUTHORIZED,
-            "missing_secret",
-            "Deleting a run takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload \
-             had it.",
-        )
-    })?;
+    let secret = deletion_secret(&headers, "a run")?;
     let hashes = leaderboard.storage.deletion_secrets(&id).await?;
     if hashes.is_empty() {
         return Err(ApiError::unknown_run());
@@ -68,6 +61,17 @@ pub(crate) async fn delete(
         ));
     }
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
+}
+
+/// The secret with which `thing` is deleted.
+pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result<&'a str, ApiError> {
+    bearer(headers).ok_or_else(|| {
+        let message = format!(
+            "Deleting {thing} takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload had \
+             it."
+        );
+        ApiError::new(StatusCode::UNAUTHORIZED, "missing_secret", message)
+    })
 }
 
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -46,6 +46,12 @@ pub(crate) const ORDER_OF_ADDITIONS: f64 = 1e-5;
 /// at a twentieth of the rate.
 pub(crate) const THROUGH_NORMALIZATIONS: f64 = 4e-4;
 
+/// With dropout, momentum, schedules and adaptive rates.
+pub(crate) const OF_EVERY_RULE: [&str; 4] = ["keras-mnist-mlp", "caffe-mnist", "tensorflow-mnist", "keras-mnist-cnn"];
+/// That augment their images, recur and attend.
+pub(crate) const OF_OTHER_KINDS: [&str; 5] =
+    ["keras-cifar10-cnn", "tensorflow-cifar10", "keras-mnist-hrnn", "keras-babi-memnn", "memn2n-babi"];
+
 /// Holds several devices to one.
 pub(crate) fn trains_as_one_does(several: &dyn Backend, one: &dyn Backend, job: &TrainingJob, tolerance: f64) {
     let (name, devices) = (job.model.name, several.devices());

@@ -3,7 +3,9 @@ use std::rc::Rc;
 use super::*;
 use crate::backends::burn::open_one;
 use crate::backends::burn::tests::{IMAGE, check, dense, graphs, job_of, logits, models};
-use crate::backends::sharing::comparison::{ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, trains_as_one_does};
+use crate::backends::sharing::comparison::{
+    OF_EVERY_RULE, OF_OTHER_KINDS, ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, trains_as_one_does,
+};
 use crate::backends::wgsl::workload_tests::{Standstill, calm_job};
 use crate::backends::{AdapterChoice, BURN_FLEX, Opening};
 use crate::model::{Activation, Layer, Model, Multipliers, TensorKind, TensorSpec};
@@ -31,14 +33,14 @@ fn several_devices_train_as_one_does(name: &str, count: u8, tolerance: f64) {
 
 #[test]
 fn two_devices_train_as_one_with_dropout_momentum_schedules_and_adaptive_rates() {
-    for name in ["keras-mnist-mlp", "caffe-mnist", "tensorflow-mnist", "keras-mnist-cnn"] {
+    for name in OF_EVERY_RULE {
         several_devices_train_as_one_does(name, 2, ORDER_OF_ADDITIONS);
     }
 }
 
 #[test]
 fn two_devices_augment_and_recur_and_attend_as_one_does() {
-    for name in ["keras-cifar10-cnn", "tensorflow-cifar10", "keras-mnist-hrnn", "keras-babi-memnn", "memn2n-babi"] {
+    for name in OF_OTHER_KINDS {
         several_devices_train_as_one_does(name, 2, ORDER_OF_ADDITIONS);
     }
 }

@@ -7,7 +7,9 @@ use super::super::plan::{Omission, Plan};
 use super::super::workload_tests::{Standstill, calm_job};
 use super::*;
 use crate::backends::open_with;
-use crate::backends::sharing::comparison::{ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, train, trains_as_one_does};
+use crate::backends::sharing::comparison::{
+    OF_EVERY_RULE, OF_OTHER_KINDS, ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, train, trains_as_one_does,
+};
 use crate::testing::skipped;
 use crate::train::tests::{request, run};
 use crate::trainer::EvaluationSet;
@@ -58,14 +60,14 @@ fn several_devices_train_as_one_does(name: &str, devices: u32, tolerance: f64) {
 
 #[test]
 fn two_devices_train_as_one_with_dropout_momentum_schedules_and_adaptive_rates() {
-    for name in ["keras-mnist-mlp", "caffe-mnist", "tensorflow-mnist", "keras-mnist-cnn"] {
+    for name in OF_EVERY_RULE {
         several_devices_train_as_one_does(name, 2, ORDER_OF_ADDITIONS);
     }
 }
 
 #[test]
 fn two_devices_augment_and_recur_and_attend_as_one_does() {
-    for name in ["keras-cifar10-cnn", "tensorflow-cifar10", "keras-mnist-hrnn", "keras-babi-memnn"] {
+    for name in OF_OTHER_KINDS {
         several_devices_train_as_one_does(name, 2, ORDER_OF_ADDITIONS);
     }
 }
