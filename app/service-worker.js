@@ -100,9 +100,10 @@ async function asked(request) {
   }
 }
 
-/** A file whose name says what is in it. */
+/** A file whose name says what is in it. Who found that what is kept is spoilt asks with "reload". */
 async function kept(event) {
-  const known = await caches.match(event.request).catch(() => undefined);
+  const isSpoilt = event.request.cache === "reload";
+  const known = isSpoilt ? undefined : await caches.match(event.request).catch(() => undefined);
   if (known) return known;
   const answer = await fetch(event.request);
   if (answer.status === 200) {

@@ -180,6 +180,24 @@ impl Page for Browser {
         answer["value"].take()
     }
 
+    async fn set_appearance(&self, setup: Setup) -> Result<()> {
+        let scheme = if setup.dark { "dark" } else { "light" };
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.client.issue_cmd(Command::DevTools("Emulation.setEmulatedMedia", media)).await?;
+        let metrics = json!({
+            "width": setup.size.0, "height": setup.size.1, "deviceScaleFactor": setup.scale, "mobile": setup.size.0 < 600,
+        });
+        self.client.issue_cmd(Command::DevTools("Emulation.setDeviceMetricsOverride", metrics)).await?;
+        Ok(())
+    }
+
+    async fn screenshot(&self) -> Result<Vec<u8>> {
+        let parameters = json!({ "format": "png", "captureBeyondViewport": true });
+        let answer = self.client.issue_cmd(Command::DevTools("Page.captureScreenshot", parameters)).await?;
+        let text = answer["data"].as_str().context("an image")?;
+        Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
+    }
+
     async fn sent_bodies(&self, method: &str) -> Vec<String> {
         self.collect_network_events().await;
         let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,21 +210,6 @@ impl Page for Browser {
 }
 
 impl Browser {
-    /// Size and colour scheme of the page.
-    ///
-    /// # Errors
-    /// The browser refuses.
-    pub async fn set_appearance(&self, setup: Setup) -> Result<()> {
-        let scheme = if setup.dark { "dark" } else { "light" };
-        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        self.client.issue_cmd(Command::DevTools("Emulation.setEmulatedMedia", media)).await?;
-        let metrics = json!({
-            "width": setup.size.0, "height": setup.size.1, "deviceScaleFactor": setup.scale, "mobile": setup.size.0 < 600,
-        });
-        self.client.issue_cmd(Command::DevTools("Emulation.setDeviceMetricsOverride", metrics)).await?;
-        Ok(())
-    }
-
     /// Lets requests to addresses of these patterns fail, such as `*/api/*`; an empty list ends it.
     pub async fn block(&self, patterns: &[&str]) {
         let issue = async |command, parameters| {
@@ -249,17 +252,6 @@ impl Browser {
     /// The driver's own view, for what this type does not offer.
     pub fn client(&self) -> &Client {
         &self.client
-    }
-
-    /// The whole page as PNG, as far as it can be scrolled.
-    ///
-    /// # Errors
-    /// The browser refuses.
-    pub async fn screenshot(&self) -> Result<Vec<u8>> {
-        let parameters = json!({ "format": "png", "captureBeyondViewport": true });
-        let answer = self.client.issue_cmd(Command::DevTools("Page.captureScreenshot", parameters)).await?;
-        let text = answer["data"].as_str().context("an image")?;
-        Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
     }
 
     /// What the page logged since the last time, one line each.

@@ -4,6 +4,7 @@ use std::process::{Child, Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use base64::Engine;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Mutex;
@@ -37,6 +38,12 @@ fn preferences(setup: Setup) -> String {
     preferences.iter().map(|(name, value)| format!("user_pref(\"{name}\", {value});\n")).collect()
 }
 
+/// What makes a tab so large.
+fn viewport(tab: &str, setup: Setup) -> Value {
+    let (width, height) = setup.size;
+    json!({ "context": tab, "viewport": { "width": width, "height": height }, "devicePixelRatio": setup.scale })
+}
+
 impl Driven for Firefox {
     const MISSING: &'static str = "Firefox is not on the PATH (Debian: apt-get install firefox-esr)";
 
@@ -50,11 +57,7 @@ impl Driven for Firefox {
         let mut session = Session::begin(process.port().await?).await.context("Firefox gives no session")?;
         let tabs = session.issue("browsingContext.getTree", json!({ "maxDepth": 0 })).await?;
         let tab = tabs["contexts"][0]["context"].as_str().context("Firefox has no tab")?.to_owned();
-        let (width, height) = setup.size;
-        let viewport = json!({
-            "context": tab, "viewport": { "width": width, "height": height }, "devicePixelRatio": setup.scale,
-        });
-        session.issue("browsingContext.setViewport", viewport).await?;
+        session.issue("browsingContext.setViewport", viewport(&tab, setup)).await?;
         session.issue("session.subscribe", json!({ "events": [CONSOLE, REQUESTS] })).await?;
         let bodies = json!({ "dataTypes": ["request"], "maxEncodedDataSize": LARGEST_BODY });
         session.issue("network.addDataCollector", bodies).await?;
@@ -133,6 +136,24 @@ impl Page for Firefox {
 
     async fn call(&self, function: &str, argument: Value) -> Value {
         self.try_call(function, argument).await.expect("the script ends well")
+    }
+
+    async fn set_appearance(&self, setup: Setup) -> Result<()> {
+        self.issue("browsingContext.setViewport", viewport(&self.tab, setup)).await?;
+        let choose = "(dark) => {
+            const choice = document.querySelector('#theme select');
+            choice.selectedIndex = dark ? 2 : 1;
+            choice.dispatchEvent(new Event('change', { bubbles: true }));
+        }";
+        self.try_call(choose, setup.dark.into()).await?;
+        Ok(())
+    }
+
+    async fn screenshot(&self) -> Result<Vec<u8>> {
+        let parameters = json!({ "context": self.tab, "origin": "document" });
+        let answer = self.issue("browsingContext.captureScreenshot", parameters).await?;
+        let text = answer["data"].as_str().context("an image")?;
+        Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
     }
 
     async fn sent_bodies(&self, method: &str) -> Vec<String> {

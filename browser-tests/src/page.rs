@@ -1,7 +1,9 @@
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use serde_json::Value;
 
+use crate::Setup;
 use crate::patience::PATIENCE;
 
 const PAUSE: Duration = Duration::from_millis(100);
@@ -32,6 +34,19 @@ pub trait Page {
     /// # Panics
     /// The function throws.
     async fn call(&self, function: &str, argument: Value) -> Value;
+
+    /// Size of the page, and whether its owner likes dark ones. Firefox cannot be told so once it runs: there the page's
+    /// own choice is made, which this browser keeps.
+    ///
+    /// # Errors
+    /// The browser refuses.
+    async fn set_appearance(&self, setup: Setup) -> Result<()>;
+
+    /// The whole page as PNG, as far as it can be scrolled.
+    ///
+    /// # Errors
+    /// The browser refuses.
+    async fn screenshot(&self) -> Result<Vec<u8>>;
 
     /// The bodies of all requests that the page sent with `method` so far.
     async fn sent_bodies(&self, method: &str) -> Vec<String>;

@@ -38,13 +38,17 @@ impl Server {
             bail!("{} holds no page; `cargo xtask test` builds it", original.display());
         }
         let folder = tempfile::tempdir()?;
-        let page = if setup.missing.is_empty() && setup.burn.is_none() {
+        let is_as_built = setup.missing.is_empty() && setup.burn.is_none() && setup.in_worker.is_none();
+        let page = if is_as_built {
             original.clone()
         } else {
             copy_without(&original, folder.path().join("page"), setup.missing)?
         };
         if let Some(said) = setup.burn {
             replace_burn(&page, said)?;
+        }
+        if let Some(script) = setup.in_worker {
+            begin_worker_with(script, &page)?;
         }
         let data = if setup.missing_data.is_empty() {
             original_data.clone()
@@ -149,6 +153,19 @@ fn replace_burn(page: &Path, said: &str) -> Result<()> {
     let aside = page.join(format!("{BURN}.new"));
     fs::write(&aside, said)?;
     Ok(fs::rename(aside, page.join(BURN))?)
+}
+
+/// Lets the training worker of a copied page run a script before anything else.
+fn begin_worker_with(script: &str, page: &Path) -> Result<()> {
+    let is_worker = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with("worker-");
+    let folder = fs::read_dir(page)?.filter_map(Result::ok).find(is_worker).context("the page has no worker")?.path();
+    let loader = folder.join("loader.js");
+    let own = fs::read_to_string(&loader)?;
+    for ending in ["", ".br", ".gz"] {
+        // Another name of the built page's file, which stays as it is.
+        fs::remove_file(folder.join(format!("loader.js{ending}")))?;
+    }
+    Ok(fs::write(loader, format!("{script}\n{own}"))?)
 }
 
 /// The folder of the built page.

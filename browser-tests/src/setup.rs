@@ -15,12 +15,22 @@ pub struct Setup {
     pub missing_data: &'static [&'static str],
     /// What the page's `burn.json` says; none for what the built page says.
     pub burn: Option<&'static str>,
+    /// A script that the training worker runs before anything else, as if the browser itself were so.
+    pub in_worker: Option<&'static str>,
 }
 
 impl Setup {
     /// What there is where nothing else is said.
-    pub const USUAL: Self =
-        Self { webgpu: true, dark: false, size: (1280, 900), scale: 1, missing: &[], missing_data: &[], burn: None };
+    pub const USUAL: Self = Self {
+        webgpu: true,
+        dark: false,
+        size: (1280, 900),
+        scale: 1,
+        missing: &[],
+        missing_data: &[],
+        burn: None,
+        in_worker: None,
+    };
 }
 
 impl Default for Setup {

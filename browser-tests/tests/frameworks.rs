@@ -95,6 +95,12 @@ fn frameworks_are_compared_with_our_kernels_by_default() {
         assert!(verdict.contains("agree"), "{verdict}");
         let fetched = page.text("[data-figure=fetched]").await.unwrap();
         assert!(fetched.contains("TensorFlow.js: ") && fetched.contains("jax-js: "), "{fetched}");
+        // A script is told the same.
+        let finished = page.call("async () => await window.gradmark.finished", Value::Null).await;
+        assert_eq!(finished["state"], "finished", "{finished}");
+        let told = finished["comparison"]["comparisons"][0]["rows"].as_array().unwrap();
+        let told: Vec<_> = told.iter().map(|row| row["contender"]["backend"].as_str().unwrap()).collect();
+        assert_eq!(told, names);
     });
 }
 

@@ -64,3 +64,27 @@ fn files_of_an_older_page_are_forgotten() {
         assert_eq!(page.call(gone, Value::Null).await, true, "data is no part of a version");
     });
 }
+
+#[test]
+fn data_that_is_spoilt_in_what_the_browser_keeps_is_fetched_again() {
+    drive_with_server(Setup::default(), async |page, _| {
+        keep(page, RUN).await;
+        page.click("button", "Benchmark").await;
+        watch_to_the_end(page).await;
+        let spoil = "async () => {
+            const cache = await caches.open('gradmark-1');
+            const [request] = (await cache.keys()).filter(({ url }) => url.includes('/data/mnist-train.bin'));
+            const bytes = new Uint8Array(await (await cache.match(request)).arrayBuffer());
+            bytes[bytes.length - 1] ^= 1;
+            await cache.put(request, new Response(bytes));
+            return bytes.length;
+        }";
+        assert_ne!(page.call(spoil, Value::Null).await, 0, "there is a file to spoil");
+        for _ in 0..2 {
+            // The second time it is right again in what is kept.
+            page.open(RUN).await;
+            page.click("button", "Benchmark").await;
+            watch_to_the_end(page).await;
+        }
+    });
+}

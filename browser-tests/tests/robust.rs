@@ -1,6 +1,7 @@
 //! What goes wrong around the page, each with its own words and a way on.
 
-use browser_tests::{PATIENCE, Page, RUN_PATIENCE, Setup, drive, watch_to_the_end};
+use browser_tests::{Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive, watch_to_the_end};
+use serde_json::Value;
 
 const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
 
@@ -101,5 +102,87 @@ fn a_device_that_is_lost_in_the_middle_is_told_and_another_run_succeeds() {
         page.open(RUN).await;
         page.click("button", "Benchmark").await;
         watch_to_the_end(page).await;
+    });
+}
+
+/// Trains, and gives why that failed, as scripts and people are told.
+async fn failure(page: &Browser) -> String {
+    page.open(RUN).await;
+    page.click("button", "Benchmark").await;
+    let ended = page.call("async () => await window.gradmark.finished", Value::Null).await;
+    assert_eq!(ended["state"], "failed", "{ended}");
+    let said = ended["sentence"].as_str().unwrap();
+    assert_eq!(page.text("[role=status]").await.as_deref(), Some(said));
+    page.wait_for("button", "Benchmark", PATIENCE).await;
+    said.to_owned()
+}
+
+#[test]
+fn memory_that_runs_out_is_told_with_what_to_do() {
+    // No device of a test has so little memory that it would come to this by itself.
+    let in_worker = Some(
+        "const own = GPUDevice.prototype.popErrorScope;
+        let scopes = 0;
+        GPUDevice.prototype.popErrorScope = async function () {
+            const found = await own.call(this);
+            return ++scopes === 6 ? new GPUOutOfMemoryError('none is left') : found;
+        };",
+    );
+    drive(Setup { in_worker, ..Setup::default() }, async |page| {
+        let said = failure(page).await;
+        assert!(said.starts_with("The benchmark failed: the device ran out of memory"), "{said}");
+        assert!(said.ends_with("try a smaller batch size."), "{said}");
+    });
+}
+
+#[test]
+fn a_shader_that_the_browser_rejects_is_told_with_its_message() {
+    let in_worker = Some(
+        "const own = GPUDevice.prototype.createShaderModule;
+        let modules = 0;
+        GPUDevice.prototype.createShaderModule = function (descriptor) {
+            const code = ++modules === 3 ? `${descriptor.code} fn unfinished(` : descriptor.code;
+            return own.call(this, { ...descriptor, code });
+        };",
+    );
+    drive(Setup { in_worker, ..Setup::default() }, async |page| {
+        let said = failure(page).await;
+        assert!(said.starts_with("The benchmark failed: the device refused the work: kernel "), "{said}");
+        assert!(said.contains("fn unfinished("), "{said}");
+    });
+}
+
+#[test]
+fn a_device_whose_limits_are_too_small_is_told_what_it_lacks() {
+    // Less than WebGPU promises, but enough for no network.
+    let in_worker = Some(
+        "const small = { maxBufferSize: 1 << 18, maxStorageBufferBindingSize: 1 << 18 };
+        for (const { prototype } of [GPUAdapter, GPUDevice]) {
+            const own = Object.getOwnPropertyDescriptor(prototype, 'limits').get;
+            const get = function () {
+                const limits = own.call(this);
+                return new Proxy(limits, { get: (_, name) => small[name] ?? limits[name] });
+            };
+            Object.defineProperty(prototype, 'limits', { get });
+        }",
+    );
+    drive(Setup { in_worker, ..Setup::default() }, async |page| {
+        let said = failure(page).await;
+        assert!(said.contains("`training images`") && said.contains("this device allows 262144"), "{said}");
+    });
+}
+
+#[test]
+fn a_worker_that_dies_in_the_middle_is_told_and_another_run_can_begin() {
+    let in_worker = Some("setTimeout(() => { throw new Error('nothing is left of it'); }, 5000);");
+    drive(Setup { in_worker, ..Setup::default() }, async |page| {
+        page.tolerate(&["nothing is left of it"]);
+        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=600").await;
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(PATIENCE, |text| {
+            text.contains("worker stopped working") && text.contains("nothing is left of it")
+        })
+        .await;
+        page.wait_for("button", "Benchmark", PATIENCE).await;
     });
 }

@@ -185,3 +185,19 @@ fn networks_are_chosen_one_by_one_or_as_a_suite() {
     assert_eq!(all.networks().len(), engine::suite("complete").unwrap().workloads.len());
     assert_eq!(RunOptions::from_pairs([("suite", "complete")]).unwrap(), all);
 }
+
+#[test]
+fn every_setting_is_in_the_document_that_explains_them() {
+    let document = include_str!("../../../docs/AUTOMATION.md");
+    let rows = document.lines().filter(|line| line.starts_with("| `")).collect::<Vec<_>>();
+    let missing: Vec<_> = RunOptions::NAMES
+        .into_iter()
+        .filter(|name| {
+            !rows.iter().any(|row| row.split('|').nth(1).is_some_and(|cell| cell.contains(&format!("`{name}`"))))
+        })
+        .collect();
+    assert!(missing.is_empty(), "docs/AUTOMATION.md says nothing of {missing:?}");
+    for backend in PageBackend::ALL {
+        assert!(document.contains(&format!("`{}`", backend.name())), "{backend:?}");
+    }
+}

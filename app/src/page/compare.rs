@@ -8,6 +8,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::comparing::Comparing;
 use super::go::Go;
 use super::language::kept;
 use super::networks::Networks;
@@ -18,10 +19,10 @@ use super::state::StartState;
 use super::supplies::{BurnOnItsWay, MissingDataSets, Watch};
 use crate::backend::PageBackend;
 use crate::benchmark::Stage;
-use crate::platform::{self, Gpu};
+use crate::platform::{self, Automation, Gpu, TaskState, Told};
 use crate::t;
 use choices::Contenders;
-use outcome::Outcome;
+use outcome::{Gathered, Outcome};
 
 #[component]
 pub(super) fn ComparePage() -> impl IntoView {
@@ -30,6 +31,7 @@ pub(super) fn ComparePage() -> impl IntoView {
         spawn_local(async move { state.gpu.set(platform::probe().await) });
         let at_rest = Memo::new(move |_| !state.benchmark.is_running() && state.comparing.present().is_none());
         Watch { benchmark: state.benchmark, at_rest }.start();
+        Automation::start("comparison", move || told(state.comparing));
         (state, at_rest)
     });
     state.say_again();
@@ -61,6 +63,13 @@ pub(super) fn ComparePage() -> impl IntoView {
         </Show>
         <Outcome state />
     }
+}
+
+/// What scripts are told of the comparison. Back ends that failed are in it, each with the reason.
+fn told(comparing: Comparing) -> Told {
+    let state = comparing.state();
+    let ended = matches!(state, TaskState::Finished | TaskState::Cancelled);
+    Told { state, sentence: String::new(), outcome: ended.then(|| Gathered::of(comparing).json()) }
 }
 
 fn device(gpu: &Gpu) -> String {

@@ -13,7 +13,7 @@ use crate::backend::PageBackend;
 use crate::benchmark::{Benchmark, Kind, Stage};
 use crate::bundle::Arrival;
 use crate::options::RunOptions;
-use crate::platform;
+use crate::platform::{self, TaskState};
 use crate::route::COMPARE;
 use crate::t;
 
@@ -95,11 +95,29 @@ impl Comparing {
                 status = of_the_run
             ));
         }
-        let done = self.records.with(|records| !records.is_empty()) || self.refused.with(|refused| !refused.is_empty());
-        done.then(|| match self.benchmark.stage.get() {
-            Stage::Cancelled => t!(compare_cancelled_in_part).to_owned(),
-            _ => t!(compare_below).to_owned(),
-        })
+        match self.state() {
+            _ if self.is_empty() => None,
+            TaskState::Cancelled => Some(t!(compare_cancelled_in_part).to_owned()),
+            _ => Some(t!(compare_below).to_owned()),
+        }
+    }
+
+    /// Whether no back end has had an outcome.
+    fn is_empty(self) -> bool {
+        self.records.with(Vec::is_empty) && self.refused.with(Vec::is_empty)
+    }
+
+    /// How far it is; a back end that failed ends no comparison.
+    pub(super) fn state(self) -> TaskState {
+        if self.present().is_some() {
+            TaskState::Running
+        } else if self.benchmark.stage.with(|stage| matches!(stage, Stage::Cancelled)) {
+            TaskState::Cancelled
+        } else if self.is_empty() {
+            TaskState::Ready
+        } else {
+            TaskState::Finished
+        }
     }
 
     /// Forgets what was compared before, because another run begins.

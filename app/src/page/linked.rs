@@ -1,6 +1,7 @@
 //! Sentences with links in them: where a link stands is a matter of the language.
 
 use leptos::prelude::*;
+use results::open_data::LICENCE_ADDRESS;
 
 /// What stands in a sentence for its first link, its second and so on; no text has these letters.
 pub(super) const LINKS: [&str; 4] = ["\u{e000}", "\u{e001}", "\u{e002}", "\u{e003}"];
@@ -15,7 +16,9 @@ pub(super) fn linked<const N: usize>(sentence: &str, links: [(String, String); N
         parts.push(before.to_owned().into_any());
         let number = LINKS.iter().position(|link| link.starts_with(letter));
         if let Some((address, words)) = number.and_then(|number| links.get(number).cloned()) {
-            parts.push(view! { <a href=address>{words}</a> }.into_any());
+            // What a page is under, search engines and browsers look for.
+            let rel = (address == LICENCE_ADDRESS).then_some("license");
+            parts.push(view! { <a href=address rel=rel>{words}</a> }.into_any());
         }
         rest = &after[letter.len_utf8()..];
     }

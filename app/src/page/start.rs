@@ -19,11 +19,12 @@ use super::settings::Settings;
 use super::state::StartState;
 use super::supplies::{MISSING_DATA, MissingDataSets, Watch};
 use crate::advice::{Obstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
-use crate::benchmark::{Kind, Stage};
+use crate::benchmark::{Benchmark, Kind, Stage};
 use crate::options::RunOptions;
-use crate::platform::{self, Gpu, PressureWatch};
+use crate::platform::{self, Automation, Gpu, PressureWatch, TaskState, Told};
 use crate::t;
 use crate::text;
+use crate::words;
 
 #[component]
 pub(super) fn Start() -> impl IntoView {
@@ -32,7 +33,7 @@ pub(super) fn Start() -> impl IntoView {
         spawn_local(async move { state.gpu.set(platform::probe().await) });
         let at_rest = Memo::new(move |_| !state.benchmark.is_running());
         Watch { benchmark: state.benchmark, at_rest }.start();
-        platform::Automation::start(state.benchmark);
+        Automation::start("record", move || told(state.benchmark));
         (state, at_rest)
     });
     state.say_again();
@@ -62,6 +63,22 @@ pub(super) fn Start() -> impl IntoView {
         <OwnRuns state />
         <Leaderboard uploaded=state.uploaded />
     }
+}
+
+/// What scripts are told of the run.
+fn told(benchmark: Benchmark) -> Told {
+    let stage = benchmark.stage.get();
+    let (state, sentence) = match &stage {
+        Stage::Ready => (TaskState::Ready, String::new()),
+        Stage::Running | Stage::Cancelling => (TaskState::Running, String::new()),
+        Stage::Finished => (TaskState::Finished, String::new()),
+        Stage::Cancelled => (TaskState::Cancelled, String::new()),
+        Stage::Failed(failure) => (TaskState::Failed, words::in_english(|| failure.sentence())),
+    };
+    let record = benchmark
+        .finished
+        .with_untracked(|finished| finished.as_ref().and_then(|finished| serde_json::to_string(&finished.record).ok()));
+    Told { state, sentence, outcome: record }
 }
 
 /// The sentence of the status region.

@@ -19,5 +19,5 @@ pub(super) fn ThemeChoice() -> impl IntoView {
         now
     });
     let titles = Theme::ALL.map(|theme| (theme, theme.title().to_owned())).to_vec();
-    select(t!(common_colours), titles, chosen)
+    view! { <div id="theme">{select(t!(common_colours), titles, chosen)}</div> }
 }

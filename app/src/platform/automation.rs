@@ -1,16 +1,49 @@
-//! What scripts see of the page's run: `window.gradmark`.
+//! What scripts see of the page's run or comparison: `window.gradmark`.
 //!
 //! `gradmark.state` is a word (`ready`, `running`, `finished`, `cancelled`, `failed`), `gradmark.sentence` says why where a
-//! run failed, `gradmark.record` is the latest record, and `gradmark.finished` a promise of this very object, kept when the
-//! first run has ended in whatever way.
+//! run failed, `gradmark.record` is the latest record, or `gradmark.comparison` the latest comparison, and
+//! `gradmark.finished` a promise of this very object, kept when the first of them has ended in whatever way.
 
 use js_sys::{Function, JSON, Object, Promise, Reflect};
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 
 use super::window;
-use crate::benchmark::{Benchmark, Stage};
-use crate::words;
+
+/// What there is to tell.
+pub(crate) struct Told {
+    pub(crate) state: TaskState,
+    /// Why it failed, in English, because machines read it.
+    pub(crate) sentence: String,
+    /// What came of it, as JSON.
+    pub(crate) outcome: Option<String>,
+}
+
+/// How far a run or a comparison is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TaskState {
+    Ready,
+    Running,
+    Finished,
+    Cancelled,
+    Failed,
+}
+
+impl TaskState {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+        }
+    }
+
+    const fn has_ended(self) -> bool {
+        matches!(self, Self::Finished | Self::Cancelled | Self::Failed)
+    }
+}
 
 /// The object, and what keeps its promise.
 pub(crate) struct Automation {
@@ -19,8 +52,9 @@ pub(crate) struct Automation {
 }
 
 impl Automation {
-    /// Puts the object in place, and keeps it up to date for as long as the page is there.
-    pub(crate) fn start(benchmark: Benchmark) {
+    /// Puts the object in place, and keeps it up to date for as long as the page is there. What comes of the page's task
+    /// is called `outcome` there.
+    pub(crate) fn start(outcome: &'static str, told: impl Fn() -> Told + 'static) {
         let mut resolve = None;
         let object = Object::new();
         let promise = Promise::new(&mut |keep, _| resolve = Some(keep));
@@ -31,8 +65,8 @@ impl Automation {
             drop(Reflect::set(&window(), &"gradmark".into(), &own.object));
         });
         Effect::new(move |_| {
-            let stage = benchmark.stage.get();
-            automation.update_value(|own| own.follow(&stage, benchmark));
+            let told = told();
+            automation.update_value(|own| own.follow(outcome, &told));
         });
     }
 
@@ -40,26 +74,12 @@ impl Automation {
         drop(Reflect::set(&self.object, &name.into(), value));
     }
 
-    fn follow(&mut self, stage: &Stage, benchmark: Benchmark) {
-        let (state, ended) = match stage {
-            Stage::Ready => ("ready", false),
-            Stage::Running | Stage::Cancelling => ("running", false),
-            Stage::Finished => ("finished", true),
-            Stage::Cancelled => ("cancelled", true),
-            Stage::Failed(_) => ("failed", true),
-        };
-        let sentence = match stage {
-            // Machines read it.
-            Stage::Failed(failure) => words::in_english(|| failure.sentence()),
-            _ => String::new(),
-        };
-        let record = benchmark.finished.with_untracked(|finished| {
-            finished.as_ref().and_then(|finished| serde_json::to_string(&finished.record).ok())
-        });
-        self.set("state", &state.into());
-        self.set("sentence", &sentence.into());
-        self.set("record", &record.and_then(|json| JSON::parse(&json).ok()).unwrap_or(JsValue::NULL));
-        if let Some(resolve) = self.resolve.take_if(|_| ended) {
+    fn follow(&mut self, outcome: &str, told: &Told) {
+        self.set("state", &told.state.name().into());
+        self.set("sentence", &told.sentence.as_str().into());
+        let parsed = told.outcome.as_ref().and_then(|json| JSON::parse(json).ok());
+        self.set(outcome, &parsed.unwrap_or(JsValue::NULL));
+        if let Some(resolve) = self.resolve.take_if(|_| told.state.has_ended()) {
             drop(resolve.call1(&JsValue::UNDEFINED, &self.object));
         }
     }

@@ -19,7 +19,7 @@ pub(crate) use address::{
     filters_in_address, fragment, go_to, go_to_fragment, keep_filters, options_in_address, origin, parameter, path,
     put_in_address, unknown_in_address,
 };
-pub(crate) use automation::Automation;
+pub(crate) use automation::{Automation, TaskState, Told};
 pub(crate) use files::{copy, download, download_as, files_of, keep_page, texts_of};
 pub(crate) use gpu::{Gpu, probe};
 pub(crate) use language::{Stance, keep_language, language, show_language};

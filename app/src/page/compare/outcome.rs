@@ -23,11 +23,6 @@ pub(super) fn Outcome(state: StartState) -> impl IntoView {
             drop(heading.focus());
         }
     });
-    let compared = move || {
-        let networks = task.get().map(|task| task.options.networks()).unwrap_or_default();
-        let (records, refused) = (records.get(), refused.get());
-        networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect::<Vec<_>>()
-    };
     let begun = Memo::new(move |_| {
         task.with(Option::is_some) && (records.with(|of| !of.is_empty()) || refused.with(|of| !of.is_empty()))
     });
@@ -46,8 +41,8 @@ pub(super) fn Outcome(state: StartState) -> impl IntoView {
                 <h2 id="comparison-title" tabindex="-1" node_ref=heading>{t!(compare_comparison)}</h2>
                 <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
                 {move || {
-                    let records = records.get();
-                    compared().into_iter().map(|comparison| of_workload(comparison, &records)).collect_view()
+                    let Gathered { compared, records, .. } = Gathered::of(state.comparing);
+                    compared.into_iter().map(|comparison| of_workload(comparison, &records)).collect_view()
                 }}
                 <ul class="plain note" data-figure="fetched">{fetched}</ul>
                 <Takeaway state />
@@ -124,19 +119,26 @@ pub(in crate::page) struct Gathered {
     pub(in crate::page) refused: Vec<Refused>,
 }
 
+impl Gathered {
+    /// Of what a comparison has so far.
+    pub(super) fn of(comparing: Comparing) -> Self {
+        let (records, refused) = (comparing.records.get(), comparing.refused.get());
+        let networks =
+            comparing.task.with(|task| task.as_ref().map(|task| task.options.networks())).unwrap_or_default();
+        let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
+        Self { compared, records, refused }
+    }
+
+    pub(super) fn json(&self) -> String {
+        side_by_side::document(&self.compared, &self.records, &self.refused)
+    }
+}
+
 /// A link that compares the same again, and the figures as files.
 #[component]
 fn Takeaway(state: StartState) -> impl IntoView {
     let said = RwSignal::new(String::new());
-    let gathered = move || {
-        let (records, refused) = (state.comparing.records.get_untracked(), state.comparing.refused.get_untracked());
-        let networks = state
-            .comparing
-            .task
-            .with_untracked(|task| task.as_ref().map(|task| task.options.networks()).unwrap_or_default());
-        let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
-        Gathered { compared, records, refused }
-    };
+    let gathered = move || untrack(|| Gathered::of(state.comparing));
     let copy_link = move |_| {
         let Some(address) = state.comparing.task.with_untracked(|task| task.as_ref().map(Task::address)) else {
             return;
@@ -170,9 +172,7 @@ pub(in crate::page) fn files(
     };
     let of_table = gathered.clone();
     let save_json = move |_| {
-        let Gathered { compared, records, refused } = gathered();
-        let text = side_by_side::document(&compared, &records, &refused);
-        save("gradmark-comparison.json", "application/json", &text);
+        save("gradmark-comparison.json", "application/json", &gathered().json());
     };
     let save_table = move |_| {
         save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&of_table().compared));

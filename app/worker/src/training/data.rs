@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use engine::{DataError, DataFile, DataSet, DataSetDefinition, DataSource, Origin};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{ReadableStreamDefaultReader, Response};
+use web_sys::{ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
 use super::port;
 use crate::messages::FromWorker;
@@ -24,10 +24,13 @@ impl DataSource for ServedData {
         }
         let set = Arc::new(match &definition.origin {
             Origin::Files { train, test } => {
-                let mut progress = Download { loaded: 0, total: train.bytes + test.bytes };
-                let train = fetch(train, &mut progress).await?;
-                let test = fetch(test, &mut progress).await?;
-                DataSet::from_files(definition, train, test)?
+                match fetch_set(definition, train, test, RequestCache::Default).await {
+                    // Spoilt in what the browser keeps, perhaps: it asks the server again, once.
+                    Err(DataError::Altered { .. } | DataError::WrongSize { .. } | DataError::NotADataFile { .. }) => {
+                        fetch_set(definition, train, test, RequestCache::Reload).await?
+                    }
+                    outcome => outcome?,
+                }
             }
             // A page has no folder of published stories.
             Origin::Stories(_) | Origin::Images(_) => {
@@ -58,13 +61,27 @@ impl Download {
     }
 }
 
+async fn fetch_set(
+    definition: &'static DataSetDefinition,
+    train: &DataFile,
+    test: &DataFile,
+    cache: RequestCache,
+) -> Result<DataSet, DataError> {
+    let mut progress = Download { loaded: 0, total: train.bytes + test.bytes };
+    let train = fetch(train, cache, &mut progress).await?;
+    let test = fetch(test, cache, &mut progress).await?;
+    DataSet::from_files(definition, train, test)
+}
+
 /// The whole of a file. Its SHA-256 is in the address, so that a browser may keep it for ever.
-async fn fetch(file: &DataFile, progress: &mut Download) -> Result<Vec<u8>, DataError> {
+async fn fetch(file: &DataFile, cache: RequestCache, progress: &mut Download) -> Result<Vec<u8>, DataError> {
     let unreadable = |reason: String| DataError::Unreadable { file: file.file.clone(), reason };
     let broken = |error: JsValue| unreadable(port::describe(&error));
     let address = format!("/data/{}?v={}", file.file, &file.sha256[..16]);
-    let response: Response =
-        JsFuture::from(port::scope().fetch_with_str(&address)).await.map_err(broken)?.unchecked_into();
+    let options = RequestInit::new();
+    options.set_cache(cache);
+    let asked = port::scope().fetch_with_str_and_init(&address, &options);
+    let response: Response = JsFuture::from(asked).await.map_err(broken)?.unchecked_into();
     match response.status() {
         200 => {}
         404 => {

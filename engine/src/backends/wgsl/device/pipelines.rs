@@ -46,8 +46,7 @@ impl Pipelines {
                 continue;
             }
             let compiled = device.watched(|| compile(device, dispatch, &self.step_layout)).await;
-            let refused = |error| EngineError::DeviceRefused { message: format!("kernel {key}: {error}") };
-            let compiled = compiled.map_err(refused)?;
+            let compiled = compiled.map_err(|error| of_kernel(&key, error))?;
             self.by_key.borrow_mut().insert(key, compiled);
         }
         Ok(())
@@ -61,6 +60,16 @@ impl Pipelines {
     /// How the entry of the step table is bound.
     pub(in crate::backends::wgsl) fn step_layout(&self) -> &wgpu::BindGroupLayout {
         &self.step_layout
+    }
+}
+
+/// What a driver says of a kernel, with the kernel's name before it.
+fn of_kernel(key: &str, error: EngineError) -> EngineError {
+    let named = |message: String| format!("kernel {}: {message}", key.trim());
+    match error {
+        EngineError::DeviceRefused { message } => EngineError::DeviceRefused { message: named(message) },
+        EngineError::OutOfMemory { message } => EngineError::OutOfMemory { message: named(message) },
+        other => other,
     }
 }
 

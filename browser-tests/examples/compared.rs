@@ -1,0 +1,83 @@
+//! Every back end that trains in a browser, side by side on the page's own view of comparisons:
+//!
+//! ```sh
+//! cargo run --release -p browser-tests --example compared -- chromium comparison.json \
+//!     'workload=keras-mnist-mlp&batch=128&steps=100&seed=1&compare=wgsl,burn-wgpu,burn-flex,tfjs-wasm,jax-js-wasm'
+//! ```
+//!
+//! A browser (`firefox` or `chromium`), a file for the comparison with all its records, and the settings as in the page's
+//! address. Needs what `cargo xtask test browser-tests` has built.
+
+use std::env;
+use std::path::Path;
+use std::time::Duration;
+
+use browser_tests::{Page, Setup, drive, drive_firefox};
+use serde_json::Value;
+
+fn main() {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let [browser, file, settings] = &words[..] else {
+        panic!("name a browser, `firefox` or `chromium`, a file, and settings")
+    };
+    let (file, setup) = (Path::new(file), Setup::default());
+    match browser.as_str() {
+        "firefox" => drive_firefox(setup, async |page| compare(page, settings, file).await),
+        "chromium" => drive(setup, async |page| compare(page, settings, file).await),
+        other => panic!("{other} is neither `firefox` nor `chromium`"),
+    }
+}
+
+/// However long it takes: who asked for it ends it.
+async fn compare(page: &impl Page, settings: &str, file: &Path) {
+    page.open(&format!("/compare?{settings}&autostart=1")).await;
+    let mut said = String::new();
+    loop {
+        let state = page.call("() => window.gradmark?.state ?? null", Value::Null).await;
+        if matches!(state.as_str(), Some("finished" | "cancelled")) {
+            break;
+        }
+        let says = page.text("[role=status]").await.unwrap_or_default();
+        if says != said {
+            eprintln!("{says}");
+            said = says;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let comparison = page.call("() => window.gradmark.comparison", Value::Null).await;
+    let text = serde_json::to_string_pretty(&comparison).expect("a comparison is JSON");
+    std::fs::write(file, text).expect("the file can be written");
+    comparison["comparisons"].as_array().expect("a list of networks").iter().for_each(print);
+    for unavailable in comparison["unavailable"].as_array().expect("a list of back ends") {
+        println!("{}: {}", unavailable["backend"], unavailable["reason"]);
+    }
+}
+
+/// One network's table, in Markdown.
+fn print(comparison: &Value) {
+    println!("{}\n", comparison["workload"]);
+    println!("| back end | samples/s | to the fastest | ms a step | accuracy, % | cold start, s |");
+    println!("|---|---:|---:|---:|---:|---:|");
+    for row in comparison["rows"].as_array().expect("a list of back ends") {
+        let figures = &row["figures"];
+        let number = |value: &Value, scale: f64, digits: usize| {
+            value.as_f64().map_or_else(|| "–".to_owned(), |value| format!("{:.digits$}", value * scale))
+        };
+        let ratio = &figures["rate_to_fastest"];
+        let interval = ratio["interval"].as_object().map_or_else(String::new, |of| {
+            format!(" ({} to {})", number(&of["low"], 1.0, 3), number(&of["high"], 1.0, 3))
+        });
+        let step =
+            figures["training"]["seconds"].as_f64().zip(figures["steps"].as_f64()).map(|(all, steps)| all / steps);
+        println!(
+            "| `{}` | {} | {}{interval} | {} | {} | {} |",
+            row["contender"]["backend"].as_str().unwrap_or_default(),
+            number(&figures["samples_per_second"], 1.0, 1),
+            number(&ratio["value"], 1.0, 3),
+            step.map_or_else(|| "–".to_owned(), |step| format!("{:.1}", step * 1000.0)),
+            number(&figures["accuracy"], 100.0, 2),
+            number(&figures["cold_start"]["seconds"], 1.0, 1),
+        );
+    }
+    println!("\n{}\n", comparison["agreement"]);
+}
