@@ -62,7 +62,7 @@ async fn a_run(page: &impl Page, folder: &Path) {
     page.click("link", "All results of this device").await;
     page.wait_for("table", "Latest results", PATIENCE).await;
     take(page, folder, "device").await;
-    page.open("/?suite=all&tier=any#leaderboard").await;
+    page.open("/?leaderboard=runs").await;
     page.wait_for("table", "Leaderboard", PATIENCE).await;
     take(page, folder, "leaderboard").await;
     page.open(run.as_str().expect("a path")).await;
