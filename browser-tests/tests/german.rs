@@ -169,6 +169,10 @@ fn a_language_is_chosen_by_hand_while_a_run_goes_on_and_is_remembered() {
         choose(page, "Language", "Deutsch").await;
         page.wait_for_status(PATIENCE, |text| text == "Netz 1 von 1: Training").await;
         assert_eq!(page.attribute("html", "lang").await.as_deref(), Some("de"));
+        // A long title beside the button.
+        page.set_appearance(Setup { size: (360, 740), ..Setup::USUAL }).await.unwrap();
+        page.assert_never_scrolls_sideways().await;
+        page.set_appearance(Setup::USUAL).await.unwrap();
         let state = page.call("async () => (await window.gradmark.finished).state", Value::Null).await;
         assert_eq!(state, "finished", "the run went on");
         page.wait_for("table", "Ergebnisse", PATIENCE).await;
