@@ -28,6 +28,9 @@ fn main() {
     }
 }
 
+/// Each look disturbs what is measured a little.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+
 /// However long it takes: who asked for it ends it.
 async fn compare(page: &impl Page, settings: &str, file: &Path) {
     page.open(&format!("/compare?{settings}&autostart=1")).await;
@@ -42,7 +45,7 @@ async fn compare(page: &impl Page, settings: &str, file: &Path) {
             eprintln!("{says}");
             said = says;
         }
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        page.leave_alone(LOOK_EVERY).await;
     }
     let comparison = page.call("() => window.gradmark.comparison", Value::Null).await;
     let text = serde_json::to_string_pretty(&comparison).expect("a comparison is JSON");

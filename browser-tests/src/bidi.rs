@@ -61,6 +61,11 @@ impl Session {
         bail!("it closed the connection");
     }
 
+    /// Takes over what an earlier session was told.
+    pub(crate) fn follow(&mut self, earlier: &mut Self) {
+        self.events.splice(..0, earlier.events.drain(..));
+    }
+
     /// The parameters of all events of this name so far, oldest first.
     pub(crate) fn events(&self, name: &str) -> impl Iterator<Item = &Value> {
         self.events.iter().filter(move |event| event["method"] == name).map(|event| &event["params"])

@@ -1,6 +1,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
+use std::sync::Mutex as Lock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -18,8 +19,11 @@ use crate::{Page, Server, Setup};
 /// Firefox with one tab on a server's page.
 pub struct Firefox {
     session: Mutex<Session>,
-    /// The tab's name in commands.
-    tab: String,
+    /// Where it listens.
+    port: u16,
+    setup: Setup,
+    /// The tab's name in the commands of the present session.
+    tab: Lock<String>,
     origin: String,
     process: Process,
 }
@@ -44,6 +48,18 @@ fn viewport(tab: &str, setup: Setup) -> Value {
     json!({ "context": tab, "viewport": { "width": width, "height": height }, "devicePixelRatio": setup.scale })
 }
 
+/// Begins a session, and gives the name of the only tab.
+async fn attach(port: u16, setup: Setup) -> Result<(Session, String)> {
+    let mut session = Session::begin(port).await?;
+    let tabs = session.issue("browsingContext.getTree", json!({ "maxDepth": 0 })).await?;
+    let tab = tabs["contexts"][0]["context"].as_str().context("Firefox has no tab")?.to_owned();
+    session.issue("browsingContext.setViewport", viewport(&tab, setup)).await?;
+    session.issue("session.subscribe", json!({ "events": [CONSOLE, REQUESTS] })).await?;
+    let bodies = json!({ "dataTypes": ["request"], "maxEncodedDataSize": LARGEST_BODY });
+    session.issue("network.addDataCollector", bodies).await?;
+    Ok((session, tab))
+}
+
 impl Driven for Firefox {
     const MISSING: &'static str = "Firefox is not on the PATH (Debian: apt-get install firefox-esr)";
 
@@ -54,14 +70,16 @@ impl Driven for Firefox {
 
     async fn start(program: &Path, server: &Server, setup: Setup) -> Result<Self> {
         let mut process = Process::start(program, &preferences(setup))?;
-        let mut session = Session::begin(process.port().await?).await.context("Firefox gives no session")?;
-        let tabs = session.issue("browsingContext.getTree", json!({ "maxDepth": 0 })).await?;
-        let tab = tabs["contexts"][0]["context"].as_str().context("Firefox has no tab")?.to_owned();
-        session.issue("browsingContext.setViewport", viewport(&tab, setup)).await?;
-        session.issue("session.subscribe", json!({ "events": [CONSOLE, REQUESTS] })).await?;
-        let bodies = json!({ "dataTypes": ["request"], "maxEncodedDataSize": LARGEST_BODY });
-        session.issue("network.addDataCollector", bodies).await?;
-        Ok(Self { session: Mutex::new(session), tab, origin: server.address().to_owned(), process })
+        let port = process.port().await?;
+        let (session, tab) = attach(port, setup).await.context("Firefox gives no session")?;
+        Ok(Self {
+            session: Mutex::new(session),
+            port,
+            setup,
+            tab: tab.into(),
+            origin: server.address().to_owned(),
+            process,
+        })
     }
 
     async fn assert_well_behaved(&self) {
@@ -92,7 +110,7 @@ impl Page for Firefox {
 
     async fn open(&self, path: &str) {
         let url = format!("{}{path}", self.origin);
-        let parameters = json!({ "context": self.tab, "url": url, "wait": "complete" });
+        let parameters = json!({ "context": self.tab(), "url": url, "wait": "complete" });
         self.issue("browsingContext.navigate", parameters).await.expect("the page opens");
     }
 
@@ -120,7 +138,7 @@ impl Page for Firefox {
             { "type": "pointerUp", "button": 0 },
         ]);
         let mouse = json!({ "type": "pointer", "id": "mouse", "actions": actions });
-        let parameters = json!({ "context": self.tab, "actions": [mouse] });
+        let parameters = json!({ "context": self.tab(), "actions": [mouse] });
         self.issue("input.performActions", parameters).await.expect("it can be clicked");
     }
 
@@ -139,7 +157,7 @@ impl Page for Firefox {
     }
 
     async fn set_appearance(&self, setup: Setup) -> Result<()> {
-        self.issue("browsingContext.setViewport", viewport(&self.tab, setup)).await?;
+        self.issue("browsingContext.setViewport", viewport(&self.tab(), setup)).await?;
         let choose = "(dark) => {
             const choice = document.querySelector('#theme select');
             choice.selectedIndex = dark ? 2 : 1;
@@ -150,10 +168,20 @@ impl Page for Firefox {
     }
 
     async fn screenshot(&self) -> Result<Vec<u8>> {
-        let parameters = json!({ "context": self.tab, "origin": "document" });
+        let parameters = json!({ "context": self.tab(), "origin": "document" });
         let answer = self.issue("browsingContext.captureScreenshot", parameters).await?;
         let text = answer["data"].as_str().context("an image")?;
         Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
+    }
+
+    async fn leave_alone(&self, time: Duration) {
+        let mut session = self.session.lock().await;
+        session.issue("session.end", json!({})).await.expect("the session ends");
+        tokio::time::sleep(time).await;
+        let (mut next, tab) = attach(self.port, self.setup).await.expect("Firefox gives another session");
+        next.follow(&mut session);
+        *session = next;
+        *self.tab.lock().expect("nobody panics with it") = tab;
     }
 
     async fn sent_bodies(&self, method: &str) -> Vec<String> {
@@ -174,13 +202,17 @@ const REQUESTS: &str = "network.beforeRequestSent";
 const LARGEST_BODY: u32 = 10_000_000;
 
 impl Firefox {
+    fn tab(&self) -> String {
+        self.tab.lock().expect("nobody panics with it").clone()
+    }
+
     async fn issue(&self, command: &str, parameters: Value) -> Result<Value> {
         self.session.lock().await.issue(command, parameters).await
     }
 
     /// References to all elements that are located so, among these and what is in them, or in the whole page.
     async fn locate(&self, locator: Value, among: &[Value]) -> Result<Vec<Value>> {
-        let mut parameters = json!({ "context": self.tab, "locator": locator });
+        let mut parameters = json!({ "context": self.tab(), "locator": locator });
         if !among.is_empty() {
             parameters["startNodes"] = among.into();
         }
@@ -199,7 +231,7 @@ impl Firefox {
     /// Calls a function; argument and result are in BiDi's own form.
     async fn call_with(&self, function: &str, argument: Value) -> Result<Value> {
         let parameters = json!({
-            "functionDeclaration": function, "arguments": [argument], "target": { "context": self.tab },
+            "functionDeclaration": function, "arguments": [argument], "target": { "context": self.tab() },
             "awaitPromise": true,
         });
         let mut outcome = self.issue("script.callFunction", parameters).await?;

@@ -48,6 +48,12 @@ pub trait Page {
     /// The browser refuses.
     async fn screenshot(&self) -> Result<Vec<u8>>;
 
+    /// Lets the page be for so long. Firefox has no session meanwhile: while it has one, `new Worker` in a worker may never
+    /// return (docs/BROWSERS.md). The bodies that the page sent until then are forgotten.
+    async fn leave_alone(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+
     /// The bodies of all requests that the page sent with `method` so far.
     async fn sent_bodies(&self, method: &str) -> Vec<String>;
 

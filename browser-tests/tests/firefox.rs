@@ -1,6 +1,10 @@
 //! Firefox, whose WebGPU is another implementation than Chromium's: Mozilla's, on wgpu and naga.
 
-use browser_tests::{PATIENCE, Page, Setup, drive_firefox, watch_to_the_end};
+use std::time::{Duration, Instant};
+
+use browser_tests::{
+    PATIENCE, Page, RUN_PATIENCE, Setup, drive_firefox, skipped, watch_to_the_end, what_is_said_of_frameworks,
+};
 use serde_json::Value;
 
 #[test]
@@ -37,5 +41,27 @@ fn without_webgpu_firefox_is_told_how_to_turn_it_on() {
         page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
         page.wait_for_text(".advice", "Firefox").await;
         page.wait_for("table", "Leaderboard", PATIENCE).await;
+    });
+}
+
+/// Headless, it has no WebGL. The worker of a framework starts threads, so that nobody may look on meanwhile.
+#[test]
+fn frameworks_train_in_firefox_after_one_that_it_lacks_webgl_for() {
+    if what_is_said_of_frameworks().unwrap()["state"] != "ready" {
+        return skipped("the page has no TensorFlow.js and no jax-js");
+    }
+    drive_firefox(Setup::default(), async |page| {
+        let compared = "compare=tfjs-webgl,tfjs-wasm,jax-js-wasm";
+        page.open(&format!("/compare?workload=keras-mnist-mlp&batch=8&steps=4&{compared}&autostart=1")).await;
+        let start = Instant::now();
+        while page.call("() => window.gradmark?.state ?? null", Value::Null).await != "finished" {
+            assert!(start.elapsed() < RUN_PATIENCE, "it says: {:?}", page.text("[role=status]").await);
+            page.leave_alone(Duration::from_secs(5)).await;
+        }
+        page.wait_for_text("tr[data-backend=tfjs-webgl]", "cannot open its back end webgl here").await;
+        for backend in ["tfjs-wasm", "jax-js-wasm"] {
+            let accuracy = format!("tr[data-backend={backend}] td:nth-of-type(5)");
+            assert!(page.number(&accuracy, "data-value").await.is_some(), "{backend} has an accuracy");
+        }
     });
 }
