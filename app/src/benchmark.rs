@@ -13,7 +13,7 @@ use crate::bundle::{Arrival, Bundle};
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::options::RunOptions;
-use crate::platform::{self, HiddenTimer, PressureWatch, TrainingWorker, Turn, WakeLock};
+use crate::platform::{self, HiddenTimer, Loaders, PressureWatch, TrainingWorker, Turn, WakeLock};
 use crate::supplies::Supplies;
 use crate::words::warning::SEED_BY_HAND;
 use crate::{text, words};
@@ -153,14 +153,10 @@ impl Benchmark {
                 }
                 return;
             };
-            let mut bundle = bundle;
-            let mut order = order(kind, &options).await;
-            if matches!(options.backend.maker(), Maker::Framework(_)) {
-                // The page's own worker trains, and gets what it computes from the framework's.
-                order.order.framework = bundle.take().map(|bundle| bundle.loader());
-            }
+            let order = order(kind, &options).await;
+            let loaders = loaders(options.backend.maker(), bundle);
             if self.goes_on(attempt)
-                && let Err(reason) = self.open(attempt, kind, order, bundle, turn).await
+                && let Err(reason) = self.open(attempt, kind, order, loaders, turn).await
             {
                 self.end(Stage::Failed(Failure::NotOpened { reason }));
             }
@@ -188,7 +184,7 @@ impl Benchmark {
         attempt: u32,
         kind: Kind,
         order: Ordered,
-        bundle: Option<Bundle>,
+        loaders: Result<Loaders, String>,
         turn: Turn,
     ) -> Result<(), String> {
         let wake_lock = WakeLock::request().await;
@@ -196,11 +192,7 @@ impl Benchmark {
         if !self.goes_on(attempt) {
             return Ok(());
         }
-        let loader = match bundle {
-            Some(bundle) => bundle.loader(),
-            None => platform::worker_loader()?,
-        };
-        let worker = TrainingWorker::start(&loader, order.order, move |message| {
+        let worker = TrainingWorker::start(&loaders?, order.order, move |message| {
             if self.goes_on(attempt) {
                 self.receive(message);
             }
@@ -344,6 +336,16 @@ impl Session {
     }
 }
 
+/// What the workers of a run load: its bundle is the worker that trains, or that of a framework beside the page's own.
+fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<Loaders, String> {
+    let bundle = bundle.map(|bundle| bundle.loader());
+    Ok(match (maker, bundle) {
+        (Maker::Framework(_), framework) => Loaders { training: platform::worker_loader()?, framework },
+        (_, Some(training)) => Loaders { training, framework: None },
+        (_, None) => Loaders { training: platform::worker_loader()?, framework: None },
+    })
+}
+
 /// An order, and why the leaderboard does not know it.
 struct Ordered {
     order: Order,
@@ -355,7 +357,6 @@ async fn order(kind: Kind, options: &RunOptions) -> Ordered {
     let started_unix_seconds = platform::unix_seconds();
     let mut order = Order {
         backend: options.backend.name().to_owned(),
-        framework: None,
         precision: options.precision.unwrap_or(Precision::F32),
         without: options.without.clone(),
         suite: suite.name.to_owned(),

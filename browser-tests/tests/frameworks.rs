@@ -144,6 +144,24 @@ fn what_a_framework_cannot_train_is_told_with_the_reason() {
 }
 
 #[test]
+fn a_framework_that_cannot_be_fetched_ends_the_run_with_the_reason() {
+    drive_with_frameworks(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=8&steps=4&backend=tfjs-wasm").await;
+        page.wait_for("button", "Benchmark", PATIENCE).await;
+        let gone = "() => {
+            const { Worker } = window;
+            const found = (address) => (address.includes('/framework-') ? '/gone.js' : address);
+            window.Worker = function (address) { return new Worker(found(address)); };
+        }";
+        page.call(gone, Value::Null).await;
+        page.tolerate(&["gone.js"]);
+        page.click("button", "Benchmark").await;
+        page.wait_for_status(PATIENCE, |text| text.contains("its script cannot be fetched; check the connection"))
+            .await;
+    });
+}
+
+#[test]
 fn without_the_bundles_the_list_says_so_and_our_kernels_are_there() {
     let setup = Setup { missing: &["frameworks.json"], ..Setup::default() };
     drive(setup, async |page| {

@@ -1,5 +1,6 @@
 // A program in a worker: messages come to the worker and answers go from it, each `{ header, payload }`, the header as JSON
-// and the payload as an ArrayBuffer. Once the framework works, the worker says `{ loaded }`: what it took to get there.
+// and the payload as an ArrayBuffer. Once the framework works, the worker says `{ loaded }`: what it took to get there. A
+// port that the worker is sent takes its place in all but that.
 
 import { Program } from "./program.js";
 
@@ -9,12 +10,16 @@ export function serve(opening) {
   // If it does not, whoever asks first is told.
   program.then(() => self.postMessage({ loaded: loaded() })).catch(() => {});
   let turn = Promise.resolve();
-  self.onmessage = ({ data: { header, payload } }) => {
-    turn = turn.then(() => answer(program, JSON.parse(header), new Uint8Array(payload)));
+  const listen = (line) => {
+    line.onmessage = ({ data, ports }) => {
+      if (ports?.length) return listen(ports[0]);
+      turn = turn.then(() => answer(line, program, JSON.parse(data.header), new Uint8Array(data.payload)));
+    };
   };
+  listen(self);
 }
 
-async function answer(program, message, bytes) {
+async function answer(line, program, message, bytes) {
   let found;
   try {
     found = await (await program).answer(message, bytes);
@@ -23,7 +28,7 @@ async function answer(program, message, bytes) {
   }
   if (!found) return;
   const payload = together(found.parts);
-  self.postMessage({ header: JSON.stringify(found.header), payload }, [payload]);
+  line.postMessage({ header: JSON.stringify(found.header), payload }, [payload]);
 }
 
 /** The bytes of several lists of numbers, one after the other. */

@@ -75,7 +75,7 @@ pub(super) fn LossChart(#[prop(into)] training: Signal<Vec<CurvePoint>>) -> impl
         };
         Drawing {
             y: Axis::covering(0.0, highest, 4),
-            mark: |axis, value| text::number(value, axis.decimals),
+            mark: plain_mark,
             curves: vec![Curve { label, ..training_curve(points) }],
             target: None,
             published: None,
@@ -143,7 +143,7 @@ pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl In
         let latest = points.last().map(|point| text::rate(point.1));
         Drawing {
             y: Axis::covering(0.0, highest, 4),
-            mark: |_, value| text::rate(value),
+            mark: plain_mark,
             description: latest
                 .as_ref()
                 .map_or_else(|| t!(chart_no_training).to_owned(), |rate| t!(chart_now, rate = rate)),
@@ -180,7 +180,7 @@ pub(super) fn LossCurves(curves: Vec<NamedCurve>) -> impl IntoView {
         let highest = curves.iter().flat_map(|(_, points)| points).map(|point| point.1).fold(0.0, f64::max);
         Drawing {
             y: Axis::covering(0.0, highest, 4),
-            mark: |axis, value| text::number(value, axis.decimals),
+            mark: plain_mark,
             curves: series(&curves, false),
             target: None,
             published: None,
@@ -200,6 +200,10 @@ fn published_curve(points: Vec<(f64, f64)>) -> Curve {
 fn training_curve(points: Vec<(f64, f64)>) -> Curve {
     let title = t!(chart_training).to_owned();
     Curve { class: "training", name: TRAINING.to_owned(), title, label: String::new(), points, dots: false }
+}
+
+fn plain_mark(axis: &Axis, value: f64) -> String {
+    text::number(value, axis.decimals)
 }
 
 fn percent_mark(axis: &Axis, share: f64) -> String {

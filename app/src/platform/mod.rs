@@ -34,7 +34,7 @@ pub(crate) use share::{can_share, share};
 pub(crate) use storage::{forget_secret, keep_secret, keep_tuning, kept_secret, kept_tuning};
 pub(crate) use theme::{Theme, keep_theme, show_theme, theme};
 pub(crate) use turn::Turn;
-pub(crate) use worker::{TrainingWorker, worker_loader};
+pub(crate) use worker::{Loaders, TrainingWorker, worker_loader};
 
 use js_sys::Reflect;
 use wasm_bindgen::prelude::*;

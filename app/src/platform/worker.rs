@@ -1,11 +1,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use training_worker::{FromWorker, Order, ToWorker};
+use js_sys::{Array, JSON};
+use serde::Deserialize;
+use training_worker::{FromWorker, Loaded, Order, ToWorker};
 use wasm_bindgen::prelude::*;
-use web_sys::{ErrorEvent, MessageEvent, Worker};
+use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
-use super::{describe, meta};
+use super::{describe, meta, property};
 use crate::bundle;
 
 /// Address of the loader of the worker that every page has.
@@ -16,26 +18,45 @@ pub(crate) fn worker_loader() -> Result<String, String> {
     bundle::worker_loader(meta(bundle::WORKER_META).as_deref())
 }
 
-/// A worker that trains. It is stopped by force when this is dropped.
+/// Addresses of the loaders of a run's workers.
+pub(crate) struct Loaders {
+    pub(crate) training: String,
+    /// Of a framework's worker, where one computes. The page starts it, because a worker that starts another may never get
+    /// on in a Firefox that somebody watches (docs/BROWSERS.md).
+    pub(crate) framework: Option<String>,
+}
+
+/// A worker that trains, and the worker of the framework that computes for it. They are stopped by force when this is
+/// dropped.
 pub(crate) struct TrainingWorker {
-    worker: Worker,
-    _message: Closure<dyn FnMut(MessageEvent)>,
-    _error: Closure<dyn FnMut(ErrorEvent)>,
+    worker: Listened,
+    _framework: Option<Listened>,
 }
 
 impl TrainingWorker {
-    /// Starts the worker of this loader, gives it `order` as soon as it listens, and calls `handle` with whatever it
-    /// says.
+    /// Starts the workers, gives the one that trains `order` as soon as it listens, and calls `handle` with whatever they
+    /// say.
     ///
     /// # Errors
     /// The browser cannot start workers.
-    pub(crate) fn start(loader: &str, order: Order, handle: impl FnMut(FromWorker) + 'static) -> Result<Self, String> {
-        let worker = Worker::new(loader).map_err(|error| describe(&error))?;
-        let handle = Rc::new(RefCell::new(handle));
+    pub(crate) fn start(
+        loaders: &Loaders,
+        order: Order,
+        handle: impl FnMut(FromWorker) + 'static,
+    ) -> Result<Self, String> {
+        let handle: Handle = Rc::new(RefCell::new(handle));
+        let worker = Worker::new(&loaders.training).map_err(|error| describe(&error))?;
+        // Why the framework's worker failed.
+        let failed = Failed::default();
+        let framework = match &loaders.framework {
+            Some(loader) => Some(start_framework(loader, &worker, handle.clone(), failed.clone())?),
+            None => None,
+        };
+        let (framework, mut port) = framework.unzip();
         let mut order = Some(Box::new(order));
-        let (port, handle_message) = (worker.clone(), handle.clone());
-        let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-            let text = event.data().as_string().unwrap_or_default();
+        let (line, heard) = (worker.clone(), handle.clone());
+        let message = move |data: JsValue| {
+            let text = data.as_string().unwrap_or_default();
             let message = serde_json::from_str(&text).unwrap_or_else(|error| {
                 FromWorker::Crashed(format!("it sent a message that this page does not know ({error})"))
             });
@@ -43,36 +64,94 @@ impl TrainingWorker {
             if message == FromWorker::Ready
                 && let Some(order) = order.take()
             {
-                post(&port, &ToWorker::Run(order));
+                post(&line, &ToWorker::Run(order), port.take());
+                // What it was told before it listened is lost.
+                if let Some(reason) = failed.take() {
+                    post(&line, &ToWorker::FrameworkFailed(reason), None);
+                }
             }
-            (handle_message.borrow_mut())(message);
-        });
-        let loader = loader.to_owned();
-        let error = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
-            // A script that cannot be loaded gives an event without a message.
-            let text = js_sys::Reflect::get(&event, &JsValue::from_str("message")).ok().and_then(|m| m.as_string());
-            (handle.borrow_mut())(match text {
+            (heard.borrow_mut())(message);
+        };
+        let loader = loaders.training.clone();
+        let error = move |event: ErrorEvent| {
+            (handle.borrow_mut())(match said(&event) {
                 Some(text) => FromWorker::Crashed(text),
                 None => FromWorker::NotLoaded(format!("{loader} could not be loaded")),
             });
-        });
-        worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
-        worker.set_onerror(Some(error.as_ref().unchecked_ref()));
-        Ok(Self { worker, _message: message, _error: error })
+        };
+        Ok(Self { worker: Listened::to(worker, message, error), _framework: framework })
     }
 
     /// Asks it to stop at the end of the current window.
     pub(crate) fn cancel(&self) {
-        post(&self.worker, &ToWorker::Cancel);
+        post(&self.worker.worker, &ToWorker::Cancel, None);
     }
 
     /// Tells it whether the page is hidden.
     pub(crate) fn hidden(&self, hidden: bool) {
-        post(&self.worker, &ToWorker::Hidden(hidden));
+        post(&self.worker.worker, &ToWorker::Hidden(hidden), None);
     }
 }
 
-impl Drop for TrainingWorker {
+/// Takes what workers say.
+type Handle = Rc<RefCell<dyn FnMut(FromWorker)>>;
+
+type Failed = Rc<RefCell<Option<String>>>;
+
+/// Starts the worker of a framework, and gives it with the port to it.
+fn start_framework(
+    loader: &str,
+    training: &Worker,
+    handle: Handle,
+    failed: Failed,
+) -> Result<(Listened, MessagePort), String> {
+    let start = || -> Result<_, JsValue> {
+        let (worker, channel) = (Worker::new(loader)?, MessageChannel::new()?);
+        worker.post_message_with_transfer(&JsValue::NULL, &Array::of1(&channel.port1()))?;
+        Ok((worker, channel.port2()))
+    };
+    let (worker, port) = start().map_err(|error| describe(&error))?;
+    let message = move |data: JsValue| {
+        let text = JSON::stringify(&data).map(String::from).unwrap_or_default();
+        if let Ok(Says { loaded }) = serde_json::from_str(&text) {
+            (handle.borrow_mut())(FromWorker::Loaded(loaded));
+        }
+    };
+    let training = training.clone();
+    let error = move |event: ErrorEvent| {
+        event.prevent_default();
+        let reason = said(&event).unwrap_or_else(|| "its script cannot be fetched; check the connection".to_owned());
+        *failed.borrow_mut() = Some(reason.clone());
+        post(&training, &ToWorker::FrameworkFailed(reason), None);
+    };
+    Ok((Listened::to(worker, message, error), port))
+}
+
+/// What the worker of a framework says to the page, once it works.
+#[derive(Deserialize)]
+struct Says {
+    loaded: Loaded,
+}
+
+/// A worker that is listened to. It is stopped by force when this is dropped.
+struct Listened {
+    worker: Worker,
+    _message: Closure<dyn FnMut(MessageEvent)>,
+    _error: Closure<dyn FnMut(ErrorEvent)>,
+}
+
+impl Listened {
+    /// Calls `message` with what it says, and `error` with what goes wrong in it.
+    fn to(worker: Worker, mut message: impl FnMut(JsValue) + 'static, error: impl FnMut(ErrorEvent) + 'static) -> Self {
+        let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| message(event.data()));
+        let error = Closure::<dyn FnMut(ErrorEvent)>::new(error);
+        worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(error.as_ref().unchecked_ref()));
+        Self { worker, _message: message, _error: error }
+    }
+}
+
+impl Drop for Listened {
     fn drop(&mut self) {
         self.worker.set_onmessage(None);
         self.worker.set_onerror(None);
@@ -80,7 +159,14 @@ impl Drop for TrainingWorker {
     }
 }
 
-fn post(worker: &Worker, message: &ToWorker) {
+/// What an error says. A script that cannot be loaded gives one without a message.
+fn said(event: &ErrorEvent) -> Option<String> {
+    property(event, "message").as_string().filter(|text| !text.is_empty())
+}
+
+fn post(worker: &Worker, message: &ToWorker, port: Option<MessagePort>) {
     let text = serde_json::to_string(message).expect("every message can be written as JSON");
-    worker.post_message(&JsValue::from_str(&text)).expect("a string can always be posted");
+    let ports: Array = port.into_iter().collect();
+    let text = JsValue::from_str(&text);
+    worker.post_message_with_transfer(&text, &ports).expect("a string and a port can always be posted");
 }

@@ -8,12 +8,14 @@ use serde::{Deserialize, Serialize};
 /// What the page tells the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToWorker {
-    /// Train; sent once in a worker's life.
+    /// Train; sent once in a worker's life. A port comes with it where a framework computes: its worker is at the other end.
     Run(Box<Order>),
     /// Stop at the end of the current window.
     Cancel,
     /// Whether the page is hidden: then the run waits at the end of the current window until it is shown.
     Hidden(bool),
+    /// The worker of the framework that computes has failed, with the browser's reason.
+    FrameworkFailed(String),
 }
 
 /// What the worker tells the page.
@@ -73,8 +75,6 @@ pub struct Loaded {
 pub struct Order {
     /// Name of a back end in [`engine::BACKENDS`], or of the framework's.
     pub backend: String,
-    /// Address of the loader of a framework's worker, where one of its back ends is to train.
-    pub framework: Option<String>,
     pub precision: Precision,
     /// What our kernels do without although the device has it; other back ends are not asked to.
     pub without: Vec<Feature>,

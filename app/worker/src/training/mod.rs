@@ -24,6 +24,7 @@ use wasm_bindgen_futures::spawn_local;
 use crate::messages::{FromWorker, Order, ToWorker};
 use clock::WorkerClock;
 use data::ServedData;
+use framework::{FrameworkWorker, Waiting};
 use wishes::Wishes;
 use witness::PageWitness;
 
@@ -36,12 +37,14 @@ pub fn start() {
     #[cfg(feature = "burn")]
     console::start();
     let wishes = Rc::new(Wishes::default());
-    port::listen(move |message| match message {
+    let waiting = Waiting::default();
+    port::listen(move |message, port| match message {
         ToWorker::Run(order) => {
             let wishes = Rc::clone(&wishes);
+            let framework = port.map(|port| FrameworkWorker::new(port, waiting.clone()));
             spawn_local(async move {
                 port::post(
-                    &train(&order, wishes)
+                    &train(&order, framework, wishes)
                         .await
                         .unwrap_or_else(|error| FromWorker::Failed { sentence: error.to_string(), so_far: None }),
                 );
@@ -49,12 +52,17 @@ pub fn start() {
         }
         ToWorker::Cancel => wishes.cancel(),
         ToWorker::Hidden(hidden) => wishes.hidden(hidden),
+        ToWorker::FrameworkFailed(reason) => waiting.fail(reason),
     });
     port::post(&FromWorker::Ready);
 }
 
 /// Runs the order to its end, or as far as the device goes.
-async fn train(order: &Order, wishes: Rc<Wishes>) -> Result<FromWorker, EngineError> {
+async fn train(
+    order: &Order,
+    framework: Option<FrameworkWorker>,
+    wishes: Rc<Wishes>,
+) -> Result<FromWorker, EngineError> {
     let clock = Rc::new(WorkerClock::new());
     let resolution_seconds = clock.resolution_seconds();
     let keeper: Arc<dyn Keeper> = Arc::new(PageKeeper { kept: order.kept.clone() });
@@ -64,8 +72,8 @@ async fn train(order: &Order, wishes: Rc<Wishes>) -> Result<FromWorker, EngineEr
         ..Opening::new(order.precision, &AdapterChoice::Browser)
     };
     let opening = opening.suited_to(&order.backend);
-    let backend = match &order.framework {
-        Some(loader) => framework::open(&order.backend, loader, order.precision).await?,
+    let backend = match framework {
+        Some(worker) => worker.open(&order.backend, order.precision).await?,
         None => engine::backends::open_with(&order.backend, &opening, clock.clone()).await?,
     };
     let request = request(order)?;

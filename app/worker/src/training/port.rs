@@ -1,7 +1,7 @@
 //! The worker's end of the line to the page.
 
 use wasm_bindgen::prelude::*;
-use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, PromiseRejectionEvent};
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort, PromiseRejectionEvent};
 
 use crate::messages::{FromWorker, ToWorker};
 
@@ -14,12 +14,12 @@ pub(super) fn post(message: &FromWorker) {
     scope().post_message(&JsValue::from_str(&text)).expect("a string can always be posted");
 }
 
-/// Calls `handle` with every message of the page.
-pub(super) fn listen(mut handle: impl FnMut(ToWorker) + 'static) {
+/// Calls `handle` with every message of the page, and the port that came with it.
+pub(super) fn listen(mut handle: impl FnMut(ToWorker, Option<MessagePort>) + 'static) {
     let closure = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
         let text = event.data().as_string().unwrap_or_default();
         match serde_json::from_str(&text) {
-            Ok(message) => handle(message),
+            Ok(message) => handle(message, event.ports().get(0).dyn_into().ok()),
             Err(error) => post(&FromWorker::Crashed(format!(
                 "the page sent a message that its worker does not know ({error}); reload the page"
             ))),
