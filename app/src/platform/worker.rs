@@ -49,7 +49,10 @@ impl TrainingWorker {
         // Why the framework's worker failed.
         let failed = Failed::default();
         let framework = match &loaders.framework {
-            Some(loader) => Some(start_framework(loader, &worker, handle.clone(), failed.clone())?),
+            Some(loader) => {
+                let started = start_framework(loader, &worker, handle.clone(), failed.clone());
+                Some(started.inspect_err(|_| worker.terminate())?)
+            }
             None => None,
         };
         let (framework, mut port) = framework.unzip();
