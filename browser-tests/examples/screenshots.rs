@@ -56,11 +56,11 @@ async fn a_run(page: &impl Page, folder: &Path) {
     tokio::time::sleep(Duration::from_secs(1)).await;
     take(page, folder, "uploaded").await;
     page.click("link", "Permalink").await;
-    page.wait_for("table", "Results", PATIENCE).await;
+    page.wait_for_text("main", "How it was made").await;
     take(page, folder, "run").await;
     let run = page.call("() => location.pathname", serde_json::Value::Null).await;
     page.click("link", "All results of this device").await;
-    page.wait_for("table", "Latest results", PATIENCE).await;
+    page.wait_for_text("main", "Latest results").await;
     take(page, folder, "device").await;
     page.open("/?leaderboard=runs").await;
     page.wait_for("table", "Leaderboard", PATIENCE).await;

@@ -76,8 +76,8 @@ fn device(gpu: &Gpu) -> String {
     match gpu {
         Gpu::Asking => t!(compare_asking).to_owned(),
         Gpu::Missing(obstacle) => t!(compare_no_gpu, why = obstacle.sentence()),
-        Gpu::Found { name, software: false, .. } => t!(compare_gpu, name = name),
-        Gpu::Found { name, software: true, .. } => t!(compare_gpu_software, name = name),
+        Gpu::Found(gpu) if gpu.software => t!(compare_gpu_software, name = gpu.name()),
+        Gpu::Found(gpu) => t!(compare_gpu, name = gpu.name()),
     }
 }
 

@@ -209,9 +209,9 @@ fn Device(state: StartState) -> impl IntoView {
     let gpu = move || match state.gpu.get() {
         Gpu::Asking => t!(start_asking).to_owned(),
         Gpu::Missing(_) => t!(start_not_available).to_owned(),
-        Gpu::Found { name, .. } => name,
+        Gpu::Found(gpu) => gpu.name(),
     };
-    let software = move || matches!(state.gpu.get(), Gpu::Found { software: true, .. });
+    let software = move || matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.software);
     // Only a device with a battery runs on it.
     let is_laptop = RwSignal::new(false);
     spawn_local(async move {
@@ -220,12 +220,12 @@ fn Device(state: StartState) -> impl IntoView {
         let _ = is_laptop.try_set(said);
     });
     let integrated = Memo::new(move |_| match state.gpu.get() {
-        Gpu::Found { vendor, architecture, software: false, .. } => {
-            is_integrated(&platform::browser(), &vendor, &architecture, is_laptop.get())
+        Gpu::Found(gpu) if !gpu.software => {
+            is_integrated(&platform::browser(), &gpu.vendor, &gpu.architecture, is_laptop.get())
         }
         _ => false,
     });
-    let found = Memo::new(move |_| matches!(state.gpu.get(), Gpu::Found { .. }));
+    let found = Memo::new(move |_| matches!(state.gpu.get(), Gpu::Found(_)));
     view! {
         <div class="device">
             <h2>{t!(start_device)}</h2>

@@ -12,15 +12,24 @@ pub(crate) enum Gpu {
     /// Not asked yet.
     Asking,
     Missing(Obstacle),
-    Found {
-        /// As far as the browser says.
-        name: String,
-        /// As the browser says them; empty where it hides them.
-        vendor: String,
-        architecture: String,
-        /// A program that pretends to be a GPU.
-        software: bool,
-    },
+    Found(FoundGpu),
+}
+
+/// A GPU in the browser's words; those that it hides are empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundGpu {
+    pub(crate) vendor: String,
+    pub(crate) architecture: String,
+    description: String,
+    /// A program that pretends to be a GPU.
+    pub(crate) software: bool,
+}
+
+impl FoundGpu {
+    /// As far as the browser says, in the page's language of the moment.
+    pub(crate) fn name(&self) -> String {
+        text::gpu_name(&self.vendor, &self.architecture, &self.description)
+    }
 }
 
 /// Asks the browser for a GPU, as the worker will.
@@ -42,13 +51,12 @@ pub(crate) async fn probe() -> Gpu {
     };
     let info = property(&adapter, "info");
     let word = |name: &str| property(&info, name).as_string().unwrap_or_default();
-    let (vendor, architecture) = (word("vendor"), word("architecture"));
-    Gpu::Found {
-        name: text::gpu_name(&vendor, &architecture, &word("description")),
-        vendor,
-        architecture,
+    Gpu::Found(FoundGpu {
+        vendor: word("vendor"),
+        architecture: word("architecture"),
+        description: word("description"),
         software: is_true(&info, "isFallbackAdapter") || is_true(&adapter, "isFallbackAdapter"),
-    }
+    })
 }
 
 fn is_true(object: &JsValue, name: &str) -> bool {
