@@ -56,7 +56,7 @@ async fn a_run(page: &impl Page, folder: &Path) {
     tokio::time::sleep(Duration::from_secs(1)).await;
     take(page, folder, "uploaded").await;
     page.click("link", "Permalink").await;
-    page.wait_for_text("main", "How it was made").await;
+    page.wait_for_text("main", "What it came to").await;
     take(page, folder, "run").await;
     let run = page.call("() => location.pathname", serde_json::Value::Null).await;
     page.click("link", "All results of this device").await;
