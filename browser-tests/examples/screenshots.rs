@@ -55,18 +55,18 @@ async fn a_run(page: &impl Page, folder: &Path) {
     page.wait_for("link", "Permalink", PATIENCE).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     take(page, folder, "uploaded").await;
-    page.click("link", "Permalink").await;
-    page.wait_for_text("main", "What it came to").await;
+    follow(page, "Permalink").await;
+    page.wait_for("table", "Results", PATIENCE).await;
     take(page, folder, "run").await;
     let run = page.call("() => location.pathname", serde_json::Value::Null).await;
-    page.click("link", "All results of this device").await;
-    page.wait_for_text("main", "Latest results").await;
+    follow(page, "All results of this device").await;
+    page.wait_for("table", "Latest results", PATIENCE).await;
     take(page, folder, "device").await;
     page.open("/?leaderboard=runs").await;
     page.wait_for("table", "Leaderboard", PATIENCE).await;
     take(page, folder, "leaderboard").await;
     page.open(run.as_str().expect("a path")).await;
-    page.click("link", "Delete this result").await;
+    follow(page, "Delete this result").await;
     page.wait_for("button", "Delete this result", PATIENCE).await;
     take(page, folder, "delete").await;
 }
@@ -85,7 +85,7 @@ async fn a_comparison(page: &impl Page, folder: &Path) {
     page.wait_for_status(PATIENCE, |text| text == "The comparison is below.").await;
     take(page, folder, "compared").await;
     page.click("button", "Upload the comparison").await;
-    page.click("link", "Page of the comparison").await;
+    follow(page, "Page of the comparison").await;
     page.wait_for("heading", "Comparison of back ends", PATIENCE).await;
     take(page, folder, "shared").await;
 }
@@ -123,6 +123,17 @@ fn no_webgpu(folder: &Path) {
         page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
         take(page, folder, "no-webgpu").await;
     });
+}
+
+/// Opens the page that a link leads to. Firefox finds no roles in a page that a click has led to.
+async fn follow(page: &impl Page, link: &str) {
+    page.wait_for("link", link, PATIENCE).await;
+    let address = "(name) => {
+        const link = [...document.links].find((link) => link.textContent.trim() === name);
+        return link.pathname + link.search + link.hash;
+    }";
+    let address = page.call(address, link.into()).await;
+    page.open(address.as_str().expect("an address")).await;
 }
 
 /// Wide and phone, light and dark, English and German.

@@ -73,6 +73,10 @@ fn frameworks_train_in_firefox_after_one_that_it_lacks_webgl_for() {
             page.leave_alone(Duration::from_secs(5)).await;
         }
         page.wait_for_text("tr[data-backend=tfjs-webgl]", "cannot open its back end webgl here").await;
+        page.set_appearance(Setup { size: (360, 780), ..Setup::USUAL }).await.unwrap();
+        let on_a_phone = "() => document.querySelector('tr[data-backend=tfjs-webgl]').innerText";
+        let on_a_phone = page.call(on_a_phone, Value::Null).await;
+        assert!(on_a_phone.as_str().unwrap().contains("cannot open its back end webgl here"), "{on_a_phone}");
         for backend in ["tfjs-wasm", "jax-js-wasm"] {
             let accuracy = format!("tr[data-backend={backend}] td:nth-of-type(5)");
             assert!(page.number(&accuracy, "data-value").await.is_some(), "{backend} has an accuracy");

@@ -100,7 +100,7 @@ fn OfBackend(row: Row) -> impl IntoView {
         <tr data-backend=row.contender.backend.clone()>
             <th scope="row">
                 {side_by_side::title(&row.contender)}
-                {remark.map(|remark| view! { <span class="explain long">{remark}</span> })}
+                {remark.map(|remark| view! { <span class="explain">{remark}</span> })}
             </th>
             {side_by_side::cells(row.figures.as_ref()).map(|cell| view! {
                 <td data-value=cell.value.map(|value| value.to_string())>
