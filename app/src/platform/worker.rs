@@ -29,7 +29,7 @@ pub(crate) struct Loaders {
 /// A worker that trains, and the worker of the framework that computes for it. They are stopped by force when this is
 /// dropped.
 pub(crate) struct TrainingWorker {
-    worker: Listened,
+    training: Listened,
     _framework: Option<Listened>,
 }
 
@@ -82,17 +82,17 @@ impl TrainingWorker {
                 None => FromWorker::NotLoaded(format!("{loader} could not be loaded")),
             });
         };
-        Ok(Self { worker: Listened::to(worker, message, error), _framework: framework })
+        Ok(Self { training: Listened::to(worker, message, error), _framework: framework })
     }
 
     /// Asks it to stop at the end of the current window.
     pub(crate) fn cancel(&self) {
-        post(&self.worker.worker, &ToWorker::Cancel, None);
+        post(&self.training.worker, &ToWorker::Cancel, None);
     }
 
     /// Tells it whether the page is hidden.
     pub(crate) fn hidden(&self, hidden: bool) {
-        post(&self.worker.worker, &ToWorker::Hidden(hidden), None);
+        post(&self.training.worker, &ToWorker::Hidden(hidden), None);
     }
 }
 

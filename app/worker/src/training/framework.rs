@@ -15,11 +15,20 @@ use web_sys::{MessageEvent, MessagePort};
 
 use super::port;
 
-/// The worker of a framework, which nobody has asked yet who it is.
-pub(super) struct FrameworkWorker {
+/// Asks the worker at the other end of `port` who it is. `waiting` is told if it fails.
+///
+/// # Errors
+/// A name that is none, a worker that cannot be started, and a framework that does not work here.
+pub(super) async fn open(
+    name: &str,
     port: MessagePort,
     waiting: Waiting,
-    _message: Closure<dyn FnMut(MessageEvent)>,
+    precision: Precision,
+) -> Result<Box<dyn Backend>, EngineError> {
+    let failed = |message: String| EngineError::ProgramFailed { program: name.to_owned(), message };
+    let name: &'static str = external::checked_name(name).map_err(failed)?.leak();
+    let worker = Rc::new(FrameworkWorker::new(name, port, waiting));
+    Ok(Box::new(ExternalBackend::meet(name, worker, precision, None).await?))
 }
 
 /// Who waits for the framework's next answer.
@@ -30,7 +39,7 @@ pub(super) struct Waiting(Rc<RefCell<State>>);
 struct State {
     /// What resolves and what rejects the promise of the answer.
     promise: Option<(Function, Function)>,
-    /// Why there will be none.
+    /// What went wrong while nobody waited.
     failed: Option<String>,
 }
 
@@ -38,7 +47,7 @@ impl Waiting {
     fn answer(&self) -> Promise {
         Promise::new(&mut |resolve, reject| {
             let mut state = self.0.borrow_mut();
-            match &state.failed {
+            match state.failed.take() {
                 Some(reason) => drop(reject.call1(&JsValue::UNDEFINED, &reason.into())),
                 None => state.promise = Some((resolve, reject)),
             }
@@ -51,34 +60,31 @@ impl Waiting {
         }
     }
 
-    /// Nobody gets an answer any more.
+    /// Whoever waits, or else asks next, gets this in place of an answer.
     pub(super) fn fail(&self, reason: String) {
         let mut state = self.0.borrow_mut();
-        if let Some((_, reject)) = state.promise.take() {
-            drop(reject.call1(&JsValue::UNDEFINED, &JsValue::from_str(&reason)));
+        match state.promise.take() {
+            Some((_, reject)) => drop(reject.call1(&JsValue::UNDEFINED, &reason.into())),
+            None => state.failed = Some(reason),
         }
-        state.failed = Some(reason);
     }
 }
 
+/// The worker of a framework, under the name of its back end.
+struct FrameworkWorker {
+    name: &'static str,
+    port: MessagePort,
+    waiting: Waiting,
+    _message: Closure<dyn FnMut(MessageEvent)>,
+}
+
 impl FrameworkWorker {
-    pub(super) fn new(port: MessagePort, waiting: Waiting) -> Self {
+    fn new(name: &'static str, port: MessagePort, waiting: Waiting) -> Self {
         let heard = waiting.clone();
         let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| heard.resolve(&event.data()));
         // This starts the port as well.
         port.set_onmessage(Some(message.as_ref().unchecked_ref()));
-        Self { port, waiting, _message: message }
-    }
-
-    /// Asks it who it is.
-    ///
-    /// # Errors
-    /// A name that is none, a worker that cannot be started, and a framework that does not work here.
-    pub(super) async fn open(self, name: &str, precision: Precision) -> Result<Box<dyn Backend>, EngineError> {
-        let failed = |message: String| EngineError::ProgramFailed { program: name.to_owned(), message };
-        let name: &'static str = external::checked_name(name).map_err(failed)?.leak();
-        let program = FrameworkProgram { name, worker: self };
-        Ok(Box::new(ExternalBackend::meet(name, Rc::new(program), precision, None).await?))
+        Self { name, port, waiting, _message: message }
     }
 
     fn post(&self, message: &Message) -> Result<(), JsValue> {
@@ -88,15 +94,7 @@ impl FrameworkWorker {
         Reflect::set(&data, &"payload".into(), &payload)?;
         self.port.post_message_with_transferable(&data, &Array::of1(&payload))
     }
-}
 
-/// A framework's worker under the name of its back end.
-struct FrameworkProgram {
-    name: &'static str,
-    worker: FrameworkWorker,
-}
-
-impl FrameworkProgram {
     fn failed(&self, error: &JsValue) -> EngineError {
         let message = error.as_string().unwrap_or_else(|| port::describe(error));
         EngineError::ProgramFailed { program: self.name.to_owned(), message }
@@ -104,17 +102,17 @@ impl FrameworkProgram {
 }
 
 #[async_trait(?Send)]
-impl external::Program for FrameworkProgram {
+impl external::Program for FrameworkWorker {
     async fn ask(&self, message: Message) -> Result<Message, EngineError> {
-        let answer = self.worker.waiting.answer();
-        self.worker.post(&message).map_err(|error| self.failed(&error))?;
+        let answer = self.waiting.answer();
+        self.post(&message).map_err(|error| self.failed(&error))?;
         let data = JsFuture::from(answer).await.map_err(|error| self.failed(&error))?;
         read(&data).ok_or_else(|| self.failed(&"its answer is none of the protocol".into()))
     }
 
     fn tell(&self, message: Message) {
         // One that has ended forgets by itself.
-        drop(self.worker.post(&message));
+        drop(self.post(&message));
     }
 }
 

@@ -20,11 +20,12 @@ use engine::backends::{Keeper, Opening};
 use engine::{AdapterChoice, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
 use results::{Provenance, RunRecord, Warning};
 use wasm_bindgen_futures::spawn_local;
+use web_sys::MessagePort;
 
 use crate::messages::{FromWorker, Order, ToWorker};
 use clock::WorkerClock;
 use data::ServedData;
-use framework::{FrameworkWorker, Waiting};
+use framework::Waiting;
 use wishes::Wishes;
 use witness::PageWitness;
 
@@ -41,7 +42,7 @@ pub fn start() {
     port::listen(move |message, port| match message {
         ToWorker::Run(order) => {
             let wishes = Rc::clone(&wishes);
-            let framework = port.map(|port| FrameworkWorker::new(port, waiting.clone()));
+            let framework = port.map(|port| (port, waiting.clone()));
             spawn_local(async move {
                 port::post(
                     &train(&order, framework, wishes)
@@ -60,7 +61,7 @@ pub fn start() {
 /// Runs the order to its end, or as far as the device goes.
 async fn train(
     order: &Order,
-    framework: Option<FrameworkWorker>,
+    framework: Option<(MessagePort, Waiting)>,
     wishes: Rc<Wishes>,
 ) -> Result<FromWorker, EngineError> {
     let clock = Rc::new(WorkerClock::new());
@@ -73,7 +74,7 @@ async fn train(
     };
     let opening = opening.suited_to(&order.backend);
     let backend = match framework {
-        Some(worker) => worker.open(&order.backend, order.precision).await?,
+        Some((port, waiting)) => framework::open(&order.backend, port, waiting, order.precision).await?,
         None => engine::backends::open_with(&order.backend, &opening, clock.clone()).await?,
     };
     let request = request(order)?;
