@@ -6,7 +6,7 @@ use leptos::leptos_dom::helpers::IntervalHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::{Outcome, Precision, RunRecord, Suite, Warning};
-use training_worker::{FromWorker, Limit, Order, Registration};
+use training_worker::{FromWorker, Limit, Order, Registration, Trouble};
 
 use crate::backend::Maker;
 use crate::bundle::{Arrival, Bundle};
@@ -257,12 +257,12 @@ impl Benchmark {
             FromWorker::Keep { key, text } => platform::keep_tuning(key, text),
             FromWorker::Event(event) => self.latest.update_value(|live| live.event(&event)),
             FromWorker::Finished(record) => self.finish(*record),
-            FromWorker::Failed { sentence, so_far } => {
+            FromWorker::Failed { trouble, sentence, so_far } => {
                 let in_part = so_far.is_some();
                 if let Some(record) = so_far {
                     self.keep(*record);
                 }
-                self.end(Stage::Failed(Failure::Failed { reason: sentence, in_part }));
+                self.end(Stage::Failed(Failure::Failed { trouble, reason: sentence, in_part }));
             }
             FromWorker::Crashed(reason) => self.end(Stage::Failed(Failure::Crashed { reason })),
         }
@@ -279,9 +279,9 @@ impl Benchmark {
         if record.workloads.iter().any(|workload| workload.outcome == Outcome::Cancelled) {
             return self.end(Stage::Cancelled);
         }
-        if let Some(reason) = text::nothing_trained(&record) {
-            let reason = reason.trim_end_matches('.').to_owned();
-            return self.end(Stage::Failed(Failure::Failed { reason, in_part: false }));
+        if let Some((cause, reason)) = text::nothing_trained(&record) {
+            let trouble = Trouble::Workload(cause);
+            return self.end(Stage::Failed(Failure::Failed { trouble, reason, in_part: false }));
         }
         self.latest.update_value(Live::finish);
         self.keep(record);

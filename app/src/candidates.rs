@@ -40,7 +40,7 @@ pub fn of_devices<'a>(tables: impl IntoIterator<Item = &'a Standings>) -> Vec<Ca
     let places = tables.into_iter().flat_map(|of| of.tables.iter().flat_map(|table| &table.places));
     each_once(places.map(|place| Candidate {
         id: place.device_key.clone(),
-        name: place.device_name.clone(),
+        name: text::named_device(&place.device_name),
         about: String::new(),
     }))
 }

@@ -1,8 +1,11 @@
 //! Why a run ended without a result, with what to do.
 
-use crate::t;
+use training_worker::Trouble;
 
-/// Reasons are parts of sentences, of browsers, drivers or the engine, and stay in their language.
+use crate::t;
+use crate::words::failure;
+
+/// Reasons are parts of sentences, of browsers, drivers or the engine, in their language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Another tab of this browser is training.
@@ -14,7 +17,7 @@ pub enum Failure {
     /// What the worker is made of could not be fetched.
     NotLoaded { reason: String },
     /// The engine gave up; what it had finished before may be there.
-    Failed { reason: String, in_part: bool },
+    Failed { trouble: Trouble, reason: String, in_part: bool },
     /// The worker is gone.
     Crashed { reason: String },
 }
@@ -27,8 +30,12 @@ impl Failure {
             Self::NotOpened { reason } => t!(running_not_opened, reason = reason),
             Self::NotStarted => t!(running_not_started).to_owned(),
             Self::NotLoaded { reason } => t!(running_not_loaded, reason = reason),
-            Self::Failed { reason, in_part: false } => t!(running_failed, reason = reason),
-            Self::Failed { reason, in_part: true } => t!(running_failed_in_part, reason = reason),
+            Self::Failed { trouble, reason, in_part: false } => {
+                t!(running_failed, reason = failure::of_run(*trouble, reason))
+            }
+            Self::Failed { trouble, reason, in_part: true } => {
+                t!(running_failed_in_part, reason = failure::of_run(*trouble, reason))
+            }
             Self::Crashed { reason } => t!(running_crashed, reason = reason),
         }
     }

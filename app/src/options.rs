@@ -6,7 +6,7 @@ mod summary;
 
 use engine::SuiteDefinition;
 use engine::backends::Feature;
-use results::Precision;
+use results::{FailureCause, Precision};
 use training_worker::Limit;
 
 use crate::backend::PageBackend;
@@ -14,6 +14,7 @@ use crate::filters::Filters;
 use crate::supplies::Supplies;
 use crate::t;
 use crate::text;
+use crate::words::failure;
 
 /// Parameter of every page's address that says its language.
 pub const LANGUAGE: &str = "language";
@@ -198,7 +199,8 @@ impl RunOptions {
     pub fn left_out(&self) -> Vec<(String, String)> {
         let reason = |name: &String| {
             let model = engine::workload(name)?.model;
-            Some(engine::backends::unsupported(self.backend.name(), &model)?.to_string())
+            let reason = engine::backends::unsupported(self.backend.name(), &model)?.to_string();
+            Some(failure::of_workload(FailureCause::Unsupported, &reason))
         };
         self.networks().into_iter().filter_map(|name| Some((name.clone(), reason(&name)?))).collect()
     }

@@ -4,6 +4,8 @@
 use results::{Outcome, Phase, RunRecord, Stretch};
 use serde::{Deserialize, Serialize};
 
+use crate::words::Said;
+
 /// More are not listed.
 const MOST: usize = 50;
 /// Whole records are large, and browsers give a page a few megabytes.
@@ -16,9 +18,9 @@ pub struct OwnRun {
     pub key: String,
     /// When it was made, since 1970 UTC.
     pub unix_seconds: f64,
-    pub device: String,
+    pub device: Said,
     /// What it came to.
-    pub sentence: String,
+    pub sentence: Said,
     /// On the leaderboard, once it is there.
     #[serde(default)]
     pub uploaded: Option<Uploaded>,
@@ -130,8 +132,8 @@ mod tests {
         OwnRun {
             key: format!("key {number}"),
             unix_seconds: number as f64,
-            device: "Some GPU".to_owned(),
-            sentence: "fast".to_owned(),
+            device: Said::new(|| "Some GPU".to_owned()),
+            sentence: Said::new(|| "fast".to_owned()),
             uploaded: None,
             record: Some(Record { run_id: None, json: "{}".to_owned() }),
             pace: "backend=wgsl".to_owned(),
@@ -180,8 +182,8 @@ mod tests {
     #[test]
     fn a_run_is_noted_again_in_its_place() {
         let mut runs = runs(2);
-        runs.note(OwnRun { sentence: "faster".to_owned(), ..run(0) });
-        let sentences: Vec<_> = runs.all().iter().map(|run| run.sentence.as_str()).collect();
+        runs.note(OwnRun { sentence: Said::new(|| "faster".to_owned()), ..run(0) });
+        let sentences: Vec<_> = runs.all().iter().map(|run| run.sentence.text()).collect();
         assert_eq!(sentences, ["fast", "faster"]);
     }
 

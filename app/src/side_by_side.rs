@@ -101,6 +101,12 @@ pub fn remark(outcome: &RowOutcome) -> Option<String> {
     }
 }
 
+/// What others shared of back ends that did not train: their reasons are in English.
+pub fn quoted(refused: &[Refused]) -> Vec<Refused> {
+    let quoted = |of: &Refused| Refused { reason: t!(comparison_untrained, reason = of.reason), ..of.clone() };
+    refused.iter().map(quoted).collect()
+}
+
 /// A curve of each back end that trained a network: test accuracy over seconds of training, from the first seed.
 pub fn accuracy_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
     curves(workload, records, |of| of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect())

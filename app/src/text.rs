@@ -1,7 +1,10 @@
 //! Names, numbers and outcomes in words.
 
 use engine::SuiteDefinition;
-use results::{Adapter, ClientKind, Date, Outcome, RunRecord, WorkloadRecord, api::Tier, metric};
+use results::{
+    Adapter, ClientKind, Date, FailureCause, HiddenDevice, Outcome, RunRecord, UNNAMED_ADAPTER, WorkloadRecord,
+    api::Tier, metric,
+};
 
 use crate::words::{self, language};
 use crate::{headline, t};
@@ -80,17 +83,17 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Diverged { step } => t!(outcome_diverged, step = *step),
         Outcome::Incorrect => t!(outcome_incorrect).to_owned(),
         Outcome::Cancelled => t!(outcome_cancelled).to_owned(),
-        Outcome::Failed { reason, .. } => t!(outcome_failed, reason = reason.trim_end_matches('.')),
+        Outcome::Failed { cause, reason } => t!(outcome_failed, reason = words::failure::of_workload(*cause, reason)),
     }
 }
 
 /// Why nothing at all was trained; nothing where something was.
-pub fn nothing_trained(record: &RunRecord) -> Option<String> {
+pub fn nothing_trained(record: &RunRecord) -> Option<(FailureCause, String)> {
     let reason = |of: &WorkloadRecord| match &of.outcome {
-        Outcome::Failed { reason, .. } => Some(reason.clone()),
+        Outcome::Failed { cause, reason } => Some((*cause, reason.clone())),
         _ => None,
     };
-    let reasons: Vec<String> = record.workloads.iter().map(reason).collect::<Option<_>>()?;
+    let reasons: Vec<_> = record.workloads.iter().map(reason).collect::<Option<_>>()?;
     reasons.into_iter().next()
 }
 
@@ -99,10 +102,21 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
     match claimed.map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => name.to_owned(),
         // A browser's name is no more than these two words, unless it describes the GPU.
-        None if adapter.name.is_empty() || adapter.name == format!("{} {}", adapter.vendor, adapter.architecture) => {
+        None if ["", UNNAMED_ADAPTER, &format!("{} {}", adapter.vendor, adapter.architecture)]
+            .contains(&adapter.name.as_str()) =>
+        {
             gpu_name(&adapter.vendor, &adapter.architecture, "")
         }
         None => adapter.name.clone(),
+    }
+}
+
+/// How a device is called whose name the leaderboard gives, which calls hidden ones something.
+pub fn named_device(name: &str) -> String {
+    match HiddenDevice::called(name) {
+        Some(HiddenDevice { told }) if told.is_empty() => t!(device_masked).to_owned(),
+        Some(HiddenDevice { told }) => t!(device_masked_but_for, told = told),
+        None => name.to_owned(),
     }
 }
 
@@ -278,7 +292,18 @@ mod tests {
         assert_eq!(gpu_name("nvidia", "ampere", ""), "NVIDIA, ampere");
         assert_eq!(gpu_name("apple", "", ""), "Apple GPU");
         assert_eq!(gpu_name("nvidia", "ampere", "NVIDIA GeForce RTX 3080"), "NVIDIA GeForce RTX 3080");
-        assert!(gpu_name("", "", "").contains("keeps to itself"));
+        assert_eq!(gpu_name("", "", ""), "A GPU that its browser hides");
+    }
+
+    #[test]
+    fn a_hidden_device_is_called_in_the_language_of_the_page() {
+        let hidden = |told: &str| named_device(&HiddenDevice { told: told.to_owned() }.to_string());
+        assert_eq!(hidden(""), "A GPU that its browser hides");
+        assert_eq!(hidden("Apple"), "Apple (the browser hides which)");
+        words::speak(words::Language::German);
+        assert_eq!(hidden(""), "Eine GPU, die ihr Browser verbirgt");
+        assert_eq!(hidden("Apple"), "Apple (der Browser verbirgt, welche)");
+        assert_eq!(named_device("NVIDIA GeForce RTX 4090"), "NVIDIA GeForce RTX 4090");
     }
 
     #[test]

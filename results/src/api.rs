@@ -49,6 +49,7 @@ mod distribution;
 mod history;
 mod list;
 mod moderation;
+mod note;
 mod standings;
 
 pub use comparing::{
@@ -60,6 +61,7 @@ pub use distribution::{Distribution, DistributionQuery, RateBin, RunStanding, Wo
 pub use history::{DeviceHistory, DeviceHistoryQuery, HistoryCategory, HistoryLine};
 pub use list::{ListRuns, RunList, RunSort};
 pub use moderation::{Deed, ModerationEntry, ModerationLog, ModerationQuery};
+pub use note::UsualNote;
 pub use standings::{
     Completion, DeviceSource, FigureOfDevice, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsQuery,
     StandingsTable,

@@ -39,6 +39,7 @@ pub mod scaling;
 pub mod software;
 pub mod statistics;
 pub mod summary;
+mod unnamed;
 mod warning;
 
 pub use calendar::Date;
@@ -57,4 +58,5 @@ pub use record::{
     SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
 pub use resources::{EnergySource, ResourceSample, Resources};
+pub use unnamed::{HiddenDevice, UNNAMED_ADAPTER};
 pub use warning::Warning;

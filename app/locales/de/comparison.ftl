@@ -2,6 +2,7 @@
 
 comparison_title = Vergleich von Backends
 comparison_lead = { $device }, in { $client }, geteilt am { $day }. Niemand hat ihn geprüft: Seine Läufe stehen nur hier und haben keinen Platz in der Bestenliste.
+comparison_untrained = Hat nicht trainiert (auf Englisch: „{ $reason }“).
 comparison_refused = Dieser Vergleich lässt sich nicht zeigen
 comparison_own = Auf dem eigenen Gerät vergleichen
 comparison_share_title = Diesen Vergleich teilen

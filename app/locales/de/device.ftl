@@ -2,7 +2,9 @@
 
 ## Namen
 
-device_masked = Eine GPU, deren Namen der Browser für sich behält
+device_masked = Eine GPU, die ihr Browser verbirgt
+device_masked_but_for = { $told } (der Browser verbirgt, welche)
+device_unnamed = ohne Namen
 device_of_vendor = { $vendor }-GPU
 device_source_reported = Den Namen des Geräts nennt sein System.
 device_source_claimed = Browser verbergen den Namen; Besitzer haben ihn bei ihren Ergebnissen angegeben, und nichts

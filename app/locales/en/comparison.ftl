@@ -2,6 +2,7 @@
 
 comparison_title = Comparison of back ends
 comparison_lead = { $device }, in { $client }, shared on { $day }. Nobody has checked it: its records stand here only, and rank nowhere.
+comparison_untrained = { $reason }
 comparison_refused = This comparison cannot be shown
 comparison_own = Compare on your own device
 comparison_share_title = Share this comparison

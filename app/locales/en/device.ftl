@@ -2,7 +2,9 @@
 
 ## Names
 
-device_masked = A GPU whose name the browser keeps to itself
+device_masked = A GPU that its browser hides
+device_masked_but_for = { $told } (the browser hides which)
+device_unnamed = without a name
 device_of_vendor = { $vendor } GPU
 device_source_reported = The device is named by its platform.
 device_source_claimed = Browsers hide the name; owners gave it to their results, and nothing contradicts.

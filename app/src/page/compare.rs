@@ -20,7 +20,7 @@ use super::supplies::{BurnOnItsWay, MissingDataSets, Watch};
 use crate::backend::PageBackend;
 use crate::benchmark::Stage;
 use crate::platform::{self, Automation, Gpu, TaskState, Told};
-use crate::t;
+use crate::{t, words};
 use choices::Contenders;
 use outcome::{Gathered, Outcome};
 
@@ -69,7 +69,11 @@ pub(super) fn ComparePage() -> impl IntoView {
 fn told(comparing: Comparing) -> Told {
     let state = comparing.state();
     let ended = matches!(state, TaskState::Finished | TaskState::Cancelled);
-    Told { state, sentence: String::new(), outcome: ended.then(|| Gathered::of(comparing).json()) }
+    Told {
+        state,
+        sentence: String::new(),
+        outcome: ended.then(|| words::in_english(|| Gathered::of(comparing).json())),
+    }
 }
 
 fn device(gpu: &Gpu) -> String {

@@ -16,6 +16,7 @@ use crate::options::RunOptions;
 use crate::platform::{self, TaskState};
 use crate::route::COMPARE;
 use crate::t;
+use crate::words::Said;
 
 /// What every back end trains by default: one pass over the data, the same work for all.
 const USUAL_LIMIT: Limit = Limit::Epochs(1);
@@ -49,6 +50,20 @@ impl Task {
     }
 }
 
+/// A back end that did not train.
+#[derive(Clone)]
+pub(super) struct GaveUp {
+    contender: Contender,
+    why: Said,
+}
+
+impl GaveUp {
+    /// In the language of the page.
+    fn said(&self) -> Refused {
+        Refused { contender: self.contender.clone(), reason: self.why.text().to_owned() }
+    }
+}
+
 /// A comparison while it runs, and its results.
 #[derive(Clone, Copy)]
 pub(super) struct Comparing {
@@ -58,7 +73,7 @@ pub(super) struct Comparing {
     /// Without turns when nothing runs.
     schedule: RwSignal<Schedule>,
     pub(super) records: RwSignal<Vec<RunRecord>>,
-    pub(super) refused: RwSignal<Vec<Refused>>,
+    gave_up: RwSignal<Vec<GaveUp>>,
     /// How what had to be fetched came at its back end's first turn: later ones find it in the browser's cache.
     pub(super) fetched: RwSignal<Vec<(PageBackend, Arrival)>>,
 }
@@ -70,7 +85,7 @@ impl Comparing {
             task: RwSignal::new(None),
             schedule: RwSignal::new(Schedule::default()),
             records: RwSignal::new(Vec::new()),
-            refused: RwSignal::new(Vec::new()),
+            gave_up: RwSignal::new(Vec::new()),
             fetched: RwSignal::new(Vec::new()),
         };
         Effect::new(move |_| comparing.follow(&benchmark.stage.get()));
@@ -103,8 +118,13 @@ impl Comparing {
     }
 
     /// Whether no back end has had an outcome.
-    fn is_empty(self) -> bool {
-        self.records.with(Vec::is_empty) && self.refused.with(Vec::is_empty)
+    pub(super) fn is_empty(self) -> bool {
+        self.records.with(Vec::is_empty) && self.gave_up.with(Vec::is_empty)
+    }
+
+    /// The back ends that did not train, with the reason in the language of the page.
+    pub(super) fn refused(self) -> Vec<Refused> {
+        self.gave_up.with(|all| all.iter().map(GaveUp::said).collect())
     }
 
     /// How far it is; a back end that failed ends no comparison.
@@ -125,7 +145,7 @@ impl Comparing {
         self.task.set(None);
         self.schedule.set(Schedule::default());
         self.records.set(Vec::new());
-        self.refused.set(Vec::new());
+        self.gave_up.set(Vec::new());
         self.fetched.set(Vec::new());
     }
 
@@ -147,8 +167,9 @@ impl Comparing {
         };
         let (backend, seed) = (task.contenders[turn.contender], task.seeds[turn.seed]);
         let options = task.options.with_backend(backend);
-        match self.benchmark.supplies.with_untracked(|supplies| options.obstacle(supplies)) {
-            Some(reason) => self.refuse(reason),
+        let obstacle = || self.benchmark.supplies.with_untracked(|supplies| options.obstacle(supplies));
+        match obstacle() {
+            Some(_) => self.refuse(Said::new(|| obstacle().unwrap_or_default())),
             // The worker of the run before is ended first.
             None => {
                 let begin = move || {
@@ -162,12 +183,12 @@ impl Comparing {
     }
 
     /// Notes why the present back end does not train, which then has no more turns.
-    fn refuse(self, reason: String) {
+    fn refuse(self, why: Said) {
         let Some(backend) = untrack(|| self.present()) else { return };
         let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.options.precision));
         let contender =
             Contender { backend: backend.name().to_owned(), precision: precision.unwrap_or(Precision::F32) };
-        self.refused.update(|refused| refused.push(Refused { contender, reason }));
+        self.gave_up.update(|all| all.push(GaveUp { contender, why }));
         self.schedule.update(Schedule::give_up);
         self.begin_turn();
     }
@@ -200,7 +221,7 @@ impl Comparing {
                 }
                 self.go_on();
             }
-            Stage::Failed(failure) => self.refuse(failure.sentence()),
+            Stage::Failed(failure) => self.refuse(Said::new(|| failure.sentence())),
             Stage::Cancelled => self.schedule.update(Schedule::end),
             Stage::Ready | Stage::Running | Stage::Cancelling => {}
         }

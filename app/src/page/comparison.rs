@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{SharedComparison, StoredComparison};
-use results::comparison;
 
 use super::compare::outcome::{Gathered, explanation, files, of_workload};
 use super::language::kept;
@@ -48,24 +47,20 @@ fn Shown(stored: StoredComparison, deletion: Option<String>) -> impl IntoView {
             day = text::day(stored.submitted_unix_seconds)
         )
     });
-    let compare = {
-        let (records, refused) = (records.clone(), refused.clone());
-        move || {
-            let networks = side_by_side::networks(&records);
-            let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
-            Gathered { compared, records: records.clone(), refused: refused.clone() }
-        }
-    };
+    let networks = side_by_side::networks(&records);
     let said = RwSignal::new(String::new());
-    let tables = compare().compared.into_iter().map(|of| of_workload(of, &records)).collect_view();
+    let shown = Gathered::new(&networks, records.clone(), side_by_side::quoted(&refused));
+    let tables = shown.compared.into_iter().map(|of| of_workload(of, &records)).collect_view();
+    let explanation = explanation(&side_by_side::seeds(&records));
+    let gathered = move || Gathered::new(&networks, records.clone(), refused.clone());
     view! {
         <section class="sheet" aria-labelledby="comparison-title">
             <h1 id="comparison-title">{t!(comparison_title)}</h1>
             <p class="lead small">{lead}</p>
-            <p class="note">{explanation(&side_by_side::seeds(&records))}</p>
+            <p class="note">{explanation}</p>
             {tables}
             <div class="row">
-                {files(compare, said)}
+                {files(gathered, said)}
                 <span class="note" aria-live="polite">{said}</span>
             </div>
             <div class="row">

@@ -25,7 +25,7 @@ pub(super) fn DevicePage(key: String) -> impl IntoView {
         spawn_local(async move {
             let answer = platform::device(&asked).await;
             if let Ok(device) = &answer {
-                platform::set_title(&device.device_name);
+                platform::set_title(&text::named_device(&device.device_name));
             }
             loaded.set(Some(answer));
         });
@@ -73,6 +73,7 @@ fn Device(
             </p>
         }
     });
+    let device_name = text::named_device(&device_name);
     let maker = vendor.filter(|vendor| !device_name.contains(vendor.as_str()));
     let said = match maker {
         Some(maker) => t!(device_maker, vendor = maker, source = standing::source(device_source)),

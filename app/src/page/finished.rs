@@ -14,6 +14,7 @@ use crate::backend::PageBackend;
 use crate::benchmark::{Finished, Kind};
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRun, Record, Took};
+use crate::words::Said;
 use crate::{platform, t, text};
 
 #[component]
@@ -80,8 +81,8 @@ fn note(state: StartState, key: &str, record: &RunRecord, json: String) {
     let run = OwnRun {
         key: key.to_owned(),
         unix_seconds: record.provenance.started_unix_seconds,
-        device: text::device_name(&record.device.adapter, record.device.claimed_name.as_deref()),
-        sentence: text::came_to(record),
+        device: Said::new(|| text::device_name(&record.device.adapter, record.device.claimed_name.as_deref())),
+        sentence: Said::new(|| text::came_to(record)),
         uploaded: None,
         pace: state.options.with_untracked(|options| options.as_ref().map(RunOptions::pace).unwrap_or_default()),
         took: Took::of(record),

@@ -73,7 +73,7 @@ fn Row(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView 
     view! {
         <tr>
             <td class="day">{text::day(unix_seconds)}</td>
-            <th scope="row">{device}<span class="explain">{sentence}</span></th>
+            <th scope="row">{device.text().to_owned()}<span class="explain">{sentence.text().to_owned()}</span></th>
             <td>
                 <div class="row">
                     {place}

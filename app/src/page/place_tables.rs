@@ -121,17 +121,14 @@ fn row(line: StandingsPlace, told: Told) -> impl IntoView {
     let guessed = (t!(leaderboard_inferred), t!(leaderboard_inferred_meaning));
     let inferred = line.inferred.is_some().then_some(guessed);
     let chips = source_chip(line.device_source).into_iter().chain(inferred).map(chip);
-    let best = t!(
-        leaderboard_best_of,
-        device = line.device_name,
-        backend = line.backend,
-        client = text::client(line.client_kind)
-    );
+    let device = text::named_device(&line.device_name);
+    let best =
+        t!(leaderboard_best_of, device = device, backend = line.backend, client = text::client(line.client_kind));
     view! {
         <tr data-device=line.device_key.clone()>
             <td class="number">{line.place}</td>
             <th scope="row">
-                <a href=format!("/devices/{}", line.device_key)>{line.device_name}</a>
+                <a href=format!("/devices/{}", line.device_key)>{device}</a>
                 {chips.collect_view()}
                 <span class="explain">
                     <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>

@@ -8,7 +8,7 @@ use super::language::kept;
 use crate::platform::{self, Refusal};
 use crate::t;
 use crate::text;
-use crate::words::fact::fact;
+use crate::words::fact::{fact, value};
 use crate::words::network;
 
 /// A figure, and what is to be known about it.
@@ -85,13 +85,15 @@ fn NothingChosen() -> impl IntoView {
 #[component]
 fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
     let Comparing { sides, differences, workloads } = found;
-    let names: Vec<String> = sides.iter().map(|side| side.name.clone()).collect();
-    let heads =
-        sides.into_iter().map(|side| view! { <th scope="col"><a href=kind.page_of(&side.id)>{side.name}</a></th> });
+    let columns = sides.len();
+    let heads = sides.into_iter().map(|side| {
+        view! { <th scope="col"><a href=kind.page_of(&side.id)>{text::named_device(&side.name)}</a></th> }
+    });
     let nothing = workloads.is_empty().then_some(t!(beside_nothing));
     let differing = differences.into_iter().map(|difference| {
-        let values = difference.values.into_iter().map(|value| {
-            view! { <td>{value.unwrap_or_else(|| t!(beside_not_said).to_owned())}</td> }
+        let values = difference.values.into_iter().map(|of| {
+            let said = of.map(|of| value(&difference.what, of));
+            view! { <td>{said.unwrap_or_else(|| t!(beside_not_said).to_owned())}</td> }
         });
         view! { <tr><th scope="row">{fact(&difference.what)}</th>{values.collect_view()}</tr> }
     });
@@ -105,10 +107,10 @@ fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
             <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(beside_title)) tabindex="0">
                 <table class="results" aria-label=t!(beside_title)>
                     <thead><tr><th scope="col">{t!(beside_figure)}</th>{heads.collect_view()}</tr></thead>
-                    {workloads.into_iter().map(|of| view! { <OfWorkload of columns=names.len() /> }).collect_view()}
+                    {workloads.into_iter().map(|of| view! { <OfWorkload of columns=columns /> }).collect_view()}
                     <tbody>
                         <tr class="group">
-                            <th scope="rowgroup" colspan=(names.len() + 1).to_string()>{t!(beside_differs)}</th>
+                            <th scope="rowgroup" colspan=(columns + 1).to_string()>{t!(beside_differs)}</th>
                         </tr>
                         {differing.collect_view()}
                     </tbody>

@@ -10,6 +10,7 @@ use super::linked::{LINKS, linked};
 use crate::platform;
 use crate::t;
 use crate::text;
+use crate::words;
 
 /// A verification takes seconds where no other run waits for one.
 const ASK_EVERY: Duration = Duration::from_secs(2);
@@ -37,7 +38,7 @@ pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl Int
                         {meaning}
                     </p>
                     {(!notes.is_empty()).then(|| view! {
-                        <ul class="plain">{notes.into_iter().map(|note| view! { <li>{note}</li> }).collect_view()}</ul>
+                        <ul class="plain">{notes.into_iter().map(note).collect_view()}</ul>
                     })}
                     {(tier == Tier::Flagged).then(|| view! {
                         <p class="note">{linked(
@@ -48,6 +49,14 @@ pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl Int
                 }
             }}
         </div>
+    }
+}
+
+/// In the server's words, which are English, where it is none of the usual ones.
+fn note(sentence: String) -> impl IntoView {
+    match words::note::note(&sentence) {
+        Some(known) => view! { <li>{known}</li> }.into_any(),
+        None => view! { <li lang="en">{sentence}</li> }.into_any(),
     }
 }
 

@@ -1,5 +1,8 @@
 //! What differs around results that are beside each other: the API's names in words.
 
+use results::UNNAMED_ADAPTER;
+
+use super::departure::departure;
 use crate::t;
 
 /// A fact's name in words; one that this build does not know is shown as the API has it.
@@ -25,6 +28,18 @@ pub fn fact(id: &str) -> String {
     .to_owned()
 }
 
+/// What a fact is on one side, in words.
+pub fn value(id: &str, value: String) -> String {
+    match (id, value.as_str()) {
+        ("adapter", UNNAMED_ADAPTER) => t!(device_unnamed).to_owned(),
+        ("source", "reported") => t!(leaderboard_reported).to_owned(),
+        ("source", "claimed") => t!(leaderboard_claimed).to_owned(),
+        ("source", "masked") => t!(leaderboard_masked).to_owned(),
+        ("non_standard", _) => value.split("; ").map(departure).collect::<Vec<_>>().join("; "),
+        _ => value,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +54,7 @@ mod tests {
         }
         speak(Language::German);
         assert_eq!((fact("driver").as_str(), fact("new_thing").as_str()), ("Treiber", "new thing"));
+        assert_eq!(value("adapter", UNNAMED_ADAPTER.to_owned()), "ohne Namen");
+        assert_eq!(value("driver", "580.65".to_owned()), "580.65");
     }
 }

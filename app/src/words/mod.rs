@@ -6,15 +6,19 @@
 pub mod agreement;
 pub mod departure;
 pub mod fact;
+pub mod failure;
 mod language;
 pub mod metric;
 pub mod network;
+pub mod note;
 pub mod refusal;
+mod said;
 pub mod warning;
 
 use std::cell::Cell;
 
 pub use language::Language;
+pub use said::Said;
 
 /// The texts, written by the build script: what [`t!`](crate::t) names.
 #[expect(

@@ -8,7 +8,9 @@
 mod messages;
 #[cfg(all(target_arch = "wasm32", feature = "training"))]
 mod training;
+mod trouble;
 
 pub use messages::{FromWorker, Limit, Loaded, Order, Registration, ToWorker};
 #[cfg(all(target_arch = "wasm32", feature = "training"))]
 pub use training::start;
+pub use trouble::Trouble;

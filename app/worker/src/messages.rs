@@ -5,6 +5,8 @@ use engine::backends::Feature;
 use results::{Client, Precision, RunRecord};
 use serde::{Deserialize, Serialize};
 
+use crate::Trouble;
+
 /// What the page tells the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToWorker {
@@ -48,7 +50,8 @@ pub enum FromWorker {
     Finished(Box<RunRecord>),
     /// The run could not go on.
     Failed {
-        /// For people.
+        trouble: Trouble,
+        /// For people, in English.
         sentence: String,
         /// The workloads that were finished before, where there are any.
         so_far: Option<Box<RunRecord>>,

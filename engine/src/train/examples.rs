@@ -12,6 +12,10 @@ const MOST_EXAMPLES: u32 = 12;
 const MOST_FLOPS: u64 = 200_000_000;
 /// … and none where there would be fewer than these.
 const FEWEST_EXAMPLES: u32 = 4;
+/// Between two looks at the test set, answers follow each other no faster than a person looks from one to the next …
+const SECONDS_BETWEEN_ANSWERS: f64 = 2.0;
+/// … and take no more of the time than this share: a slow device answers seldom.
+const SHARE_OF_ANSWERING: f64 = 1.0 / 30.0;
 
 impl Learning<'_> {
     /// How many test images are shown with the network's answers; none where nobody looks on, where the samples are no
@@ -59,12 +63,23 @@ impl Learning<'_> {
             return Ok(());
         }
         self.progress.phase(edges, Phase::Testing);
+        let start = edges.clock.now_seconds();
         let weights = match weights {
             Some(weights) => weights,
             None => self.trainer.weights().await?,
         };
         let answers = reference::answers(self.job, weights, samples)?;
         edges.observer.event(&Event::Answered { workload: self.progress.workload(), answers });
+        let end = edges.clock.now_seconds();
+        self.next_answers_seconds = end + SECONDS_BETWEEN_ANSWERS.max((end - start) / SHARE_OF_ANSWERING);
         Ok(())
+    }
+
+    /// Announces what the network answers now, if the last answers are old enough.
+    pub(super) async fn show_answers_in_between(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        if edges.clock.now_seconds() < self.next_answers_seconds {
+            return Ok(());
+        }
+        self.show_answers(None, edges).await
     }
 }

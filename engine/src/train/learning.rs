@@ -33,6 +33,8 @@ pub(super) struct Learning<'a> {
     epoch: EpochSoFar,
     repetition: Repetition,
     stopped_early: bool,
+    /// By the clock, when whoever looks on may see answers again; never before the first ones.
+    pub(super) next_answers_seconds: f64,
     /// What was not ideal about it so far.
     pub(super) warnings: Vec<Warning>,
 }
@@ -87,6 +89,7 @@ impl<'a> Learning<'a> {
             epoch: EpochSoFar::default(),
             repetition: Repetition::default(),
             stopped_early: false,
+            next_answers_seconds: f64::INFINITY,
             warnings: Vec::new(),
         }
     }
@@ -123,6 +126,8 @@ impl<'a> Learning<'a> {
             if self.step == next_mark {
                 mark += 1;
                 self.evaluate(edges).await?;
+            } else {
+                self.show_answers_in_between(edges).await?;
             }
         }
         if self.going() && self.record.evaluations.last().is_none_or(|e| e.step != self.step) {

@@ -186,6 +186,21 @@ fn whoever_looks_on_sees_what_the_network_answers_and_the_record_is_the_same() {
     assert_eq!((&seen.evaluations, &seen.weight_samples), (&unseen.evaluations, &unseen.weight_samples));
 }
 
+/// 200 steps take 20 s here, with four looks at the test set.
+#[test]
+fn answers_come_between_looks_at_the_test_set_and_the_more_seldom_the_longer_they_take() {
+    let run = |looked_on| TrainingTest { looked_on, ..TrainingTest::new(0.1) }.run();
+    let (seen, observer) = run(Some(0.01));
+    assert_eq!(observer.answers.len(), 1 + 4 + 2 * 4, "two in each five seconds that lie between two looks");
+    let (_, slow) = run(Some(1.0));
+    assert_eq!(slow.answers.len(), 1 + 4, "30 s would have to pass before the next");
+    let (unseen, _) = run(None);
+    let steps = |record: &WorkloadRecord| record.windows.iter().map(|window| window.steps).collect::<Vec<_>>();
+    assert_eq!(steps(&seen), steps(&unseen));
+    let named: f64 = seen.timeline.iter().filter(|of| of.phase == Phase::Training).map(|of| of.seconds).sum();
+    assert!((named - 20.0).abs() < 1e-9, "they are no part of training: {named}");
+}
+
 #[test]
 fn networks_whose_answers_cost_much_or_whose_samples_show_nothing_are_trained_without_them() {
     for (workload, expected) in [("caffe-mnist", 2), ("keras-mnist-hrnn", 0)] {

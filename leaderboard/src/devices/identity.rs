@@ -1,6 +1,6 @@
 //! A record's device as *reported* by the platform, as *claimed* by the person and as *inferred* here, each apart.
 
-use results::{Adapter, Device, RunRecord};
+use results::{Adapter, Device, HiddenDevice, RunRecord};
 
 use super::inference::{Inferred, infer};
 use super::name::displayed;
@@ -120,12 +120,7 @@ fn masked_group(reported: &Reported) -> DeviceGroup {
     let architecture = Some(reported.architecture.as_str()).filter(|word| !word.is_empty());
     let words: Vec<&str> = vendor.into_iter().chain(architecture).collect();
     let key = slug(&format!("masked {}", words.join(" ")));
-    let label = match (vendor, architecture) {
-        (Some(vendor), Some(architecture)) => format!("{vendor}, {architecture} (the browser hides which)"),
-        (Some(one), None) | (None, Some(one)) => format!("{one} (the browser hides which)"),
-        (None, None) => "A GPU that its browser hides".to_owned(),
-    };
-    DeviceGroup { key, label }
+    DeviceGroup { key, label: HiddenDevice { told: words.join(", ") }.to_string() }
 }
 
 /// Lower-case letters and digits, with a hyphen for everything between them.

@@ -8,7 +8,7 @@ use results::{
 /// What a page records of a GPU that the browser describes by `vendor` and `architecture`.
 pub(crate) fn in_browser(vendor: &str, architecture: &str) -> RunRecord {
     let name = format!("{vendor} {architecture}").trim().to_owned();
-    let name = if name.is_empty() { "unnamed adapter".to_owned() } else { name };
+    let name = if name.is_empty() { results::UNNAMED_ADAPTER.to_owned() } else { name };
     record(ClientKind::Browser, "WebGPU", &name, vendor, architecture)
 }
 

@@ -21,7 +21,7 @@ mod training;
 mod work;
 mod workload;
 
-use results::api::{StartRun, Tier};
+use results::api::{StartRun, Tier, UsualNote};
 use results::{Outcome, RunRecord, WorkloadRecord};
 
 use crate::proof::Key;
@@ -140,8 +140,7 @@ fn verdict(record: &RunRecord, findings: Option<Findings>) -> Verdict {
             doubts.extend(found.contradictions.into_iter().map(|sentence| sentence + "."));
             reasons.extend(found.missing.into_iter().map(|sentence| sentence + "."));
         }
-        None => reasons
-            .push("The seed did not come from this leaderboard, so nothing shows when the run was made.".to_owned()),
+        None => reasons.push(UsualNote::SeedFromElsewhere.to_string()),
     }
     let tier = match is_announced {
         _ if !doubts.is_empty() => Tier::Flagged,
@@ -154,21 +153,19 @@ fn verdict(record: &RunRecord, findings: Option<Findings>) -> Verdict {
     Verdict { tier, notes, verify }
 }
 
-/// What is said of a run that may be one of a program which acts as a GPU.
-const HIDES: &str = "The browser hides what the adapter is, and it is no faster than a processor may be: nothing tells it from a \
-                     program that acts as a GPU, so it is shown and not ranked. A browser that names the GPU's maker, or \
-                     native-runner, gets it ranked.";
-
 /// What there is to say of any record, whatever its tier.
 pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
-    let note = |workload: &WorkloadRecord| {
-        let what = match workload.outcome {
-            Outcome::Completed => return None,
-            Outcome::Failed { .. } => "could not be trained on this device",
-            Outcome::Diverged { .. } | Outcome::Incorrect | Outcome::Cancelled => "was not completed",
-        };
-        Some(format!("{} {what} and is left out of the table.", workload.workload))
+    let note = |of: &WorkloadRecord| {
+        let workload = of.workload.clone();
+        match of.outcome {
+            Outcome::Completed => None,
+            Outcome::Failed { .. } => Some(UsualNote::NotTrained { workload }),
+            Outcome::Diverged { .. } | Outcome::Incorrect | Outcome::Cancelled => {
+                Some(UsualNote::NotCompleted { workload })
+            }
+        }
     };
-    let hides = results::software::may_be_a_program(record).then(|| HIDES.to_owned());
-    record.workloads.iter().filter_map(note).chain(hides).collect()
+    let hides = results::software::may_be_a_program(record).then_some(UsualNote::PerhapsSoftware);
+    let notes = record.workloads.iter().filter_map(note).chain(hides);
+    notes.map(|note| note.to_string()).collect()
 }

@@ -1,15 +1,11 @@
 //! What a verification makes of a run.
 
 use results::RunRecord;
-use results::api::Tier;
+use results::api::{Tier, UsualNote};
 
 use super::examination::Found;
 use crate::storage::{Conclusion, Own};
 use crate::validation;
-
-/// What is said of a run that was computed again without its weights.
-pub(super) const IN_PART: &str = "This run could be computed again in part only, because its weights are not kept: nothing \
-     that was found contradicts it.";
 
 /// What a run is of its own after it was computed again, whole or `in_part`. Only a whole verification proves anything,
 /// and only of a run that nobody and nothing has judged since it was handed in.
@@ -41,13 +37,15 @@ fn judge_part(own: &Own, found: &Found) -> Conclusion {
             let mut own = own.clone();
             // What is proven stays so, and what is flagged has its reasons.
             let has_room = matches!(own.tier, Tier::Checked | Tier::Unverified);
-            if has_room && !own.notes.iter().any(|note| note == IN_PART) {
-                own.notes.push(IN_PART.to_owned());
+            let in_part = UsualNote::ComputedInPart.to_string();
+            if has_room && !own.notes.contains(&in_part) {
+                own.notes.push(in_part.clone());
             }
-            unchanged(&own, IN_PART)
+            unchanged(&own, &in_part)
         }
         Found::Doubts(doubts) => {
-            let others = own.notes.iter().filter(|note| !doubts.contains(note) && *note != IN_PART);
+            let in_part = UsualNote::ComputedInPart.to_string();
+            let others = own.notes.iter().filter(|note| !doubts.contains(note) && **note != in_part);
             let notes = doubts.iter().chain(others).cloned().collect();
             flagged(own, notes)
         }
@@ -106,9 +104,9 @@ mod tests {
     fn what_a_part_says_is_said_once_and_not_of_proven_runs() {
         let proven = judge_part(&own(Tier::Proven), &Found::Proof);
         assert_eq!(proven.own, own(Tier::Proven));
-        assert_eq!(proven.said, format!("It stays proven: {IN_PART}"));
+        assert_eq!(proven.said, format!("It stays proven: {}", UsualNote::ComputedInPart));
         let once = judge_part(&own(Tier::Checked), &Found::Proof).own;
-        assert_eq!(once.notes, ["As it was.", IN_PART]);
+        assert_eq!(once.notes, ["As it was.".to_owned(), UsualNote::ComputedInPart.to_string()]);
         assert_eq!(judge_part(&once, &Found::Proof).own, once);
         let doubted = judge_part(&once, &doubts());
         assert_eq!(doubted.own.notes, ["a: step 1 has another loss.", "As it was."]);

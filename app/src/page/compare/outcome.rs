@@ -15,7 +15,7 @@ use crate::{platform, side_by_side, t, text, words};
 /// From the first back end that has finished.
 #[component]
 pub(super) fn Outcome(state: StartState) -> impl IntoView {
-    let Comparing { task, records, refused, fetched, .. } = state.comparing;
+    let Comparing { task, fetched, .. } = state.comparing;
     let heading = NodeRef::<html::H2>::new();
     // The Cancel button is gone; the keyboard goes on from the table.
     Effect::new(move |_| {
@@ -23,9 +23,7 @@ pub(super) fn Outcome(state: StartState) -> impl IntoView {
             drop(heading.focus());
         }
     });
-    let begun = Memo::new(move |_| {
-        task.with(Option::is_some) && (records.with(|of| !of.is_empty()) || refused.with(|of| !of.is_empty()))
-    });
+    let begun = Memo::new(move |_| task.with(Option::is_some) && !state.comparing.is_empty());
     let fetched = move || {
         fetched
             .get()
@@ -115,18 +113,22 @@ fn OfBackend(row: Row) -> impl IntoView {
 /// A comparison with all that its files have.
 pub(in crate::page) struct Gathered {
     pub(in crate::page) compared: Vec<Comparison>,
-    pub(in crate::page) records: Vec<RunRecord>,
-    pub(in crate::page) refused: Vec<Refused>,
+    records: Vec<RunRecord>,
+    refused: Vec<Refused>,
 }
 
 impl Gathered {
-    /// Of what a comparison has so far.
-    pub(super) fn of(comparing: Comparing) -> Self {
-        let (records, refused) = (comparing.records.get(), comparing.refused.get());
-        let networks =
-            comparing.task.with(|task| task.as_ref().map(|task| task.options.networks())).unwrap_or_default();
+    /// The comparison of each of these networks.
+    pub(in crate::page) fn new(networks: &[String], records: Vec<RunRecord>, refused: Vec<Refused>) -> Self {
         let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
         Self { compared, records, refused }
+    }
+
+    /// Of what a comparison has so far.
+    pub(super) fn of(comparing: Comparing) -> Self {
+        let networks =
+            comparing.task.with(|task| task.as_ref().map(|task| task.options.networks())).unwrap_or_default();
+        Self::new(&networks, comparing.records.get(), comparing.refused())
     }
 
     pub(super) fn json(&self) -> String {
@@ -138,7 +140,8 @@ impl Gathered {
 #[component]
 fn Takeaway(state: StartState) -> impl IntoView {
     let said = RwSignal::new(String::new());
-    let gathered = move || untrack(|| Gathered::of(state.comparing));
+    // For machines, and for readers of all languages.
+    let gathered = move || words::in_english(|| untrack(|| Gathered::of(state.comparing)));
     let copy_link = move |_| {
         let Some(address) = state.comparing.task.with_untracked(|task| task.as_ref().map(Task::address)) else {
             return;

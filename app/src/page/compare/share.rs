@@ -5,7 +5,7 @@ use leptos::task::spawn_local;
 use results::api::{AcceptedComparison, SharedComparison};
 
 use crate::page::comparing::Comparing;
-use crate::{platform, t};
+use crate::{platform, t, words};
 
 #[derive(Clone, PartialEq)]
 enum Sharing {
@@ -21,8 +21,9 @@ pub(super) fn ShareComparison(comparing: Comparing) -> impl IntoView {
     // The same for every try, so that an answer that was lost leaves no second comparison behind.
     let key = StoredValue::new(platform::random_word());
     let share = move |_| {
-        let (records, refused) = (comparing.records.get_untracked(), comparing.refused.get_untracked());
-        let shared = SharedComparison { records, refused };
+        // Readers of all languages open it.
+        let refused = untrack(|| words::in_english(|| comparing.refused()));
+        let shared = SharedComparison { records: comparing.records.get_untracked(), refused };
         let text = serde_json::to_string(&shared).expect("every comparison can be written as JSON");
         sharing.set(Sharing::Now);
         spawn_local(async move {

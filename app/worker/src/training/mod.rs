@@ -22,6 +22,7 @@ use results::{Provenance, RunRecord, Warning};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::MessagePort;
 
+use crate::Trouble;
 use crate::messages::{FromWorker, Order, ToWorker};
 use clock::WorkerClock;
 use data::ServedData;
@@ -44,11 +45,7 @@ pub fn start() {
             let wishes = Rc::clone(&wishes);
             let framework = port.map(|port| (port, waiting.clone()));
             spawn_local(async move {
-                port::post(
-                    &train(&order, framework, wishes)
-                        .await
-                        .unwrap_or_else(|error| FromWorker::Failed { sentence: error.to_string(), so_far: None }),
-                );
+                port::post(&train(&order, framework, wishes).await.unwrap_or_else(|error| failed(&error, None)));
             });
         }
         ToWorker::Cancel => wishes.cancel(),
@@ -88,14 +85,18 @@ async fn train(
     };
     Ok(match engine::run(&request, backend.as_ref(), &mut edges).await {
         Ok(record) => FromWorker::Finished(Box::new(complete(record, resolution_seconds).await)),
-        Err(stopped) => FromWorker::Failed {
-            sentence: stopped.error.to_string(),
-            so_far: match stopped.so_far {
+        Err(stopped) => {
+            let so_far = match stopped.so_far {
                 Some(record) => Some(Box::new(complete(*record, resolution_seconds).await)),
                 None => None,
-            },
-        },
+            };
+            failed(&stopped.error, so_far)
+        }
     })
+}
+
+fn failed(error: &EngineError, so_far: Option<Box<RunRecord>>) -> FromWorker {
+    FromWorker::Failed { trouble: Trouble::from(error), sentence: error.to_string(), so_far }
 }
 
 /// Adds what only the worker knows.

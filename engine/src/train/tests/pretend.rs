@@ -32,6 +32,8 @@ struct FakeTrainer {
     odd_loss: Option<(u64, f64)>,
     constant_loss: Option<f64>,
     accuracies: Vec<f64>,
+    weights: Vec<Vec<f32>>,
+    reading_seconds: f64,
     step: u64,
 }
 
@@ -59,7 +61,8 @@ impl Trainer for FakeTrainer {
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        Ok(Vec::new())
+        self.now.set(self.now.get() + self.reading_seconds);
+        Ok(self.weights.clone())
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
@@ -160,6 +163,8 @@ pub(super) struct TrainingTest {
     pub(super) accuracies: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
     pub(super) pause: Option<Pause>,
+    /// How long it takes to read the weights, where somebody looks on; nothing where nobody does.
+    pub(super) looked_on: Option<f64>,
 }
 
 impl TrainingTest {
@@ -174,6 +179,7 @@ impl TrainingTest {
             accuracies: Vec::new(),
             cancel_after: None,
             pause: None,
+            looked_on: None,
         }
     }
 
@@ -184,7 +190,7 @@ impl TrainingTest {
 
     pub(super) fn try_run(self) -> (Result<WorkloadRecord, EngineError>, Recorder) {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
-        let split = |samples| Split { images: Vec::new(), labels: vec![0; samples] };
+        let split = |samples| Split { images: vec![0; 784 * samples], labels: vec![0; samples] };
         let job = workload.job(Training {
             data: Arc::new(DataSet::new(data_set("mnist").unwrap(), split(1000), split(100), false)),
             batches: BatchPlan {
@@ -208,6 +214,8 @@ impl TrainingTest {
             odd_loss: self.odd_loss,
             constant_loss: self.constant_loss,
             accuracies: self.accuracies,
+            weights: job.initial_weights().unwrap(),
+            reading_seconds: self.looked_on.unwrap_or(0.0),
             step: 0,
         };
         let mut record = empty_record(&workload, &job).unwrap();
@@ -215,6 +223,7 @@ impl TrainingTest {
         let mut observer = Recorder {
             cancel_after: self.cancel_after,
             pause: self.pause,
+            wants_examples: self.looked_on.is_some(),
             now: Rc::clone(&now),
             ..Recorder::default()
         };

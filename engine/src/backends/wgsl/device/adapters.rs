@@ -1,7 +1,7 @@
 //! Which devices there are, before any of them is opened.
 
 use results::software::program_of;
-use results::{Adapter, DeviceKind};
+use results::{Adapter, DeviceKind, UNNAMED_ADAPTER};
 use serde::{Deserialize, Serialize};
 use shaders::Matrices;
 
@@ -161,7 +161,7 @@ pub(in crate::backends::wgsl) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
     };
     let driver = [info.driver.as_str(), info.driver_info.as_str()];
     let mut adapter = Adapter {
-        name: if info.name.is_empty() { "unnamed adapter".to_owned() } else { info.name.clone() },
+        name: if info.name.is_empty() { UNNAMED_ADAPTER.to_owned() } else { info.name.clone() },
         vendor: vendor_name(info.vendor),
         architecture: String::new(),
         kind,
