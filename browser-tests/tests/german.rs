@@ -178,7 +178,13 @@ fn a_language_is_chosen_by_hand_while_a_run_goes_on_and_is_remembered() {
         page.wait_for("table", "Ergebnisse", PATIENCE).await;
         choose(page, "Sprache", "English").await;
         page.wait_for("table", "Results", PATIENCE).await;
+        page.wait_for("table", "Your runs", PATIENCE).await;
+        let noted = page.text("#own-runs tbody th").await.unwrap();
+        assert!(noted.contains("test accuracy"), "what was noted in German is said in English, too: {noted}");
         choose(page, "Language", "Deutsch").await;
+        page.wait_for("table", "Eigene Läufe", PATIENCE).await;
+        let noted = page.text("#own-runs tbody th").await.unwrap();
+        assert!(noted.contains("Testgenauigkeit"), "{noted}");
         let own_runs = page.client().find_all(Locator::Css("#own-runs tbody tr")).await.unwrap();
         assert_eq!(own_runs.len(), 1, "it is noted once, however often it is shown");
         page.open("/compare").await;

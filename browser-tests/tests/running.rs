@@ -6,6 +6,7 @@ use browser_tests::{
     Browser, CANCELLING, PATIENCE, Page, RUN_PATIENCE, Setup, drive, wait_for_training, watch_to_the_end,
 };
 use fantoccini::Locator;
+use serde_json::Value;
 
 const SMALL_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=40";
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
@@ -67,6 +68,25 @@ fn test_images_show_what_the_network_answers_with_marks_and_in_words() {
             assert!(is_right || words.contains("wrongly answered"), "{words}");
             assert_eq!(*width, 28, "the browser cannot read the image");
         }
+        cancel(page).await;
+    });
+}
+
+/// Half an epoch in such small batches takes a program that acts as a GPU longer than this test waits.
+#[test]
+fn the_answers_to_test_images_follow_the_training_between_looks_at_the_test_set() {
+    drive(Setup::default(), async |page| {
+        page.open("/?workload=keras-mnist-mlp&batch=2&seconds=600").await;
+        page.click("button", "Benchmark").await;
+        wait_for_training(page).await;
+        let count = "() => document.querySelectorAll('.examples li.right').length";
+        let end = Instant::now() + PATIENCE;
+        let mut right = 0;
+        while right < 8 && Instant::now() < end {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            right = page.call(count, Value::Null).await.as_u64().unwrap();
+        }
+        assert!(right >= 8, "only {right} of 12 images are answered rightly, {PATIENCE:?} after training began");
         cancel(page).await;
     });
 }
