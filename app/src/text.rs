@@ -1,6 +1,7 @@
 //! Names, numbers and outcomes in words.
 
 use engine::SuiteDefinition;
+use results::software::program_of_architecture;
 use results::{
     Adapter, ClientKind, Date, FailureCause, HiddenDevice, Outcome, RunRecord, UNNAMED_ADAPTER, WorkloadRecord,
     api::Tier, metric,
@@ -125,8 +126,8 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
     if !description.is_empty() {
         return description.to_owned();
     }
-    if architecture == "swiftshader" {
-        return "SwiftShader".to_owned();
+    if let Some(program) = program_of_architecture(architecture) {
+        return program.to_owned();
     }
     let vendor = match vendor {
         "" => return t!(device_masked).to_owned(),
@@ -291,6 +292,7 @@ mod tests {
     fn a_masked_gpu_is_described_as_far_as_it_is_known() {
         assert_eq!(gpu_name("nvidia", "ampere", ""), "NVIDIA, ampere");
         assert_eq!(gpu_name("apple", "", ""), "Apple GPU");
+        assert_eq!(gpu_name("google", "swiftshader", ""), "SwiftShader");
         assert_eq!(gpu_name("nvidia", "ampere", "NVIDIA GeForce RTX 3080"), "NVIDIA GeForce RTX 3080");
         assert_eq!(gpu_name("", "", ""), "A GPU that its browser hides");
     }

@@ -26,6 +26,15 @@ pub fn program_of(adapter: &Adapter) -> Option<&'static str> {
     named.or(of_mesa.then_some("llvmpipe"))
 }
 
+/// What a program is called that a browser names by its architecture alone.
+pub fn program_of_architecture(architecture: &str) -> Option<&'static str> {
+    match architecture {
+        "swiftshader" => Some("SwiftShader"),
+        "warp" => Some("Microsoft WARP"),
+        _ => None,
+    }
+}
+
 /// Whether `text` has `word` with no letter beside it: `warp` is a program, `Warpspeed` may be a GPU.
 fn has_word(text: &str, word: &str) -> bool {
     let letter = |c: char| c.is_alphabetic();

@@ -15,7 +15,6 @@ upload_deletion_note = Wer den Löschlink hat, kann dieses Ergebnis löschen. Er
     Browser gemerkt.
 upload_own_title = Eigene Läufe
 upload_own_note = Nur in diesem Browser aufbewahrt. Was hochgeladen ist, lässt sich von hier aus löschen.
-upload_day = Tag
 upload_came_to = Ergebnis
 upload_result = Ergebnis
 upload_delete_there = Dort löschen

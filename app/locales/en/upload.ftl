@@ -14,7 +14,6 @@ upload_deletion_note = Whoever has the deletion link can delete this result. It 
     in this browser.
 upload_own_title = Your runs
 upload_own_note = Kept in this browser only. What is uploaded can be deleted from here.
-upload_day = Day
 upload_came_to = What it came to
 upload_result = Result
 upload_delete_there = Delete it there

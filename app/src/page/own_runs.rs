@@ -23,7 +23,6 @@ pub(super) fn OwnRuns(state: StartState) -> impl IntoView {
                     <table aria-label=t!(upload_own_title)>
                         <thead>
                             <tr>
-                                <th scope="col">{t!(upload_day)}</th>
                                 <th scope="col">{t!(upload_came_to)}</th>
                                 <th scope="col">{t!(common_leaderboard)}</th>
                             </tr>
@@ -72,8 +71,11 @@ fn Row(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView 
     };
     view! {
         <tr>
-            <td class="day">{text::day(unix_seconds)}</td>
-            <th scope="row">{device.text().to_owned()}<span class="explain">{sentence.text().to_owned()}</span></th>
+            <th scope="row">
+                {device.text().to_owned()}
+                <span class="explain">{text::day(unix_seconds)}</span>
+                <span class="explain">{sentence.text().to_owned()}</span>
+            </th>
             <td>
                 <div class="row">
                     {place}

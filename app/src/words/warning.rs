@@ -1,6 +1,7 @@
 //! What was not ideal about a run. In English as the crate `results` says it, which a test holds this to.
 
 use results::Warning;
+use results::software::program_of_architecture;
 
 use crate::t;
 use crate::text::{number, percent, workload_title};
@@ -12,7 +13,11 @@ pub const SEED_BY_HAND: &str = "the seed was chosen by hand";
 pub fn warning(warning: &Warning) -> String {
     let title = warning.workload().map(workload_title).unwrap_or_default();
     match warning {
-        Warning::SoftwareAdapter { name } => t!(warning_software_adapter, name = name),
+        Warning::SoftwareAdapter { name } => {
+            // A browser's name is a vendor and an architecture.
+            let program = name.split_once(' ').and_then(|(_, architecture)| program_of_architecture(architecture));
+            t!(warning_software_adapter, name = program.unwrap_or(name))
+        }
         Warning::PerhapsSoftware { flops_per_second, processors } => t!(
             warning_perhaps_software,
             gigaflops = number(flops_per_second / 1e9, 0),

@@ -1,5 +1,6 @@
 //! A record's device as *reported* by the platform, as *claimed* by the person and as *inferred* here, each apart.
 
+use results::software::program_of_architecture;
 use results::{Adapter, Device, HiddenDevice, RunRecord};
 
 use super::inference::{Inferred, infer};
@@ -120,7 +121,11 @@ fn masked_group(reported: &Reported) -> DeviceGroup {
     let architecture = Some(reported.architecture.as_str()).filter(|word| !word.is_empty());
     let words: Vec<&str> = vendor.into_iter().chain(architecture).collect();
     let key = slug(&format!("masked {}", words.join(" ")));
-    DeviceGroup { key, label: HiddenDevice { told: words.join(", ") }.to_string() }
+    let label = match program_of_architecture(&reported.architecture) {
+        Some(program) => program.to_owned(),
+        None => HiddenDevice { told: words.join(", ") }.to_string(),
+    };
+    DeviceGroup { key, label }
 }
 
 /// Lower-case letters and digits, with a hyphen for everything between them.
