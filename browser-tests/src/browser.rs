@@ -231,6 +231,13 @@ impl Browser {
         assert_eq!(widths[0].as_u64(), widths[1].as_u64(), "{widths}");
     }
 
+    /// Chooses the language of the page, whose choice is labelled in the present one.
+    pub async fn choose_language(&self, label: &str, language: &str) {
+        let choice = format!("//label[span='{label}']/select");
+        let choice = self.client.find(Locator::XPath(&choice)).await.expect("every page has a choice of languages");
+        choice.select_by_label(language).await.expect("the language is one of them");
+    }
+
     /// Runs a script at the beginning of every page that is opened from now on, as if the browser itself were so.
     pub async fn pretend(&self, script: &str) {
         let parameters = json!({ "source": script });

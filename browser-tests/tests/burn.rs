@@ -209,5 +209,15 @@ fn a_comparison_that_no_back_end_can_make_gives_each_ones_reason_and_ends() {
         let verdict = page.text(".verdict").await.unwrap();
         assert_eq!(verdict, "Accuracies were not compared: fewer than two back ends finished.");
         page.wait_for("button", "Compare", PATIENCE).await;
+        page.choose_language("Language", "Deutsch").await;
+        page.wait_for("button", "Vergleichen", PATIENCE).await;
+        for backend in ["wgsl", "burn-wgpu", "burn-flex"] {
+            let reason = page.text(&format!("tr[data-backend={backend}] th .explain")).await.unwrap();
+            let said =
+                "Der Benchmark ist fehlgeschlagen: das Gerät rechnet nicht in dieser Genauigkeit (auf Englisch: „";
+            assert!(reason.starts_with(said) && reason.contains("f16"), "{backend}: {reason}");
+        }
+        let told = page.call("() => window.gradmark.comparison.unavailable[0].reason", Value::Null).await;
+        assert!(told.as_str().unwrap().starts_with("The benchmark failed: "), "for machines it is in English: {told}");
     });
 }

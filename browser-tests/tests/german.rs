@@ -166,7 +166,7 @@ fn a_language_is_chosen_by_hand_while_a_run_goes_on_and_is_remembered() {
         page.wait_for_status(PATIENCE, |text| text == "Network 1 of 1: training").await;
         let before = page.call("() => window.gradmark.finished === undefined", Value::Null).await;
         assert_eq!(before, false);
-        choose(page, "Language", "Deutsch").await;
+        page.choose_language("Language", "Deutsch").await;
         page.wait_for_status(PATIENCE, |text| text == "Netz 1 von 1: Training").await;
         assert_eq!(page.attribute("html", "lang").await.as_deref(), Some("de"));
         // A long title beside the button.
@@ -176,12 +176,12 @@ fn a_language_is_chosen_by_hand_while_a_run_goes_on_and_is_remembered() {
         let state = page.call("async () => (await window.gradmark.finished).state", Value::Null).await;
         assert_eq!(state, "finished", "the run went on");
         page.wait_for("table", "Ergebnisse", PATIENCE).await;
-        choose(page, "Sprache", "English").await;
+        page.choose_language("Sprache", "English").await;
         page.wait_for("table", "Results", PATIENCE).await;
         page.wait_for("table", "Your runs", PATIENCE).await;
         let noted = page.text("#own-runs tbody th").await.unwrap();
         assert!(noted.contains("test accuracy"), "what was noted in German is said in English, too: {noted}");
-        choose(page, "Language", "Deutsch").await;
+        page.choose_language("Language", "Deutsch").await;
         page.wait_for("table", "Eigene Läufe", PATIENCE).await;
         let noted = page.text("#own-runs tbody th").await.unwrap();
         assert!(noted.contains("Testgenauigkeit"), "{noted}");
@@ -189,7 +189,7 @@ fn a_language_is_chosen_by_hand_while_a_run_goes_on_and_is_remembered() {
         assert_eq!(own_runs.len(), 1, "it is noted once, however often it is shown");
         page.open("/compare").await;
         page.wait_for("heading", "Wie unterscheiden sich Frameworks auf diesem Gerät?", PATIENCE).await;
-        choose(page, "Sprache", "English").await;
+        page.choose_language("Sprache", "English").await;
         page.open("/").await;
         page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
     });
@@ -202,7 +202,7 @@ fn what_was_open_stays_open_and_the_keyboard_stays_where_it_was() {
         page.wait_for("table", "Leaderboard", PATIENCE).await;
         let summary = page.client().find(Locator::Css("details.settings > summary")).await.unwrap();
         summary.click().await.unwrap();
-        choose(page, "Language", "Deutsch").await;
+        page.choose_language("Language", "Deutsch").await;
         page.wait_for("heading", "Wie schnell lernt diese GPU?", PATIENCE).await;
         tokio::time::sleep(Duration::from_millis(100)).await;
         assert!(page.attribute("details.settings", "open").await.is_some(), "the settings are still open");
@@ -219,15 +219,9 @@ fn the_browsers_language_is_the_pages_until_somebody_chooses() {
         page.wait_for("heading", "Wie schnell lernt diese GPU?", PATIENCE).await;
         page.open("/?language=en").await;
         page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
-        choose(page, "Language", "Deutsch").await;
+        page.choose_language("Language", "Deutsch").await;
         page.wait_for("heading", "Wie schnell lernt diese GPU?", PATIENCE).await;
         let asked = page.call("() => location.search", Value::Null).await;
         assert_eq!(asked, "?language=de", "the address follows the choice");
     });
-}
-
-async fn choose(page: &Browser, label: &str, language: &str) {
-    let xpath = format!("//label[span='{label}']/select");
-    let choice = page.client().find(Locator::XPath(&xpath)).await.unwrap();
-    choice.select_by_label(language).await.unwrap();
 }
