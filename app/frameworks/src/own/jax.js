@@ -50,6 +50,8 @@ export async function own(name, { inputs, labels, batch, steps }) {
       [held, value] = step(held, x.ref, targets.ref);
       await blockUntilReady(value);
     }
+    // The last update counts as well.
+    await blockUntilReady(held);
     return value.data();
   };
 }
