@@ -19,7 +19,7 @@ const ACTIVATIONS = {
 /** So many steps are timed in each way, and again in turn unless that took longer than this. */
 const TRIAL_STEPS = 3;
 const LONG_TRIAL_MILLISECONDS = 2000;
-/** A message of more steps is told in parts. */
+/** So many steps write into one array what they tell. */
 const TOLD_STEPS = 63;
 
 const laid = ([height, width, channels]) => [channels, height, width];
@@ -213,24 +213,24 @@ class Network {
   }
 
   async train(batches) {
-    const losses = [];
-    let correct = 0;
+    const parts = [];
     for (let first = 0; first < batches.length; first += TOLD_STEPS) {
-      const some = batches.slice(first, first + TOLD_STEPS);
-      const told = await (await this.trainOn(some, first + TOLD_STEPS >= batches.length)).data();
-      losses.push(...told.subarray(0, some.length));
-      correct += told[TOLD_STEPS];
+      const isLast = first + TOLD_STEPS >= batches.length;
+      parts.push(await this.trainOn(batches.slice(first, first + TOLD_STEPS), isLast));
     }
+    const told = await Promise.all(parts.map((part) => part.data()));
+    const losses = told.flatMap((part) => Array.from(part.subarray(0, TOLD_STEPS))).slice(0, batches.length);
+    const correct = sum(told.map((part) => part[TOLD_STEPS]));
     // A loss is there before the update that it leads to.
     await blockUntilReady(this.weightsHeld);
     return { losses, correct };
   }
 
-  /** At most so many steps as are told at once; gives what they tell. */
-  async trainOn(batches, areLast) {
+  /** At most so many steps as one array has room for; gives that array, still on the device. */
+  async trainOn(batches, isLast) {
     let told = np.zeros([TOLD_STEPS + 1]);
     for (const [number, { inputs, labels, factors, rate }] of batches.entries()) {
-      const compiled = areLast && number === batches.length - 1 ? this.lastStep : this.steps;
+      const compiled = isLast && number === batches.length - 1 ? this.lastStep : this.steps;
       const [weights, states, all, kept] =
         compiled(this.weightsHeld, this.states, told, inputs, labels, factors, np.array(rate), np.array(number));
       [this.weightsHeld, this.states, told] = [weights, states, all];
