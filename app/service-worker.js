@@ -19,10 +19,10 @@ self.addEventListener("fetch", (event) => {
 });
 
 /**
- * Sixteen hexadecimal digits, as `cargo xtask` puts them into names. The bundles of Burn and of other frameworks are left
+ * Up to sixteen hexadecimal digits, as Trunk and our hooks put them into names. The bundles of Burn and of other frameworks are left
  * to the browser's own cache, which keeps them for as long: their workers tell what was fetched for them and what was not.
  */
-const isNamedByContent = (path) => /-[0-9a-f]{16}[./]/.test(path) && !/^\/(burn|framework)-/.test(path);
+const isNamedByContent = (path) => /-[0-9a-f]{12,16}[._/]/.test(path) && !/^\/(burn|framework)-/.test(path);
 
 async function install() {
   const index = await fetch(INDEX, { cache: "no-cache" });

@@ -1,7 +1,7 @@
 //! What the server has of TensorFlow.js and jax-js, each in bundles of its own, one for each of their back ends.
 //!
 //! The file frameworks.json in the folder of the page says `missing`, with a note, or `ready`, with the folder and sizes of
-//! each. They are bundled when the page is built, from packages of npm (`xtask/src/page/frameworks.rs`), and a bundle is
+//! each. They are bundled when the page is built, from packages of npm (`app/hooks/src/frameworks.rs`), and a bundle is
 //! fetched when one of its networks is trained.
 
 use serde::Deserialize;

@@ -1,48 +1,54 @@
-//! `cargo xtask dist`: what people download, as archives for the machine that this runs on.
+//! `cargo xtask dist`: the archives that users download, for the machine that runs it.
 //!
-//! What is copied as it is lies in `packaging/`, a folder for each archive; the programs, the page, the data and what
-//! the programs generate about themselves are added to it.
+//! Each archive has a folder in `packaging/` with the files that are copied unchanged. Programs, page, data and
+//! generated documentation are added to it.
 
 mod archive;
-mod licences;
-mod programs;
+mod licenses;
 
-use crate::files::files_below;
 use crate::setup::{self, Wanted};
-use crate::workspace::cargo;
-use crate::{build, data, page, say};
-use anyhow::{Context, Result};
+use crate::workspace::{self, WASM, cargo};
+use crate::{data, page, say};
+use anyhow::{Context, Result, ensure};
 use archive::Archive;
 use clap::{Args, ValueEnum};
 use data_sets::Trust;
-use data_sets::files::{sha256_of, write_whole};
-use std::fs::File;
+use licenses::Build;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const RUNNER: &str = "native-runner";
-const SERVER: &str = "gradmark-server";
-/// The server's program, which has the name of its crate.
 const LEADERBOARD: &str = "leaderboard";
+/// Backend of Burn for the GPUs of this platform that needs no vendor tools, as CUDA and ROCm do.
+const GPU_BACKEND: &str = if cfg!(target_os = "macos") { "burn-metal" } else { "burn-vulkan" };
+/// Shells, and the names of their completion scripts.
+const COMPLETIONS: [(&str, &str); 4] = [
+    ("bash", "native-runner.bash"),
+    ("zsh", "_native-runner"),
+    ("fish", "native-runner.fish"),
+    ("powershell", "native-runner.ps1"),
+];
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Folder to put the archives in [default: target/dist at the top of the checkout]
+    /// Folder for the archives [default: target/dist at the top of the checkout]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Features of native-runner, separated by commas, or `none` [default: Burn's back ends of this platform that need
-    /// no maker's tools]
+    /// Features of native-runner, separated by commas, or `none` [default: Burn's backends of this platform that need
+    /// no vendor tools]
     #[arg(long, value_name = "LIST")]
     features: Option<String>,
     /// Make only this archive
     #[arg(long, value_enum)]
     only: Option<Only>,
-    /// Leave the data sets out of the server's archive, as for publishing: CIFAR-10 has no stated licence
+    /// Leave the data sets out of the server's archive, as for publishing: CIFAR-10 has no stated license
     #[arg(long)]
     no_data: bool,
     /// Build the page without Burn, which takes minutes to compile when the engine has changed
     #[arg(long)]
     no_burn_page: bool,
-    /// Unpack the archives elsewhere and use them: a run is trained, uploaded and read again
+    /// Test the archives in another folder: train, upload, and read the result again
     #[arg(long = "try", conflicts_with_all = ["only", "no_data"])]
     try_out: bool,
 }
@@ -53,27 +59,20 @@ enum Only {
     Server,
 }
 
-/// What is packed, built already.
+/// Built programs and data to pack; the built page is added to the server.
 pub(crate) struct Parts<'a> {
-    pub(crate) native_runner: Option<Program<'a>>,
-    pub(crate) server: Option<Program<'a>>,
-    /// The built page, for the server.
-    pub(crate) page: &'a Path,
-    /// The converted data sets, for the server; without them its archive says how to get them.
-    pub(crate) data: Option<&'a Path>,
-}
-
-/// A program and the features that it was built with beside those that are on by themselves.
-#[derive(Clone, Copy)]
-pub(crate) struct Program<'a> {
-    pub(crate) path: &'a Path,
+    pub(crate) native_runner: Option<&'a Path>,
+    /// Features of native-runner besides its default ones.
     pub(crate) features: &'a [&'a str],
+    pub(crate) server: Option<&'a Path>,
+    /// Converted data sets for the server; its README says how to get them later.
+    pub(crate) data: Option<&'a Path>,
 }
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let wants = |one| options.only.is_none_or(|only| only == one);
     let features = match options.features.as_deref() {
-        None => programs::FEATURES_OF_THIS_PLATFORM.to_vec(),
+        None => vec!["burn-flex", "burn-wgpu", GPU_BACKEND, "burn-remote"],
         Some("none") => Vec::new(),
         Some(list) => list.split(',').map(str::trim).collect(),
     };
@@ -83,114 +82,125 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         if !options.no_data {
             data::prepare(&store, Trust::Nothing)?;
         }
-        page::build_complete(top, !options.no_burn_page, || page::tools(top))?;
+        if options.no_burn_page { page::build(top)? } else { page::build_with_burn(top)? }
     }
-    let built = |package: &str, features: &[&str]| {
-        let with = if features.is_empty() { String::new() } else { format!(" with {}", features.join(", ")) };
-        say::step("Building", format!("{package}{with} (nothing to do when it is up to date)"));
-        build::program_with(top, package, features)
+    let build = |package: &str, features: &[&str]| {
+        workspace::build(top, package, features, &format!("{package} {}", features.join(" ")))
     };
-    let runner = wants(Only::NativeRunner).then(|| built(RUNNER, &features)).transpose()?;
-    let server = wants(Only::Server).then(|| built(LEADERBOARD, &[])).transpose()?;
+    let runner = wants(Only::NativeRunner).then(|| build(RUNNER, &features)).transpose()?;
+    let server = wants(Only::Server).then(|| build(LEADERBOARD, &[])).transpose()?;
     let parts = Parts {
-        native_runner: runner.as_deref().map(|path| Program { path, features: &features }),
-        server: server.as_deref().map(|path| Program { path, features: &[] }),
-        page: &page::folder(top),
+        native_runner: runner.as_deref(),
+        features: &features,
+        server: server.as_deref(),
         data: (!options.no_data).then(|| store.folder()),
     };
     let out = options.out.clone().unwrap_or_else(|| top.join("target/dist"));
     pack(top, &parts, &out)?;
-    if options.try_out { try_out(top, &features, &out) } else { Ok(()) }
+    if options.try_out { test_archives(top, &features, &out) } else { Ok(()) }
 }
 
-/// Packs what is built already into `out`, with a file of its SHA-256 beside each archive.
+/// Packs built parts into `out`, each archive with a file of its SHA-256.
 ///
 /// # Errors
-/// When something to pack is missing, or `strip` is, or `out` cannot be written.
+/// When a part or `strip` is missing, or `out` cannot be written.
 pub(crate) fn pack(top: &Path, parts: &Parts<'_>, out: &Path) -> Result<()> {
-    let target = programs::target(top)?;
-    let time = archive::time_of_commit(top);
-    // The server's name has the target as well: it holds a program, and would mislead people with another processor.
-    let named = |name: &str| format!("{name}-{}-{target}", env!("CARGO_PKG_VERSION"));
+    let target = target(top)?;
+    let time = archive::commit_time(top);
+    let name = |name: &str| format!("{name}-{}-{target}", env!("CARGO_PKG_VERSION"));
     if let Some(program) = parts.native_runner {
-        write(out, &native_runner(top, named(RUNNER), program, &target)?, time)?;
+        native_runner(top, name("native-runner"), program, parts.features, &target)?.save(out, time)?;
     }
     if let Some(program) = parts.server {
-        write(out, &server(top, named(SERVER), program, parts, &target)?, time)?;
+        server(top, name("gradmark-server"), program, parts.data, &target)?.save(out, time)?;
     }
     Ok(())
 }
 
-fn native_runner(top: &Path, name: String, program: Program<'_>, target: &str) -> Result<Archive> {
-    let mut archive = common(top, name, "packaging/native-runner")?;
-    archive.program(RUNNER, programs::stripped(program.path)?);
-    for (shell, file) in programs::COMPLETIONS {
-        archive.text(&format!("completions/{file}"), programs::said_by(program.path, &["completions", shell])?);
+fn native_runner(top: &Path, name: String, program: &Path, features: &[&str], target: &str) -> Result<Archive> {
+    let mut archive = Archive::new(top, name, "packaging/native-runner")?;
+    archive.add_program(RUNNER, strip(program)?);
+    for (shell, file) in COMPLETIONS {
+        let script = output_of(program, &["completions", shell])?;
+        archive.add_text(&format!("completions/{file}"), script);
     }
-    for (page, text) in programs::manual(program.path)? {
-        archive.text(&format!("man/{page}"), text);
-    }
-    let built = licences::Built { package: RUNNER, features: program.features, target };
-    archive.text(licences::FILE, licences::notices(top, &[built])?);
+    let manual = program.with_extension(format!("manual-{}", std::process::id()));
+    let added = output_of(program, &["manual", "--output", &manual.to_string_lossy()])
+        .and_then(|_| archive.add_folder("man", &manual));
+    // A temporary folder that cannot be removed does no harm.
+    let _ = fs::remove_dir_all(&manual);
+    added?;
+    let build = Build { package: RUNNER, features, target };
+    archive.add_text(licenses::FILE, licenses::notices(top, &[build])?);
     Ok(archive)
 }
 
-fn server(top: &Path, name: String, program: Program<'_>, parts: &Parts<'_>, target: &str) -> Result<Archive> {
-    let mut archive = common(top, name, "packaging/server")?;
-    archive.program(LEADERBOARD, programs::stripped(program.path)?);
+fn server(top: &Path, name: String, program: &Path, data: Option<&Path>, target: &str) -> Result<Archive> {
+    let mut archive = Archive::new(top, name, "packaging/server")?;
+    archive.add_program(LEADERBOARD, strip(program)?);
     for document in ["HOSTING.md", "OPEN-DATA.md", "PRIVACY.md"] {
-        archive.file(document, &top.join("docs").join(document));
+        archive.add_file(document, &top.join("docs").join(document))?;
     }
-    archive.file("LICENSE-OF-THE-FONT.txt", &top.join("leaderboard/src/card/font/LICENSE.txt"));
-    parts.page.join("index.html").metadata().context("the page is not built: `cargo xtask run` builds it")?;
-    archive.folder("page", parts.page)?;
-    if let Some(data) = parts.data {
-        archive.folder("data", data)?;
+    archive.add_file("LICENSE-OF-THE-FONT.txt", &top.join("leaderboard/src/card/font/LICENSE.txt"))?;
+    let page = page::folder(top);
+    page.join("index.html").metadata().context("the page is not built: `cargo xtask run` builds it")?;
+    archive.add_folder("page", &page)?;
+    if let Some(data) = data {
+        archive.add_folder("data", data)?;
     }
-    let browser = "wasm32-unknown-unknown";
-    let built = [
-        licences::Built { package: LEADERBOARD, features: program.features, target },
-        licences::Built { package: "app", features: &[], target: browser },
-        licences::Built { package: "training-worker", features: &["burn"], target: browser },
+    let builds = [
+        Build { package: LEADERBOARD, features: &[], target },
+        Build { package: "app", features: &[], target: WASM },
+        Build { package: "training-worker", features: &["burn"], target: WASM },
     ];
-    archive.text(licences::FILE, licences::notices(top, &built)?);
+    archive.add_text(licenses::FILE, licenses::notices(top, &builds)?);
     Ok(archive)
 }
 
-/// An archive with what lies ready for it, and our own licences.
-fn common(top: &Path, name: String, ready: &str) -> Result<Archive> {
-    let mut archive = Archive::new(name);
-    archive.folder("", &top.join(ready))?;
-    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
-        archive.file(licence, &top.join(licence));
-    }
-    Ok(archive)
-}
-
-fn write(out: &Path, archive: &Archive, time: u64) -> Result<()> {
-    let path = out.join(format!("{}.tar.gz", archive.name()));
-    say::step("Packing", path.display().to_string());
-    write_whole(&path, |to| archive.write(to, time))?;
-    let digest = sha256_of(File::open(&path)?)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // As `sha256sum --check` reads it.
-    write_whole(&out.join(format!("{name}.sha256")), |to| Ok(writeln!(to, "{digest}  {name}")?))?;
-    let bytes = path.metadata()?.len();
-    let megabytes = format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10);
-    say::step("Packed", format!("{name}: {megabytes}, SHA-256 {digest}"));
-    Ok(())
-}
-
-/// The test that unpacks the archives of a folder elsewhere and uses them.
-fn try_out(top: &Path, features: &[&str], archives: &Path) -> Result<()> {
-    say::step("Trying", "the archives in another folder");
+/// Runs the test that unpacks the archives elsewhere and uses them.
+fn test_archives(top: &Path, features: &[&str], archives: &Path) -> Result<()> {
+    say::step("Testing", "the archives in another folder");
     let mut command = cargo(top);
     command.args(["test", "--release", "--package", RUNNER, "--test", "archives"]);
-    command.args(features.iter().flat_map(|feature| ["--features", feature]));
-    // Its tests are in the folder of their crate while they run.
+    command.args(features.iter().flat_map(|feature| ["--features", feature])).args(["--", "--include-ignored"]);
+    // Cargo runs tests in the folder of their crate.
     command.env("GRADMARK_ARCHIVES", std::path::absolute(archives)?);
-    crate::workspace::run(&mut command, "using the archives")
+    workspace::run(&mut command, "testing the archives")
 }
 
-#[cfg(test)]
-mod tests;
+/// Returns cargo's default target, such as `x86_64-unknown-linux-gnu`.
+fn target(top: &Path) -> Result<String> {
+    let output = cargo(top).arg("-vV").output().context("cannot start cargo")?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("`cargo -vV` names no host")?.to_owned())
+}
+
+/// Returns a program without its symbols. Setting this in the profile would recompile everything.
+fn strip(program: &Path) -> Result<Vec<u8>> {
+    let read = |path: &Path| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+    // Microsoft's linker writes symbols to a separate file.
+    if cfg!(target_env = "msvc") {
+        return read(program);
+    }
+    let strip = which::which("strip").context(
+        "`strip`, which removes two thirds of a program, is missing: install binutils (Debian, Ubuntu: `apt-get install \
+         binutils`; macOS: `xcode-select --install`) and run this again",
+    )?;
+    let copy = program.with_extension(format!("stripped-{}", std::process::id()));
+    let mut command = Command::new(strip);
+    command.arg("-o").arg(&copy).arg(program);
+    let stripped = workspace::run(&mut command, "stripping a program").and_then(|()| read(&copy));
+    // A temporary file that cannot be removed does no harm.
+    let _ = fs::remove_file(&copy);
+    stripped
+}
+
+/// Returns the standard output of a program.
+fn output_of(program: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
+    let output = Command::new(program).args(arguments).output();
+    let output = output.with_context(|| format!("cannot start {}", program.display()))?;
+    let messages = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "`{} {arguments:?}` ended with {}: {messages}", program.display(), output.status);
+    Ok(output.stdout)
+}

@@ -1,19 +1,14 @@
-//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`, `bench`, `load`, `dist`. CONTRIBUTING.md describes them.
+//! Everything a contributor types: `cargo xtask run`, `test`, `check`, `data`, `dist`. CONTRIBUTING.md describes them.
 
-mod bench;
-mod build;
 mod check;
 mod data;
 mod dist;
 mod fetch;
-mod files;
 mod lint;
-mod load;
 mod page;
 mod rehearse;
 mod run;
 mod say;
-mod server;
 mod setup;
 mod task;
 mod test;
@@ -41,14 +36,15 @@ enum Task {
     /// Build and start the page and the leaderboard on this machine
     #[command(after_help = "Examples:\n  cargo xtask run\n  cargo xtask run --open\n  cargo xtask run --port 9000")]
     Run(run::Options),
-    /// Run every test, the browser's included, and every check
+    /// Run the tests: without options those that take minutes, with --all every one
     #[command(after_help = "Examples:
   cargo xtask test
   cargo xtask test engine shaders
   cargo xtask test --no-browser
+  cargo xtask test --all             # what CI runs
   REQUIRE_GPU=1 cargo xtask test     # a test that finds no adapter fails instead of being skipped")]
     Test(test::Options),
-    /// Check the format, the promises of the design, and clippy
+    /// Check the formatting and the design rules, and run clippy
     Check,
     /// Fetch and verify the data sets, and convert them once
     #[command(after_help = "Examples:
@@ -63,22 +59,9 @@ enum Task {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
-    /// Measure steps per second of every network on every back end side by side
+    /// Do what a newcomer does, with nothing cached: clone, `run`, `test`, `test --all`; and report the minutes
     #[command(after_help = "Examples:
-  cargo xtask bench
-  cargo xtask bench --workload keras-mnist-mlp,keras-mnist-cnn --seconds-per-workload 3
-  cargo xtask bench --workload keras-mnist-mlp --batch-sizes 1..4096 --json > sweep.json
-  cargo xtask bench --help           # this text; `cargo xtask bench -- --help` lists what may be given")]
-    Bench(bench::Options),
-    /// Fill a leaderboard with a million results and measure how it bears that, on SQLite and on PostgreSQL
-    #[command(after_help = "Examples:
-  cargo xtask load                   # ten minutes and ten gigabytes of disk
-  cargo xtask load --on sqlite --results 100000
-  cargo xtask load --json > load.json")]
-    Load(load::Options),
-    /// Do what a newcomer does, with nothing cached: clone, `run`, `test`; and say how long each took
-    #[command(after_help = "Examples:
-  cargo xtask rehearse               # an hour and a half on two cores
+  cargo xtask rehearse               # two and a half hours on two cores
   cargo xtask rehearse --only run,native-runner
   cargo xtask rehearse --dir /var/tmp --keep")]
     Rehearse(rehearse::Options),
@@ -106,8 +89,6 @@ fn perform(task: Task) -> Result<()> {
     match task {
         Task::Run(options) => run::run(&top, &options),
         Task::Test(options) => test::run(&top, &options),
-        Task::Bench(options) => bench::run(&top, &options),
-        Task::Load(options) => load::run(&top, &options),
         Task::Rehearse(options) => rehearse::run(&top, &options),
         Task::Dist(options) => dist::run(&top, &options),
         Task::Check => lint::all(&top),

@@ -1,18 +1,20 @@
 //! `cargo xtask run`: the page and the leaderboard on this machine.
 
-use crate::server::Server;
+use crate::page;
 use crate::setup::{self, Wanted};
-use crate::task::{Running, Task};
-use crate::{build, data, fetch, page, say};
+use crate::workspace;
+use crate::{data, fetch, say};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use data_sets::{Store, Trust};
-use std::io::ErrorKind;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -25,101 +27,74 @@ pub(crate) struct Options {
     /// Open the page in the default browser when it answers
     #[arg(long)]
     open: bool,
-    /// Do not build Burn for the page, which takes minutes when the engine has changed; it is built after the page is
-    /// served, at low priority
+    /// Do not build Burn for the page. It takes minutes when the engine has changed, and is built at low priority while
+    /// the page is served
     #[arg(long)]
     no_burn_page: bool,
 }
 
-/// Minutes on two cores with nothing cached; `cargo xtask rehearse` measures them.
-const MINUTES_TO_THE_PAGE: u32 = 7;
+/// Minutes on two cores with nothing cached, as `cargo xtask rehearse` measures them.
+const MINUTES_TO_PAGE: u32 = 9;
 const MINUTES_OF_BURN: u32 = 12;
-const MINUTES_OF_FETCHING: u32 = 1;
+/// Time in which the server has to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let address = SocketAddr::new(options.host, options.port);
     // Before minutes of building, not after them.
-    expect_free(address)?;
+    check_free(address)?;
     let store = data::store(top, None)?;
-    announce(top, &store, options)?;
+    announce(&store, top, options);
     setup::system(Wanted::default())?;
     setup::wasm_target(top)?;
     let program = prepare(top, &store)?;
-    let burn = burn_is_to_be_built(top, options.no_burn_page);
-
-    let mut command = Command::new(program);
-    command
-        .current_dir(top)
-        .arg("--listen")
-        .arg(address.to_string())
-        .arg("--database")
-        .arg(top.join("gradmark.sqlite"))
-        .arg("--page")
-        .arg(page::folder(top))
-        .arg("--data")
-        .arg(store.folder());
     say::step("Starting", "the server");
+    let mut command = Command::new(program);
+    command.current_dir(top).arg("--listen").arg(address.to_string());
+    command.arg("--database").arg(top.join("gradmark.sqlite"));
+    command.arg("--page").arg(page::folder(top)).arg("--data").arg(store.folder());
     let server = Server::start(&mut command)?;
-    let reachable = reachable_form(address);
+    // Before anyone can ask whether Burn is coming.
+    let _burn = if options.no_burn_page { None } else { Some(Background::start(page::burn(top, &page::hooks(top)?))?) };
+    let reachable = loopback(address);
     server.wait_until_it_answers(reachable)?;
     let url = format!("http://{reachable}");
     say::step("Ready", format!("{url} (Ctrl-C stops it)"));
     if options.open {
-        open(&url)?;
+        open(&url);
     }
-    let running = Running::default();
-    thread::scope(|scope| {
-        if burn {
-            scope.spawn(|| page::burn::follow(top, || page::tools(top), &running));
-        }
-        let ended = server.wait_for_its_end();
-        running.end();
-        ended
-    })
+    server.wait_for_its_end()
 }
 
-/// Says what will be done and how long that takes, where it takes long.
-fn announce(top: &Path, store: &Store, options: &Options) -> Result<()> {
-    let builds = !page::is_up_to_date(top)?;
-    let mut todo = Vec::new();
-    todo.extend(store.needs_download().then_some("fetch MNIST and CIFAR-10 (190 MB)"));
-    todo.extend(builds.then_some("build the page and the server"));
-    if todo.is_empty() {
-        return Ok(());
+/// Prints what takes long, and how long.
+fn announce(store: &Store, top: &Path, options: &Options) {
+    let builds = !page::is_up_to_date(top);
+    let mut steps = Vec::new();
+    steps.extend(store.needs_download().then_some("fetch MNIST and CIFAR-10 (190 MB)"));
+    steps.extend(builds.then_some("build the page and the server"));
+    if steps.is_empty() {
+        return;
     }
-    let minutes = if builds { MINUTES_TO_THE_PAGE } else { MINUTES_OF_FETCHING };
-    let then = if options.no_burn_page || !builds {
-        String::new()
-    } else {
-        format!("; then Burn for the page, while it is served ({MINUTES_OF_BURN} min more)")
-    };
-    say::step("Plan", format!("{}: about {minutes} min on two cores with nothing cached{then}", todo.join(", ")));
-    Ok(())
+    let minutes = if builds { MINUTES_TO_PAGE } else { 1 };
+    let mut plan = format!("{}: about {minutes} min on two cores with nothing cached", steps.join(", "));
+    if builds && !options.no_burn_page {
+        plan += &format!("; then build Burn for the page while it is served ({MINUTES_OF_BURN} min more)");
+    }
+    say::step("Plan", plan);
 }
 
-/// Builds the page and the server and fetches the data sets, side by side; returns the server's program. Without data
-/// the page is served all the same: networks of made-up stories need none.
+/// Builds the page and the server and fetches the data sets, in parallel. Returns the server's program. Without data the
+/// page is served anyway: networks that train on generated stories need none.
 fn prepare(top: &Path, store: &Store) -> Result<PathBuf> {
     fetch::dependencies(top);
     thread::scope(|scope| {
         let data = scope.spawn(|| fetch_data(store));
-        let (sender, receiver) = mpsc::channel();
-        let server = scope.spawn(move || {
-            // The page waits for this one. Its other end is gone when the page needed none.
-            let _ = sender.send(page::tools(top)?);
-            let task = Task::build("the server");
-            let server = build::SERVER.program(top, &task)?;
-            task.done("Built");
-            Ok(server)
-        });
-        let page = page::build(top, || receiver.recv().map_err(|_| anyhow!("the page needs wasm-bindgen")));
-        let server: Result<PathBuf> = server.join().map_err(|_| anyhow!("building the server panicked"))?;
+        let server = scope.spawn(|| workspace::build(top, "leaderboard", &[], "the server"));
+        let page = page::build(top);
+        let server = server.join().map_err(|_| anyhow!("building the server panicked"))?;
         data.join().map_err(|_| anyhow!("fetching the data sets panicked"))?;
-        // The cause first: without wasm-bindgen there is no page either.
-        let server = server?;
-        page?;
-        page::frameworks::put(top, || page::tools(top))?;
-        Ok(server)
+        page.and(server)
     })
 }
 
@@ -127,38 +102,16 @@ fn fetch_data(store: &Store) {
     if let Err(error) = data::prepare(store, Trust::Stamped) {
         say::warn(format!("{error:#}"));
         say::warn("the page is served without that; it says which networks have no data");
-        // The server looks into the folder for what comes later.
+        // The server notices data that arrives later.
         if let Err(error) = std::fs::create_dir_all(store.folder()) {
-            say::warn(format!("cannot make the folder {}: {error}", store.folder().display()));
-        }
-    }
-}
-
-/// Whether Burn is to be built for the page, which is told. What is in the cache is put into the page at once.
-fn burn_is_to_be_built(top: &Path, left_out: bool) -> bool {
-    let (told, is_coming) = match page::burn::from_cache(top) {
-        Ok(true) => return false,
-        Ok(false) if left_out => (page::burn::is_missing(top, page::burn::LEFT_OUT.to_owned()), false),
-        Ok(false) => (page::burn::is_coming(top), true),
-        // Where there is no cache there is nowhere to keep it.
-        Err(error) => {
-            let note = format!("it cannot be put into the page: {error:#}");
-            say::warn(format!("the page goes without Burn: {note}"));
-            (page::burn::is_missing(top, note), false)
-        }
-    };
-    match told {
-        Ok(()) => is_coming,
-        Err(error) => {
-            say::warn(format!("the page cannot be told about Burn: {error:#}"));
-            false
+            say::warn(format!("cannot create {}: {error}", store.folder().display()));
         }
     }
 }
 
 /// # Errors
-/// When another program listens there, or nobody may.
-fn expect_free(address: SocketAddr) -> Result<()> {
+/// Another program listens on this address, or this user may not.
+fn check_free(address: SocketAddr) -> Result<()> {
     match TcpListener::bind(address) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AddrInUse => bail!(
@@ -170,8 +123,8 @@ fn expect_free(address: SocketAddr) -> Result<()> {
     }
 }
 
-/// The address under which this machine itself reaches a server that listens there.
-fn reachable_form(address: SocketAddr) -> SocketAddr {
+/// Returns the address under which this machine reaches its own server.
+fn loopback(address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new([127, 0, 0, 1].into(), address.port()),
         IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(std::net::Ipv6Addr::LOCALHOST.into(), address.port()),
@@ -179,43 +132,173 @@ fn reachable_form(address: SocketAddr) -> SocketAddr {
     }
 }
 
-fn open(url: &str) -> Result<()> {
-    let mut command = if cfg!(windows) {
-        let mut command = Command::new("cmd");
-        command.args(["/C", "start", ""]);
-        command
-    } else if cfg!(target_os = "macos") {
-        Command::new("open")
-    } else {
-        Command::new("xdg-open")
+fn open(url: &str) {
+    let (program, arguments): (_, &[&str]) = match std::env::consts::OS {
+        "windows" => ("cmd", &["/C", "start", ""]),
+        "macos" => ("open", &[]),
+        _ => ("xdg-open", &[]),
     };
-    let opened = command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-    if opened.is_err() {
-        say::warn(format!("no program to open a browser with was found: open {url} yourself"));
+    if Command::new(program).args(arguments).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).spawn().is_err() {
+        say::warn(format!("no program that opens a browser was found: open {url} yourself"));
     }
-    Ok(())
 }
 
-#[cfg(test)]
+/// The server as a child process.
+struct Server {
+    child: std::cell::RefCell<Child>,
+    /// Number of requests to stop: the first one asks the server to finish, the second one ends it.
+    stops: Arc<AtomicU32>,
+}
+
+impl Server {
+    /// Starts the server. From now on Ctrl-C and SIGTERM stop it, and this program ends after it.
+    fn start(command: &mut Command) -> Result<Self> {
+        let stops = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&stops);
+        ctrlc::set_handler(move || _ = counter.fetch_add(1, Ordering::SeqCst)).context("cannot handle Ctrl-C")?;
+        let program = command.get_program().to_string_lossy().into_owned();
+        // Its first line of output is its address, which `Ready` announces.
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        Ok(Self { child: child.with_context(|| format!("cannot start {program}"))?.into(), stops })
+    }
+
+    fn wait_until_it_answers(&self, address: SocketAddr) -> Result<()> {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            if let Some(status) = self.child.borrow_mut().try_wait()? {
+                bail!("the server ended with {status} before it answered, see its messages above");
+            }
+            if self.stops.load(Ordering::SeqCst) > 0 || is_healthy(address) {
+                return Ok(());
+            }
+            thread::sleep(PAUSE);
+        }
+        bail!("the server did not answer on {address} in {} seconds", PATIENCE.as_secs())
+    }
+
+    /// # Errors
+    /// The server ended without a request, or badly.
+    fn wait_for_its_end(&self) -> Result<()> {
+        let mut seen = 0;
+        let status = loop {
+            if let Some(status) = self.child.borrow_mut().try_wait()? {
+                break status;
+            }
+            let stops = self.stops.load(Ordering::SeqCst);
+            if stops > seen && stops == 1 {
+                say::step("Stopping", "the server (Ctrl-C again ends it at once)");
+                ask_to_finish(&self.child.borrow());
+            } else if stops > seen {
+                // Fails only if the server has just ended.
+                let _ = self.child.borrow_mut().kill();
+            }
+            seen = stops;
+            thread::sleep(PAUSE);
+        };
+        if seen > 1 || (seen == 1 && status.success()) {
+            return Ok(());
+        }
+        bail!("the server ended with {status}, see its messages above")
+    }
+}
+
+impl Drop for Server {
+    /// Leaves no server behind after an error.
+    fn drop(&mut self) {
+        let _ = self.child.borrow_mut().kill();
+        let _ = self.child.borrow_mut().wait();
+    }
+}
+
+/// Asks a program to finish. On Windows, Ctrl-C reaches every program of the console.
+pub(crate) fn ask_to_finish(child: &Child) {
+    #[cfg(unix)]
+    if let Ok(id) = i32::try_from(child.id()) {
+        // Fails only if the program has just ended.
+        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(id), nix::sys::signal::Signal::SIGTERM);
+    }
+    #[cfg(not(unix))]
+    let _ = child;
+}
+
+/// Returns whether `GET /healthz` is answered with a 2xx status.
+pub(crate) fn is_healthy(address: SocketAddr) -> bool {
+    let answer = || -> std::io::Result<Vec<u8>> {
+        let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1))?;
+        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
+        write!(stream, "GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+        let mut start = vec![0; "HTTP/1.1 2".len()];
+        stream.read_exact(&mut start)?;
+        Ok(start)
+    };
+    answer().is_ok_and(|start| start.starts_with(b"HTTP/1.") && start.ends_with(b" 2"))
+}
+
+/// A program at low priority that ends, with everything it has started, when this is dropped.
+struct Background(Child);
+
+impl Background {
+    fn start(command: Command) -> Result<Self> {
+        say::step("Next", "comes Burn for the page, at low priority; the page offers it when it is ready");
+        #[cfg(unix)]
+        let mut command = {
+            let mut nice = Command::new("nice");
+            nice.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
+            for (name, value) in command.get_envs() {
+                match value {
+                    Some(value) => nice.env(name, value),
+                    None => nice.env_remove(name),
+                };
+            }
+            nice.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
+            std::os::unix::process::CommandExt::process_group(&mut nice, 0);
+            nice
+        };
+        #[cfg(not(unix))]
+        let mut command = command;
+        Ok(Self(command.stdin(Stdio::null()).spawn().context("cannot start the build of Burn")?))
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Ok(group) = i32::try_from(self.0.id()) {
+            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), nix::sys::signal::Signal::SIGTERM);
+        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_port_in_use_is_said_before_anything_is_built() {
-        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = taken.local_addr().unwrap();
-        let error = expect_free(address).unwrap_err().to_string();
-        assert!(error.contains(&address.to_string()) && error.contains("--port"), "{error}");
-        drop(taken);
-        expect_free(address).unwrap();
+    fn shell(script: &str) -> Server {
+        let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
+        Server { child: child.into(), stops: Arc::default() }
     }
 
     #[test]
-    fn a_server_that_listens_everywhere_is_reached_on_the_loopback_address() {
-        for (everywhere, here) in
-            [("0.0.0.0:80", "127.0.0.1:80"), ("[::]:80", "[::1]:80"), ("10.0.0.1:80", "10.0.0.1:80")]
-        {
-            assert_eq!(reachable_form(everywhere.parse().unwrap()), here.parse().unwrap());
-        }
+    fn a_port_in_use_is_an_error_with_the_option() {
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let error = check_free(taken.local_addr().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("--port"), "{error}");
+    }
+
+    #[test]
+    fn a_server_that_ends_early_or_by_itself_is_an_error() {
+        let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let error = shell("exit 7").wait_until_it_answers(unused).unwrap_err().to_string();
+        assert!(error.contains("7 before it answered"), "{error}");
+        assert!(shell("exit 0").wait_for_its_end().is_err());
+    }
+
+    #[test]
+    fn the_second_request_to_stop_ends_the_server() {
+        let server = shell("trap '' TERM; while :; do sleep 0.05; done");
+        server.stops.store(2, Ordering::SeqCst);
+        server.wait_for_its_end().unwrap();
     }
 }

@@ -1,60 +1,61 @@
-//! Where things are: the checkout, cargo's target folder, the user's cache.
+//! Places: the checkout, cargo's target folder, the user's cache. And cargo, called in the checkout.
 
+use crate::say;
+use crate::task::Task;
 use anyhow::{Context, Result, bail};
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use which::which_in_global;
+use walkdir::WalkDir;
 
-/// Crates whose tests want features that are off otherwise: Burn, which takes minutes to build.
-pub(crate) const FEATURES: [(&str, &str); 2] =
-    [("engine", "engine/burn-flex"), ("native-runner", "native-runner/burn-flex,native-runner/burn-remote")];
+/// Target of the page's crates.
+pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
-/// The top folder of the checkout: that of the `cargo run` which started us, or the one around the current folder.
-///
-/// Never the one we were compiled in: checkouts can share a target folder, and then run each other's xtask.
+/// Returns the top folder of the checkout: that of the `cargo run` that started this program, or the one around the
+/// current folder. Never the one it was compiled in, because checkouts can share a target folder.
 pub(crate) fn top() -> Result<PathBuf> {
     let of_cargo = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let around = env::current_dir().context("the current folder is gone")?;
-    top_from(of_cargo.as_deref(), &around)
-}
-
-fn top_from(manifest_folder: Option<&Path>, around: &Path) -> Result<PathBuf> {
     let is_top = |folder: &&Path| folder.join("xtask/Cargo.toml").is_file() && folder.join("Cargo.lock").is_file();
-    let of_cargo = manifest_folder.filter(|folder| folder.ends_with("xtask")).and_then(Path::parent).filter(is_top);
+    let of_cargo = of_cargo.as_deref().filter(|folder| folder.ends_with("xtask")).and_then(Path::parent).filter(is_top);
     let top = of_cargo.or_else(|| around.ancestors().find(is_top)).context("run this inside the Gradmark checkout")?;
     Ok(top.to_path_buf())
 }
 
-/// Gradmark's folder in the user's cache: downloaded archives and build tools. Shared by all checkouts.
+/// Returns Gradmark's folder in the user's cache, which all checkouts share.
 pub(crate) fn cache() -> Result<PathBuf> {
     let base = dirs::cache_dir();
     Ok(base.context("no home folder is known: set HOME (or XDG_CACHE_HOME) and run this again")?.join("gradmark"))
 }
 
-/// Waits until no other xtask builds in this checkout. The turn ends when the file is dropped, whatever happens to us.
+/// Waits until no other xtask builds in this checkout. The turn ends when the file is dropped.
 pub(crate) fn wait_for_turn(top: &Path) -> Result<File> {
     let path = top.join(".cache/lock");
-    let open = || {
-        fs::create_dir_all(top.join(".cache"))?;
-        File::create(&path)
-    };
-    let file = open().with_context(|| format!("cannot write {}", path.display()))?;
-    if file.try_lock().is_err() {
-        crate::say::step("Waiting", "for another `cargo xtask` that builds in this checkout");
-        file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
-    }
-    Ok(file)
+    fs::create_dir_all(top.join(".cache"))
+        .and_then(|()| File::create(&path))
+        .and_then(|file| {
+            if file.try_lock().is_err() {
+                say::step("Waiting", "for another `cargo xtask` that builds in this checkout");
+                file.lock()?;
+            }
+            Ok(file)
+        })
+        .with_context(|| format!("cannot lock {}", path.display()))
 }
 
-/// A `cargo` command in the checkout, with the same cargo that runs us.
-///
-/// `cargo run` tells its child about xtask's own package through the environment; a nested cargo must not inherit
-/// that, or build scripts and `env!` would see xtask's name and see it change from one way of calling to another.
+/// Returns a `cargo` command in the checkout, with the cargo that runs this program.
 pub(crate) fn cargo(top: &Path) -> Command {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command(top, env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Returns a command in the checkout that may call cargo.
+///
+/// `cargo run` describes xtask's own package in the environment. A nested cargo must not inherit that: build scripts and
+/// `env!` would see xtask's name.
+pub(crate) fn command(top: &Path, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
         let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"];
@@ -66,7 +67,25 @@ pub(crate) fn cargo(top: &Path) -> Command {
     command
 }
 
-/// Runs a command to its end with our own terminal; a failure names what was being done.
+/// Returns the path at which `cargo build --release` puts a program.
+pub(crate) fn program(top: &Path, name: &str) -> Result<PathBuf> {
+    let mut metadata = cargo_metadata::MetadataCommand::new();
+    metadata.manifest_path(top.join("Cargo.toml")).no_deps();
+    let target = metadata.exec().context("cargo could not read the manifests of the workspace")?.target_directory;
+    Ok(target.into_std_path_buf().join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX)))
+}
+
+/// Runs `cargo build --release -p PACKAGE` with these features as a step, and returns the package's program.
+pub(crate) fn build(top: &Path, package: &str, features: &[&str], what: &str) -> Result<PathBuf> {
+    let task = Task::new("Building", what);
+    let mut command = cargo(top);
+    command.args(["build", "--locked", "--release", "--package", package]);
+    task.follow(command.args(features.iter().flat_map(|feature| ["--features", feature])))?;
+    task.done("Built");
+    program(top, package)
+}
+
+/// Runs a command to its end on this terminal. A failure names what was being done.
 pub(crate) fn run(command: &mut Command, doing: &str) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("{doing}: cannot start `{program}`"))?;
@@ -76,36 +95,14 @@ pub(crate) fn run(command: &mut Command, doing: &str) -> Result<()> {
     Ok(())
 }
 
-/// The first program of this name in a PATH-like list of folders.
+/// Returns the first program of this name in a PATH-like list of folders.
 pub(crate) fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
-    which_in_global(name, Some(path)).ok()?.next()
+    which::which_in_global(name, Some(path)).ok()?.next()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_top_folder_is_that_of_the_calling_cargo_or_the_one_around_us() {
-        let [one, other] = [(); 2].map(|()| {
-            let top = tempfile::tempdir().unwrap();
-            std::fs::create_dir_all(top.path().join("xtask/src")).unwrap();
-            std::fs::write(top.path().join("xtask/Cargo.toml"), "").unwrap();
-            std::fs::write(top.path().join("Cargo.lock"), "").unwrap();
-            top
-        });
-        let inside = other.path().join("xtask/src");
-        assert_eq!(top_from(Some(&one.path().join("xtask")), &inside).unwrap(), one.path());
-        assert_eq!(top_from(None, &inside).unwrap(), other.path());
-        assert_eq!(top_from(Some(&one.path().join("another")), &inside).unwrap(), other.path());
-        let nowhere = tempfile::tempdir().unwrap();
-        assert!(top_from(None, nowhere.path()).unwrap_err().to_string().contains("Gradmark checkout"));
-    }
-
-    #[test]
-    fn a_program_is_found_only_on_the_path_it_is_on() {
-        let empty = tempfile::tempdir().unwrap();
-        assert_eq!(find_program("cargo", empty.path().as_os_str()), None);
-        assert!(find_program("cargo", &env::var_os("PATH").unwrap()).is_some());
-    }
+/// Returns every file below a folder, sorted by path.
+pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
+    let files = entries.filter(|entry| entry.as_ref().map_or(true, |entry| !entry.file_type().is_dir()));
+    files.map(|entry| Ok(entry?.into_path())).collect()
 }

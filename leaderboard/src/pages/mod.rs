@@ -29,7 +29,7 @@ const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
 const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
 /// Tells the page whether the worker with Burn is there; `cargo xtask` replaces it while it builds that.
 const BURN: &str = "/burn.json";
-/// How the folders of other frameworks begin, TensorFlow.js and jax-js: a name of `xtask/src/page/frameworks.rs`.
+/// How the folders of other frameworks begin, TensorFlow.js and jax-js: a name of `app/hooks/src/frameworks.rs`.
 const FRAMEWORKS: &str = "/framework-";
 /// A content hash in a file's name has at least this many hexadecimal digits.
 const HASH_DIGITS: usize = 12;

@@ -1,12 +1,11 @@
-//! The arrows between the crates.
+//! Dependencies between the crates of the workspace.
 
-use super::{Check, crates};
+use super::crates;
 use anyhow::Result;
-use cargo_metadata::{Dependency, DependencyKind};
+use cargo_metadata::DependencyKind;
 use std::path::Path;
 
-/// Each crate of the workspace and the crates of the workspace that it may depend on. Tests may use more, except
-/// those of xtask.
+/// Each crate and the crates of the workspace that it may depend on. Tests may use more, except in xtask.
 const ARROWS: [(&str, &[&str]); 13] = [
     ("results", &[]),
     ("html-report", &["results"]),
@@ -20,96 +19,61 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("training-worker", &["engine", "results"]),
     ("browser-tests", &["results"]),
     ("xtask", &["data-sets"]),
-    ("page-tools", &[]),
+    ("page-hooks", &[]),
 ];
 
-pub(super) const CHECK: Check = Check {
-    name: "arrows between crates",
-    promise: "Crates depend on each other only along the arrows of ARCHITECTURE.md, and the leaderboard never builds \
-              wgpu or Burn.",
-    find,
-};
-
-fn find(top: &Path) -> Result<Vec<String>> {
+pub(super) fn find(top: &Path) -> Result<Vec<String>> {
     let crates = crates(top)?;
-    let mut violations = Vec::new();
-    for one in &crates {
-        let name = one.name.as_str();
-        let wrong = match ARROWS.iter().find(|(known, _)| *known == name) {
-            None => vec!["is new: give it its arrows in xtask/src/check/dependencies.rs".to_owned()],
-            Some((_, allowed)) => {
-                let inside = |other: &str| crates.iter().any(|one| one.name == other);
-                let complaint = |found| complaint(name, allowed, found, inside(&found.name));
-                one.dependencies.iter().filter_map(complaint).collect()
-            }
+    let mut found = Vec::new();
+    for package in &crates {
+        let name = package.name.as_str();
+        let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
+            found.push(format!("{name} is new: add its arrows to xtask/src/check/dependencies.rs"));
+            continue;
         };
-        let manifest = one.manifest_path.strip_prefix(top)?;
-        violations.extend(wrong.iter().map(|wrong| format!("{manifest}: {name} {wrong}")));
+        for dependency in &package.dependencies {
+            let other = dependency.name.as_str();
+            let is_ours = crates.iter().any(|package| package.name == other);
+            let is_exempt = dependency.kind == DependencyKind::Development && name != "xtask";
+            let has_features = dependency.uses_default_features || !dependency.features.is_empty();
+            if (is_ours && !is_exempt && !allowed.contains(&other)) || (other == "wgpu" && name != "engine") {
+                found.push(format!("{name} must not depend on {other}"));
+            } else if (name, other) == ("leaderboard", "engine") && !is_exempt && has_features {
+                found.push("leaderboard must not build the backends of the engine's features".to_owned());
+            }
+        }
     }
-    Ok(violations)
-}
-
-/// What is wrong with a dependency of a crate, if anything.
-fn complaint(name: &str, allowed: &[&str], found: &Dependency, inside: bool) -> Option<String> {
-    let of_tests = found.kind == DependencyKind::Development;
-    if inside && !(of_tests && name != "xtask") && !allowed.contains(&found.name.as_str()) {
-        return Some(format!("must not depend on {}", found.name));
-    }
-    if found.name == "wgpu" && name != "engine" {
-        return Some("must not depend on wgpu: the engine does, and chooses it for all".to_owned());
-    }
-    let has_features = found.uses_default_features || !found.features.is_empty();
-    (name == "leaderboard" && found.name == "engine" && !of_tests && has_features)
-        .then(|| "uses the engine with features: the plain reference back end is all it needs".to_owned())
+    Ok(found)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOTHING, found_in_workspace};
-    use super::CHECK;
+    use super::super::tree;
+    use super::find;
 
     #[test]
-    fn arrows_against_the_design_are_found() {
+    fn finds_dependencies_against_the_arrows_outside_tests() {
         let crates = [
-            ("results", "[dependencies]\nengine.workspace = true\n"),
-            ("engine", "[target.'cfg(unix)'.dependencies]\nwgpu = \"30\"\n"),
-            ("xtask", "[dev-dependencies.records]\npackage = \"results\"\npath = \"../results\"\n"),
-            (
-                "leaderboard",
-                "[dependencies]\nengine = { workspace = true, features = [\"wgsl\"] }\n\
-                 [target.'cfg(windows)'.dependencies]\ngraphics = { package = \"wgpu\", version = \"30\" }\n",
-            ),
-        ];
-        assert_eq!(
-            found_in_workspace(&CHECK, &crates, &[]),
-            [
-                "results/Cargo.toml: results must not depend on engine",
-                "xtask/Cargo.toml: xtask must not depend on results",
-                "leaderboard/Cargo.toml: leaderboard uses the engine with features: the plain reference back end is all \
-                 it needs",
-                "leaderboard/Cargo.toml: leaderboard must not depend on wgpu: the engine does, and chooses it for all",
-            ]
-        );
-    }
-
-    #[test]
-    fn the_default_features_of_the_engine_are_features() {
-        let of_leaderboard = |engine: &str| {
-            let leaderboard = format!("[dependencies]\nengine = {{ path = \"../engine\"{engine} }}\n");
-            found_in_workspace(&CHECK, &[("engine", ""), ("leaderboard", &leaderboard)], &[])
-        };
-        assert_eq!(of_leaderboard(", default-features = false"), NOTHING);
-        assert_eq!(of_leaderboard("").len(), 1);
-    }
-
-    #[test]
-    fn tests_may_use_more_and_a_new_crate_has_to_state_its_arrows() {
-        let crates = [
-            ("results", "[dev-dependencies]\nleaderboard.workspace = true\n"),
-            ("leaderboard", "[dependencies]\nresults.workspace = true\n"),
+            ("results", "dependencies.engine.path = \"../engine\"\ndev-dependencies.xtask.path = \"../xtask\""),
+            ("engine", "target.'cfg(unix)'.dependencies.wgpu = \"30\""),
+            ("xtask", "dev-dependencies.records = { path = \"../results\", package = \"results\" }"),
+            ("leaderboard", "dependencies = { engine = { path = \"../engine\" }, wgpu = \"30\" }"),
             ("novelty", ""),
         ];
-        let expected = "novelty/Cargo.toml: novelty is new: give it its arrows in xtask/src/check/dependencies.rs";
-        assert_eq!(found_in_workspace(&CHECK, &crates, &[]), [expected]);
+        let members = crates.map(|(name, _)| name);
+        let mut files = vec![("Cargo.toml".to_owned(), format!("workspace.members = {members:?}"))];
+        for (name, dependencies) in crates {
+            files.push((format!("{name}/Cargo.toml"), format!("package.name = \"{name}\"\n{dependencies}")));
+            files.push((format!("{name}/src/lib.rs"), String::new()));
+        }
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let expected = [
+            "results must not depend on engine",
+            "xtask must not depend on results",
+            "leaderboard must not build the backends of the engine's features",
+            "leaderboard must not depend on wgpu",
+            "novelty is new: add its arrows to xtask/src/check/dependencies.rs",
+        ];
+        assert_eq!(find(tree(&files).path()).unwrap(), expected);
     }
 }

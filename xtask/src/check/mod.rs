@@ -1,65 +1,84 @@
-//! `cargo xtask check`: the promises of the design that neither a compiler nor clippy keeps, as code.
+//! `cargo xtask check`: design rules that neither the compiler nor clippy enforces.
 //!
-//! Each check is a line in `OF_SOURCES` or `OF_THE_PAGE`. It looks at a tree of files and says where that tree breaks the promise; its tests
-//! show it a small tree that does. What clippy can be told stands in clippy.toml.
+//! Each rule of the sources is a function from the top of a checkout to a line for each violation. Rules that clippy
+//! can enforce are in clippy.toml.
 
-mod architecture;
-mod bundle;
 mod dependencies;
-mod kernels;
-#[cfg(test)]
-mod testing;
-mod words;
+mod page_size;
+mod text;
 
-use crate::files::files_below;
 use crate::say;
+use crate::workspace::files_below;
 use anyhow::{Context, Result, bail};
 use cargo_metadata::{MetadataCommand, Package};
+pub(crate) use page_size::check as page;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A promise and how to see whether the tree of files below a folder keeps it.
-struct Check {
-    /// A word or two for the terminal.
-    name: &'static str,
-    /// The promise in one sentence, shown when it is broken.
-    promise: &'static str,
-    /// Finds every place where it is broken, and says what is wrong there.
-    find: fn(&Path) -> Result<Vec<String>>,
+/// Function that lists the violations of a rule in a checkout.
+type Find = fn(&Path) -> Result<Vec<String>>;
+
+const RULES: [(&str, Find); 6] = [
+    ("only engine/src/backends/wgsl/device names wgpu", text::wgpu),
+    ("the training loop is the same on every target", text::training_loop),
+    ("Burn's backends that clippy does not compile only compute", text::quiet_burn),
+    ("crates depend on each other along the arrows of ARCHITECTURE.md", dependencies::find),
+    ("the registry in shaders/src includes every WGSL file", text::registered_shaders),
+    ("ARCHITECTURE.md is short, and every path in it exists", text::architecture),
+];
+
+/// Checks all rules of the sources and prints every violation.
+///
+/// # Errors
+/// When a rule is broken, or a file cannot be read.
+pub(crate) fn sources(top: &Path) -> Result<()> {
+    let mut broken = 0;
+    for (rule, find) in RULES {
+        let violations = find(top).with_context(|| format!("cannot check that {rule}"))?;
+        say::step(if violations.is_empty() { "Kept" } else { "Broken" }, rule);
+        violations.iter().for_each(|violation| say::step("", violation));
+        broken += usize::from(!violations.is_empty());
+    }
+    if broken > 0 {
+        bail!("{broken} of {} design rules are broken, see above", RULES.len());
+    }
+    Ok(())
 }
 
-/// What the sources promise: looked at before anything is built from them.
-const OF_SOURCES: [Check; 6] =
-    [words::WGPU, words::TRAINING_LOOP, words::QUIET_BURN, dependencies::CHECK, kernels::CHECK, architecture::CHECK];
-/// What the page promises, once it is built.
-const OF_THE_PAGE: [Check; 2] = [bundle::FIRST_LOAD, bundle::BURN];
+/// Returns the names of the workspace's crates, in the order of the top Cargo.toml.
+pub(crate) fn crate_names(top: &Path) -> Result<Vec<String>> {
+    Ok(crates(top)?.into_iter().map(|package| package.name.to_string()).collect())
+}
 
-/// What a check's `find` ends with when the tree does not have what it looks at, for instance because it is built later.
-#[derive(Debug, thiserror::Error)]
-#[error("not looked at: {0}")]
-struct NotThere(&'static str);
+/// Reads the manifests of the workspace's crates through cargo, which takes milliseconds.
+fn crates(top: &Path) -> Result<Vec<Package>> {
+    let mut command = MetadataCommand::new();
+    command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);
+    Ok(command.exec().context("cargo could not read the manifests of the workspace")?.packages)
+}
 
-/// Every file below a folder with one of these endings, relative to the top and sorted. A folder that is not there
-/// holds none.
-fn files(top: &Path, folder: impl AsRef<Path>, endings: &[&str]) -> Result<Vec<PathBuf>> {
+/// Lists the files below a folder with one of these extensions, relative to the top and sorted; none if the folder does
+/// not exist.
+fn files(top: &Path, folder: impl AsRef<Path>, extensions: &[&str]) -> Result<Vec<PathBuf>> {
     let folder = top.join(folder);
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let ends_so = |path: &PathBuf| path.extension().is_some_and(|of| endings.iter().any(|ending| of == *ending));
-    let found = files_below(&folder)?.into_iter().filter(ends_so);
-    found.map(|path| Ok(path.strip_prefix(top)?.to_path_buf())).collect()
+    let matches =
+        |path: &PathBuf| path.extension().is_some_and(|found| extensions.iter().any(|wanted| found == *wanted));
+    files_below(&folder)?.into_iter().filter(matches).map(|path| Ok(path.strip_prefix(top)?.to_path_buf())).collect()
 }
 
-/// Every file with one of these endings in the folders of the workspace's crates, once.
-fn files_of_crates(top: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
+/// Lists the files with one of these extensions in the folders of crates, which can contain further crates.
+fn files_of_crates(top: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for one in crates(top)? {
-        found.extend(files(top, one.manifest_path.with_file_name(""), endings)?);
+    for entry in fs::read_dir(top)? {
+        let folder = entry?.path();
+        if folder.join("Cargo.toml").exists() {
+            found.extend(files(top, &folder, extensions)?);
+        }
     }
     found.sort();
-    // One crate's folder can lie in another's.
-    found.dedup();
     Ok(found)
 }
 
@@ -68,75 +87,14 @@ fn read(top: &Path, path: impl AsRef<Path>) -> Result<String> {
     fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// The lines of Rust source with their numbers, without `//` comments. Good enough for looking for words.
-fn code(source: &str) -> impl Iterator<Item = (usize, &str)> {
-    (1..).zip(source.lines().map(|line| line.split("//").next().unwrap_or_default()))
-}
-
-/// The workspace's crates in the order of the top Cargo.toml, as cargo understands their manifests. It takes
-/// milliseconds.
-fn crates(top: &Path) -> Result<Vec<Package>> {
-    let mut command = MetadataCommand::new();
-    command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);
-    Ok(command.exec().context("cargo could not read the manifests of the workspace")?.packages)
-}
-
-/// The names of the workspace's crates, in the order of the top Cargo.toml.
-pub(crate) fn crate_names(top: &Path) -> Result<Vec<String>> {
-    Ok(crates(top)?.into_iter().map(|one| one.name.to_string()).collect())
-}
-
-/// Checks what the sources promise.
-///
-/// # Errors
-/// When something is broken, or a file cannot be read.
-pub(crate) fn sources(top: &Path) -> Result<()> {
-    hold(top, &OF_SOURCES)
-}
-
-/// Checks what the page promises; nothing where it is not built.
-///
-/// # Errors
-/// When something is broken, or a file cannot be read.
-pub(crate) fn page(top: &Path) -> Result<()> {
-    hold(top, &OF_THE_PAGE)
-}
-
-/// Runs checks and prints what is broken.
-fn hold(top: &Path, checks: &[Check]) -> Result<()> {
-    let mut broken = 0;
-    for check in checks {
-        let violations = match (check.find)(top) {
-            Err(error) if error.is::<NotThere>() => {
-                say::step("Skipped", format!("{}, {error}", check.name));
-                continue;
-            }
-            found => found.with_context(|| format!("the check `{}` could not look", check.name))?,
-        };
-        if violations.is_empty() {
-            say::step("Kept", check.name);
-            continue;
-        }
-        broken += 1;
-        say::step("BROKEN", format!("{}: {}", check.name, check.promise));
-        violations.iter().for_each(|violation| say::step("", violation));
-    }
-    if broken > 0 {
-        bail!("{broken} of {} checks found the design broken, see above", checks.len());
-    }
-    Ok(())
-}
-
+/// Writes a small tree of files for a test.
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_check_has_a_name_of_its_own_and_a_promise_in_a_sentence() {
-        let checks: Vec<&Check> = OF_SOURCES.iter().chain(&OF_THE_PAGE).collect();
-        for (place, check) in checks.iter().enumerate() {
-            assert!(checks[..place].iter().all(|other| other.name != check.name), "{}", check.name);
-            assert!(check.promise.ends_with('.'), "{}", check.promise);
-        }
+pub(crate) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let top = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = top.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
+    top
 }

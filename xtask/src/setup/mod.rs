@@ -1,42 +1,228 @@
-//! Set-up: everything `run` and `test` need on a machine that has only Rust, git and a C compiler. Whatever is there
-//! already is recognised by looking, which takes milliseconds, and left alone.
+//! Set-up of the machine: installs what the commands need besides Rust and git, and leaves alone what is installed.
 
-mod apt;
-mod machine;
-mod packages;
 pub(crate) mod vulkan;
-mod wasm;
 
-use anyhow::Result;
-use machine::Machine;
-use packages::Need;
-pub(crate) use wasm::wasm_target;
+use crate::say;
+use crate::workspace::{self, WASM};
+use anyhow::{Result, bail, ensure};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-/// What the current command needs from the system.
-#[derive(Clone, Copy, Debug, Default)]
+/// Needs of the current command, in addition to a C compiler, with which SQLite is compiled.
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Wanted {
-    /// An archive of a data set has to be downloaded.
+    /// A program that downloads archives of data sets.
     pub download: bool,
-    /// The browsers that tests drive, and the driver that they steer Chromium by.
-    pub browsers: bool,
+    /// Chromium, and the driver through which tests control it.
+    pub chromium: bool,
+    pub firefox: bool,
     /// A Vulkan driver that works without a GPU.
     pub software_vulkan: bool,
-    /// The programs of a PostgreSQL server, which the leaderboard's tests start themselves.
+    /// The programs of a PostgreSQL server, which tests start themselves.
     pub postgres: bool,
 }
 
-/// Sees to it that the system has what is wanted; a C compiler always is, because SQLite is written in C.
+/// Something that cargo cannot install.
+struct Need {
+    is_missing: bool,
+    /// Name of the thing, for systems without apt.
+    description: &'static str,
+    /// Names of the packages in Debian, and in Ubuntu.
+    packages: [&'static str; 2],
+}
+
+/// Before this major version, Mesa's llvmpipe crashes on some of our shaders and is several times slower.
+const OLDEST_MESA: u32 = 24;
+const MESA: &str = "mesa-vulkan-drivers";
+
+// These commands contain no single quotes, because they are pasted between single quotes.
+// The lock timeout waits for the updates that a machine installs after its start.
+const INSTALL: &str = "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 -q";
+/// Enables Debian 12's backports, if they are not enabled, from the mirror that the machine uses for Debian 12 itself.
+const ENABLE_BACKPORTS: &str = "\
+    { apt-get indextargets \"Codename: bookworm-backports\" \"Component: main\" | grep -q . || { \
+    mirror=$(apt-get indextargets --format \"\\$(REPO_URI)\" \"Created-By: Packages\" \"Codename: bookworm\" \
+    \"Origin: Debian\" \"Component: main\" | head -n 1); \
+    echo \"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:?apt lists no mirror of Debian 12} \
+    bookworm-backports main\" > /etc/apt/sources.list.d/gradmark-backports.list; \
+    apt-get update -q; }; }";
+/// Keeps the package of PostgreSQL from starting a server that runs all the time.
+const CREATE_NO_CLUSTER: &str = "echo \"create_main_cluster = false\" >> /etc/postgresql-common/createcluster.conf";
+
+/// Installs what is missing on this machine.
 ///
 /// # Errors
-/// When something is missing that needs an administrator and we are none: the error holds the line to paste.
+/// When something is missing and cannot be installed without an administrator or without apt; the error says what to do.
 pub(crate) fn system(wanted: Wanted) -> Result<()> {
-    let mut needs = vec![Need::CCompiler];
-    needs.extend(wanted.download.then_some(Need::Download));
-    if wanted.browsers {
-        needs.extend([Need::Chromium, Need::Firefox]);
+    let missing = find_missing(wanted);
+    if missing.is_empty() {
+        return Ok(());
     }
-    needs.extend((wanted.software_vulkan && cfg!(target_os = "linux")).then_some(Need::Vulkan));
-    // On other systems the tests say that they are skipped.
-    needs.extend((wanted.postgres && cfg!(target_os = "linux")).then_some(Need::Postgres));
-    packages::ensure(&Machine::this_one(), &needs, Machine::this_one)
+    let description = describe(&missing);
+    ensure!(on_path(&["apt-get"]), "this machine lacks {description}: install it and run the same command again");
+    let script = script(&fs::read_to_string("/etc/os-release").unwrap_or_default(), &missing);
+    let shell = if output_of("id", &["-u"]).is_some_and(|user| user.trim() == "0") {
+        &["sh", "-c"][..]
+    } else if output_of("sudo", &["-n", "true"]).is_some() {
+        &["sudo", "-n", "sh", "-c"]
+    } else {
+        bail!(
+            "this machine lacks {description}. Installing it needs an administrator: paste this line, then run the same \
+             command again\n\n    sudo sh -c '{script}'\n"
+        );
+    };
+    say::step("Installing", format!("{description} with apt-get"));
+    let mut command = Command::new(shell[0]);
+    // Standard output belongs to the results of tests.
+    command.args(&shell[1..]).arg(&script).stdin(Stdio::null()).stdout(std::io::stderr());
+    workspace::run(&mut command, &format!("the installation with `sh -c '{script}'`"))?;
+    let description = describe(&find_missing(wanted));
+    ensure!(
+        description.is_empty(),
+        "apt-get succeeded, but this machine still lacks {description}: install it yourself"
+    );
+    Ok(())
+}
+
+fn find_missing(wanted: Wanted) -> Vec<Need> {
+    let exists = |path: &str| Path::new(path).exists();
+    let has_chromium = on_path(&["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"])
+        || ["Google Chrome", "Chromium"].iter().any(|name| exists(&format!("/Applications/{name}.app")));
+    let has_firefox = on_path(&["firefox-esr", "firefox"]) || exists("/Applications/Firefox.app");
+    // Debian has a folder for each version of PostgreSQL.
+    let mut postgres_versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let has_postgres = postgres_versions.any(|version| version.path().join("bin/initdb").exists());
+    // On other systems, tests report that they are skipped.
+    let is_linux = cfg!(target_os = "linux");
+    let needs = [
+        Need {
+            // On Windows, the compiler is not on the PATH: the `cc` crate finds it.
+            is_missing: !cfg!(windows) && !on_path(&["cc", "gcc", "clang"]),
+            description: "a C compiler (`cc`)",
+            packages: ["build-essential"; 2],
+        },
+        Need {
+            is_missing: wanted.download && !on_path(&["curl", "npm"]),
+            description: "`curl` (or Node.js with `npm`)",
+            packages: ["curl ca-certificates"; 2],
+        },
+        Need {
+            is_missing: wanted.chromium && !(has_chromium && on_path(&["chromedriver"])),
+            description: "Chromium or Chrome, and `chromedriver` of the same version on the PATH",
+            packages: ["chromium chromium-driver", "chromium-browser chromium-chromedriver"],
+        },
+        Need {
+            is_missing: wanted.firefox && !has_firefox,
+            description: "Firefox",
+            packages: ["firefox-esr", "firefox"],
+        },
+        Need {
+            is_missing: wanted.software_vulkan && is_linux && !(vulkan::has_llvmpipe() && has_new_mesa()),
+            description: "Mesa's Vulkan drivers, version 24 or newer, with llvmpipe (lavapipe), and the Vulkan loader",
+            packages: ["mesa-vulkan-drivers libvulkan1"; 2],
+        },
+        Need {
+            is_missing: wanted.postgres && is_linux && !(has_postgres || on_path(&["initdb"])),
+            description: "PostgreSQL 15 or newer, with `initdb` and `pg_ctl` on the PATH",
+            packages: ["postgresql"; 2],
+        },
+    ];
+    needs.into_iter().filter(|need| need.is_missing).collect()
+}
+
+fn describe(needs: &[Need]) -> String {
+    needs.iter().map(|need| need.description).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the shell commands that install the packages on the system that `/etc/os-release` describes.
+fn script(os_release: &str, missing: &[Need]) -> String {
+    let is_ubuntu = os_release.lines().any(|line| line.starts_with("ID") && line.contains("ubuntu"));
+    let has_line = |wanted: &str| os_release.lines().any(|line| line == wanted);
+    let is_debian_12 = has_line("ID=debian") && has_line("VERSION_CODENAME=bookworm");
+    let packages = missing.iter().map(|need| need.packages[usize::from(is_ubuntu)]).collect::<Vec<_>>().join(" ");
+    // Another project's source that does not answer makes `update` fail. If ours do not answer, `install` fails.
+    let mut commands = vec!["export DEBIAN_FRONTEND=noninteractive; apt-get update -q || true".to_owned()];
+    if is_debian_12 && packages.contains(MESA) {
+        commands.push(format!("{ENABLE_BACKPORTS} && {INSTALL} -t bookworm-backports {MESA}"));
+    }
+    if packages.contains("postgresql") {
+        commands.push(format!("{INSTALL} postgresql-common && {CREATE_NO_CLUSTER}"));
+    }
+    commands.push(format!("{INSTALL} {packages}"));
+    commands.join(" && ")
+}
+
+/// Returns whether the system's package of Mesa, if it is installed, is new enough.
+fn has_new_mesa() -> bool {
+    let version = output_of("dpkg-query", &["-W", "-f", "${db:Status-Status} ${Version}", MESA]);
+    let version = version.as_deref().and_then(|text| text.strip_prefix("installed "));
+    version.and_then(major_version).is_none_or(|version| version >= OLDEST_MESA)
+}
+
+/// Returns the leading number of a Debian version such as `25.0.7-2~bpo12+1` or `1:24.2`.
+fn major_version(version: &str) -> Option<u32> {
+    let without_epoch = version.split_once(':').map_or(version, |(_, rest)| rest);
+    without_epoch.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn on_path(programs: &[&str]) -> bool {
+    programs.iter().any(|program| which::which(program).is_ok())
+}
+
+/// Returns the standard output of a program that exists and succeeds.
+fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Installs Rust's target for the browser where rustup has not installed it because of `rust-toolchain.toml`.
+///
+/// # Errors
+/// When the toolchain is not rustup's and lacks the target.
+pub(crate) fn wasm_target(top: &Path) -> Result<()> {
+    let libraries = output_of("rustc", &["--print", "target-libdir", "--target", WASM]);
+    if libraries.is_some_and(|folder| Path::new(folder.trim()).is_dir()) {
+        return Ok(());
+    }
+    say::step("Installing", format!("Rust's target {WASM} with rustup"));
+    let doing = "rustup (without it, install your distribution's package of that target)";
+    workspace::run(Command::new("rustup").args(["target", "add", WASM]).current_dir(top), doing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEBIAN_12: &str = "VERSION_CODENAME=bookworm\nID=debian\n";
+
+    fn script_for(os_release: &str, packages: &'static str) -> String {
+        script(os_release, &[Need { is_missing: true, description: "", packages: [packages, "of Ubuntu"] }])
+    }
+
+    #[test]
+    fn takes_mesa_from_backports_on_debian_12_only() {
+        let debian = script_for(DEBIAN_12, "mesa-vulkan-drivers postgresql");
+        let mesa = debian.find("-t bookworm-backports mesa-vulkan-drivers").unwrap();
+        let cluster = debian.find("create_main_cluster = false").unwrap();
+        let rest = debian.find("-q mesa-vulkan-drivers postgresql").unwrap();
+        assert!(mesa < cluster && cluster < rest && !debian.contains('\''), "{debian}");
+        let newer = DEBIAN_12.replace("bookworm", "trixie");
+        assert!(
+            !script_for(&newer, MESA).contains("backports") && !script_for(DEBIAN_12, "curl").contains("backports")
+        );
+    }
+
+    #[test]
+    fn uses_the_package_names_of_ubuntu_and_its_derivatives() {
+        for os_release in ["ID=ubuntu\nID_LIKE=debian\n", "ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"] {
+            assert!(script_for(os_release, "of Debian").ends_with(" -q of Ubuntu"));
+        }
+    }
+
+    #[test]
+    fn reads_the_major_version_of_a_package() {
+        let versions = ["25.0.7-2~bpo12+1", "1:24.2.8-1ubuntu1", "unknown"];
+        assert_eq!(versions.map(major_version), [Some(25), Some(24), None]);
+    }
 }

@@ -1,8 +1,7 @@
-//! axe-core, with which the browser tests look for what keeps people out of the page: one script of its npm package, which
-//! is kept in the user's cache. It is used as it is, and is no part of what is built.
+//! axe-core, with which browser tests find accessibility problems: one script of an npm package, kept in the user's cache.
 
 use crate::{data, say, workspace};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use data_sets::files::{sha256_hex, temporary_name, write_whole};
 use data_sets::{Download, Package};
 use std::fs::{self, File};
@@ -13,81 +12,49 @@ const PACKAGE: Package = Package { name: "axe-core", version: "4.14.0" };
 const SCRIPT: &str = "package/axe.min.js";
 const SHA256: &str = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878";
 
-/// Where the script lies; none, with a warning, where it cannot be fetched: then the tests that need it say that they are
+/// Returns the path of the script. If it cannot be downloaded, warns: the tests that need it report that they are
 /// skipped.
 pub(super) fn script() -> Option<PathBuf> {
-    match workspace::cache().and_then(|folder| script_in(&folder, &data::programs())) {
-        Ok(script) => Some(script),
-        Err(error) => {
-            say::warn(format!("axe-core does not look at the page: {error:#}"));
-            None
-        }
-    }
+    find_script().inspect_err(|error| say::warn(format!("accessibility is not tested: {error:#}"))).ok()
 }
 
-fn script_in(folder: &Path, programs: &impl Download) -> Result<PathBuf> {
-    let script = folder.join(format!("{}-{}.js", PACKAGE.name, PACKAGE.version));
+fn find_script() -> Result<PathBuf> {
+    let script = workspace::cache()?.join(format!("{}-{}.js", PACKAGE.name, PACKAGE.version));
     if fs::read(&script).is_ok_and(|text| sha256_hex(&text) == SHA256) {
         return Ok(script);
     }
     say::step("Fetching", format!("{PACKAGE} for the browser tests"));
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let archive = temporary_name(&folder.join(PACKAGE.archive_name()));
-    let unpacked = programs.download(&PACKAGE, &archive).and_then(|()| unpack(&archive));
-    // What stays behind is only in the way when it can be removed later.
+    let archive = temporary_name(&script);
+    fs::create_dir_all(workspace::cache()?).context("cannot make the cache folder")?;
+    let text = data::programs().download(&PACKAGE, &archive).and_then(|()| unpack(&archive));
+    // A temporary file that cannot be removed does no harm.
     let _ = fs::remove_file(&archive);
-    let text = unpacked.with_context(|| format!("cannot get {PACKAGE}"))?;
-    ensure!(sha256_hex(&text) == SHA256, "{SCRIPT} of {PACKAGE} is not the one that was published");
-    write_whole(&script, |out| Ok(out.write_all(&text)?))?;
+    save(&text.with_context(|| format!("cannot get {PACKAGE}"))?, &script)?;
     Ok(script)
 }
 
 fn unpack(archive: &Path) -> Result<Vec<u8>> {
     let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(File::open(archive)?));
+    let mut text = Vec::new();
     for entry in tar.entries()? {
         let mut entry = entry?;
         if entry.path()? == Path::new(SCRIPT) {
-            let mut text = Vec::new();
             entry.read_to_end(&mut text)?;
-            return Ok(text);
         }
     }
-    bail!("the archive lacks {SCRIPT}");
+    Ok(text)
+}
+
+/// Writes the script if it is the published one.
+fn save(text: &[u8], script: &Path) -> Result<()> {
+    ensure!(sha256_hex(text) == SHA256, "{SCRIPT} of {PACKAGE} is not the published one");
+    write_whole(script, |out| Ok(out.write_all(text)?))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// An archive with one file of these bytes.
-    struct Archive {
-        file: &'static str,
-        text: &'static [u8],
-    }
-
-    impl Download for Archive {
-        fn download(&self, _: &Package, to: &Path) -> Result<()> {
-            let compressed = flate2::write::GzEncoder::new(File::create(to)?, flate2::Compression::fast());
-            let mut tar = tar::Builder::new(compressed);
-            let mut header = tar::Header::new_gnu();
-            header.set_size(self.text.len() as u64);
-            header.set_mode(0o644);
-            tar.append_data(&mut header, self.file, self.text)?;
-            tar.into_inner()?.finish()?;
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn what_is_not_the_published_script_is_refused_and_not_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        for (archive, reason) in [
-            (Archive { file: SCRIPT, text: b"alert()" }, "is not the one that was published"),
-            (Archive { file: "package/README.md", text: b"axe" }, "the archive lacks package/axe.min.js"),
-        ] {
-            let error = format!("{:#}", script_in(folder.path(), &archive).unwrap_err());
-            assert!(error.contains(reason), "{error}");
-            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        }
-    }
+#[test]
+fn refuses_a_script_that_is_not_the_published_one() {
+    let script = std::env::temp_dir().join("gradmark-axe-test.js");
+    assert!(save(b"alert()", &script).unwrap_err().to_string().contains("is not the published one"));
+    assert!(!script.exists());
 }

@@ -130,7 +130,7 @@ fn request(order: &Order) -> Result<RunRequest, EngineError> {
         registration: order.registration.clone().map(|r| engine::Registration { run_id: r.run_id, nonce: r.nonce }),
         provenance: Provenance {
             engine_version: env!("CARGO_PKG_VERSION").to_owned(),
-            commit: option_env!("GRADMARK_COMMIT").unwrap_or("unknown").to_owned(),
+            commit: env!("GRADMARK_COMMIT").to_owned(),
             started_unix_seconds: order.started_unix_seconds,
             wall_seconds: 0.0,
             client: order.client.clone(),

@@ -1,0 +1,174 @@
+//! Bundles that are built once and kept in the user's cache, under a digest of their sources, so that every checkout
+//! finds them: the worker with Burn, and other frameworks.
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use walkdir::WalkDir;
+
+/// Hexadecimal digits of a digest in a name.
+const DIGITS: usize = 16;
+/// Bundles of one kind that stay in the cache: those of a few branches.
+const MAX_KEPT: usize = 4;
+
+/// Every file below a folder, sorted by path.
+pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
+    let files = entries.filter(|entry| entry.as_ref().map_or(true, |entry| !entry.file_type().is_dir()));
+    files.map(|entry| Ok(entry?.into_path())).collect()
+}
+
+/// One digest of the contents of these files.
+pub(crate) fn digest(files: &[PathBuf]) -> Result<String> {
+    let mut all = Sha256::new();
+    for file in files {
+        all.update(Sha256::digest(fs::read(file).with_context(|| format!("cannot read {}", file.display()))?));
+    }
+    let hex: String = all.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(hex[..DIGITS].to_owned())
+}
+
+/// Folder in the cache of the bundle that is made from these files and folders of the checkout. It may not exist yet.
+///
+/// # Errors
+/// A source cannot be read, or no home folder is known.
+pub(crate) fn in_cache(kind: &str, top: &Path, sources: &[&str]) -> Result<PathBuf> {
+    let mut files = Vec::new();
+    for source in sources {
+        files.extend(files_below(&top.join(source))?);
+    }
+    // Tests, and packages that npm has put next to the sources, change no bundle.
+    let ignored = |part: &std::ffi::OsStr| part == "tests" || part == "tests.rs" || part == "node_modules";
+    files.retain(|file| !file.strip_prefix(top).is_ok_and(|inside| inside.iter().any(ignored)));
+    let cache = dirs::cache_dir().context("no home folder is known: set HOME and run this again")?;
+    Ok(cache.join("gradmark").join(kind).join(digest(&files)?))
+}
+
+/// Builds a bundle in a folder of its own and moves it to `made` when it is complete.
+pub(crate) fn make(made: &Path, build: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let cache = made.parent().context("a bundle is in a folder of the cache")?;
+    fs::create_dir_all(cache).with_context(|| format!("cannot create {}", cache.display()))?;
+    let partial = cache.join(format!("partial-{}", std::process::id()));
+    fs::create_dir_all(&partial).with_context(|| format!("cannot create {}", partial.display()))?;
+    let built = build(&partial).and_then(|()| match fs::rename(&partial, made) {
+        // Another process was faster.
+        Err(_) if made.is_dir() => Ok(()),
+        moved => moved.with_context(|| format!("cannot create {}", made.display())),
+    });
+    // It is gone already where it became the bundle.
+    let _ = fs::remove_dir_all(&partial);
+    built?;
+    remove_old(cache)
+}
+
+/// Removes all bundles but the latest ones.
+fn remove_old(cache: &Path) -> Result<()> {
+    let mut bundles: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(cache)? {
+        let entry = entry?;
+        if !entry.file_name().to_string_lossy().starts_with("partial-") {
+            bundles.push((entry.metadata()?.modified()?, entry.path()));
+        }
+    }
+    bundles.sort();
+    for (_, old) in bundles.iter().rev().skip(MAX_KEPT) {
+        fs::remove_dir_all(old).with_context(|| format!("cannot remove {}", old.display()))?;
+    }
+    Ok(())
+}
+
+/// A bundle in the folder of the page.
+pub(crate) struct Placed {
+    pub(crate) folder: String,
+    /// Bytes that a browser fetches: every script, and the largest module, which is the one with threads.
+    pub(crate) compressed_bytes: u64,
+    pub(crate) script_bytes: u64,
+    pub(crate) module_bytes: u64,
+}
+
+/// Copies a compressed bundle into the page, under `name` and a digest of the content, so that browsers may keep it for
+/// ever.
+pub(crate) fn place(made: &Path, name: &str, page: &Path) -> Result<Placed> {
+    let files = files_below(made)?;
+    let (mut fetched, mut module, mut scripts) = (Vec::new(), (0, 0), (0, 0));
+    for file in &files {
+        let kind = file.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
+        if kind != "js" && kind != "wasm" {
+            continue;
+        }
+        let sizes = (fs::metadata(file)?.len(), fs::metadata(with_ending(file, "br"))?.len());
+        if kind == "wasm" {
+            module = sizes.max(module);
+        } else {
+            scripts = (scripts.0 + sizes.0, scripts.1 + sizes.1);
+        }
+        fetched.push(file.clone());
+    }
+    let folder = format!("{name}-{}", digest(&fetched)?);
+    fs::create_dir_all(page.join(&folder))?;
+    for file in &files {
+        let copy = page.join(&folder).join(file.file_name().context("a file has a name")?);
+        fs::copy(file, &copy).with_context(|| format!("cannot write {}", copy.display()))?;
+    }
+    Ok(Placed { folder, compressed_bytes: scripts.1 + module.1, script_bytes: scripts.0, module_bytes: module.0 })
+}
+
+pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".{ending}"));
+    name.into()
+}
+
+/// Replaces a file of the page in one step: the page may be served already.
+pub(crate) fn replace(file: &Path, json: &impl serde::Serialize) -> Result<()> {
+    let new = with_ending(file, "new");
+    fs::write(&new, serde_json::to_vec(json)?)
+        .and_then(|()| fs::rename(&new, file))
+        .with_context(|| format!("cannot write {}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_placed_bundle_counts_scripts_and_its_largest_module() {
+        let (made, page) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for (name, bytes) in [("worker.js", 500), ("loader.js", 30), ("simd.wasm", 70), ("plain.wasm", 90)] {
+            fs::write(made.path().join(name), vec![b'x'; bytes]).unwrap();
+            fs::write(made.path().join(format!("{name}.br")), vec![b'x'; bytes / 10]).unwrap();
+        }
+        fs::write(made.path().join("licences.txt"), "not fetched").unwrap();
+        let placed = place(made.path(), "burn", page.path()).unwrap();
+        assert_eq!((placed.compressed_bytes, placed.script_bytes, placed.module_bytes), (50 + 3 + 9, 530, 90));
+        assert_eq!(files_below(&page.path().join(&placed.folder)).unwrap().len(), 9);
+    }
+
+    #[test]
+    fn a_failed_build_leaves_nothing_and_an_old_bundle_is_removed() {
+        let cache = tempfile::tempdir().unwrap();
+        let failed = make(&cache.path().join("a"), |_| anyhow::bail!("no network"));
+        assert_eq!(failed.unwrap_err().to_string(), "no network");
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0);
+        for name in ["a", "b", "c", "d", "e"] {
+            make(&cache.path().join(name), |folder| Ok(fs::write(folder.join("worker.js"), name)?)).unwrap();
+        }
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), MAX_KEPT);
+        assert!(cache.path().join("e").is_dir());
+    }
+
+    #[test]
+    fn tests_do_not_change_the_digest_of_sources() {
+        let top = tempfile::tempdir().unwrap();
+        fs::create_dir_all(top.path().join("engine/tests")).unwrap();
+        fs::write(top.path().join("engine/lib.rs"), "one").unwrap();
+        let place = || in_cache("burn", top.path(), &["engine"]).unwrap();
+        let before = place();
+        fs::write(top.path().join("engine/tests/golden.rs"), "a test").unwrap();
+        assert_eq!(place(), before);
+        fs::write(top.path().join("engine/lib.rs"), "another").unwrap();
+        assert_ne!(place(), before);
+    }
+}

@@ -1,0 +1,113 @@
+//! The worker with Burn: a bundle of its own, which a browser fetches when a Burn backend is chosen.
+//!
+//! Compiling Burn takes minutes, and the page works without it. So `cargo xtask run` serves the page first. `burn.json`
+//! in the page's folder says how far the bundle is, and the page offers the choice when that file says `ready`.
+
+use crate::bindgen::{self, Target};
+use crate::{bundle, compress};
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Everything that can change the bundle.
+const SOURCES: [&str; 8] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    ".cargo/config.toml",
+    "app/worker",
+    "engine",
+    "results",
+    "shaders",
+];
+const BUILD: [&str; 11] = [
+    "build",
+    "--locked",
+    "--profile",
+    "web",
+    "--target",
+    "wasm32-unknown-unknown",
+    "--package",
+    "training-worker",
+    "--bin",
+    "burn-worker",
+    "--features=burn",
+];
+/// Interval between two notes about the progress of the build.
+const NOTE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Content of `burn.json`.
+#[derive(Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+enum State {
+    Ready { folder: String, compressed_bytes: u64, bytes: u64 },
+    Building { note: String },
+    Missing { note: String },
+}
+
+fn write_state(page: &Path, state: &State) -> Result<()> {
+    bundle::replace(&page.join("burn.json"), state)
+}
+
+/// Puts the bundle into the page if the cache has it. Otherwise the page says that it has none.
+pub(crate) fn place(top: &Path, page: &Path) -> Result<()> {
+    let made = bundle::in_cache("burn", top, &SOURCES)?;
+    if !made.is_dir() {
+        let note = "it is not built yet, which `cargo xtask run` does".to_owned();
+        return write_state(page, &State::Missing { note });
+    }
+    let placed = bundle::place(&made, "burn", page)?;
+    let (folder, compressed_bytes) = (placed.folder, placed.compressed_bytes);
+    write_state(page, &State::Ready { folder, compressed_bytes, bytes: placed.module_bytes })
+}
+
+/// Builds the bundle unless the cache has it, and puts it into a page that may be served already.
+///
+/// # Errors
+/// It cannot be built; the page then says so.
+pub(crate) fn build(top: &Path, page: &Path) -> Result<()> {
+    let made = bundle::in_cache("burn", top, &SOURCES)?;
+    if !made.is_dir() {
+        write_state(page, &State::Building { note: "its compilation begins".to_owned() })?;
+        if let Err(error) = bundle::make(&made, |folder| build_into(folder, top, page)) {
+            let note = "building it failed; the terminal that serves the page says why".to_owned();
+            write_state(page, &State::Missing { note })?;
+            return Err(error.context("the page has no Burn"));
+        }
+    }
+    place(top, page)
+}
+
+fn build_into(folder: &Path, top: &Path, page: &Path) -> Result<()> {
+    let module = compile(top, page)?;
+    bindgen::generate(&module, Target::NoModules, folder, "worker")?;
+    fs::copy(top.join("app/worker/burn-loader.js"), folder.join("loader.js")).context("cannot copy burn-loader.js")?;
+    compress::compress(folder)
+}
+
+/// Compiles the worker, and tells the page every minute how many crates are done. Returns the module.
+fn compile(top: &Path, page: &Path) -> Result<PathBuf> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(BUILD).arg("--message-format=json-render-diagnostics").current_dir(top);
+    let mut child = cargo.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().context("cannot start cargo")?;
+    let (mut crates, mut last_note, mut module) = (0, Instant::now(), None);
+    for line in BufReader::new(child.stdout.take().context("cargo's output is piped")?).lines() {
+        let message: serde_json::Value = serde_json::from_str(&line?).unwrap_or_default();
+        crates += u32::from(message["fresh"] == false);
+        if let Some(path) = message["filenames"][0].as_str().filter(|path| path.ends_with("burn-worker.wasm")) {
+            module = Some(PathBuf::from(path));
+        }
+        if last_note.elapsed() >= NOTE_INTERVAL {
+            last_note = Instant::now();
+            write_state(page, &State::Building { note: format!("{crates} crates of it are compiled") })?;
+        }
+    }
+    if !child.wait()?.success() {
+        bail!("cargo could not build the worker with Burn, see its messages above");
+    }
+    module.context("cargo built no burn-worker.wasm")
+}

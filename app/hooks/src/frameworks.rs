@@ -1,0 +1,99 @@
+//! TensorFlow.js and jax-js for the page: bundles of `app/frameworks`, one for each of their backends, which a browser
+//! fetches when one is chosen.
+//!
+//! Their packages come from npm, in the versions of a lock file, and none of their scripts is run. Where npm is missing, or
+//! its registry does not answer, the page goes without them and `frameworks.json` in its folder says why.
+
+use crate::{bundle, compress};
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const SOURCES: &str = "app/frameworks";
+
+/// Content of `frameworks.json`.
+#[derive(Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+enum State {
+    Ready { bundles: Vec<Bundle> },
+    Missing { note: String },
+}
+
+#[derive(Serialize)]
+struct Bundle {
+    name: String,
+    folder: String,
+    compressed_bytes: u64,
+    bytes: u64,
+}
+
+/// A line of `bundles.json`.
+#[derive(Deserialize)]
+struct Listed {
+    name: String,
+    /// False for bundles that only tests use.
+    page: Option<bool>,
+}
+
+/// Puts the bundles into the page, and tells it where they are, or why there are none. Builds them if `may_build`.
+pub(crate) fn place(top: &Path, page: &Path, may_build: bool) -> Result<()> {
+    let made = bundle::in_cache("frameworks", top, &[SOURCES])?;
+    let found = match may_build || made.is_dir() {
+        true => bundles(top),
+        false => Err(anyhow::anyhow!("they are not built yet, which `trunk build --release` does")),
+    };
+    let state = match found {
+        Ok(made) => State::Ready { bundles: place_all(top, &made, page)? },
+        Err(error) => {
+            eprintln!("The page goes without TensorFlow.js and jax-js: {error:#}");
+            State::Missing { note: format!("{error:#}") }
+        }
+    };
+    bundle::replace(&page.join("frameworks.json"), &state)
+}
+
+fn place_all(top: &Path, made: &Path, page: &Path) -> Result<Vec<Bundle>> {
+    let list = fs::read(top.join(SOURCES).join("bundles.json")).context("cannot read bundles.json")?;
+    let list: Vec<Listed> = serde_json::from_slice(&list).context("bundles.json is not a list of bundles")?;
+    let mut bundles = Vec::new();
+    for Listed { name, .. } in list.into_iter().filter(|listed| listed.page != Some(false)) {
+        let placed = bundle::place(&made.join(&name), &format!("framework-{name}"), page)?;
+        let (compressed_bytes, bytes) = (placed.compressed_bytes, placed.script_bytes + placed.module_bytes);
+        bundles.push(Bundle { name, folder: placed.folder, compressed_bytes, bytes });
+    }
+    Ok(bundles)
+}
+
+/// Folder in the cache with a folder for each bundle, built now if it is not there.
+///
+/// # Errors
+/// npm is missing, or the packages cannot be fetched or bundled.
+pub(crate) fn bundles(top: &Path) -> Result<PathBuf> {
+    let made = bundle::in_cache("frameworks", top, &[SOURCES])?;
+    if !made.is_dir() {
+        eprintln!("Bundling TensorFlow.js and jax-js");
+        bundle::make(&made, |folder| build_into(folder, &top.join(SOURCES)))?;
+    }
+    Ok(made)
+}
+
+fn build_into(folder: &Path, sources: &Path) -> Result<()> {
+    let npm = ["ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--fetch-retries=1"];
+    run(Command::new("npm").args(npm).current_dir(sources), "npm could not fetch their packages")?;
+    run(Command::new("node").arg("build.mjs").arg(folder).current_dir(sources), "they could not be bundled")?;
+    compress::compress(folder)
+}
+
+/// Runs a program of Node.js. The error is for visitors of the page, who do not see the terminal.
+fn run(command: &mut Command, failure: &str) -> Result<()> {
+    match command.stdin(Stdio::null()).stdout(Stdio::null()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => bail!("{failure}; the terminal on which the page was built says why"),
+        Err(_) => bail!(
+            "there is no {} on the machine that built it; Node.js brings it",
+            command.get_program().to_string_lossy()
+        ),
+    }
+}

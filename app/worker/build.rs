@@ -1,0 +1,26 @@
+//! Passes the commit to the worker, which writes it into every record.
+
+use std::path::Path;
+use std::process::Command;
+
+fn main() {
+    let commit = git(&["rev-parse", "--short", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
+    println!("cargo:rustc-env=GRADMARK_COMMIT={commit}");
+    println!("cargo:rerun-if-changed=build.rs");
+
+    // The commit changes when HEAD points elsewhere or when the branch it names moves.
+    let branch = git(&["symbolic-ref", "-q", "HEAD"]);
+    for name in ["HEAD", "packed-refs"].into_iter().chain(branch.as_deref()) {
+        // A path that does not exist would make cargo run this script at every build.
+        if let Some(path) = git(&["rev-parse", "--git-path", name]).filter(|path| Path::new(path).exists()) {
+            println!("cargo:rerun-if-changed={path}");
+        }
+    }
+}
+
+/// What git prints, or nothing when git is missing or this is no checkout.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,263 @@
+//! Back ends side by side: figures, ratios, and whether accuracies agree.
+
+
+use results::comparison::{Agreement, Basis, Comparison, Contender, Obstacle, Refused, RowOutcome, compare};
+use results::{Compared, Correctness, Disagreement, Outcome, Precision, RunRecord};
+use crate::support::{WORKLOAD, run};
+
+/// Runs of back ends `a`, `b` and so on with these final accuracies, one for each seed.
+fn with_accuracies(accuracies: &[&[f64]]) -> Vec<RunRecord> {
+    let named = accuracies.iter().zip(["a", "b", "c"]);
+    named.flat_map(|(of, name)| (1..).zip(*of).map(move |(seed, accuracy)| run(name, seed, 2.0, *accuracy))).collect()
+}
+
+fn agreement(accuracies: &[&[f64]]) -> Agreement {
+    compare(WORKLOAD, &with_accuracies(accuracies), &[]).agreement
+}
+
+fn figures(comparison: &Comparison, row: usize) -> &results::comparison::Figures {
+    comparison.rows[row].figures.as_ref().expect("the row has figures")
+}
+
+#[test]
+fn every_time_stands_beside_that_of_the_fastest() {
+    let records = [
+        run("slow", 1, 6.0, 0.97),
+        run("fast", 1, 2.0, 0.97),
+        run("slow", 2, 8.0, 0.97),
+        run("fast", 2, 2.0, 0.98),
+        run("slow", 3, 6.0, 0.97),
+    ];
+    let comparison = compare(WORKLOAD, &records, &[]);
+    let names: Vec<&str> = comparison.rows.iter().map(|row| row.contender.backend.as_str()).collect();
+    assert_eq!(names, ["slow", "fast"]);
+    let (slow, fast) = (figures(&comparison, 0), figures(&comparison, 1));
+    let timing =
+        |timing: Option<results::comparison::Timing>| timing.map(|t| (t.seconds, t.to_fastest.unwrap())).unwrap();
+    assert_eq!((timing(slow.epoch), timing(fast.epoch)), ((6.0, 3.0), (2.0, 1.0)));
+    // Two epochs; the third window is no part of the work.
+    assert_eq!((timing(slow.training), timing(fast.training)), ((12.0, 3.0), (4.0, 1.0)));
+    assert_eq!((timing(slow.testing).1, timing(fast.testing)), (3.0, (0.25, 1.0)));
+    // Of the first run, without loading the data.
+    assert_eq!((timing(slow.cold_start), timing(fast.cold_start)), ((18.0, 3.0), (6.0, 1.0)));
+    assert_eq!(fast.accuracy, Some(0.975));
+    assert!((fast.accuracy_deviation.unwrap() - 0.01 / 2.0_f64.sqrt()).abs() < 1e-12);
+    assert_eq!((slow.seeds.as_slice(), slow.steps, slow.epoch_is_projected), ([1, 2, 3].as_slice(), Some(20), false));
+    assert_eq!((fast.device_memory_bytes, fast.host_memory_bytes), (Some(1 << 20), Some(5 << 20)));
+    assert_eq!(comparison.rows[1].settings, ["compiler of fast"]);
+}
+
+#[test]
+fn a_throughput_stands_beside_the_highest_with_the_interval_of_its_ratio() {
+    let records = [
+        run("slow", 1, 6.0, 0.97),
+        run("fast", 1, 2.0, 0.97),
+        run("slow", 2, 5.0, 0.97),
+        run("fast", 2, 2.5, 0.97),
+        run("slow", 3, 6.0, 0.97),
+        run("fast", 3, 2.0, 0.97),
+    ];
+    let comparison = compare(WORKLOAD, &records, &[]);
+    let ratio = |row| figures(&comparison, row).rate_to_fastest.unwrap();
+    assert_eq!((ratio(1).value, ratio(1).interval), (1.0, None));
+    // The geometric mean of three runs.
+    let expected = (2.0 * 2.5 * 2.0_f64).cbrt() / (6.0 * 5.0 * 6.0_f64).cbrt();
+    let slow = ratio(0);
+    assert!((slow.value - expected).abs() < 1e-9, "{slow:?}");
+    let interval = slow.interval.unwrap();
+    assert!(interval.low < expected && expected < interval.high && interval.high < 1.0, "{slow:?}");
+}
+
+#[test]
+fn who_is_alone_with_a_figure_has_no_ratio() {
+    let mut unsettled = run("unsettled", 1, 2.0, 0.97);
+    unsettled.workloads[0].windows.truncate(1);
+    unsettled.workloads[0].epochs.clear();
+    let comparison = compare(WORKLOAD, &[unsettled, run("settled", 1, 8.0, 0.97)], &[]);
+    assert_eq!((figures(&comparison, 0).epoch, figures(&comparison, 0).rate_to_fastest), (None, None));
+    let settled = figures(&comparison, 1);
+    assert_eq!((settled.epoch.unwrap().to_fastest, settled.rate_to_fastest), (None, None));
+    assert_eq!(settled.training.unwrap().to_fastest, Some(4.0), "both trained and were tested");
+}
+
+#[test]
+fn accuracies_within_the_spread_of_the_seeds_agree() {
+    let found = agreement(&[&[0.970, 0.972, 0.974], &[0.971, 0.972, 0.973]]);
+    let Agreement::Agree { evidence } = &found else { panic!("{found:?}") };
+    assert_eq!((evidence.basis, evidence.step, evidence.is_final), (Basis::Seeds, 20, true));
+    assert_eq!(evidence.seeds, [1, 2, 3]);
+    // Variances 4e-6 and 1e-6; Student's bound for four degrees of freedom is 2.776.
+    assert!((evidence.spread - 2.5e-6_f64.sqrt()).abs() < 1e-9, "{}", evidence.spread);
+    let allowed = 2.776_445 * 2.5e-6_f64.sqrt() * (2.0 / 3.0_f64).sqrt();
+    assert!((evidence.allowed_difference / allowed - 1.0).abs() < 1e-6, "{}", evidence.allowed_difference);
+    assert!((evidence.largest_same_seed_difference - 0.001).abs() < 1e-9);
+    assert!(found.to_string().starts_with("Final accuracies agree within the spread of 3 seeds"), "{found}");
+}
+
+#[test]
+fn accuracies_further_apart_than_the_seeds_spread_disagree() {
+    let found = agreement(&[&[0.970, 0.972, 0.974], &[0.971, 0.972, 0.973], &[0.950, 0.951, 0.952]]);
+    let Agreement::Disagree { evidence, pairs } = &found else { panic!("{found:?}") };
+    let named: Vec<String> = pairs.iter().map(|pair| format!("{} over {}", pair.higher, pair.lower)).collect();
+    assert_eq!(named, ["a over c", "b over c"]);
+    assert!((evidence.largest_difference - 0.021).abs() < 1e-9);
+    let text = found.to_string();
+    assert!(text.contains("disagree: a is 2.10 points above c, b is 2.10 points above c"), "{text}");
+}
+
+#[test]
+fn a_back_end_that_learns_nothing_disagrees_however_few_the_seeds() {
+    for seeds in 1..=3 {
+        let (good, bad) = ([0.9712, 0.9731, 0.9702], [0.1, 0.098, 0.1032]);
+        let found = agreement(&[&good[..seeds], &bad[..seeds]]);
+        assert!(matches!(found, Agreement::Disagree { .. }), "{seeds}: {found:?}");
+    }
+}
+
+#[test]
+fn with_one_seed_the_sampling_error_of_the_test_set_decides() {
+    // √(0.97 · 0.03 / 10,000) is 0.17 points, so 0.47 points are explained.
+    let near = agreement(&[&[0.970], &[0.974]]);
+    let Agreement::Agree { evidence } = &near else { panic!("{near:?}") };
+    assert_eq!((evidence.basis, evidence.test_samples), (Basis::TestSamples, 10_000));
+    assert!((0.0040..0.0050).contains(&evidence.allowed_difference), "{}", evidence.allowed_difference);
+    assert!(near.to_string().contains("10000 test samples (one seed)"), "{near}");
+    assert!(matches!(agreement(&[&[0.970], &[0.976]]), Agreement::Disagree { .. }));
+}
+
+#[test]
+fn a_single_sample_is_no_disagreement_even_where_seeds_do_not_spread() {
+    assert!(matches!(agreement(&[&[0.9700, 0.9700], &[0.9701, 0.9701]]), Agreement::Agree { .. }));
+    assert!(matches!(agreement(&[&[0.9700, 0.9700], &[0.9702, 0.9702]]), Agreement::Disagree { .. }));
+}
+
+#[test]
+fn seeds_that_spread_too_widely_prove_no_agreement() {
+    let found = agreement(&[&[0.3, 0.5], &[0.4, 0.5]]);
+    let Agreement::Unclear { evidence } = &found else { panic!("{found:?}") };
+    assert!(evidence.allowed_difference > 0.05);
+    assert!(found.to_string().contains("more seeds"), "{found}");
+}
+
+#[test]
+fn runs_of_different_lengths_are_compared_after_the_last_step_that_all_were_tested_at() {
+    let mut short = run("short", 1, 6.0, 0.9);
+    short.workloads[0].evaluations.truncate(1);
+    short.workloads[0].evaluations[0].accuracy = 0.485;
+    let comparison = compare(WORKLOAD, &[run("long", 1, 2.0, 0.97), short.clone()], &[]);
+    let Agreement::Agree { evidence } = &comparison.agreement else { panic!("{:?}", comparison.agreement) };
+    assert_eq!((evidence.step, evidence.is_final, evidence.largest_difference), (10, false, 0.0));
+    assert!(comparison.agreement.to_string().starts_with("Accuracies after step 10"));
+    let ratio = |row| figures(&comparison, row).training.unwrap().to_fastest;
+    assert_eq!((ratio(0), ratio(1)), (None, None), "different work has no ratio");
+    assert!(figures(&comparison, 0).epoch.unwrap().to_fastest.is_some());
+
+    short.workloads[0].evaluations[0].step = 7;
+    let found = compare(WORKLOAD, &[run("long", 1, 2.0, 0.97), short], &[]).agreement;
+    assert_eq!(found, Agreement::NotCompared { obstacle: Obstacle::NoCommonStep });
+}
+
+#[test]
+fn only_seeds_that_all_finished_are_compared() {
+    let mut cancelled = run("b", 2, 2.0, 0.5);
+    cancelled.workloads[0].outcome = Outcome::Cancelled;
+    let records = [run("a", 1, 2.0, 0.97), run("b", 1, 2.0, 0.97), run("a", 2, 2.0, 0.99), cancelled];
+    let comparison = compare(WORKLOAD, &records, &[]);
+    let Agreement::Agree { evidence } = &comparison.agreement else { panic!("{:?}", comparison.agreement) };
+    assert_eq!((evidence.seeds.as_slice(), evidence.basis), ([1].as_slice(), Basis::TestSamples));
+    assert_eq!(comparison.rows[1].outcome, RowOutcome::Cancelled);
+    assert_eq!(figures(&comparison, 1).seeds, [1]);
+
+    let alone = compare(WORKLOAD, &records[..1], &[]).agreement;
+    assert_eq!(alone, Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds });
+    let apart = compare(WORKLOAD, &records[1..3], &[]).agreement;
+    assert_eq!(apart, Agreement::NotCompared { obstacle: Obstacle::NoCommonSeed });
+}
+
+#[test]
+fn a_back_end_that_computes_wrongly_has_no_figures_even_where_another_seed_passed() {
+    let mut wrong = run("b", 2, 2.0, 0.97);
+    wrong.workloads[0].outcome = Outcome::Incorrect;
+    wrong.workloads[0].correctness = Some(Correctness {
+        batch_size: 16,
+        redraws: 0,
+        losses: vec![2.5],
+        reference_losses: vec![2.3],
+        tolerance: 1e-3,
+        largest_difference: 0.087,
+        differences: Vec::new(),
+        whole_batch: None,
+        passed: false,
+    });
+    let comparison = compare(WORKLOAD, &[run("a", 1, 2.0, 0.97), run("b", 1, 1.0, 0.97), wrong], &[]);
+    let row = &comparison.rows[1];
+    assert_eq!(row.figures, None);
+    let disagreement = Disagreement { compared: Compared::Losses, largest_difference: 0.087, tolerance: 1e-3 };
+    assert_eq!(row.outcome, RowOutcome::Incorrect { seed: 2, disagreement: Some(disagreement) });
+    // What has no figures is not the fastest either, and who is alone is the fastest of nobody.
+    assert_eq!(figures(&comparison, 0).epoch.unwrap().to_fastest, None);
+    assert_eq!(comparison.agreement, Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds });
+}
+
+#[test]
+fn what_diverged_or_was_refused_is_a_row_with_its_reason() {
+    let mut diverged = run("b", 1, 2.0, 0.1);
+    diverged.workloads[0].outcome = Outcome::Diverged { step: 7 };
+    let refused = Refused {
+        contender: Contender { backend: "c".to_owned(), precision: Precision::F32 },
+        reason: "it does not fit".to_owned(),
+    };
+    let comparison = compare(WORKLOAD, &[run("a", 1, 2.0, 0.97), diverged], &[refused]);
+    let outcomes: Vec<&RowOutcome> = comparison.rows.iter().map(|row| &row.outcome).collect();
+    let reason = "it does not fit".to_owned();
+    let expected = [RowOutcome::Completed, RowOutcome::Diverged { seed: 1, step: 7 }, RowOutcome::Refused { reason }];
+    assert_eq!(outcomes, expected.iter().collect::<Vec<_>>());
+    assert!(comparison.rows[1].figures.is_none() && comparison.rows[2].figures.is_none());
+    assert_eq!((&comparison.rows[2].adapter, comparison.rows[2].settings.len()), (&None, 0));
+}
+
+#[test]
+fn an_unfinished_epoch_is_projected_and_says_so() {
+    let mut short = run("a", 1, 2.0, 0.97);
+    short.workloads[0].epochs.clear();
+    let comparison = compare(WORKLOAD, &[short], &[]);
+    let found = figures(&comparison, 0);
+    assert_eq!((found.epoch.unwrap().seconds, found.epoch_is_projected), (2.0, true));
+}
+
+#[test]
+fn a_back_end_in_two_precisions_is_two_rows() {
+    let mut half = run("wgsl", 1, 1.0, 0.97);
+    half.workloads[0].settings.precision = Precision::F16;
+    let comparison = compare(WORKLOAD, &[run("wgsl", 1, 2.0, 0.97), half], &[]);
+    let names: Vec<String> = comparison.rows.iter().map(|row| row.contender.to_string()).collect();
+    assert_eq!(names, ["wgsl", "wgsl f16"]);
+}
+
+#[test]
+fn other_workloads_of_the_same_records_are_left_out() {
+    let mut records = with_accuracies(&[&[0.97], &[0.97]]);
+    let mut other = records[0].workloads[0].clone();
+    other.workload = "other".to_owned();
+    records[0].workloads.push(other);
+    assert_eq!(compare(WORKLOAD, &records, &[]).rows.len(), 2);
+    assert_eq!(compare("other", &records, &[]).rows.len(), 1);
+    assert_eq!(compare("none", &records, &[]).rows.len(), 0);
+}
+
+#[test]
+fn a_comparison_that_is_written_and_read_again_is_the_same() {
+    let reason = "too large".to_owned();
+    let contender = Contender { backend: "z".to_owned(), precision: Precision::F16 };
+    for accuracies in [
+        [[0.97, 0.972].as_slice(), &[0.971, 0.974]],
+        [&[0.97, 0.97], &[0.5, 0.5]],
+        [&[0.3, 0.5], &[0.4, 0.5]],
+        [&[0.9], &[]],
+    ] {
+        let refused = Refused { contender: contender.clone(), reason: reason.clone() };
+        let comparison = compare(WORKLOAD, &with_accuracies(&accuracies), &[refused]);
+        let json = serde_json::to_string(&comparison).unwrap();
+        assert_eq!(serde_json::from_str::<Comparison>(&json).unwrap(), comparison, "{json}");
+    }
+}

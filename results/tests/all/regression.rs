@@ -1,0 +1,259 @@
+//! A candidate beside its baseline: which runs belong together, what is slower, and what may not be compared.
+
+
+use results::comparison::Basis;
+use results::regression::{AccuracyVerdict, Line, MismatchKind, Regressions, Rules, Verdict, compare, device};
+use results::{Communication, DeviceKind, FailureCause, InputMode, InputPipeline, Outcome, RunRecord, Window};
+use crate::support::{WORKLOAD, run};
+
+/// A run of twelve windows of a second at about this many samples a second, after a second of warm-up.
+fn run_at(rate: f64, seed: u32) -> RunRecord {
+    let mut record = run("wgsl", seed, 2.0, 0.97);
+    let windows = (0..12).map(|number| {
+        let wobble = 1.0 + 0.002 * f64::from(number % 5 - 2);
+        Window { steps: 10, samples: 1000, seconds: 1000.0 / (rate * wobble) }
+    });
+    record.workloads[0].windows = windows.collect();
+    record
+}
+
+fn runs_at(rates: &[f64], first_seed: u32) -> Vec<RunRecord> {
+    (first_seed..).zip(rates).map(|(seed, rate)| run_at(*rate, seed)).collect()
+}
+
+fn with_tolerance(tolerance: f64) -> Rules {
+    Rules { fail_if_slower: Some(tolerance), fail_if_missing: false }
+}
+
+fn only_line(found: &Regressions) -> &Line {
+    let [line] = &found.lines[..] else { panic!("one line: {found:?}") };
+    line
+}
+
+#[test]
+fn a_run_is_tied_with_itself_and_a_slowed_one_is_slower() {
+    let base = [run_at(1000.0 / 1.1, 1)];
+    let found = compare(&base, &base, with_tolerance(0.05));
+    let line = only_line(&found);
+    assert_eq!((line.throughput.unwrap().ratio.value, &line.verdict), (1.0, &Verdict::Tied));
+    assert!(found.failures().next().is_none() && found.has_verdicts());
+    assert!(found.differences.is_empty() && found.mismatches.is_empty(), "{found:?}");
+
+    let slowed = compare(&base, &[run_at(900.0 / 1.1, 2)], with_tolerance(0.05));
+    let line = only_line(&slowed);
+    assert!((line.throughput.unwrap().ratio.value - 0.9).abs() < 1e-3, "{line:?}");
+    assert_eq!((&line.verdict, slowed.failures().count()), (&Verdict::Slower, 1));
+    assert_eq!(
+        only_line(&compare(&base, &[run_at(900.0 / 1.1, 2)], with_tolerance(0.2))).verdict,
+        Verdict::SlightlySlower
+    );
+    assert!(compare(&base, &[run_at(900.0 / 1.1, 2)], Rules::default()).failures().next().is_none(), "nobody asked");
+}
+
+#[test]
+fn what_varies_from_run_to_run_counts_where_there_are_several() {
+    // Each run is sure of itself to half a percent, and the next one is five percent away.
+    let base = runs_at(&[880.0, 930.0, 980.0], 1);
+    let candidate = runs_at(&[840.0, 880.0, 920.0], 4);
+    let alone = compare(&base[1..2], &candidate[1..2], with_tolerance(0.02));
+    assert_eq!(only_line(&alone).verdict, Verdict::Slower, "{alone:?}");
+    let together = compare(&base, &candidate, with_tolerance(0.02));
+    let line = only_line(&together);
+    assert_eq!((&line.verdict, together.failures().count()), (&Verdict::PerhapsSlower, 0), "{line:?}");
+    let side = line.baseline.as_ref().unwrap();
+    assert_eq!((side.runs, side.completed, side.seeds.as_slice()), (3, 3, [1, 2, 3].as_slice()));
+    let throughput = line.throughput.unwrap();
+    assert!((throughput.candidate / throughput.baseline / throughput.ratio.value - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn precision_back_end_and_batch_size_are_never_mixed_and_what_is_missing_is_listed() {
+    let base = run_at(900.0, 1);
+    let mut other = run_at(100.0, 1);
+    other.workloads[0].settings.batch_size *= 2;
+    let both = [base.clone(), other];
+    let rules = Rules { fail_if_slower: Some(0.05), fail_if_missing: true };
+    let found = compare(&both, std::slice::from_ref(&base), rules);
+    let verdicts: Vec<(u32, &Verdict)> = found.lines.iter().map(|line| (line.key.batch_size, &line.verdict)).collect();
+    assert_eq!(verdicts, [(100, &Verdict::Tied), (200, &Verdict::OnlyInBaseline)]);
+    assert_eq!(found.failures().count(), 1, "what is missing fails where that was asked for");
+    assert_eq!(compare(&both, std::slice::from_ref(&base), with_tolerance(0.05)).failures().count(), 0);
+    let reversed = compare(std::slice::from_ref(&base), &both, rules);
+    assert_eq!((reversed.lines[1].verdict.clone(), reversed.failures().count()), (Verdict::OnlyInCandidate, 0));
+    let mut elsewhere = base.clone();
+    elsewhere.device.backend = "burn-wgpu".to_owned();
+    assert!(!compare(&[base], &[elsewhere], rules).has_verdicts());
+}
+
+#[test]
+fn what_the_candidate_cannot_train_fails_however_fast_the_others_are() {
+    let base = runs_at(&[900.0, 901.0], 1);
+    let outcomes = [
+        Outcome::Diverged { step: 7 },
+        Outcome::Incorrect,
+        Outcome::failed(FailureCause::OutOfMemory, "the memory is full"),
+    ];
+    for outcome in outcomes {
+        let mut candidate = runs_at(&[9000.0, 9001.0], 1);
+        candidate[1].workloads[0].outcome = outcome;
+        let found = compare(&base, &candidate, Rules::default());
+        assert!(matches!(only_line(&found).verdict, Verdict::Broken { .. }), "{found:?}");
+        assert_eq!(found.failures().count(), 1);
+        // Nor is it the candidate's fault where the baseline could not either, and mending it is none at all.
+        for baseline in [&candidate, &base] {
+            let found = compare(&candidate, baseline, Rules::default());
+            assert!(matches!(only_line(&found).verdict, Verdict::Untold { .. }), "{found:?}");
+            assert!(found.failures().next().is_none() && !found.has_verdicts());
+        }
+    }
+}
+
+#[test]
+fn cancelled_and_unsteady_runs_are_counted_as_such() {
+    let base = runs_at(&[900.0, 901.0], 1);
+    let mut candidate = runs_at(&[900.0, 902.0, 905.0], 1);
+    candidate[0].workloads[0].outcome = Outcome::Cancelled;
+    for (number, window) in candidate[1].workloads[0].windows.iter_mut().enumerate() {
+        window.seconds *= 1.0 + (number % 3) as f64;
+    }
+    let found = compare(&base, &candidate, Rules::default());
+    let side = only_line(&found).candidate.clone().unwrap();
+    assert_eq!((side.runs, side.completed, side.unsteady), (3, 2, 1));
+    assert_eq!(only_line(&found).baseline.as_ref().unwrap().unsteady, 0);
+}
+
+#[test]
+fn too_short_runs_and_other_networks_have_no_verdict() {
+    let base = run_at(900.0, 1);
+    let untold =
+        |candidate: RunRecord| match &only_line(&compare(std::slice::from_ref(&base), &[candidate], Rules::default()))
+            .verdict
+        {
+            Verdict::Untold { reason } => reason.clone(),
+            verdict => panic!("{verdict:?}"),
+        };
+    let mut short = base.clone();
+    short.workloads[0].windows.truncate(1);
+    assert!(untold(short).contains("too short"));
+    let mut few = base.clone();
+    few.workloads[0].windows.truncate(4);
+    assert!(untold(few).contains("fewer than five windows"));
+    let mut larger = base.clone();
+    larger.workloads[0].settings.parameters += 1;
+    assert!(untold(larger).contains("11 parameters, and 10 in the baseline"));
+}
+
+#[test]
+fn times_and_memory_are_compared_where_all_runs_have_them() {
+    let base = runs_at(&[900.0, 901.0, 902.0], 1);
+    let mut candidate = base.clone();
+    for record in &mut candidate {
+        record.workloads[0].cold_start.build_seconds = Some(10.0);
+        record.workloads[0].settings.device_memory_bytes *= 2;
+    }
+    candidate[2].workloads[0].resources.resident_memory_maximum_bytes = None;
+    let found = compare(&base, &candidate, Rules::default());
+    let change = |id: &str| only_line(&found).changes.iter().find(|change| change.id == id).unwrap();
+    // Building 4 s and a first step of 2 s, against 10 s and 2 s.
+    let start = change("cold_start_seconds");
+    assert!((start.ratio.unwrap().value - 2.0).abs() < 1e-9 && start.is_certain(), "{start:?}");
+    assert!((change("device_memory_bytes").ratio.unwrap().value - 2.0).abs() < 1e-9);
+    let host = change("host_memory_bytes");
+    assert_eq!((host.baseline, host.candidate, host.ratio), (Some(5_242_880.0), None, None));
+    assert!(!change("step_seconds_p50").is_certain() && change("seconds_to_target").ratio.is_none());
+}
+
+#[test]
+fn an_accuracy_that_seeds_do_not_explain_is_lower_and_equal_seeds_are_one() {
+    let with = |accuracies: &[f64], seeds: &[u32]| -> Vec<RunRecord> {
+        let mut records = runs_at(&vec![900.0; accuracies.len()], 1);
+        for ((record, accuracy), seed) in records.iter_mut().zip(accuracies).zip(seeds) {
+            record.workloads[0].evaluations[1].accuracy = *accuracy;
+            record.seed = *seed;
+        }
+        records
+    };
+    let accuracy = |baseline: &[RunRecord], candidate: &[RunRecord]| {
+        only_line(&compare(baseline, candidate, Rules::default())).accuracy.clone().unwrap()
+    };
+    let base = with(&[0.970, 0.971, 0.972], &[1, 2, 3]);
+    let lower = accuracy(&base, &with(&[0.960, 0.961, 0.962], &[4, 5, 6]));
+    let allowance = lower.allowance.unwrap();
+    // Student's bound for four degrees of freedom is 2.776, the standard deviation 0.001.
+    assert_eq!((lower.verdict, allowance.basis), (AccuracyVerdict::Lower, Basis::Seeds));
+    assert!((allowance.difference / (2.776 * 0.001 * (2.0_f64 / 3.0).sqrt()) - 1.0).abs() < 1e-3, "{allowance:?}");
+    assert_eq!(accuracy(&base, &with(&[0.970, 0.971], &[1, 2])).verdict, AccuracyVerdict::Alike);
+    assert_eq!(accuracy(&base, &with(&[0.98, 0.981], &[1, 2])).verdict, AccuracyVerdict::Higher);
+    // Three times the same run has no spread, and what is a thousandth apart is explained by ten thousand samples.
+    let once = [with(&[0.970; 3], &[7; 3]), with(&[0.969; 3], &[7; 3])];
+    let found = accuracy(&once[0], &once[1]);
+    assert_eq!((found.verdict, found.allowance.unwrap().basis), (AccuracyVerdict::Alike, Basis::TestSamples));
+    let mut longer = with(&[0.99], &[1]);
+    longer[0].workloads[0].evaluations[1].step = 30;
+    assert_eq!(accuracy(&base, &longer).verdict, AccuracyVerdict::OtherSteps);
+}
+
+#[test]
+fn another_device_and_another_version_of_the_suite_are_mismatches_and_another_driver_is_not() {
+    let base = [run_at(900.0, 1)];
+    let kinds = |change: &dyn Fn(&mut RunRecord)| -> Vec<MismatchKind> {
+        let mut candidate = base.clone();
+        change(&mut candidate[0]);
+        compare(&base, &candidate, Rules::default()).mismatches.iter().map(|mismatch| mismatch.kind).collect()
+    };
+    assert_eq!(kinds(&|record| record.device.adapter.name = "Other GPU".to_owned()), [MismatchKind::Devices]);
+    assert_eq!(kinds(&|record| record.suite.version = 2), [MismatchKind::SuiteVersions]);
+    assert!(kinds(&|record| record.suite.name = "complete".to_owned()).is_empty());
+    assert!(kinds(&|record| record.device.adapter.name = "Some GPU (RADV, LLVM 20)".to_owned()).is_empty());
+    assert!(kinds(&|record| record.device.adapter.driver = "2".to_owned()).is_empty());
+    let mut two = [run_at(900.0, 1), run_at(900.0, 2)];
+    two[1].device.adapter.name = "Other GPU".to_owned();
+    let mixed = compare(&two, &two, Rules::default());
+    assert_eq!(mixed.mismatches.len(), 1);
+    assert_eq!(mixed.mismatches[0].kind, MismatchKind::MixedDevices);
+    assert!(mixed.mismatches[0].to_string().contains("Other GPU | Some GPU"), "{}", mixed.mismatches[0]);
+}
+
+#[test]
+fn a_device_is_named_without_what_drivers_add() {
+    let named = |name: &str, kind| {
+        let mut record = run_at(900.0, 1);
+        (record.device.adapter.name, record.device.adapter.kind) = (name.to_owned(), kind);
+        device(&record)
+    };
+    assert_eq!(named("llvmpipe (LLVM 19.1.7, 256 bits)", DeviceKind::Cpu), "llvmpipe");
+    assert_eq!(named("AMD Radeon RX 7900 XTX (RADV NAVI31)", DeviceKind::Discrete), "AMD Radeon RX 7900 XTX");
+    let processor = "AMD EPYC (Burn, 2 cores)";
+    assert_eq!(named(processor, DeviceKind::Cpu), processor, "how many cores compute makes another device");
+    let mut record = run_at(900.0, 1);
+    record.device.claimed_name = Some("Example 9000".to_owned());
+    assert_eq!(device(&record), "Example 9000");
+    record.workloads[0].communication = Some(Communication::among(2));
+    assert_eq!(device(&record), "2 × Example 9000", "several that shared each batch are another device");
+    record.workloads[0].communication = None;
+    record.workloads[0].input = Some(InputPipeline::new(InputMode::Stream));
+    assert_eq!(device(&record), "Example 9000, input streamed without prefetch");
+}
+
+#[test]
+fn what_differs_around_the_sides_and_inside_them_is_told() {
+    let base = runs_at(&[900.0, 900.0], 1);
+    let mut candidate = base.clone();
+    candidate[0].device.adapter.driver = "Mesa 25".to_owned();
+    candidate[1].device.adapter.driver = "Mesa 26".to_owned();
+    candidate.iter_mut().for_each(|record| record.provenance.commit = "abcdef0".to_owned());
+    candidate.iter_mut().for_each(|record| record.workloads[0].settings.variants.push("dense: tile".to_owned()));
+    let found = compare(&base, &candidate, Rules::default());
+    let told: Vec<(&str, Vec<Option<&str>>)> = found
+        .differences
+        .iter()
+        .map(|difference| (difference.what.as_str(), difference.values.iter().map(Option::as_deref).collect()))
+        .collect();
+    let expected =
+        [("driver", vec![None, Some("Mesa 25 | Mesa 26")]), ("commit", vec![Some("unknown"), Some("abcdef0")])];
+    assert_eq!(told, expected);
+    let line = only_line(&found);
+    assert_eq!(line.key.workload, WORKLOAD);
+    assert_eq!(line.variants_only_in_candidate, ["dense: tile"]);
+    assert!(line.variants_only_in_baseline.is_empty());
+}

@@ -1,0 +1,6 @@
+//! Every shader, through naga.
+
+mod common;
+mod recurrent;
+mod translations;
+mod validate;

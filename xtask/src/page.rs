@@ -1,0 +1,179 @@
+//! The page, which Trunk builds (`Trunk.toml`), and the tools that Trunk needs.
+
+use crate::say;
+use crate::task::Task;
+use crate::workspace::{self, WASM, cargo, find_program};
+use anyhow::{Context, Result, bail};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::SystemTime;
+use walkdir::WalkDir;
+
+/// Version of Trunk that is installed where none is on the path.
+const TRUNK: &str = "0.21.14";
+/// Versions that understand `Trunk.toml`.
+const SUITABLE_TRUNK: &str = "trunk 0.21.";
+/// Everything that the page is built from.
+const SOURCES: [&str; 13] = [
+    ".cargo/config.toml",
+    "Cargo.lock",
+    "Cargo.toml",
+    "Trunk.toml",
+    "app",
+    "docs",
+    "engine/Cargo.toml",
+    "engine/src",
+    "index.html",
+    "reference/data-sets.json",
+    "results/src",
+    "rust-toolchain.toml",
+    "shaders",
+];
+
+/// Returns the folder of the built page.
+pub(crate) fn folder(top: &Path) -> PathBuf {
+    top.join("dist")
+}
+
+/// Returns whether the page was built after the last change of its sources.
+pub(crate) fn is_up_to_date(top: &Path) -> bool {
+    let Ok(built) = fs::metadata(folder(top).join("frameworks.json")).and_then(|file| file.modified()) else {
+        return false;
+    };
+    let is_older = |source: &&str| last_change(&top.join(source)).is_ok_and(|changed| changed < built);
+    SOURCES.iter().all(is_older)
+}
+
+/// Returns the time of the last change below a path. Folders count too: they change when a file is removed.
+fn last_change(path: &Path) -> Result<SystemTime> {
+    let entries = WalkDir::new(path).into_iter().filter_entry(|entry| entry.file_name() != "node_modules");
+    let mut times = entries.map(|entry| Ok(entry?.metadata()?.modified()?));
+    times.try_fold(SystemTime::UNIX_EPOCH, |last, time: Result<_>| Ok(last.max(time?)))
+}
+
+/// Builds the page with `trunk build --release`, unless it is up to date.
+pub(crate) fn build(top: &Path) -> Result<()> {
+    let _turn = workspace::wait_for_turn(top)?;
+    if is_up_to_date(top) {
+        return Ok(());
+    }
+    let (trunk, path) = tools(top)?;
+    let task = Task::new("Building", "the page with Trunk");
+    task.follow(workspace::command(top, trunk).args(["build", "--release"]).env("PATH", path))?;
+    task.done("Built");
+    Ok(())
+}
+
+/// Builds or installs the tools that Trunk needs, and compiles the page meanwhile. Returns Trunk, and a PATH with
+/// the other tools.
+fn tools(top: &Path) -> Result<(PathBuf, std::ffi::OsString)> {
+    let (hooks, trunk) = thread::scope(|scope| {
+        let trunk = scope.spawn(trunk);
+        // Trunk finds what cargo has compiled.
+        let mut compile = cargo(top);
+        compile.args(["build", "--locked", "--profile", "web", "--target", WASM, "--package", "app", "--bins"]);
+        let compile = scope.spawn(move || {
+            let task = Task::new("Compiling", "the page");
+            task.follow(&mut compile).map(|()| task.done("Compiled"))
+        });
+        let hooks = hooks(top);
+        // An error in the page's code comes from here, once.
+        let compiled = compile.join().expect("compiling does not panic");
+        let trunk = trunk.join().expect("installing does not panic");
+        (compiled.and(hooks), trunk)
+    });
+    let (hooks, trunk) = (hooks?, trunk?);
+    // The hooks act as `wasm-bindgen` when they are called so.
+    let folder = top.join(".cache/tools");
+    fs::create_dir_all(&folder)?;
+    let wasm_bindgen = folder.join(format!("wasm-bindgen{}", env::consts::EXE_SUFFIX));
+    fs::copy(&hooks, &wasm_bindgen).with_context(|| format!("cannot write {}", wasm_bindgen.display()))?;
+    let old = env::var_os("PATH").unwrap_or_default();
+    Ok((trunk, env::join_paths([folder].into_iter().chain(env::split_paths(&old)))?))
+}
+
+/// Builds the hooks of `Trunk.toml`.
+pub(crate) fn hooks(top: &Path) -> Result<PathBuf> {
+    workspace::build(top, "page-hooks", &[], "the page's hooks")
+}
+
+/// Returns the `trunk` on the path, if its version is suitable. Otherwise the one in the cache, installed if necessary.
+fn trunk() -> Result<PathBuf> {
+    let on_path = find_program("trunk", &env::var_os("PATH").unwrap_or_default());
+    let version = on_path.as_ref().and_then(|trunk| Command::new(trunk).arg("--version").output().ok());
+    let is_suitable = version.is_some_and(|output| String::from_utf8_lossy(&output.stdout).starts_with(SUITABLE_TRUNK));
+    if let Some(trunk) = on_path.filter(|_| is_suitable) {
+        return Ok(trunk);
+    }
+    let root = workspace::cache()?.join(format!("trunk-{TRUNK}"));
+    let trunk = root.join("bin").join(format!("trunk{}", env::consts::EXE_SUFFIX));
+    if !trunk.is_file() {
+        let task = Task::new("Installing", &format!("Trunk {TRUNK} into {}", root.display()));
+        let mut install = cargo(&env::temp_dir());
+        // Unoptimized, and without what only its downloads need: it starts the tools and copies files.
+        install.args(["install", "trunk", "--version", TRUNK, "--locked", "--debug", "--no-default-features"]);
+        install.arg("--root").arg(&root).env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
+        // A target folder of the checkout does not help: nothing in it has Trunk's versions and profile.
+        task.follow(install.env_remove("CARGO_TARGET_DIR"))?;
+        task.done("Installed");
+    }
+    Ok(trunk)
+}
+
+/// Returns the command that builds the worker with Burn and puts it into the page.
+pub(crate) fn burn(top: &Path, hooks: &Path) -> Command {
+    let mut command = workspace::command(top, hooks);
+    command.arg("burn").arg(folder(top));
+    command
+}
+
+/// Builds the page with Burn, for callers that need it complete.
+pub(crate) fn build_with_burn(top: &Path) -> Result<()> {
+    build(top)?;
+    let hooks = hooks(top)?;
+    let task = Task::new("Building", "Burn for the page");
+    task.follow(&mut burn(top, &hooks))?;
+    task.done("Built");
+    Ok(())
+}
+
+/// Returns the folder with the bundles of TensorFlow.js and jax-js, which tests train with.
+pub(crate) fn frameworks(top: &Path) -> Result<PathBuf> {
+    let output = workspace::command(top, hooks(top)?).arg("frameworks").output()?;
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let folder = PathBuf::from(String::from_utf8(output.stdout)?.trim());
+    say::step("Bundled", format!("TensorFlow.js and jax-js: {}", folder.display()));
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_out_of_date_after_any_source_changes() {
+        let top = tempfile::tempdir().unwrap();
+        let write = |path: &str| {
+            let path = top.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        };
+        let set_time = |path: &str, seconds: u64| {
+            let file = fs::File::open(top.path().join(path)).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
+        };
+        SOURCES.iter().for_each(|source| write(source));
+        assert!(!is_up_to_date(top.path()), "nothing is built");
+        write("dist/frameworks.json");
+        SOURCES.iter().for_each(|source| set_time(source, 1));
+        set_time("dist/frameworks.json", 2);
+        assert!(is_up_to_date(top.path()));
+        set_time("docs", 3);
+        assert!(!is_up_to_date(top.path()));
+    }
+}
