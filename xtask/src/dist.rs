@@ -82,10 +82,12 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         if !options.no_data {
             data::prepare(&store, Trust::Nothing)?;
         }
-        if options.no_burn_page { page::build(top)? } else { page::build_with_burn(top)? }
+        let hooks = page::hooks(top)?;
+        let build = if options.no_burn_page { page::build } else { page::build_with_burn };
+        build(top, &hooks)?;
     }
     let build = |package: &str, features: &[&str]| {
-        workspace::build(top, package, features, &format!("{package} {}", features.join(" ")))
+        workspace::build(top, "release", package, features, &format!("{package} {}", features.join(" ")))
     };
     let runner = wants(Only::NativeRunner).then(|| build(RUNNER, &features)).transpose()?;
     let server = wants(Only::Server).then(|| build(LEADERBOARD, &[])).transpose()?;
@@ -161,8 +163,12 @@ fn server(top: &Path, name: String, program: &Path, data: Option<&Path>, target:
 fn test_archives(top: &Path, features: &[&str], archives: &Path) -> Result<()> {
     say::step("Testing", "the archives in another folder");
     let mut command = cargo(top);
-    command.args(["test", "--release", "--package", RUNNER, "--test", "archives"]);
-    command.args(features.iter().flat_map(|feature| ["--features", feature])).args(["--", "--include-ignored"]);
+    command.args(["test", "--release", "--package", RUNNER, "--test", "cli"]);
+    command.args(features.iter().flat_map(|feature| ["--features", feature])).args([
+        "--",
+        "archives::",
+        "--include-ignored",
+    ]);
     // Cargo runs tests in the folder of their crate.
     command.env("GRADMARK_ARCHIVES", std::path::absolute(archives)?);
     workspace::run(&mut command, "testing the archives")

@@ -3,7 +3,7 @@
 use crate::say;
 use crate::task::Task;
 use crate::workspace::{self, WASM, cargo, find_program};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,9 +38,10 @@ pub(crate) fn folder(top: &Path) -> PathBuf {
     top.join("dist")
 }
 
-/// Returns whether the page was built after the last change of its sources.
+/// Returns whether the page was built after the last change of its sources. `trunk serve` builds one without compressed
+/// copies, which does not count.
 pub(crate) fn is_up_to_date(top: &Path) -> bool {
-    let Ok(built) = fs::metadata(folder(top).join("frameworks.json")).and_then(|file| file.modified()) else {
+    let Ok(built) = fs::metadata(folder(top).join("index.html.br")).and_then(|file| file.modified()) else {
         return false;
     };
     let is_older = |source: &&str| last_change(&top.join(source)).is_ok_and(|changed| changed < built);
@@ -54,50 +55,40 @@ fn last_change(path: &Path) -> Result<SystemTime> {
     times.try_fold(SystemTime::UNIX_EPOCH, |last, time: Result<_>| Ok(last.max(time?)))
 }
 
+/// Builds the hooks of `Trunk.toml`.
+pub(crate) fn hooks(top: &Path) -> Result<PathBuf> {
+    workspace::build(top, "tools", "page-hooks", &[], "the page's hooks")
+}
+
 /// Builds the page with `trunk build --release`, unless it is up to date.
-pub(crate) fn build(top: &Path) -> Result<()> {
+pub(crate) fn build(top: &Path, hooks: &Path) -> Result<()> {
     let _turn = workspace::wait_for_turn(top)?;
     if is_up_to_date(top) {
         return Ok(());
     }
-    let (trunk, path) = tools(top)?;
-    let task = Task::new("Building", "the page with Trunk");
-    task.follow(workspace::command(top, trunk).args(["build", "--release"]).env("PATH", path))?;
-    task.done("Built");
-    Ok(())
-}
-
-/// Builds or installs the tools that Trunk needs, and compiles the page meanwhile. Returns Trunk, and a PATH with
-/// the other tools.
-fn tools(top: &Path) -> Result<(PathBuf, std::ffi::OsString)> {
-    let (hooks, trunk) = thread::scope(|scope| {
-        let trunk = scope.spawn(trunk);
-        // Trunk finds what cargo has compiled.
-        let mut compile = cargo(top);
-        compile.args(["build", "--locked", "--profile", "web", "--target", WASM, "--package", "app", "--bins"]);
-        let compile = scope.spawn(move || {
+    // Trunk finds compiled what cargo compiles while Trunk itself may still be installed.
+    let (trunk, compiled) = thread::scope(|scope| {
+        let compiled = scope.spawn(|| {
             let task = Task::new("Compiling", "the page");
+            let mut compile = cargo(top);
+            compile.args(["build", "--locked", "--profile", "web", "--target", WASM, "--package", "app", "--bins"]);
             task.follow(&mut compile).map(|()| task.done("Compiled"))
         });
-        let hooks = hooks(top);
-        // An error in the page's code comes from here, once.
-        let compiled = compile.join().expect("compiling does not panic");
-        let trunk = trunk.join().expect("installing does not panic");
-        (compiled.and(hooks), trunk)
+        (trunk(), compiled.join())
     });
-    let (hooks, trunk) = (hooks?, trunk?);
+    compiled.map_err(|_| anyhow!("compiling the page panicked"))??;
     // The hooks act as `wasm-bindgen` when they are called so.
     let folder = top.join(".cache/tools");
-    fs::create_dir_all(&folder)?;
     let wasm_bindgen = folder.join(format!("wasm-bindgen{}", env::consts::EXE_SUFFIX));
-    fs::copy(&hooks, &wasm_bindgen).with_context(|| format!("cannot write {}", wasm_bindgen.display()))?;
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::copy(hooks, &wasm_bindgen))
+        .with_context(|| format!("cannot write {}", wasm_bindgen.display()))?;
     let old = env::var_os("PATH").unwrap_or_default();
-    Ok((trunk, env::join_paths([folder].into_iter().chain(env::split_paths(&old)))?))
-}
-
-/// Builds the hooks of `Trunk.toml`.
-pub(crate) fn hooks(top: &Path) -> Result<PathBuf> {
-    workspace::build(top, "page-hooks", &[], "the page's hooks")
+    let path = env::join_paths([folder].into_iter().chain(env::split_paths(&old)))?;
+    let task = Task::new("Building", "the page with Trunk");
+    task.follow(workspace::command(top, trunk?).args(["build", "--release"]).env("PATH", path))?;
+    task.done("Built");
+    Ok(())
 }
 
 /// Returns the `trunk` on the path, if its version is suitable. Otherwise the one in the cache, installed if necessary.
@@ -131,18 +122,17 @@ pub(crate) fn burn(top: &Path, hooks: &Path) -> Command {
 }
 
 /// Builds the page with Burn, for callers that need it complete.
-pub(crate) fn build_with_burn(top: &Path) -> Result<()> {
-    build(top)?;
-    let hooks = hooks(top)?;
+pub(crate) fn build_with_burn(top: &Path, hooks: &Path) -> Result<()> {
+    build(top, hooks)?;
     let task = Task::new("Building", "Burn for the page");
-    task.follow(&mut burn(top, &hooks))?;
+    task.follow(&mut burn(top, hooks))?;
     task.done("Built");
     Ok(())
 }
 
 /// Returns the folder with the bundles of TensorFlow.js and jax-js, which tests train with.
-pub(crate) fn frameworks(top: &Path) -> Result<PathBuf> {
-    let output = workspace::command(top, hooks(top)?).arg("frameworks").output()?;
+pub(crate) fn frameworks(top: &Path, hooks: &Path) -> Result<PathBuf> {
+    let output = workspace::command(top, hooks).arg("frameworks").output()?;
     if !output.status.success() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
     }
@@ -169,9 +159,9 @@ mod tests {
         };
         SOURCES.iter().for_each(|source| write(source));
         assert!(!is_up_to_date(top.path()), "nothing is built");
-        write("dist/frameworks.json");
+        write("dist/index.html.br");
         SOURCES.iter().for_each(|source| set_time(source, 1));
-        set_time("dist/frameworks.json", 2);
+        set_time("dist/index.html.br", 2);
         assert!(is_up_to_date(top.path()));
         set_time("docs", 3);
         assert!(!is_up_to_date(top.path()));

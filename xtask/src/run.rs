@@ -48,7 +48,9 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     announce(&store, top, options);
     setup::system(Wanted::default())?;
     setup::wasm_target(top)?;
-    let program = prepare(top, &store)?;
+    fetch::dependencies(top);
+    let hooks = page::hooks(top)?;
+    let program = prepare(top, &store, &hooks)?;
     say::step("Starting", "the server");
     let mut command = Command::new(program);
     command.current_dir(top).arg("--listen").arg(address.to_string());
@@ -56,7 +58,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     command.arg("--page").arg(page::folder(top)).arg("--data").arg(store.folder());
     let server = Server::start(&mut command)?;
     // Before anyone can ask whether Burn is coming.
-    let _burn = if options.no_burn_page { None } else { Some(Background::start(page::burn(top, &page::hooks(top)?))?) };
+    let _burn = if options.no_burn_page { None } else { Some(Background::start(page::burn(top, &hooks))?) };
     let reachable = loopback(address);
     server.wait_until_it_answers(reachable)?;
     let url = format!("http://{reachable}");
@@ -86,12 +88,11 @@ fn announce(store: &Store, top: &Path, options: &Options) {
 
 /// Builds the page and the server and fetches the data sets, in parallel. Returns the server's program. Without data the
 /// page is served anyway: networks that train on generated stories need none.
-fn prepare(top: &Path, store: &Store) -> Result<PathBuf> {
-    fetch::dependencies(top);
+fn prepare(top: &Path, store: &Store, hooks: &Path) -> Result<PathBuf> {
     thread::scope(|scope| {
         let data = scope.spawn(|| fetch_data(store));
-        let server = scope.spawn(|| workspace::build(top, "leaderboard", &[], "the server"));
-        let page = page::build(top);
+        let server = scope.spawn(|| workspace::build(top, "release", "leaderboard", &[], "the server"));
+        let page = page::build(top, hooks);
         let server = server.join().map_err(|_| anyhow!("building the server panicked"))?;
         data.join().map_err(|_| anyhow!("fetching the data sets panicked"))?;
         page.and(server)

@@ -38,6 +38,10 @@ const LONG_TESTS: &str = "Burn, PostgreSQL, Firefox, full-size golden traces, sk
 pub(crate) const BURN_FEATURES: [(&str, &str); 2] =
     [("engine", "engine/burn-flex"), ("native-runner", "native-runner/burn-flex,native-runner/burn-remote")];
 
+/// Module of the tests that need a PostgreSQL server, which run apart.
+const POSTGRES: &str = "postgres_server::";
+const NOT_POSTGRES: &str = "not test(/^postgres_server::/)";
+
 type Environment = Vec<(&'static str, PathBuf)>;
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
@@ -57,11 +61,13 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         lint::promises(top)?;
     }
     fetch::dependencies(top);
-    build(top, &store, &selection)?;
+    let needs_hooks = selection.has(BROWSER_TESTS) || (options.all && selection.has("native-runner"));
+    let hooks = needs_hooks.then(|| page::hooks(top)).transpose()?;
+    build(top, &store, &selection, hooks.as_deref().filter(|_| selection.has(BROWSER_TESTS)))?;
     if selection.is_whole && selection.has(BROWSER_TESTS) {
         check::page(top)?;
     }
-    let environment = environment(top, &store, &selection)?;
+    let environment = environment(top, &store, &selection, hooks.as_deref())?;
     let skipped = top.join(".cache/skipped");
     fs::write(&skipped, "").with_context(|| format!("cannot write {}", skipped.display()))?;
     let mut failed = Vec::new();
@@ -89,14 +95,11 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 }
 
 /// Builds the tests, the programs that they start, and the page, and prepares the data sets, in parallel.
-fn build(top: &Path, store: &Store, selection: &Selection) -> Result<()> {
+fn build(top: &Path, store: &Store, selection: &Selection, hooks: Option<&Path>) -> Result<()> {
     thread::scope(|scope| {
         let data = scope.spawn(|| data::prepare(store, Trust::Nothing));
-        let page = scope.spawn(|| match (selection.has(BROWSER_TESTS), selection.all) {
-            (false, _) => Ok(()),
-            (true, false) => page::build(top),
-            (true, true) => page::build_with_burn(top),
-        });
+        let build_page = if selection.all { page::build_with_burn } else { page::build };
+        let page = scope.spawn(move || hooks.map_or(Ok(()), |hooks| build_page(top, hooks)));
         let tests = selection.build(top);
         data.join().map_err(|_| anyhow!("preparing the data sets panicked"))??;
         page.join().map_err(|_| anyhow!("building the page panicked"))??;
@@ -105,8 +108,9 @@ fn build(top: &Path, store: &Store, selection: &Selection) -> Result<()> {
 }
 
 /// Environment of the tests: where the data, the page and the programs are, and the Vulkan driver.
-fn environment(top: &Path, store: &Store, selection: &Selection) -> Result<Environment> {
-    let (runner, leaderboard) = (workspace::program(top, "native-runner")?, workspace::program(top, "leaderboard")?);
+fn environment(top: &Path, store: &Store, selection: &Selection, hooks: Option<&Path>) -> Result<Environment> {
+    let (runner, leaderboard) =
+        (workspace::program(top, "release", "native-runner")?, workspace::program(top, "release", "leaderboard")?);
     let mut environment = vec![
         ("GRADMARK_DATA", store.folder().to_path_buf()),
         ("GRADMARK_PAGE", page::folder(top)),
@@ -123,8 +127,8 @@ fn environment(top: &Path, store: &Store, selection: &Selection) -> Result<Envir
     if selection.has(BROWSER_TESTS) {
         environment.extend(axe::script().map(|script| ("GRADMARK_AXE", script)));
     }
-    if selection.has("native-runner") {
-        match page::frameworks(top) {
+    if let Some(hooks) = hooks.filter(|_| selection.has("native-runner")) {
+        match page::frameworks(top, hooks) {
             Ok(bundles) => environment.push(("GRADMARK_FRAMEWORKS", bundles)),
             Err(error) => say::warn(format!("TensorFlow.js and jax-js are not compared with golden traces: {error:#}")),
         }
@@ -221,7 +225,7 @@ impl Selection {
     fn test_command(&self, top: &Path, tools: bool, with_nextest: bool) -> Command {
         let mut command = cargo(top);
         command.args(if with_nextest { &["nextest", "run"][..] } else { &["test"] });
-        command.args(self.packages(tools)).args(["--lib", "--bins", "--tests", "--no-fail-fast"]);
+        command.args(self.packages(tools)).args(["--lib", "--bins", "--tests"]);
         command
     }
 
@@ -233,10 +237,11 @@ impl Selection {
                 continue;
             }
             let mut command = self.test_command(top, tools, self.has_nextest);
+            command.arg("--no-fail-fast");
             match (self.has_nextest, self.all || tools) {
                 (_, false) => {}
-                (true, true) => drop(command.args(["--run-ignored", "all"])),
-                (false, true) => drop(command.args(["--", "--include-ignored"])),
+                (true, true) => drop(command.args(["--run-ignored", "all", "-E", NOT_POSTGRES])),
+                (false, true) => drop(command.args(["--", "--include-ignored", "--skip", POSTGRES])),
             }
             commands.push((name, command));
         }

@@ -67,22 +67,22 @@ pub(crate) fn command(top: &Path, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Returns the path at which `cargo build --release` puts a program.
-pub(crate) fn program(top: &Path, name: &str) -> Result<PathBuf> {
+/// Returns the path at which cargo puts a program that it builds in this profile.
+pub(crate) fn program(top: &Path, profile: &str, name: &str) -> Result<PathBuf> {
     let mut metadata = cargo_metadata::MetadataCommand::new();
     metadata.manifest_path(top.join("Cargo.toml")).no_deps();
     let target = metadata.exec().context("cargo could not read the manifests of the workspace")?.target_directory;
-    Ok(target.into_std_path_buf().join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX)))
+    Ok(target.into_std_path_buf().join(profile).join(format!("{name}{}", env::consts::EXE_SUFFIX)))
 }
 
-/// Runs `cargo build --release -p PACKAGE` with these features as a step, and returns the package's program.
-pub(crate) fn build(top: &Path, package: &str, features: &[&str], what: &str) -> Result<PathBuf> {
+/// Runs `cargo build -p PACKAGE` in this profile with these features as a step, and returns the package's program.
+pub(crate) fn build(top: &Path, profile: &str, package: &str, features: &[&str], what: &str) -> Result<PathBuf> {
     let task = Task::new("Building", what);
     let mut command = cargo(top);
-    command.args(["build", "--locked", "--release", "--package", package]);
+    command.args(["build", "--locked", "--profile", profile, "--package", package]);
     task.follow(command.args(features.iter().flat_map(|feature| ["--features", feature])))?;
     task.done("Built");
-    program(top, package)
+    program(top, profile, package)
 }
 
 /// Runs a command to its end on this terminal. A failure names what was being done.

@@ -34,6 +34,7 @@ async fn ask(page: &Browser, script: &str) -> Value {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn burn_can_be_chosen_as_soon_as_it_is_built_without_a_reload() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.open("/?workload=keras-mnist-mlp&batch=8&steps=3").await;
@@ -66,6 +67,7 @@ fn burn_can_be_chosen_as_soon_as_it_is_built_without_a_reload() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_comparison_leaves_out_what_is_not_there_and_says_why() {
     drive(Setup { burn: Some(MISSING), ..Setup::USUAL }, async |page| {
         page.open("/").await;
@@ -81,6 +83,7 @@ fn a_comparison_leaves_out_what_is_not_there_and_says_why() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_link_to_burn_waits_while_it_is_built_and_can_then_be_followed() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.open(LINK_TO_BURN).await;
@@ -93,6 +96,7 @@ fn a_link_to_burn_waits_while_it_is_built_and_can_then_be_followed() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn burn_that_failed_to_build_is_told_with_its_reason_and_our_kernels_are_there() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.open("/?workload=keras-mnist-mlp&batch=8&steps=3").await;
@@ -105,6 +109,7 @@ fn burn_that_failed_to_build_is_told_with_its_reason_and_our_kernels_are_there()
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_page_without_burn_says_why_where_burn_would_be_chosen() {
     drive(Setup { burn: Some(MISSING), ..Setup::USUAL }, async |page| {
         page.open(LINK_TO_BURN).await;
@@ -123,6 +128,7 @@ fn a_page_without_burn_says_why_where_burn_would_be_chosen() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_page_that_says_nothing_of_burn_has_none() {
     drive(Setup { missing: &["burn.json"], ..Setup::USUAL }, async |page| {
         page.open(LINK_TO_BURN).await;
@@ -131,6 +137,7 @@ fn a_page_that_says_nothing_of_burn_has_none() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn nothing_is_asked_while_a_run_goes_on() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.open("/?workload=keras-mnist-mlp&batch=32&seconds=600").await;
@@ -149,6 +156,7 @@ fn nothing_is_asked_while_a_run_goes_on() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn without_cifar10_the_page_says_what_cannot_be_trained_and_trains_the_rest() {
     drive_with_server(Setup { missing_data: CIFAR10, ..Setup::USUAL }, async |page, server| {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=3").await;
@@ -181,6 +189,7 @@ fn without_cifar10_the_page_says_what_cannot_be_trained_and_trains_the_rest() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_link_to_what_lacks_its_data_gives_the_reason_and_a_way_out() {
     drive(Setup { missing_data: CIFAR10, ..Setup::USUAL }, async |page| {
         page.open("/?suite=complete").await;

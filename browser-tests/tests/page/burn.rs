@@ -29,6 +29,7 @@ async fn asked_of_burn(page: &Browser) -> Vec<Value> {
 }
 
 #[test]
+#[ignore = "needs Burn in the page"]
 fn burn_is_fetched_when_it_is_chosen_and_trains_on_the_processor() {
     // Without WebGPU, which this back end does not need.
     drive_with_burn(Setup { webgpu: false, ..Setup::default() }, async |page| {
@@ -55,6 +56,7 @@ fn burn_is_fetched_when_it_is_chosen_and_trains_on_the_processor() {
 }
 
 #[test]
+#[ignore = "needs Burn in the page"]
 fn burn_that_cannot_be_fetched_is_told_and_another_try_succeeds() {
     let setup = Setup { missing: &["worker_bg.wasm"], ..Setup::default() };
     drive_with_burn_and_server(setup, async |page, server| {
@@ -86,6 +88,7 @@ async fn compare(page: &Browser, path: &str) {
 }
 
 #[test]
+#[ignore = "needs Burn in the page"]
 fn back_ends_are_compared_one_after_another_and_what_is_finished_stays() {
     drive_with_burn(Setup::default(), async |page| {
         compare(page, "/compare?workload=keras-mnist-mlp&batch=8&steps=6&compare=wgsl,burn-wgpu,burn-flex").await;
@@ -124,6 +127,7 @@ async fn cells_of(page: &Browser, backend: &str) -> Vec<(String, Option<f64>)> {
 }
 
 #[test]
+#[ignore = "needs Burn in the page"]
 fn a_comparison_from_several_seeds_ends_with_figures_ratios_and_a_verdict() {
     drive_with_burn(Setup::default(), async |page| {
         // Burn on an emulated GPU would take minutes to test.
@@ -194,6 +198,7 @@ async fn all_of_it_can_be_taken_along(page: &Browser) {
 }
 
 #[test]
+#[ignore = "needs Burn in the page"]
 fn a_comparison_that_no_back_end_can_make_gives_each_ones_reason_and_ends() {
     drive_with_burn(Setup::default(), async |page| {
         // SwiftShader has no f16, and Burn is not asked for it.

@@ -27,11 +27,13 @@ async fn follow_links<P: Page>(page: &P) {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn documents_are_linked_from_every_page_and_to_each_other() {
     drive(NO_GPU, async |page| follow_links(page).await);
 }
 
 #[test]
+#[ignore = "needs Firefox"]
 fn documents_are_linked_in_firefox_too() {
     drive_firefox(NO_GPU, async |page| follow_links(page).await);
 }
@@ -60,6 +62,7 @@ fn every_document_opens_and_fits_a_narrow_screen() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn without_a_server_the_kept_documents_open() {
     drive_with_server(NO_GPU, async |page, server| {
         page.open("/").await;

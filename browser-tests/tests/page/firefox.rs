@@ -8,6 +8,7 @@ use browser_tests::{
 use serde_json::Value;
 
 #[test]
+#[ignore = "needs Firefox"]
 fn one_click_trains_and_the_result_is_uploaded_and_found() {
     drive_firefox(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=40").await;
@@ -35,6 +36,7 @@ fn one_click_trains_and_the_result_is_uploaded_and_found() {
 }
 
 #[test]
+#[ignore = "needs Firefox"]
 fn without_webgpu_firefox_is_told_how_to_turn_it_on() {
     drive_firefox(Setup { webgpu: false, ..Setup::USUAL }, async |page| {
         page.open("/").await;
@@ -46,6 +48,7 @@ fn without_webgpu_firefox_is_told_how_to_turn_it_on() {
 
 /// Firefox tells up to a tenth of a second late that work is done, which must not count as work.
 #[test]
+#[ignore = "needs Firefox"]
 fn a_network_gets_less_out_of_a_device_in_firefox_than_the_device_does_at_best() {
     drive_firefox(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=128&seconds=6").await;
@@ -60,6 +63,7 @@ fn a_network_gets_less_out_of_a_device_in_firefox_than_the_device_does_at_best()
 
 /// Headless, it has no WebGL. The worker of a framework starts threads, so that nobody may look on meanwhile.
 #[test]
+#[ignore = "needs Firefox"]
 fn frameworks_train_in_firefox_after_one_that_it_lacks_webgl_for() {
     if what_is_said_of_frameworks().unwrap()["state"] != "ready" {
         return skipped("the page has no TensorFlow.js and no jax-js");

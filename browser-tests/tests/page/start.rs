@@ -126,6 +126,7 @@ fn a_run_is_cancelled_in_the_middle_and_another_can_begin() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn networks_are_chosen_on_the_page_and_a_recurrent_one_trains() {
     drive(Setup::default(), async |page| {
         page.open("/?batch=8&steps=3").await;
@@ -151,6 +152,7 @@ fn networks_are_chosen_on_the_page_and_a_recurrent_one_trains() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_precision_that_the_device_lacks_is_refused() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&steps=3&precision=f16").await;
@@ -162,6 +164,7 @@ fn a_precision_that_the_device_lacks_is_refused() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_page_that_was_hidden_for_a_while_waited_and_says_so_in_its_record() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&seconds=20").await;
@@ -201,6 +204,7 @@ fn without_webgpu_the_page_says_what_to_do_and_still_shows_the_leaderboard() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn the_processor_demonstrates_training_and_offers_no_upload() {
     drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
         page.open("/").await;
@@ -212,6 +216,7 @@ fn the_processor_demonstrates_training_and_offers_no_upload() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn the_keyboard_alone_starts_and_cancels_a_run() {
     drive(Setup::default(), async |page| {
         page.open(LONG_RUN).await;
@@ -251,6 +256,7 @@ async fn press(page: &Browser, key: Key) {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn without_the_leaderboard_a_run_still_trains_and_can_be_uploaded_as_unverified_later() {
     drive(Setup::default(), async |page| {
         page.open(SMALL_RUN).await;
@@ -268,6 +274,7 @@ fn without_the_leaderboard_a_run_still_trains_and_can_be_uploaded_as_unverified_
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn two_tabs_do_not_train_at_once() {
     drive(Setup::default(), async |page| {
         page.open(LONG_RUN).await;
@@ -288,6 +295,7 @@ fn two_tabs_do_not_train_at_once() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_worker_that_cannot_start_is_told_and_not_waited_for() {
     drive(Setup { missing: &["worker.js"], ..Setup::default() }, async |page| {
         page.open(SMALL_RUN).await;

@@ -7,6 +7,7 @@ use serde_json::Value;
 const NO_GPU: Setup = Setup { webgpu: false, ..Setup::USUAL };
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_run_that_could_not_be_uploaded_is_kept_and_offered_again() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=5").await;
@@ -33,6 +34,7 @@ fn a_run_that_could_not_be_uploaded_is_kept_and_offered_again() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_script_starts_a_run_by_its_address_and_waits_for_what_it_came_to() {
     drive(Setup::default(), async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=5&seed=7&learning-rate=0.05&autostart=1&sede=8").await;
@@ -50,6 +52,7 @@ fn a_script_starts_a_run_by_its_address_and_waits_for_what_it_came_to() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn settings_are_changed_by_hand_and_a_wrong_one_is_named() {
     drive(Setup::default(), async |page| {
         page.open("/").await;
@@ -67,6 +70,7 @@ fn settings_are_changed_by_hand_and_a_wrong_one_is_named() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn two_results_stand_side_by_side() {
     drive(Setup::default(), async |page| {
         let mut ids = Vec::new();
@@ -114,6 +118,7 @@ fn two_results_stand_side_by_side() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn light_or_dark_is_chosen_by_hand_and_remembered() {
     drive(NO_GPU, async |page| {
         page.open("/").await;
@@ -135,6 +140,7 @@ fn light_or_dark_is_chosen_by_hand_and_remembered() {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn a_result_file_from_a_disk_is_shown_and_another_file_is_refused() {
     drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
         page.open("/").await;

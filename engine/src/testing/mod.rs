@@ -5,11 +5,37 @@ mod skipped;
 use results::Adapter;
 pub(crate) use skipped::skipped;
 
+use crate::model::{Layer, Model};
 use crate::workload::Workload;
 
 /// Every workload; those that are too large for the plain loops with their reduced networks.
 pub(crate) fn workloads() -> impl Iterator<Item = Workload> {
     crate::WORKLOADS.iter().map(|make| make().reduced())
+}
+
+/// Returns the same layers with an eighth of the channels, which train much faster. The logits, and a kernel that is made
+/// from the data, stay as they are.
+pub(crate) fn narrow(mut model: Model) -> Model {
+    let last = model.nodes.len() - 1;
+    for (place, node) in model.nodes.iter_mut().enumerate() {
+        match &mut node.layer {
+            layer if place == last || layer.has_fixed_kernel() => {}
+            Layer::Conv2d { filters: width, .. }
+            | Layer::Dense { units: width, .. }
+            | Layer::Lstm { units: width, .. }
+            | Layer::Gru { units: width, .. }
+            | Layer::SimpleRnn { units: width, .. }
+            | Layer::Embedding { units: width, .. } => *width = (*width / 8).max(4),
+            _ => {}
+        }
+    }
+    model
+}
+
+/// Returns the last layer alone, a step of which is a few launches, for tests that count steps.
+pub(crate) fn shallow(model: &Model) -> Model {
+    let logits = model.nodes.last().expect("a network has a last layer").layer.clone();
+    Model::sequence(model.name, model.input, vec![logits])
 }
 
 /// Whether everything that a kernel may use must be there: CI runs on llvmpipe, which has f16 and, on a processor with

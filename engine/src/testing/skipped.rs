@@ -1,8 +1,8 @@
 use std::fmt::Display;
 use std::io::Write;
 
-/// Reports that the present test does not look at something on this machine, past the test harness, which swallows what
-/// passing tests print. `cargo xtask test` counts such lines.
+/// Reports that the current test leaves something out on this machine. `cargo xtask test` counts the lines of the file
+/// `GRADMARK_SKIPPED`, because test harnesses hide the output of passing tests.
 ///
 /// # Panics
 /// With `REQUIRE_GPU=1`, where what is missing is `expected` of every machine, or of this adapter.
@@ -11,7 +11,11 @@ pub(crate) fn skipped(expected: bool, why: impl Display) {
     let required = std::env::var("REQUIRE_GPU").as_deref() == Ok("1");
     assert!(!(expected && required), "REQUIRE_GPU=1, but {why}");
     let thread = std::thread::current();
-    let line = format!("SKIPPED {}: {why}\n", thread.name().unwrap_or("a test"));
-    // Where nobody listens there is nobody to tell.
-    drop(std::io::stderr().write_all(line.as_bytes()));
+    let line = format!("{}: {why}\n", thread.name().unwrap_or("a test"));
+    if let Some(path) = std::env::var_os("GRADMARK_SKIPPED") {
+        let mut file = std::fs::File::options().append(true).open(path).expect("GRADMARK_SKIPPED names a file");
+        file.write_all(line.as_bytes()).expect("the report is written");
+    }
+    // Past the harness. A closed standard error needs no report.
+    drop(std::io::stderr().write_all(format!("SKIPPED {line}").as_bytes()));
 }

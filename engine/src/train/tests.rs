@@ -11,7 +11,7 @@ use crate::error::EngineError;
 use crate::trainer::Preparation;
 pub(crate) use pretend::{FakeClock, Recorder};
 use pretend::{Pause, TrainingTest};
-pub(crate) use small_run::{BreaksDown, SmallData, device_lost, request, run, run_before, run_with};
+pub(crate) use small_run::{BreaksDown, SmallData, device_lost, narrow_request, request, run, run_before, run_with};
 
 #[test]
 fn the_test_set_is_looked_at_twice_an_epoch_outside_every_window() {

@@ -1,10 +1,7 @@
 //! Checks of which rounding alone decides what is compared.
 
-#[expect(dead_code, reason = "the plain loops need no device")]
-mod common;
-
+use crate::common::data;
 use async_trait::async_trait;
-use common::data;
 use engine::backends::reference::ReferenceBackend;
 use engine::{
     Backend, EngineError, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob, Workload, check_workload,
@@ -22,6 +19,7 @@ fn checked(backend: &dyn Backend) -> Correctness {
 }
 
 #[test]
+#[ignore = "trains airbench94 with plain loops"]
 fn a_right_back_end_is_compared_once_more_where_rounding_alone_decides() {
     let found = checked(&ReferenceBackend::<f32>::new());
     assert!(found.passed, "{found:?}");
@@ -29,6 +27,7 @@ fn a_right_back_end_is_compared_once_more_where_rounding_alone_decides() {
 }
 
 #[test]
+#[ignore = "trains airbench94 with plain loops"]
 fn a_wrong_back_end_gains_nothing_by_it() {
     let found = checked(&WithoutGradients(ReferenceBackend::new()));
     assert_eq!(found.disagreement().map(|found| found.compared), Some(Compared::Gradient), "{found:?}");

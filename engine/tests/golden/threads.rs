@@ -1,5 +1,4 @@
-//! The threads of Burn's processor, which are a program's own: this file is a program by itself.
-#![cfg(feature = "burn-flex")]
+//! The threads in which Burn computes on the processor.
 
 use std::num::NonZero;
 use std::rc::Rc;
@@ -8,6 +7,8 @@ use std::thread;
 use engine::backends::{self, BURN_FLEX, Opening};
 use engine::{AdapterChoice, Backend, Clock, EngineError};
 use results::Precision;
+
+use crate::common::alone;
 
 struct Standstill;
 
@@ -29,6 +30,13 @@ fn open_on(processor: Option<&str>, threads: usize) -> Result<Box<dyn Backend>, 
 
 #[test]
 fn the_pool_that_burn_computes_in_has_the_threads_that_were_asked_for_and_no_others_later() {
+    alone(
+        "threads::the_pool_that_burn_computes_in_has_the_threads_that_were_asked_for_and_no_others_later",
+        ask_for_threads_again_and_again,
+    );
+}
+
+fn ask_for_threads_again_and_again() {
     // Neither rayon's own choice nor "all cores".
     let asked = thread::available_parallelism().unwrap().get() + 1;
     assert_eq!(open(asked).unwrap().adapter().name, format!("processor (Burn, {asked} threads)"));

@@ -1,10 +1,8 @@
 //! The golden traces made with Keras, on every back end of this build.
 
-mod common;
-
 use std::path::Path;
 
-use common::{data, gpu};
+use crate::common::{data, gpu};
 #[cfg(feature = "burn-flex")]
 use engine::backends::BURN_FLEX;
 use engine::backends::{self, Opening, WGSL};
@@ -78,8 +76,8 @@ fn traces() -> Vec<Golden> {
     traces
 }
 
-/// The same, or for whoever works on one of them only those with `GRADMARK_TRACES` in their names.
-fn wanted_traces() -> Vec<Golden> {
+/// Every trace, or with `GRADMARK_TRACES` only those with it in their names.
+fn every_wanted_trace() -> Vec<Golden> {
     let mut traces = traces();
     if let Ok(part) = std::env::var("GRADMARK_TRACES") {
         let all = std::env::var("REQUIRE_GPU").as_deref() == Ok("1");
@@ -90,8 +88,46 @@ fn wanted_traces() -> Vec<Golden> {
     traces
 }
 
+/// Decides which tests compute a trace: the small size of tests leaves out those with [`Cost::High`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cost {
+    Cheap,
+    High,
+}
+
+/// Operations of the largest trace that is cheap: three seconds of the plain loops in double precision.
+const MOST_FLOPS_OF_A_CHEAP_TRACE: u64 = 15_000_000_000;
+
+impl Golden {
+    fn workload(&self) -> Workload {
+        traced(self.json["workload"].as_str().unwrap()).unwrap()
+    }
+
+    /// Counts the operations of the steps and of the test after them.
+    fn cost(&self) -> Cost {
+        const TEST_SAMPLES: u64 = 1000;
+        let operations = self.workload().model.operations().unwrap();
+        let trained = u64::from(self.integer("/batch_size")) * u64::from(self.integer("/steps"));
+        let flops = trained * operations.training_flops() + TEST_SAMPLES * operations.forward_flops;
+        if flops <= MOST_FLOPS_OF_A_CHEAP_TRACE { Cost::Cheap } else { Cost::High }
+    }
+}
+
+/// Those of [`every_wanted_trace`] that cost as much.
+fn wanted_traces(cost: Cost) -> Vec<Golden> {
+    every_wanted_trace().into_iter().filter(|golden| golden.cost() == cost).collect()
+}
+
+#[test]
+fn cheap_traces_have_convolutions_and_each_kind_of_recurrent_cell_but_lstm() {
+    let cheap: Vec<String> = traces().into_iter().filter(|of| of.cost() == Cost::Cheap).map(|of| of.name).collect();
+    for name in ["caffe-mnist", "gru-rows", "keras-babi-memnn", "keras-mnist-mlp-dropout", "simple-rnn-rows"] {
+        assert!(cheap.iter().any(|cheap| cheap == name), "{name} is none of {cheap:?}");
+    }
+}
+
 fn compute(golden: &Golden, backend: &dyn Backend) -> Trace {
-    let workload = traced(golden.json["workload"].as_str().unwrap()).unwrap();
+    let workload = golden.workload();
     let request = TraceRequest {
         seed: golden.integer("/seed"),
         batch_size: golden.integer("/batch_size"),
@@ -239,124 +275,134 @@ fn every_trace_is_one_that_its_ensemble_agrees_on() {
     }
 }
 
-#[test]
-fn the_reference_in_double_precision_reproduces_every_trace() {
-    let backend = ReferenceBackend::<f64>::new();
-    for golden in wanted_traces() {
-        compare(&golden, &compute(&golden, &backend), 1e-7);
+fn reproduces(backend: &dyn Backend, traces: Vec<Golden>, strict: f64) {
+    for golden in traces {
+        compare(&golden, &compute(&golden, backend), strict);
     }
 }
 
 #[test]
-fn the_wgsl_back_end_reproduces_every_trace() {
+fn the_reference_in_double_precision_reproduces_every_cheap_trace() {
+    reproduces(&ReferenceBackend::<f64>::new(), wanted_traces(Cost::Cheap), 1e-7);
+}
+
+#[test]
+#[ignore = "computes the costly golden traces"]
+fn the_reference_in_double_precision_reproduces_every_costly_trace() {
+    reproduces(&ReferenceBackend::<f64>::new(), wanted_traces(Cost::High), 1e-7);
+}
+
+#[test]
+fn the_wgsl_back_end_reproduces_every_cheap_trace() {
     let Some(backend) = gpu() else { return };
-    for golden in wanted_traces() {
-        compare(&golden, &compute(&golden, backend.as_ref()), 1e-5);
-    }
+    reproduces(backend.as_ref(), wanted_traces(Cost::Cheap), 1e-5);
 }
 
 #[test]
+#[ignore = "computes the costly golden traces"]
+fn the_wgsl_back_end_reproduces_every_costly_trace() {
+    let Some(backend) = gpu() else { return };
+    reproduces(backend.as_ref(), wanted_traces(Cost::High), 1e-5);
+}
+
+#[test]
+#[ignore = "computes every golden trace"]
 fn two_devices_that_share_each_batch_reproduce_every_trace() {
     let devices = std::num::NonZero::new(2);
     let opening = Opening { devices, ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-    let clock = std::rc::Rc::new(common::Clock::default());
+    let clock = std::rc::Rc::new(crate::common::Clock::default());
     let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
         Ok(backend) => backend,
-        Err(error) => return common::skipped(true, format!("two logical devices: {error}")),
+        Err(error) => return crate::common::skipped(true, format!("two logical devices: {error}")),
     };
     assert_eq!(backend.devices(), 2);
-    for golden in wanted_traces() {
-        compare(&golden, &compute(&golden, backend.as_ref()), 1e-5);
-    }
+    reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
+}
+
+fn batches_from_the_host_reproduce_every_trace(mode: InputMode) {
+    let opening = Opening { input: Some(mode), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
+    let clock = std::rc::Rc::new(crate::common::Clock::default());
+    let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
+        Ok(backend) => backend,
+        Err(error) => return crate::common::skipped(true, format!("streamed batches: {error}")),
+    };
+    assert_eq!(backend.input(), mode);
+    reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
 }
 
 #[test]
-fn batches_that_come_from_the_host_reproduce_every_trace() {
-    for mode in [InputMode::Prefetch, InputMode::Stream] {
-        let opening = Opening { input: Some(mode), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-        let clock = std::rc::Rc::new(common::Clock::default());
-        let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
-            Ok(backend) => backend,
-            Err(error) => return common::skipped(true, format!("streamed batches: {error}")),
-        };
-        assert_eq!(backend.input(), mode);
-        for golden in wanted_traces() {
-            compare(&golden, &compute(&golden, backend.as_ref()), 1e-5);
-        }
-    }
+#[ignore = "computes every golden trace"]
+fn batches_that_the_host_prefetches_reproduce_every_trace() {
+    batches_from_the_host_reproduce_every_trace(InputMode::Prefetch);
 }
 
-#[cfg(feature = "burn")]
-fn reproduces_every_trace(backend: &dyn Backend) {
-    for golden in wanted_traces() {
-        compare(&golden, &compute(&golden, backend), 1e-5);
-    }
+#[test]
+#[ignore = "computes every golden trace"]
+fn batches_that_the_host_streams_reproduce_every_trace() {
+    batches_from_the_host_reproduce_every_trace(InputMode::Stream);
 }
 
-/// Computes with `threads` threads, in a program that runs `test`, the calling test, alone: the pool of threads is made once
-/// in a program. Each number of threads splits sums in its own way.
+/// Computes every trace with `threads` threads, alone: their pool is made once in a program. Each number of threads splits
+/// sums in its own way.
 #[cfg(feature = "burn-flex")]
 fn burn_on_the_processor(test: &str, threads: usize) {
-    const ALONE: &str = "GRADMARK_TEST_ALONE";
-
-    if std::env::var(ALONE).as_deref() == Ok(test) {
+    crate::common::alone(test, || {
         let threads = std::num::NonZero::new(threads);
         let opening = Opening { threads, ..Opening::new(Precision::F32, &AdapterChoice::Any) };
-        let clock = std::rc::Rc::new(common::Clock::default());
+        let clock = std::rc::Rc::new(crate::common::Clock::default());
         let backend = pollster::block_on(backends::open_with(BURN_FLEX, &opening, clock)).unwrap();
-        return reproduces_every_trace(backend.as_ref());
-    }
-    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
-    let output = program.args(["--exact", test, "--nocapture"]).env(ALONE, test).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    eprintln!("{said}");
-    assert!(output.status.success(), "{test} failed in a program of its own:\n{said}");
-    assert!(said.contains("1 passed"), "{test} is no test's name");
+        reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
+    });
 }
 
 #[cfg(feature = "burn-flex")]
 #[test]
+#[ignore = "computes every golden trace"]
 fn burn_on_one_thread_reproduces_every_trace() {
-    burn_on_the_processor("burn_on_one_thread_reproduces_every_trace", 1);
+    burn_on_the_processor("traces::burn_on_one_thread_reproduces_every_trace", 1);
 }
 
 #[cfg(feature = "burn-flex")]
 #[test]
+#[ignore = "computes every golden trace"]
 fn burn_on_two_threads_reproduces_every_trace() {
-    burn_on_the_processor("burn_on_two_threads_reproduces_every_trace", 2);
+    burn_on_the_processor("traces::burn_on_two_threads_reproduces_every_trace", 2);
 }
 
 #[cfg(feature = "burn-flex")]
 #[test]
+#[ignore = "computes every golden trace"]
 fn burn_on_three_threads_reproduces_every_trace() {
-    burn_on_the_processor("burn_on_three_threads_reproduces_every_trace", 3);
+    burn_on_the_processor("traces::burn_on_three_threads_reproduces_every_trace", 3);
 }
 
 /// With llvmpipe, which compiles Burn's kernels for minutes when it first sees them, this takes tens of minutes.
 #[cfg(feature = "burn-wgpu")]
 #[test]
+#[ignore = "computes every golden trace"]
 fn burn_on_wgsl_reproduces_every_trace() {
-    let Some(backend) = common::opened("burn-wgpu") else { return };
-    reproduces_every_trace(backend.as_ref());
+    let Some(backend) = crate::common::opened("burn-wgpu") else { return };
+    reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
 }
 
 /// No software adapter runs these, so that it depends on the machine which of them are tested; with `REQUIRE_GPU=1` at
 /// least one.
 #[cfg(any(feature = "burn-vulkan", feature = "burn-metal", feature = "burn-cuda", feature = "burn-rocm"))]
 #[test]
+#[ignore = "computes every golden trace"]
 fn burn_on_the_makers_platforms_reproduces_every_trace() {
     let mut refusals = Vec::new();
     let names = ["burn-vulkan", "burn-metal", "burn-cuda", "burn-rocm"];
     for name in names {
-        let clock = std::rc::Rc::new(common::Clock::default());
+        let clock = std::rc::Rc::new(crate::common::Clock::default());
         match pollster::block_on(engine::backends::open(name, &engine::AdapterChoice::Any, clock)) {
-            Ok(backend) => reproduces_every_trace(backend.as_ref()),
+            Ok(backend) => reproduces(backend.as_ref(), every_wanted_trace(), 1e-5),
             Err(error) => refusals.push(format!("{name}: {error}")),
         }
     }
     let none = refusals.len() == names.len();
     for refusal in refusals {
-        common::skipped(none, &refusal);
+        crate::common::skipped(none, &refusal);
     }
 }
 

@@ -27,7 +27,7 @@ const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
 /// For what is replaced while the server runs. A browser's question whether its copy is still good goes by whole seconds,
 /// in which the file may have changed again.
 const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
-/// Tells the page whether the worker with Burn is there; `cargo xtask` replaces it while it builds that.
+/// Tells the page whether the worker with Burn is there; replaced while Burn is being built.
 const BURN: &str = "/burn.json";
 /// How the folders of other frameworks begin, TensorFlow.js and jax-js: a name of `app/hooks/src/frameworks.rs`.
 const FRAMEWORKS: &str = "/framework-";

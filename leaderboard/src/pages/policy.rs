@@ -30,7 +30,7 @@ pub(super) fn of_a_framework() -> HeaderValue {
 
 /// SHA-256 in base64 of each inline script of `html`, as a browser computes it.
 ///
-/// This reads the index.html that `cargo xtask` writes and is no HTML parser. At worst it hashes something that is no
+/// This reads the index.html that Trunk writes and is no HTML parser. At worst it hashes something that is no
 /// script (harmless) or misses one (which then does not run, and the browser's console says so).
 pub(super) fn inline_script_hashes(html: &str) -> Vec<String> {
     // A browser turns every line end into LF before it hashes.

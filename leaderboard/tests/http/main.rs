@@ -1,5 +1,5 @@
-//! The server over real HTTP on loopback, with a real SQLite file, and as a real process. `postgres.rs` runs the
-//! same tests on PostgreSQL.
+//! The server over real HTTP on loopback, and as a real process, with a real SQLite file. With
+//! `GRADMARK_TEST_DATABASE=postgres`, the same tests run on a real PostgreSQL server.
 
 mod badges;
 mod cards;
@@ -25,7 +25,7 @@ mod openapi;
 mod pages;
 mod pages_of_lists;
 mod plans;
-mod programs;
+mod postgres_server;
 mod proof;
 mod protection;
 mod refusals;
@@ -41,5 +41,7 @@ mod two_servers;
 mod upgrade;
 mod upkeep;
 
-/// Whether the servers of these tests keep their runs on a PostgreSQL server.
-const ON_POSTGRES: bool = false;
+/// Returns whether the servers of these tests keep their runs on a PostgreSQL server.
+fn on_postgres() -> bool {
+    std::env::var("GRADMARK_TEST_DATABASE").is_ok_and(|name| name == "postgres")
+}

@@ -198,7 +198,7 @@ async fn pages(board: &Board, query: &ListRuns, few: u64, looked_at: u64) -> Vec
 
 #[test]
 fn pages_together_are_what_a_plain_filter_and_a_plain_sort_give() {
-    let cases = if crate::ON_POSTGRES { 12 } else { 40 };
+    let cases = if crate::on_postgres() { 12 } else { 40 };
     let mut runner = TestRunner::new(Config { failure_persistence: None, cases, ..Config::default() });
     let given = (seeds(), prop::collection::vec((queries(), 0..30_u64, 1..30_u64), 12));
     runner

@@ -9,6 +9,7 @@ use crate::support::{ServerProcess, TestDatabase, TestServer, process, record};
 use crate::upkeep::{failed, ids, run, stored};
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn servers_that_start_at_once_on_an_empty_data_base_all_start() {
     let database = TestDatabase::new();
     let servers: Vec<ServerProcess> = std::thread::scope(|scope| {
@@ -22,6 +23,7 @@ fn servers_that_start_at_once_on_an_empty_data_base_all_start() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_server_outlives_its_postgresql_and_loses_nothing_that_it_accepted() {
     let cluster = Cluster::start();
     let server = TestServer::on(TestDatabase::at(cluster.new_schema()));
@@ -50,6 +52,7 @@ const END_CONNECTIONS: &str = "SELECT pg_terminate_backend(pid, 10000) FROM pg_s
                                WHERE usename = current_user AND pid <> pg_backend_pid()";
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn connections_that_postgresql_ends_are_made_anew() {
     let server = TestServer::start();
     let run = server.accepted(|_| {});
@@ -63,6 +66,7 @@ const FULL: &str = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql
                     CREATE TRIGGER full_disk BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION full_disk()";
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_full_disk_is_told_and_the_run_can_be_handed_in_once_there_is_room() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
@@ -74,6 +78,7 @@ fn a_full_disk_is_told_and_the_run_can_be_handed_in_once_there_is_room() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_read_only_data_base_is_told_and_can_be_read() {
     let server = TestServer::start();
     let run = server.accepted(|_| {});
@@ -95,6 +100,7 @@ fn a_read_only_data_base_is_told_and_can_be_read() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_number_that_was_absent_once_may_be_there_the_next_time() {
     let server = TestServer::start();
     // Windows that are too short give no throughput. Each connection prepares the statement when it first runs it, and
@@ -107,6 +113,7 @@ fn a_number_that_was_absent_once_may_be_there_the_next_time() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn an_address_that_does_not_work_is_told_without_its_password() {
     let database = TestDatabase::new();
     let good = database.argument();
@@ -135,6 +142,7 @@ fn assert_silent(said: &str) {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn a_server_that_does_not_know_the_secret_of_the_others_does_not_start() {
     let database = TestDatabase::new();
     let mut command = process::command();
@@ -144,6 +152,7 @@ fn a_server_that_does_not_know_the_secret_of_the_others_does_not_start() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn the_password_is_in_no_log_however_much_is_logged() {
     let database = TestDatabase::new();
     let folder = tempfile::tempdir().unwrap();
@@ -160,6 +169,7 @@ fn the_password_is_in_no_log_however_much_is_logged() {
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
 fn back_ups_are_postgresqls_own_which_is_told_and_works() {
     let cluster = Cluster::shared();
     let schema = cluster.new_schema();

@@ -130,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    const TIMEOUT: Duration = Duration::from_secs(2);
+    const TIMEOUT: Duration = Duration::from_secs(1);
 
     /// Answers the first questions, and no others, for as long as the listener lives.
     fn answering(questions: usize) -> (TcpListener, String) {

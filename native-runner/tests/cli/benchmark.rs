@@ -46,8 +46,8 @@ fn a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too() {
     let Some(adapter) = any_adapter("a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too") else {
         return;
     };
-    let line = format!("{adapter} --workload keras-mnist-mlp --seconds 6 --seed 7 --json -");
-    let record: RunRecord = serde_json::from_str(&Runner::new(&line).run().expect_status(0).stdout).unwrap();
+    let line = format!("{adapter} --seconds 4 --seed 7 --json -");
+    let record: RunRecord = serde_json::from_str(&Runner::new(&line).tiny().run().expect_status(0).stdout).unwrap();
     let workload = &record.workloads[0];
     let [peak] = workload.peaks.as_slice() else { panic!("{:?}", workload.peaks) };
     assert!(peak.flops_per_second > 0.0 && (peak.window as usize) < workload.windows.len(), "{peak:?}");
@@ -56,8 +56,8 @@ fn a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too() {
 
 #[test]
 fn json_on_standard_output_is_pure_and_the_table_is_on_standard_error() {
-    let line = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --learning-rate 1e30 --json -";
-    let finished = Runner::new(line).run().expect_status(3);
+    let line = "--backend reference --steps 3 --batch-size 16 --learning-rate 1e30 --json -";
+    let finished = Runner::new(line).tiny().run().expect_status(3);
     let record: RunRecord = serde_json::from_str(&finished.stdout).expect("standard output holds one record");
     finished.expect_errors(&["Training throughput", "Verdict", &format!("repeat with --seed {}", record.seed)]);
 }
@@ -72,12 +72,12 @@ fn ctrl_c_keeps_what_was_measured() {
     use nix::unistd::Pid;
 
     let Some(adapter) = any_adapter("ctrl_c_keeps_what_was_measured") else { return };
-    let line = format!("{adapter} --workload keras-mnist-mlp --seconds 300 --batch-size 16 --json result.json");
-    let mut runner = Runner::new(&line);
+    let line = format!("{adapter} --seconds 300 --batch-size 16 --json result.json");
+    let mut runner = Runner::new(&line).tiny();
     let mut child = runner.command().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let stderr = BufReader::new(child.stderr.take().unwrap());
     let mut lines = stderr.lines().map(Result::unwrap);
-    lines.find(|line| line.starts_with("keras-mnist-mlp (1 of 1)")).expect("the workload begins");
+    lines.find(|line| line.starts_with("tiny (1 of 1)")).expect("the workload begins");
     kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::support::{Runner, any_adapter, leaderboard, one_line, paths};
 
-/// The quickest other back end of this build. Looking at the whole test set takes the plain reference seconds.
+/// The quickest other back end of this build.
 const OTHER: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
-const SMALL: &str = "--workload keras-mnist-mlp --batch-size 16 --seed 5";
+const SMALL: &str = "--batch-size 16 --seed 5";
 
 /// The words that choose the tests' adapter, without a back end.
 fn adapter(test: &str) -> Option<String> {
@@ -26,12 +26,12 @@ fn records(document: &Value) -> Vec<RunRecord> {
 }
 
 #[test]
-fn two_back_ends_stand_in_one_table_and_each_record_can_be_uploaded() {
-    let Some(adapter) = adapter("two_back_ends_stand_in_one_table_and_each_record_can_be_uploaded") else { return };
+fn two_back_ends_stand_in_one_table_and_each_record_is_kept() {
+    let Some(adapter) = adapter("two_back_ends_stand_in_one_table_and_each_record_is_kept") else { return };
     let line = format!("{adapter} --backend wgsl,{OTHER} {SMALL} --steps 2 --seeds 2 --json all.json --output runs");
-    let finished = Runner::new(&line).run().expect_status(0);
+    let finished = Runner::new(&line).tiny().run().expect_status(0);
     let text = one_line(&finished.stdout);
-    for part in ["keras-mnist-mlp 2 steps · batches of 16 · 2 seeds", "epoch training testing accuracy", "MiB MiB"] {
+    for part in ["tiny 2 steps · batches of 16 · 2 seeds", "epoch training testing accuracy", "MiB MiB"] {
         assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
     }
     let told = text.contains("burn-flex: rustc, fusion off, autotune off, threads ");
@@ -60,20 +60,18 @@ fn two_back_ends_stand_in_one_table_and_each_record_can_be_uploaded() {
     assert_eq!(records.len(), 4);
     for record in &records {
         assert_eq!(record.device.backend, record.device.requested_backend);
-        let name = format!("keras-mnist-mlp-{}-f32-{}.json", record.device.backend, record.seed);
+        let name = format!("tiny-{}-f32-{}.json", record.device.backend, record.seed);
         let kept: RunRecord = serde_json::from_slice(&fs::read(folder.join("runs").join(name)).unwrap()).unwrap();
         assert_eq!(kept, *record);
     }
-    let server = leaderboard();
-    let file = folder.join("runs/keras-mnist-mlp-wgsl-f32-6.json");
-    Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(0);
-    assert_eq!(paths(&server.received()), ["POST /api/v1/runs/import"]);
 }
 
 #[test]
-fn all_is_every_back_end_that_runs_here_and_the_others_are_named() {
-    let Some(adapter) = adapter("all_is_every_back_end_that_runs_here_and_the_others_are_named") else { return };
-    let line = format!("{adapter} --backend all {SMALL} --steps 1 --seeds 1 --json -");
+fn all_is_every_back_end_that_runs_here_and_each_record_can_be_uploaded() {
+    let Some(adapter) = adapter("all_is_every_back_end_that_runs_here_and_each_record_can_be_uploaded") else { return };
+    let line = format!(
+        "{adapter} --backend all --workload keras-mnist-mlp {SMALL} --steps 1 --seeds 1 --json - --output runs"
+    );
     let finished = Runner::new(&line).run().expect_status(0);
     let document: Value = serde_json::from_str(&finished.stdout).expect("standard output holds one document");
     let rows = comparison(&document, 0).rows;
@@ -90,18 +88,22 @@ fn all_is_every_back_end_that_runs_here_and_the_others_are_named() {
         finished.expect_errors(&["not built", "burn-rocm", "epoch training testing", "one standard deviation"]);
     let alone = names.len() == 1;
     assert_eq!(finished.stderr.contains("fewer than two back ends"), alone, "{}", finished.stderr);
+    let server = leaderboard();
+    let file = finished.folder.path().join("runs/keras-mnist-mlp-wgsl-f32-5.json");
+    Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(0);
+    assert_eq!(paths(&server.received()), ["POST /api/v1/runs/import"]);
 }
 
 #[test]
 fn a_loss_that_is_no_number_is_a_row_with_its_reason_and_status_3() {
     let line = format!("--backend reference {SMALL} --steps 3 --seeds 2 --learning-rate 1e30 --json -");
-    let finished = Runner::new(&line).run().expect_status(3);
+    let finished = Runner::new(&line).tiny().run().expect_status(3);
     let document: Value = serde_json::from_str(&finished.stdout).expect("standard output holds one document");
     let found = comparison(&document, 0);
     assert!(matches!(found.rows[0].outcome, RowOutcome::Diverged { .. }), "{:?}", found.rows[0]);
     assert!(found.rows[0].figures.is_none());
     assert_eq!(records(&document).len(), 2);
-    finished.expect_errors(&["reference: from seed", "reference, seed 5: keras-mnist-mlp diverged", "--learning-rate"]);
+    finished.expect_errors(&["reference: from seed", "reference, seed 5: tiny diverged", "--learning-rate"]);
 }
 
 #[test]
@@ -128,7 +130,7 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
         finished.expect_status(status).expect_errors(&parts);
     }
     let no_data = format!("--backend reference --seeds 2 {SMALL} --steps 1 --data");
-    let finished = Runner::new(&no_data).arg(folder.path()).run().expect_status(1);
+    let finished = Runner::new(&no_data).arg(folder.path()).tiny().run().expect_status(1);
     assert_eq!(finished.stdout, "");
     finished.expect_errors(&["mnist-train.bin", "cargo xtask data"]);
 }
@@ -144,7 +146,7 @@ fn a_cancelled_comparison_keeps_what_is_finished() {
 
     let Some(adapter) = adapter("a_cancelled_comparison_keeps_what_is_finished") else { return };
     let line = format!("{adapter} --backend wgsl {SMALL} --steps 2 --seeds 100 --json all.json --output runs");
-    let mut runner = Runner::new(&line);
+    let mut runner = Runner::new(&line).tiny();
     let mut child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     lines.find(|line| line.ends_with("seed 7 (3 of 100)")).expect("the third run begins");

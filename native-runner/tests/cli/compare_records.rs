@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use results::{Outcome, RunRecord, Window};
 use serde_json::Value;
@@ -10,16 +9,15 @@ use tempfile::TempDir;
 
 #[cfg(target_os = "linux")]
 use crate::support::on_a_terminal;
-use crate::support::{Finished, Runner, one_line};
+use crate::support::{Finished, Runner, computed_once, one_line};
 
 /// A record that the program wrote, of three steps.
 fn written() -> RunRecord {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    let text = TEXT.get_or_init(|| {
+    let text = computed_once("record-of-three-steps", || {
         let line = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --seed 1 --json -";
         Runner::new(line).run().expect_status(0).stdout
     });
-    serde_json::from_str(text).expect("standard output holds a record")
+    serde_json::from_str(&text).expect("standard output holds a record")
 }
 
 /// That record from `seed`, as if twelve windows had trained about this many samples a second.

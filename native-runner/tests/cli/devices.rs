@@ -1,6 +1,6 @@
 use results::{Outcome, RunRecord, Settings};
 
-use crate::support::{Runner, adapters, one_line, skipped};
+use crate::support::{Runner, adapters, claim_suite_network, one_line, skipped};
 
 /// Whether there is a software adapter, which is as many logical devices as are wanted.
 fn has_software(test: &str) -> bool {
@@ -17,10 +17,8 @@ fn two_logical_devices_train_as_one_and_say_what_they_told_each_other() {
         return;
     }
     let run = |devices: &str| {
-        let line = format!(
-            "--adapter cpu --devices {devices} --workload keras-mnist-mlp --steps 4 --batch-size 15 --seed 7 --json -"
-        );
-        let finished = Runner::new(&line).run().expect_status(0);
+        let line = format!("--adapter cpu --devices {devices} --steps 4 --batch-size 15 --seed 7 --json -");
+        let finished = Runner::new(&line).tiny().run().expect_status(0);
         let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
         (record, one_line(&finished.stderr))
     };
@@ -37,7 +35,7 @@ fn two_logical_devices_train_as_one_and_say_what_they_told_each_other() {
     assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
     assert!(of_one.communication.is_none());
     assert!(two.non_standard.contains(&"2 devices, logical ones on one software adapter".to_owned()));
-    assert!(shown.contains("Devices keras-mnist-mlp: 2 devices · communication "), "{shown}");
+    assert!(shown.contains("Devices tiny: 2 devices · communication "), "{shown}");
 }
 
 #[test]
@@ -47,8 +45,8 @@ fn exchanges_that_wait_for_the_end_of_the_backward_pass_change_no_loss_and_the_r
         return;
     }
     let run = |overlap: &str| {
-        let line = "--adapter cpu --devices 2 --workload keras-mnist-mlp --steps 4 --batch-size 15 --seed 7 --json -";
-        let finished = Runner::new(&format!("{line} --overlap {overlap}")).run().expect_status(0);
+        let line = "--adapter cpu --devices 2 --steps 4 --batch-size 15 --seed 7 --json -";
+        let finished = Runner::new(&format!("{line} --overlap {overlap}")).tiny().run().expect_status(0);
         let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
         let says = |what: &str| one_line(&finished.stderr).contains(what);
         (says("more while they computed"), record)
@@ -69,8 +67,8 @@ fn a_list_that_names_a_software_adapter_twice_is_two_logical_devices() {
     let Some(index) = adapters().iter().position(|adapter| adapter.adapter.software) else {
         return skipped(test, "there is no software adapter");
     };
-    let line = format!("--adapter {index},{index} --workload keras-mnist-mlp --steps 1 --batch-size 4 --json -");
-    let finished = Runner::new(&line).run().expect_status(0);
+    let line = format!("--adapter {index},{index} --steps 1 --batch-size 4 --json -");
+    let finished = Runner::new(&line).tiny().run().expect_status(0);
     let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
     assert_eq!((record.devices(), record.device.requested_adapter), (2, format!("{index},{index}")));
 }
@@ -84,22 +82,20 @@ fn what_several_devices_trained_is_not_uploaded_from_a_file_either_and_says_what
     let folder = tempfile::tempdir().unwrap();
     let file = |devices: u32| {
         let path = folder.path().join(format!("{devices}.json"));
-        let line = "--adapter cpu --workload keras-mnist-mlp --steps 2 --batch-size 8 --seed 1";
-        let path = path.display().to_string();
-        Runner::new(&format!("{line} --devices {devices} --json {path}")).run().expect_status(0);
+        let line = format!("--adapter cpu --steps 2 --batch-size 8 --seed 1 --devices {devices} --json");
+        Runner::new(&line).arg(&path).tiny().run().expect_status(0);
         path
     };
     let (one, two) = (file(1), file(2));
-    let refused = Runner::new(&format!("upload {two} --to http://127.0.0.1:9 --yes")).run();
+    scaling_says_what_more_devices_would_bring(&one.display().to_string(), &two.display().to_string());
+    claim_suite_network(&two);
+    let refused = Runner::new("upload --to http://127.0.0.1:9 --yes").arg(&two).run();
     refused.expect_status(2).expect_errors(&["nothing that 2 devices trained together is uploaded"]);
-    scaling_says_what_more_devices_would_bring(&one, &two);
 }
 
 fn scaling_says_what_more_devices_would_bring(one: &str, two: &str) {
     let shown = Runner::new(&format!("scaling {one} {two}")).run().expect_status(0).stdout;
-    for part in
-        ["keras-mnist-mlp, 2 devices, batch 8", "the only record of several", "1024 devices", "through one host"]
-    {
+    for part in ["tiny, 2 devices, batch 8", "the only record of several", "1024 devices", "through one host"] {
         assert!(one_line(&shown).contains(part), "`{part}` is missing in:\n{shown}");
     }
     let json = Runner::new(&format!("scaling {one} {two} --json -")).run().expect_status(0).stdout;

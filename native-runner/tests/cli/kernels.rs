@@ -37,6 +37,7 @@ fn launches_are_measured_with_every_sample_and_nothing_else_is() {
 }
 
 #[test]
+#[ignore = "measures every product"]
 fn products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason() {
     let test = "products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason";
     // Some milliseconds each time: small products on any device, and the largest ones on none.
@@ -69,6 +70,7 @@ fn products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason
 }
 
 #[test]
+#[ignore = "measures every recurrent layer"]
 fn recurrent_layers_have_a_share_of_the_peak_in_every_pass_and_those_that_do_not_fit_both_figures() {
     let test = "recurrent_layers_have_a_share_of_the_peak_in_every_pass_and_those_that_do_not_fit_both_figures";
     // Enough for the second layer of our own network on any device, be it busy with something else.

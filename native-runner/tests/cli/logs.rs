@@ -2,12 +2,12 @@
 
 use crate::support::Runner;
 
-const LINE: &str = "--backend reference --workload keras-mnist-mlp --batch-size 4 --steps 1 --seed 1 --json -";
+const LINE: &str = "--backend reference --batch-size 4 --steps 1 --seed 1 --json -";
 
 #[test]
 fn nothing_is_logged_unless_asked_and_every_v_logs_more() {
     let lines = |asked: &str| {
-        let finished = Runner::new(&format!("{LINE} {asked}")).run().expect_status(0);
+        let finished = Runner::new(&format!("{LINE} {asked}")).tiny().run().expect_status(0);
         let record: serde_json::Value = serde_json::from_str(&finished.stdout).expect("the record alone");
         assert_eq!(record["seed"], 1);
         let logged = finished.stderr.lines().filter(|line| line.contains("native_runner")).map(str::to_owned);
@@ -15,7 +15,7 @@ fn nothing_is_logged_unless_asked_and_every_v_logs_more() {
     };
     assert_eq!(lines(""), Vec::<String>::new());
     let (some, more) = (lines("-v"), lines("-vv"));
-    for part in ["opening reference", "data: files in", "workload=\"keras-mnist-mlp\"", "finished"] {
+    for part in ["opening reference", "data: files in", "workload=\"tiny\"", "finished"] {
         assert!(some.iter().any(|line| line.contains(part) && line.contains("INFO")), "{part} is missing in {some:?}");
     }
     assert!(

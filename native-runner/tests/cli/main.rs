@@ -1,6 +1,7 @@
 //! The program as a person or a script meets it: the real binary, its output and its exit status.
 
 mod agreement;
+mod archives;
 mod bad_input;
 mod benchmark;
 mod compare;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::support::{Runner, one_line};
+use crate::support::{Runner, TINY, one_line};
 
 /// The quickest back end of this build that needs no adapter.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
@@ -13,9 +13,8 @@ const NAME: &str = "<script>alert(1)</script>";
 
 /// A record of a few steps in this file.
 fn record(file: &Path, batch_size: u32, seed: u32) {
-    let line =
-        format!("--backend {BACKEND} --workload keras-mnist-mlp --batch-size {batch_size} --steps 2 --seed {seed}");
-    Runner::new(&line).arg("--name").arg(NAME).arg("--json").arg(file).run().expect_status(0);
+    let line = format!("--backend {BACKEND} --batch-size {batch_size} --steps 2 --seed {seed}");
+    Runner::new(&line).tiny().arg("--name").arg(NAME).arg("--json").arg(file).run().expect_status(0);
 }
 
 /// A folder with records of two batch sizes.
@@ -95,7 +94,7 @@ fn a_study_has_its_title_its_failures_and_what_is_missing() {
     // Nothing on the processor multiplies with matrix units.
     let text = format!(
         "title = \"What a small study says\"\nrepeats = \"Table I of a paper.\"\n[[matrix]]\n\
-         workloads = [\"keras-mnist-mlp\"]\nbackends = [\"{BACKEND}\"]\nprecisions = [\"f32\", \"f16-matrix\"]\n\
+         workloads = ['{TINY}']\nbackends = [\"{BACKEND}\"]\nprecisions = [\"f32\", \"f16-matrix\"]\n\
          batch_sizes = [16, 32]\nlimits = [{{ steps = 8 }}]\n"
     );
     fs::write(&file, text).unwrap();

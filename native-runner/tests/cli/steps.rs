@@ -5,11 +5,13 @@ use serde_json::Value;
 
 use crate::support::{Finished, Runner, any_adapter, one_line};
 
-/// `steps` with these arguments, on an adapter. The words for a training's back end are left out.
+/// Runs `steps` with these arguments on an adapter, for the small network where they name no workload. The words for a
+/// training's back end are left out.
 fn run(test: &str, arguments: &str) -> Option<Finished> {
     let adapter = any_adapter(test)?;
     let adapter = adapter.trim_start_matches("--backend wgsl ");
-    Some(Runner::new(&format!("steps {adapter} {arguments}")).run())
+    let runner = Runner::new(&format!("steps {adapter} {arguments}"));
+    Some(if arguments.contains("--workload ") { runner.run() } else { runner.tiny().run() })
 }
 
 fn document(finished: &Finished) -> Value {
@@ -23,17 +25,16 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn two_back_ends_stand_side_by_side_with_every_window() {
     let test = "two_back_ends_stand_side_by_side_with_every_window";
-    let arguments = "--backend wgsl,reference --reference-steps 2 --workload keras-mnist-mlp --batch-sizes 8,16 \
-                     --seconds-per-workload 6 --json";
+    let arguments = "--backend wgsl,reference --reference-steps 2 --batch-sizes 8,32 --seconds-per-workload 2 --json";
     let Some(finished) = run(test, arguments) else { return };
     let document = document(&finished.expect_status(0));
     assert_eq!(document["schema_version"], 2);
     assert_eq!((&document["checked"], &document["cancelled"]), (&true.into(), &false.into()));
     assert!(document["provenance"]["engine_version"].is_string() && document["requested_adapter"].is_string());
     let workload = &document["workloads"][0];
-    assert_eq!((&workload["workload"], &workload["own_batch_size"]), (&"keras-mnist-mlp".into(), &128.into()));
+    assert_eq!((&workload["workload"], &workload["own_batch_size"]), (&"tiny".into(), &16.into()));
     let flops = number(&workload["training_flops_per_sample"]);
-    for (size, batch) in workload["sizes"].as_array().unwrap().iter().zip([8.0, 16.0]) {
+    for (size, batch) in workload["sizes"].as_array().unwrap().iter().zip([8.0, 32.0]) {
         assert_eq!(number(&size["batch_size"]), batch);
         let [ours, reference] = [&size["entries"][0], &size["entries"][1]];
         assert_eq!((&ours["backend"], &reference["backend"]), (&"wgsl".into(), &"reference".into()));
@@ -67,11 +68,11 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
 #[test]
 fn without_json_there_is_a_table_of_figures() {
     let test = "without_json_there_is_a_table_of_figures";
-    let arguments = "--workload keras-mnist-mlp --batch-sizes 1..2 --seconds-per-workload 0.1 --unchecked";
+    let arguments = "--batch-sizes 1..2 --seconds-per-workload 0.1 --unchecked";
     let Some(finished) = run(test, arguments) else { return };
     let finished = finished.expect_status(0);
     let text = one_line(&finished.stdout);
-    for part in ["keras-mnist-mlp wgsl 1 ", "keras-mnist-mlp wgsl 2 ", "steps/s", "of peak", "MiB", "--unchecked"] {
+    for part in ["tiny wgsl 1 ", "tiny wgsl 2 ", "steps/s", "of peak", "MiB", "--unchecked"] {
         assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
     }
     finished.expect_errors(&["wgsl"]);

@@ -108,41 +108,8 @@ fn nothing_is_uploaded_without_agreement() {
 }
 
 #[test]
-fn a_registered_run_uses_the_servers_seed_and_uploads_the_record_that_was_kept() {
-    let test = "a_registered_run_uses_the_servers_seed_and_uploads_the_record_that_was_kept";
-    let Some(adapter) = any_adapter(test) else { return };
-    let server = leaderboard();
-    let line =
-        format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --json kept.json --yes --upload");
-    let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
-
-    let received = server.received();
-    let told = "POST /api/v1/runs/run-1/checkpoints";
-    assert_eq!(paths(&received), ["POST /api/v1/runs", told, told, told, "PUT /api/v1/runs/run-1"]);
-    let start: StartRun = serde_json::from_str(&received[0].body).unwrap();
-    assert_eq!((start.suite.name.as_str(), start.suite.version), ("quick", 1));
-    let record: RunRecord = serde_json::from_str(&received[4].body).unwrap();
-    assert_eq!(record.run_id.as_deref(), Some("run-1"));
-    let steps: Vec<u64> = record.workloads[0].checkpoints.iter().map(|checkpoint| checkpoint.step).collect();
-    assert_eq!(steps, [0, 2, 2], "the start, a look at the test set, and the end");
-    assert!(record.workloads[0].checkpoints.iter().all(|checkpoint| checkpoint.next_loss.is_some()));
-    assert_eq!(record.nonce.as_deref(), Some("once"));
-    assert_eq!(record.seed, 987_654_321);
-    assert_eq!(record.workloads.len(), 1);
-    let kept = fs::read_to_string(finished.folder.path().join("kept.json")).unwrap();
-    assert_eq!(kept.trim_end(), received[4].body, "what is kept is what was uploaded");
-
-    let url = &server.url;
-    for part in
-        ["checked", "Nobody has looked", &format!("{url}/runs/run-1"), &format!("{url}/runs/run-1/delete#secret")]
-    {
-        assert!(finished.stdout.contains(part), "{part} is missing in:\n{}", finished.stdout);
-    }
-}
-
-#[test]
-fn weights_that_are_asked_for_are_shown_and_the_verdict_is_awaited() {
-    let test = "weights_that_are_asked_for_are_shown_and_the_verdict_is_awaited";
+fn a_registered_run_uses_the_servers_seed_shows_weights_and_waits_for_the_verdict() {
+    let test = "a_registered_run_uses_the_servers_seed_shows_weights_and_waits_for_the_verdict";
     let Some(adapter) = any_adapter(test) else { return };
     let server = FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
         ("POST", "/api/v1/runs") => Answer::json(201, &started()),
@@ -157,11 +124,34 @@ fn weights_that_are_asked_for_are_shown_and_the_verdict_is_awaited() {
         }
         _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
     });
-    let line = format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes --upload");
+    let line =
+        format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --json kept.json --yes --upload");
     let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
-    let paths = paths(&server.received());
-    assert_eq!(paths[4], "PUT /api/v1/runs/run-1/weights/keras-mnist-mlp/2", "{paths:?}");
-    assert_eq!(paths[5..], ["PUT /api/v1/runs/run-1", "GET /api/v1/runs/run-1/verdict"]);
+
+    let received = server.received();
+    let told = "POST /api/v1/runs/run-1/checkpoints";
+    let weights = "PUT /api/v1/runs/run-1/weights/keras-mnist-mlp/2";
+    let handed_in = ["PUT /api/v1/runs/run-1", "GET /api/v1/runs/run-1/verdict"];
+    assert_eq!(paths(&received), [&["POST /api/v1/runs", told, told, told, weights], &handed_in[..]].concat());
+    let start: StartRun = serde_json::from_str(&received[0].body).unwrap();
+    assert_eq!((start.suite.name.as_str(), start.suite.version), ("quick", 1));
+    let record: RunRecord = serde_json::from_str(&received[5].body).unwrap();
+    assert_eq!(record.run_id.as_deref(), Some("run-1"));
+    let steps: Vec<u64> = record.workloads[0].checkpoints.iter().map(|checkpoint| checkpoint.step).collect();
+    assert_eq!(steps, [0, 2, 2], "the start, a look at the test set, and the end");
+    assert!(record.workloads[0].checkpoints.iter().all(|checkpoint| checkpoint.next_loss.is_some()));
+    assert_eq!(record.nonce.as_deref(), Some("once"));
+    assert_eq!(record.seed, 987_654_321);
+    assert_eq!(record.workloads.len(), 1);
+    let kept = fs::read_to_string(finished.folder.path().join("kept.json")).unwrap();
+    assert_eq!(kept.trim_end(), received[5].body, "what is kept is what was uploaded");
+
+    let url = &server.url;
+    for part in
+        ["checked", "Nobody has looked", &format!("{url}/runs/run-1"), &format!("{url}/runs/run-1/delete#secret")]
+    {
+        assert!(finished.stdout.contains(part), "{part} is missing in:\n{}", finished.stdout);
+    }
     let shown = one_line(&finished.stdout);
     assert!(shown.contains("being verified") && shown.contains("Verified proven"), "{shown}");
 }

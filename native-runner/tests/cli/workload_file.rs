@@ -39,6 +39,7 @@ fn record(finished: &str) -> RunRecord {
 }
 
 #[test]
+#[ignore = "trains four networks"]
 fn the_file_of_a_built_in_network_trains_bit_for_bit_like_it() {
     let reference = "--backend reference".to_owned();
     for device in [Some(reference), any_adapter("the_file_of_a_built_in_network")].into_iter().flatten() {
@@ -71,6 +72,7 @@ fn a_trace_of_the_file_is_that_of_the_built_in_network() {
 }
 
 #[test]
+#[ignore = "trains on every back end"]
 fn a_network_of_ones_own_trains_on_every_back_end_and_its_record_describes_it() {
     let beside = any_adapter("a_network_of_ones_own");
     let (names, adapter) = match &beside {
@@ -97,6 +99,7 @@ fn a_network_of_ones_own_trains_on_every_back_end_and_its_record_describes_it() 
 
 /// Before anything is timed, `steps` holds losses and gradients of each to the plain reference.
 #[test]
+#[ignore = "compiles every kernel"]
 fn layers_that_are_joined_as_in_no_built_in_network_compute_the_same_everywhere() {
     let Some(words) = any_adapter("layers_that_are_joined_as_in_no_built_in_network") else { return };
     let index = words.rsplit(' ').next().unwrap();
@@ -118,9 +121,10 @@ fn layers_that_are_joined_as_in_no_built_in_network_compute_the_same_everywhere(
 
 #[test]
 fn files_stand_beside_names_and_count_once() {
-    let line = "--backend reference --steps 1 --batch-size 4 --workload keras-mnist-mlp --workload-file small.toml \
-                --workload-file small.toml --json -";
-    let finished = with_files(line, &[("small.toml", SMALL)]).run().expect_status(0);
+    // What diverges is not tested, which takes longest.
+    let line = "--backend reference --steps 3 --batch-size 4 --workload keras-mnist-mlp --workload-file small.toml \
+                --workload-file small.toml --learning-rate 1e30 --json -";
+    let finished = with_files(line, &[("small.toml", SMALL)]).run().expect_status(3);
     let mut names: Vec<String> = record(&finished.stdout).workloads.into_iter().map(|of| of.workload).collect();
     names.sort_unstable();
     assert_eq!(names, ["keras-mnist-mlp", "small"]);

@@ -1,9 +1,8 @@
 //! Back ends side by side: figures, ratios, and whether accuracies agree.
 
-
+use crate::support::{WORKLOAD, run};
 use results::comparison::{Agreement, Basis, Comparison, Contender, Obstacle, Refused, RowOutcome, compare};
 use results::{Compared, Correctness, Disagreement, Outcome, Precision, RunRecord};
-use crate::support::{WORKLOAD, run};
 
 /// Runs of back ends `a`, `b` and so on with these final accuracies, one for each seed.
 fn with_accuracies(accuracies: &[&[f64]]) -> Vec<RunRecord> {

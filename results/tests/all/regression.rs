@@ -1,10 +1,9 @@
 //! A candidate beside its baseline: which runs belong together, what is slower, and what may not be compared.
 
-
+use crate::support::{WORKLOAD, run};
 use results::comparison::Basis;
 use results::regression::{AccuracyVerdict, Line, MismatchKind, Regressions, Rules, Verdict, compare, device};
 use results::{Communication, DeviceKind, FailureCause, InputMode, InputPipeline, Outcome, RunRecord, Window};
-use crate::support::{WORKLOAD, run};
 
 /// A run of twelve windows of a second at about this many samples a second, after a second of warm-up.
 fn run_at(rate: f64, seed: u32) -> RunRecord {

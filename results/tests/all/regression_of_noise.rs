@@ -1,9 +1,8 @@
 //! Verdicts on runs that vary as real ones do: a program passes beside itself, and fails once it is slower.
 
-
+use crate::support::run;
 use results::regression::{Rules, compare};
 use results::{RunRecord, Window};
-use crate::support::run;
 
 /// What runs of one program differ by, and windows of one run among themselves, as standard deviations.
 const BETWEEN_RUNS: f64 = 0.01;

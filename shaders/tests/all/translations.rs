@@ -1,7 +1,6 @@
 //! Every shader can be translated to what the platforms below WebGPU and wgpu compile: SPIR-V for Vulkan, MSL for Metal,
 //! HLSL for DX12, and GLSL for where there is nothing newer.
 
-
 use crate::common::{module, modules};
 use naga::ShaderStage;
 use naga::back::{PipelineConstants, glsl, hlsl, msl, pipeline_constants, spv};

@@ -1,6 +1,5 @@
 //! Every shader on disk is registered, valid for a browser, and agrees with the registry.
 
-
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -12,8 +12,7 @@ use super::workload_tests::{Standstill, job_with_test};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening};
 use crate::error::EngineError;
-use crate::model::{Layer, Model};
-use crate::testing::{skipped, workloads};
+use crate::testing::{narrow, skipped, workloads};
 use crate::train::check::{FirstSteps, judge, lively};
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::Augmentation;
@@ -31,29 +30,10 @@ pub(super) struct Judged {
     reference: FirstSteps,
 }
 
-/// The same layers with fewer channels, so that many devices can be judged. The logits, and a kernel that is made from the
-/// data, stay what they are.
-fn narrowed(mut model: Model) -> Model {
-    let last = model.nodes.len() - 1;
-    for (place, node) in model.nodes.iter_mut().enumerate() {
-        match &mut node.layer {
-            layer if place == last || layer.has_fixed_kernel() => {}
-            Layer::Conv2d { filters: width, .. }
-            | Layer::Dense { units: width, .. }
-            | Layer::Lstm { units: width, .. }
-            | Layer::Gru { units: width, .. }
-            | Layer::SimpleRnn { units: width, .. }
-            | Layer::Embedding { units: width, .. } => *width = (*width / 8).max(4),
-            _ => {}
-        }
-    }
-    model
-}
-
 impl Judged {
     pub(super) fn new(workload: Workload) -> Self {
         let mut job = lively(job_with_test(&workload, 2));
-        job.model = narrowed(job.model);
+        job.model = narrow(job.model);
         let reference = pollster::block_on(FirstSteps::of(&ReferenceBackend::<f64>::new(), &job)).unwrap();
         Self { workload, job, reference }
     }
@@ -119,11 +99,13 @@ fn every_launch_that_is_left_out_is_caught(precision: Precision) {
 }
 
 #[test]
+#[ignore = "leaves out every launch of every network"]
 fn in_f32_every_launch_that_a_device_leaves_out_is_caught() {
     every_launch_that_is_left_out_is_caught(Precision::F32);
 }
 
 #[test]
+#[ignore = "leaves out every launch of every network"]
 fn in_f16_every_launch_that_a_device_leaves_out_is_caught() {
     every_launch_that_is_left_out_is_caught(Precision::F16);
 }
@@ -142,6 +124,7 @@ const ALTERATIONS: [(&str, Alteration); 2] = [
 ];
 
 #[test]
+#[ignore = "leaves out every launch of every network"]
 fn dropout_and_augmentation_that_do_nothing_are_caught() {
     let Some(backend) = open(Precision::F32) else { return };
     let mut altered = Vec::new();

@@ -141,10 +141,10 @@ pub(crate) fn whitened() -> Workload {
 fn a_back_end_that_leaves_out_gradients_which_nobody_needs_is_right() {
     let fixed = whitened().model.tensors().unwrap().iter().filter(|of| of.kind == TensorKind::Fixed).count();
     assert_eq!(fixed, 2, "the whitening kernel, and a scale");
-    let found = checked_of(&whitened(), SMALL, &Faulty::new(Fault::FixedGradientsLeftOut, 0));
+    let found = checked_of(&whitened(), SMALLEST_BATCH, &Faulty::new(Fault::FixedGradientsLeftOut, 0));
     assert_eq!(compared(&found), None);
     // Updates show whether what is fixed stays as it is.
-    let found = checked_of(&whitened(), SMALL, &Faulty::new(Fault::NoUpdate, 0));
+    let found = checked_of(&whitened(), SMALLEST_BATCH, &Faulty::new(Fault::NoUpdate, 0));
     assert_eq!(compared(&found), Some(Compared::Update));
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use results::{FailureCause, Outcome, Summary, WorkloadRecord};
 
-use super::super::tests::{BreaksDown, SmallData, device_lost, request, run, run_with};
+use super::super::tests::{BreaksDown, SmallData, device_lost, narrow_request, request, run, run_with};
 use super::super::{Limit, in_random_order};
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
@@ -43,7 +43,7 @@ fn a_workload_that_fails_by_itself_is_an_outcome_and_the_others_are_trained() {
     ];
     for (error, expected, text) in errors {
         for failing in WORKLOADS {
-            let record = run(&request(&WORKLOADS), &BreaksDown::with(failing, error)).unwrap();
+            let record = run(&narrow_request(&WORKLOADS), &BreaksDown::with(failing, error)).unwrap();
             assert_eq!(record.workloads.len(), 2);
             let failed = of(&record.workloads, failing);
             let Outcome::Failed { cause, reason } = &failed.outcome else { panic!("{:?}", failed.outcome) };

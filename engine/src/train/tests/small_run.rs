@@ -11,6 +11,7 @@ use super::pretend::{FakeClock, Recorder};
 use crate::backends::reference::ReferenceBackend;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split};
 use crate::error::EngineError;
+use crate::testing::narrow;
 use crate::train::{Edges, Limit, NoMeter, RunRequest, Stopped};
 use crate::trainer::{Backend, Trainer, TrainingJob};
 
@@ -110,6 +111,15 @@ pub(crate) fn request(workloads: &[&str]) -> RunRequest {
         requested_backend: "breaks-down".to_owned(),
         claimed_name: None,
     }
+}
+
+/// Returns [`request`] for [`narrow`] networks.
+pub(crate) fn narrow_request(workloads: &[&str]) -> RunRequest {
+    let mut request = request(workloads);
+    for workload in &mut request.workloads {
+        workload.model = narrow(workload.model.clone());
+    }
+    request
 }
 
 pub(crate) fn run(request: &RunRequest, backend: &dyn Backend) -> Result<RunRecord, Stopped> {

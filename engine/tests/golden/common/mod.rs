@@ -1,9 +1,11 @@
 //! What the engine's tests share: real data, a real adapter, and a real clock.
 
-#[path = "../../src/testing/skipped.rs"]
+#[path = "../../../src/testing/skipped.rs"]
 mod skipped;
 
+use std::env;
 use std::path::PathBuf;
+use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,7 +31,7 @@ impl engine::Clock for Clock {
 
 /// A data set from `GRADMARK_DATA` or the workspace's data folder.
 pub(crate) fn data(set: &str) -> Arc<DataSet> {
-    let folder = std::env::var_os("GRADMARK_DATA")
+    let folder = env::var_os("GRADMARK_DATA")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
     let definition = data_set(set).unwrap();
     if let Some(generated) = DataSet::generated(definition) {
@@ -42,6 +44,25 @@ pub(crate) fn data(set: &str) -> Arc<DataSet> {
     };
     let [train, test] = definition.file_names().expect("what is not generated has files").map(read);
     Arc::new(DataSet::from_files(definition, train, test).unwrap())
+}
+
+/// Calls `compute` in a program that runs `test`, the calling test, and no other. A pool of threads, for instance, is made
+/// once in a program.
+///
+/// # Panics
+/// Where that program fails, or where `test` is not the path of a test.
+pub(crate) fn alone(test: &str, compute: impl FnOnce()) {
+    const ALONE: &str = "GRADMARK_TEST_ALONE";
+
+    if env::var(ALONE).as_deref() == Ok(test) {
+        return compute();
+    }
+    let mut program = Command::new(env::current_exe().unwrap());
+    let output = program.args(["--exact", test, "--include-ignored", "--nocapture"]).env(ALONE, test).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    eprintln!("{said}");
+    assert!(output.status.success(), "{test} failed in a program of its own:\n{said}");
+    assert!(said.contains("1 passed"), "{test} is no test's name");
 }
 
 /// The `wgsl` back end on the best adapter, or on a software one. Without any, the test is skipped and says so,

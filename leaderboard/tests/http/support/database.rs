@@ -16,7 +16,7 @@ pub(crate) struct TestDatabase {
 impl TestDatabase {
     /// An empty one of the kind that this program tests.
     pub(crate) fn new() -> Self {
-        if crate::ON_POSTGRES {
+        if crate::on_postgres() {
             return Self::at(Cluster::shared().new_schema());
         }
         let folder = tempfile::tempdir().unwrap();

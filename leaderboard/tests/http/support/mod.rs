@@ -1,5 +1,6 @@
 pub(crate) mod client;
 pub(crate) mod database;
+mod kept;
 pub(crate) mod people;
 pub(crate) mod postgres;
 pub(crate) mod process;

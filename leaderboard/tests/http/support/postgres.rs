@@ -172,10 +172,12 @@ fn programs() -> Option<PathBuf> {
     folders.into_iter().find(|folder| all.iter().all(|name| folder.join(name).is_file()))
 }
 
-/// Says past the test harness that nothing here can be tested, and ends the program well: every test needs the server.
+/// Reports that nothing can be tested here, and ends the program well: every test needs the server.
 fn skip_all(why: &str) -> ! {
     assert!(std::env::var("REQUIRE_POSTGRES").as_deref() != Ok("1"), "REQUIRE_POSTGRES=1, but {why}");
-    // Where nobody listens there is nobody to tell.
-    let _ = std::io::stderr().write_all(format!("SKIPPED every test on PostgreSQL: {why}\n").as_bytes());
+    if let Some(path) = std::env::var_os("GRADMARK_SKIPPED") {
+        let mut file = File::options().append(true).open(path).unwrap();
+        writeln!(file, "every test on PostgreSQL: {why}").unwrap();
+    }
     std::process::exit(0);
 }

@@ -64,7 +64,7 @@ impl Drop for ServerProcess {
 
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leaderboard"));
-    if crate::ON_POSTGRES {
+    if crate::on_postgres() {
         command.env("GRADMARK_SECRET", SECRET);
     }
     command

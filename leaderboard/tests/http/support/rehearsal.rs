@@ -2,10 +2,9 @@
 //! slow GPU. It is made once; tests play it to a server, as it was or bent.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use engine::backends::reference::ReferenceBackend;
@@ -15,7 +14,9 @@ use engine::{
 };
 use results::api::{AcceptedRun, CheckpointAnswer, StartedRun, TellCheckpoint, Verdict};
 use results::{Adapter, Checkpoint, Precision, RunRecord, measured_sha256, weights_sha256};
+use serde::{Deserialize, Serialize};
 
+use super::kept::computed_once;
 use super::{Answer, TestServer, record};
 
 /// The seed that the servers of these tests give.
@@ -33,7 +34,7 @@ pub(crate) struct Rehearsal {
 }
 
 /// A checkpoint, and the weights that are sent if they are asked for.
-#[derive(Clone)]
+#[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Message {
     /// Seconds since the run began.
     pub(crate) at: f64,
@@ -41,6 +42,8 @@ pub(crate) struct Message {
     pub(crate) number: u32,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) last: bool,
+    /// Not part of the JSON, in which megabytes of numbers are slow.
+    #[serde(skip)]
     pub(crate) weights: Arc<Vec<u8>>,
 }
 
@@ -57,32 +60,34 @@ pub(crate) fn server() -> TestServer {
 
 /// An honest run of the quick suite from [`SEED`].
 pub(crate) fn honest() -> Rehearsal {
-    static HONEST: LazyLock<Rehearsal> = LazyLock::new(|| rehearse(SEED));
+    static HONEST: LazyLock<Rehearsal> = LazyLock::new(|| kept("rehearsal", SEED));
     HONEST.clone()
 }
 
 /// The same from another seed, which the server does not give.
 pub(crate) fn of_another_seed() -> Rehearsal {
-    static OTHER: LazyLock<Rehearsal> = LazyLock::new(|| rehearse(SEED + 1));
+    static OTHER: LazyLock<Rehearsal> = LazyLock::new(|| kept("rehearsal-of-another-seed", SEED + 1));
     OTHER.clone()
 }
 
 /// Weights of [`SEED`]'s network after so many steps, of which the rehearsal has more than twenty and fewer than forty.
 pub(crate) fn weights_after(workload: &str, steps: u32) -> Arc<Vec<u8>> {
-    /// By the network and its steps.
-    type Known = BTreeMap<(String, u32), Arc<Vec<u8>>>;
-    static WEIGHTS: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
-    let mut weights = WEIGHTS.lock().unwrap();
-    let weights = weights.entry((workload.to_owned(), steps)).or_insert_with(|| {
+    let train = || {
         let standard = Standard::of(&engine::SUITES[0], workload, SEED).unwrap();
         pollster::block_on(async {
             let data = Files::default().load(engine::data_set("mnist").unwrap()).await.unwrap();
             let mut trainer = ReferenceBackend::<f32>::new().build(&standard.job(data, SEED)).await.unwrap();
             trainer.train_steps(steps).await.unwrap();
-            Arc::new(results::weights_bytes(&trainer.weights().await.unwrap()))
+            results::weights_bytes(&trainer.weights().await.unwrap())
         })
-    });
-    Arc::clone(weights)
+    };
+    Arc::new(computed_once(&format!("weights-{workload}-{steps}"), &std::env::current_exe().unwrap(), train))
+}
+
+/// A run from `seed`, which is trained once and then read from a file.
+fn kept(name: &str, seed: u32) -> Rehearsal {
+    let program = std::env::current_exe().unwrap();
+    Rehearsal::from_bytes(&computed_once(name, &program, || rehearse(seed).to_bytes()))
 }
 
 fn rehearse(seed: u32) -> Rehearsal {
@@ -118,6 +123,28 @@ fn rehearse(seed: u32) -> Rehearsal {
 }
 
 impl Rehearsal {
+    /// The length of some JSON, the JSON, and then the weights of all messages.
+    fn to_bytes(&self) -> Vec<u8> {
+        let lengths: Vec<usize> = self.told.iter().map(|message| message.weights.len()).collect();
+        let json = serde_json::to_vec(&(&self.record, &self.told, lengths)).unwrap();
+        let mut bytes = u64::try_from(json.len()).unwrap().to_le_bytes().to_vec();
+        bytes.extend_from_slice(&json);
+        self.told.iter().for_each(|message| bytes.extend_from_slice(&message.weights));
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        let (length, rest) = bytes.split_first_chunk().unwrap();
+        let (json, mut rest) = rest.split_at(usize::try_from(u64::from_le_bytes(*length)).unwrap());
+        let (record, mut told, lengths): (_, Vec<Message>, Vec<usize>) = serde_json::from_slice(json).unwrap();
+        for (message, length) in told.iter_mut().zip(lengths) {
+            let weights;
+            (weights, rest) = rest.split_at(length);
+            message.weights = Arc::new(weights.to_vec());
+        }
+        Self { told, record }
+    }
+
     /// Tells everything to the server in time and hands the record in.
     pub(crate) fn play(&self, server: &TestServer) -> (StartedRun, Answer) {
         let started = server.begin();

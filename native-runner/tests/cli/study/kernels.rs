@@ -24,6 +24,7 @@ fn report(study: &Study) -> (String, String) {
 }
 
 #[test]
+#[ignore = "runs a study of kernels"]
 fn suites_are_cells_that_keep_what_the_command_prints_and_make_a_report() {
     let test = "suites_are_cells_that_keep_what_the_command_prints_and_make_a_report";
     let Some(study) = study(test, FAST) else { return };

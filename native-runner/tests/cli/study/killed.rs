@@ -91,12 +91,14 @@ fn loses_the_second_cell_only(study: &Study) {
 }
 
 #[test]
+#[ignore = "runs cells of seconds"]
 fn a_study_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest() {
     loses_the_second_cell_only(&Study::new(LONG));
 }
 
 /// Peaks take a second and more each, so there is time to kill the second cell.
 #[test]
+#[ignore = "runs cells of seconds"]
 fn a_study_of_kernels_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest() {
     let Some(study) = kernels::study(
         "a_study_of_kernels_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest",
@@ -108,6 +110,7 @@ fn a_study_of_kernels_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the
 }
 
 #[test]
+#[ignore = "runs cells of seconds"]
 fn a_cell_that_is_killed_is_kept_as_such_and_can_be_tried_again() {
     let study = Study::new(LONG);
     let mut running = Running::start(&study);

@@ -6,10 +6,10 @@ use crate::backends::burn::tests::{IMAGE, check, dense, graphs, job_of, logits, 
 use crate::backends::sharing::comparison::{
     OF_EVERY_RULE, OF_OTHER_KINDS, ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, trains_as_one_does,
 };
-use crate::backends::wgsl::workload_tests::{Standstill, calm_job};
+use crate::backends::wgsl::workload_tests::{Standstill, narrow_job};
 use crate::backends::{AdapterChoice, BURN_FLEX, Opening};
 use crate::model::{Activation, Layer, Model, Multipliers, TensorKind, TensorSpec};
-use crate::train::tests::{request, run};
+use crate::train::tests::{narrow_request, run};
 use crate::trainer::EvaluationSet;
 
 /// The processor as Burn has it.
@@ -25,7 +25,7 @@ fn devices(count: u8) -> ParallelBackend {
 }
 
 fn several_devices_train_as_one_does(name: &str, count: u8, tolerance: f64) {
-    let job = calm_job(&crate::workload(name).unwrap());
+    let job = narrow_job(&crate::workload(name).unwrap());
     let several = devices(count);
     assert_eq!(several.devices(), u32::from(count));
     trains_as_one_does(&several, &processor(), &job, tolerance);
@@ -89,7 +89,7 @@ fn a_scale_that_is_not_trained_stays_and_a_loss_that_is_a_sum_is_one_over_the_wh
 
 #[test]
 fn devices_that_compile_and_tune_rehearse_together_and_forget_what_they_learned() {
-    let job = calm_job(&crate::workload("resnet20-cifar10").unwrap());
+    let job = narrow_job(&crate::workload("resnet20-cifar10").unwrap());
     let mut rehearsed = devices(2);
     rehearsed.devices.iter_mut().for_each(|device| device.first_use = FirstUse::CompilesAndTunes);
     trains_as_one_does(&rehearsed, &processor(), &job, THROUGH_NORMALIZATIONS);
@@ -100,7 +100,7 @@ fn devices_that_compile_and_tune_rehearse_together_and_forget_what_they_learned(
 
 #[test]
 fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test() {
-    let job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
+    let job = narrow_job(&crate::workload("keras-mnist-mlp").unwrap());
     pollster::block_on(async {
         let mut trainer = devices(2).trainer(&job).await.unwrap();
         trainer.train_steps(1).await.unwrap();
@@ -125,7 +125,7 @@ fn devices_that_are_not_alike_are_refused_with_what_each_is() {
 
 #[test]
 fn a_batch_with_fewer_samples_than_there_are_devices_is_refused_before_anything_is_trained() {
-    let mut of_one = request(&["keras-mnist-mlp"]);
+    let mut of_one = narrow_request(&["keras-mnist-mlp"]);
     of_one.batch_size = Some(1);
     let error = run(&of_one, &devices(2)).unwrap_err().error.to_string();
     assert_eq!(error, "the batch size must be at least 2 for keras-mnist-mlp: one sample for each device, but is 1");
@@ -133,7 +133,7 @@ fn a_batch_with_fewer_samples_than_there_are_devices_is_refused_before_anything_
 
 #[test]
 fn a_run_says_how_many_devices_trained_it_and_what_they_told_each_other() {
-    let record = run(&request(&["keras-mnist-mlp"]), &devices(2)).unwrap();
+    let record = run(&narrow_request(&["keras-mnist-mlp"]), &devices(2)).unwrap();
     assert_eq!(record.devices(), 2);
     assert!(record.non_standard.contains(&"2 devices".to_owned()), "{:?}", record.non_standard);
     let told = record.workloads[0].communication.unwrap();
@@ -145,7 +145,7 @@ fn a_run_says_how_many_devices_trained_it_and_what_they_told_each_other() {
 
 #[test]
 fn a_batch_normalisation_is_two_exchanges_of_two_numbers_for_each_channel_and_device() {
-    let job = calm_job(&crate::workload("resnet20-cifar10").unwrap());
+    let job = narrow_job(&crate::workload("resnet20-cifar10").unwrap());
     let trained: usize = job
         .model
         .tensors()

@@ -3,7 +3,9 @@ use shaders::reference as twin;
 
 use super::super::plan::tiles;
 use super::super::products::{Pass, Product};
-use super::{assert_close, bytes, double, every_variant, floats, launch, made_by, numbers, runner, step, with_device};
+use super::{
+    Variants, assert_close, bytes, double, floats, launch, made_by, numbers, runner, step, variants, with_device,
+};
 
 /// Rows, inputs and outputs: odd sizes, edges of tiles, and single rows.
 fn shapes() -> (std::ops::Range<u32>, std::ops::Range<u32>, std::ops::Range<u32>) {
@@ -45,7 +47,17 @@ pub(super) fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue 
 pub(super) const ACTIVATIONS: [u32; 3] = [activation::IDENTITY, activation::RELU, activation::TANH];
 
 #[test]
+fn usual_variants_of_dense_forward_equal_the_twin() {
+    check_forward(Variants::Usual);
+}
+
+#[test]
+#[ignore = "compiles every variant"]
 fn every_variant_of_dense_forward_equals_the_twin() {
+    check_forward(Variants::Every);
+}
+
+fn check_forward(which: Variants) {
     with_device(|device| {
         let check = |((rows, inputs, outputs), kind): ((u32, u32, u32), usize)| {
             let epilogue = dropout_behind(ACTIVATIONS[kind], 4 * outputs);
@@ -57,7 +69,7 @@ fn every_variant_of_dense_forward_equals_the_twin() {
             let mut expected = double(&y);
             twin::dense_forward(&params, &step(rows), &double(&x), &double(&weights), &double(&bias), &mut expected);
             let product = Product::new(Pass::Forward, params);
-            for variant in every_variant(device, &product) {
+            for variant in variants(device, &product, which) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
                 assert_close(
@@ -78,7 +90,17 @@ fn every_variant_of_dense_forward_equals_the_twin() {
 }
 
 #[test]
+fn usual_variants_of_dense_input_gradient_equal_the_twin() {
+    check_input_gradient(Variants::Usual);
+}
+
+#[test]
+#[ignore = "compiles every variant"]
 fn every_variant_of_dense_input_gradient_equals_the_twin() {
+    check_input_gradient(Variants::Every);
+}
+
+fn check_input_gradient(which: Variants) {
     with_device(|device| {
         let check = |((rows, inputs, outputs), kind): ((u32, u32, u32), usize)| {
             let mut epilogue = dropout_behind(ACTIVATIONS[kind], 4 * inputs);
@@ -99,7 +121,7 @@ fn every_variant_of_dense_input_gradient_equals_the_twin() {
                 &mut expected,
             );
             let product = Product::new(Pass::InputGradient, params);
-            for variant in every_variant(device, &product) {
+            for variant in variants(device, &product, which) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
                 assert_close(
@@ -118,7 +140,17 @@ fn every_variant_of_dense_input_gradient_equals_the_twin() {
 }
 
 #[test]
+fn usual_variants_of_dense_weight_gradient_equal_the_twin_part_by_part() {
+    check_weight_gradient(Variants::Usual);
+}
+
+#[test]
+#[ignore = "compiles every variant"]
 fn every_variant_of_dense_weight_gradient_equals_the_twin_part_by_part() {
+    check_weight_gradient(Variants::Every);
+}
+
+fn check_weight_gradient(which: Variants) {
     with_device(|device| {
         let check = |(rows, inputs, outputs): (u32, u32, u32)| {
             let params = params(rows, 4 * inputs, 4 * outputs, Epilogue::default());
@@ -130,7 +162,7 @@ fn every_variant_of_dense_weight_gradient_equals_the_twin_part_by_part() {
             let mut expected = double(&gradient);
             twin::dense_weight_gradient(&params, &double(&x), &double(&dy), &mut expected);
             let product = Product::new(Pass::WeightGradient, params);
-            for variant in every_variant(device, &product) {
+            for variant in variants(device, &product, which) {
                 let invocations = variant.invocations(&product);
                 let found = launch(device, variant.kernel, &params, &step(rows), &buffers, invocations);
                 assert_close(

@@ -90,6 +90,25 @@ fn open() -> Option<Devices> {
     })
 }
 
+/// Selects which kernels of a product a test launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Variants {
+    /// The default, and the one that a rule chooses for the product and the device.
+    Usual,
+    /// All that the device runs. A driver that has not cached them compiles for minutes.
+    Every,
+}
+
+/// The variants of `product` that a test launches on `device`.
+fn variants(device: &Device, product: &Product, which: Variants) -> Vec<&'static Variant> {
+    let every = every_variant(device, product);
+    if which == Variants::Every {
+        return every;
+    }
+    let usual = [every[0], product.usual_variant(device.abilities())];
+    every.into_iter().filter(|variant| usual.contains(variant)).collect()
+}
+
 /// The variants of `product` that `device` runs. Where those with subgroups are not among them the test says so, or fails
 /// when `REQUIRE_GPU` is 1 and the adapter must have them.
 fn every_variant(device: &Device, product: &Product) -> Vec<&'static Variant> {

@@ -7,8 +7,8 @@ use super::super::device::Device;
 use super::super::products::{Pass, Product, recurrent};
 use super::super::variants::Variant;
 use super::{
-    assert_close, bytes, double, every_variant, floats, launch, numbers, runner, step, storable, stored_on_the_way,
-    with_device,
+    Variants, assert_close, bytes, double, floats, launch, numbers, runner, step, storable, stored_on_the_way,
+    variants, with_device,
 };
 use crate::model::{Activation, Cell};
 
@@ -75,9 +75,9 @@ impl Case {
         found[buffers.len() - self.expected.len()..].iter().map(|buffer| floats(buffer)).collect()
     }
 
-    /// Holds every variant to what is expected.
-    fn check(&self, device: &Device, product: &Product, params: &Recurrent) {
-        for variant in every_variant(device, product) {
+    /// Compares what variants make of the buffers with what the twin does.
+    fn check(&self, device: &Device, (product, which): (&Product, Variants), params: &Recurrent) {
+        for variant in variants(device, product, which) {
             let found = self.launched(device, variant, product, params);
             for ((what, expected), found) in self.expected.iter().zip(found) {
                 let title = format!("{what} of {} of {params:?}", variant.kernel);
@@ -192,58 +192,91 @@ fn backward(cell: Cell, params: &Recurrent, with_gradient: u32) -> Case {
     }
 }
 
-fn check_forward(device: &Device, cell: Cell, params: &Recurrent) {
-    forward(cell, params).check(device, &Product::new(Pass::Forward, (cell, *params)), params);
+fn check_forward(device: &Device, which: Variants, cell: Cell, params: &Recurrent) {
+    let product = Product::new(Pass::Forward, (cell, *params));
+    forward(cell, params).check(device, (&product, which), params);
 }
 
-fn check_backward(device: &Device, cell: Cell, params: &Recurrent) {
+fn check_backward(device: &Device, which: Variants, cell: Cell, params: &Recurrent) {
     let product = Product::new(Pass::InputGradient, (cell, *params));
-    backward(cell, params, params.sequences).check(device, &product, params);
+    backward(cell, params, params.sequences).check(device, (&product, which), params);
+}
+
+type Check = fn(&Device, Variants, Cell, &Recurrent);
+
+fn check_every_cell(which: Variants, check: Check) {
+    with_device(|device| {
+        let check = |shape| {
+            CELLS.iter().for_each(|&cell| check(device, which, cell, &layer(cell, shape)));
+            Ok(())
+        };
+        runner().run(&shapes(), check).unwrap();
+    });
 }
 
 #[test]
+fn usual_variants_of_every_cell_forwards_equal_the_twin() {
+    check_every_cell(Variants::Usual, check_forward);
+}
+
+#[test]
+#[ignore = "compiles every variant"]
 fn every_variant_of_every_cell_forwards_equals_the_twin() {
-    with_device(|device| {
-        let check = |shape| {
-            CELLS.iter().for_each(|&cell| check_forward(device, cell, &layer(cell, shape)));
-            Ok(())
-        };
-        runner().run(&shapes(), check).unwrap();
-    });
+    check_every_cell(Variants::Every, check_forward);
 }
 
 #[test]
+fn usual_variants_of_every_cell_backwards_equal_the_twin() {
+    check_every_cell(Variants::Usual, check_backward);
+}
+
+#[test]
+#[ignore = "compiles every variant"]
 fn every_variant_of_every_cell_backwards_equals_the_twin() {
-    with_device(|device| {
-        let check = |shape| {
-            CELLS.iter().for_each(|&cell| check_backward(device, cell, &layer(cell, shape)));
-            Ok(())
-        };
-        runner().run(&shapes(), check).unwrap();
-    });
+    check_every_cell(Variants::Every, check_backward);
 }
 
-#[test]
-fn layers_of_more_units_than_a_workgroup_holds_equal_their_twins() {
+fn check_more_units_than_a_workgroup_holds(which: Variants) {
     with_device(|device| {
         for units in [131, 259, 512, 530] {
             for cell in CELLS {
-                check_forward(device, cell, &layer(cell, (3, 3, units)));
-                check_backward(device, cell, &layer(cell, (3, 3, units)));
+                check_forward(device, which, cell, &layer(cell, (3, 3, units)));
+                check_backward(device, which, cell, &layer(cell, (3, 3, units)));
             }
         }
     });
 }
 
 #[test]
+fn usual_variants_of_layers_of_more_units_than_a_workgroup_holds_equal_their_twins() {
+    check_more_units_than_a_workgroup_holds(Variants::Usual);
+}
+
+#[test]
+#[ignore = "compiles every variant"]
+fn every_variant_of_layers_of_more_units_than_a_workgroup_holds_equals_its_twin() {
+    check_more_units_than_a_workgroup_holds(Variants::Every);
+}
+
+#[test]
 fn sequences_without_a_gradient_get_none() {
+    check_sequences_without_a_gradient(Variants::Usual);
+}
+
+#[test]
+#[ignore = "compiles every variant"]
+fn sequences_without_a_gradient_get_none_from_every_variant() {
+    check_sequences_without_a_gradient(Variants::Every);
+}
+
+fn check_sequences_without_a_gradient(which: Variants) {
     with_device(|device| {
         let empty = 5;
         for cell in CELLS {
             let params = layer(cell, (9, 4, 6));
             let product = Product::new(Pass::InputGradient, (cell, params));
             let case = backward(cell, &params, empty);
-            for variant in every_variant(device, &product) {
+            for variant in variants(device, &product, which) {
                 let found = case.launched(device, variant, &product, &params);
                 for ((what, _), gradient) in case.expected.iter().zip(found) {
                     let some = gradient.len() / 9 * empty as usize;

@@ -12,9 +12,9 @@ use super::super::plan::STEP_ROWS;
 use super::*;
 use crate::backends::reference::ReferenceBackend;
 use crate::data::{DataSet, Split, data_set};
-use crate::testing::{has_everything, skipped};
+use crate::testing::{has_everything, narrow, shallow, skipped};
 use crate::train::Limit;
-use crate::train::tests::{request, run};
+use crate::train::tests::{narrow_request, run};
 use crate::trainer::Backend;
 use crate::training::BatchPlan;
 use crate::workload::Training;
@@ -33,7 +33,13 @@ impl Clock for NoTime {
     }
 }
 
+/// A job of a [`narrow`] network.
 fn job(workload: &str, batch_size: u32) -> TrainingJob {
+    let job = wide_job(workload, batch_size);
+    TrainingJob { model: narrow(job.model.clone()), ..job }
+}
+
+fn wide_job(workload: &str, batch_size: u32) -> TrainingJob {
     let workload = crate::workload(workload).unwrap().reduced();
     let definition = data_set(workload.data_set).unwrap();
     let features = definition.train.features() as usize;
@@ -62,7 +68,7 @@ pub(super) fn untuned(device: &Device) -> Choices {
 fn the_bytes_that_are_allocated_are_those_that_were_predicted() {
     with_device(|device| {
         for name in crate::WORKLOADS.iter().map(|make| make().name) {
-            let job = job(name, BATCH);
+            let job = wide_job(name, BATCH);
             let before = device.counts();
             let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, Setup::STANDARD).unwrap();
             assert_eq!(device.counts(), before, "{name}: a prediction asks nothing of the driver");
@@ -80,7 +86,7 @@ fn the_driver_reserves_what_was_predicted_apart_from_its_own_rounding() {
         let Some(before) = device.reserved_bytes() else {
             return skipped(has_everything(device.adapter()), "this driver does not tell what it reserves");
         };
-        let job = job("keras-mnist-cnn", BATCH);
+        let job = wide_job("keras-mnist-cnn", BATCH);
         let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, Setup::STANDARD).unwrap();
         let mut trainer = build(device, &job);
         // What only carried the first contents over is given back after the next submission.
@@ -95,7 +101,7 @@ fn the_driver_reserves_what_was_predicted_apart_from_its_own_rounding() {
 fn a_batch_that_does_not_fit_is_refused_with_both_numbers_before_anything_is_allocated() {
     with_device(|device| {
         let allowed = device.largest_binding_bytes();
-        let mut job = job("keras-mnist-cnn", BATCH);
+        let mut job = wide_job("keras-mnist-cnn", BATCH);
         // An activation of 26 × 26 × 32 values for each sample; llvmpipe and most GPUs bind 2 GiB at most.
         job.batches.batch_size =
             u32::try_from(allowed / (device.stored().bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
@@ -189,7 +195,12 @@ fn many_epochs_in_one_go_are_those_of_the_reference() {
 #[test]
 fn more_steps_than_the_step_table_holds_go_round_in_it() {
     with_device(|device| {
+        if device.stored() == Stored::F16 {
+            // The table is the same.
+            return;
+        }
         let mut job = job("keras-mnist-mlp", 1);
+        job.model = shallow(&job.model);
         (job.batches.samples, job.optimizer.learning_rate) = (3, 0.0);
         job.dropout = false;
         let losses = pollster::block_on(build(device, &job).train_steps(STEP_ROWS + 8)).unwrap().losses;
@@ -207,7 +218,7 @@ fn more_steps_than_the_step_table_holds_go_round_in_it() {
 #[test]
 fn reading_more_than_the_staging_buffer_holds_takes_one_more_of_just_that_size() {
     with_device(|device| {
-        let mut trainer = build(device, &job("keras-mnist-mlp", BATCH));
+        let mut trainer = build(device, &wide_job("keras-mnist-mlp", BATCH));
         let arena = 4 * u64::from(arena_elements(&trainer.tensors));
         let before = device.counts();
         pollster::block_on(trainer.gradients()).unwrap();
@@ -232,12 +243,13 @@ pub(super) fn backend_on(device: &Rc<Device>) -> WgslBackend {
 #[test]
 fn a_batch_that_does_not_fit_costs_its_own_workload_and_the_next_one_is_trained_on_the_same_device() {
     with_device(|device| {
-        // The largest network and the smallest one, of the same data set.
-        let (large, small) = ("airbench94", "theano-cifar10");
-        device.allow(device.largest_binding_bytes().min(200 << 20));
-        let mut request = request(&[large, small]);
-        // An activation of 31 × 31 × 64 values for each sample.
-        request.batch_size = Some(2000);
+        // A convolutional network and one without convolutions, of the same data set, which takes 47 MB.
+        let (large, small) = ("keras-mnist-cnn", "keras-mnist-mlp");
+        device.allow(device.largest_binding_bytes().min(50 << 20));
+        let mut request = narrow_request(&[small]);
+        request.workloads.push(crate::workload(large).unwrap());
+        // An activation of 26 × 26 × 32 values for each sample.
+        request.batch_size = Some(1300);
         request.limit = Some(Limit::Steps(1));
         let record = run(&request, &backend_on(device)).unwrap();
         let outcome = |name: &str| &record.workloads.iter().find(|of| of.workload == name).unwrap().outcome;

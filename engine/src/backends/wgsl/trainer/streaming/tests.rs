@@ -5,17 +5,19 @@ use std::rc::Rc;
 
 use futures_channel::oneshot;
 use results::InputPipeline;
+use shaders::Stored;
 
 use super::super::super::WgslBackend;
 use super::super::super::device::Device;
 use super::super::super::kernel_tests::with_device;
 use super::super::super::setup::Setup;
-use super::super::super::workload_tests::{calm_job, job};
+use super::super::super::workload_tests::{calm_job, job, narrow_job};
 use super::super::Choices;
 use super::super::tests::{NoTime, SlowTime, backend_on, untuned};
 use super::*;
 use crate::clock::Clock;
-use crate::train::tests::{request, run};
+use crate::testing::shallow;
+use crate::train::tests::{narrow_request, run};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 
 const STREAMED: [InputMode; 2] = [InputMode::Prefetch, InputMode::Stream];
@@ -26,12 +28,12 @@ fn build(device: &Rc<Device>, clock: Rc<dyn Clock>, job: &TrainingJob, mode: Inp
     pollster::block_on(WgslTrainer::with(Rc::clone(device), clock, &mut choices, job, setup)).unwrap()
 }
 
-/// Losses of three epochs, in two goes, and of tests; right answers; and the weights after them: all as bits.
+/// Losses of two epochs, in two goes of which the second begins the second epoch, and of tests; right answers; and the weights after them: all as bits.
 fn trained(device: &Rc<Device>, job: &TrainingJob, mode: InputMode) -> (Vec<u64>, u64, Vec<u32>) {
     let mut trainer = build(device, Rc::new(NoTime), job, mode);
     pollster::block_on(async {
-        let mut report = trainer.train_steps(5).await.unwrap();
-        let StepReport { losses, correct, .. } = trainer.train_steps(7).await.unwrap();
+        let mut report = trainer.train_steps(3).await.unwrap();
+        let StepReport { losses, correct, .. } = trainer.train_steps(5).await.unwrap();
         report.losses.extend(losses);
         report.losses.push(trainer.evaluate(EvaluationSet::Test, 5).await.unwrap().loss);
         if job.early_stopping.is_some() {
@@ -48,7 +50,7 @@ fn streamed_batches_train_to_the_last_bit_as_resident_data_does() {
     with_device(|device| {
         // Shuffled and in the order of the file; plain, with a mean image, standardised and normalised locally; mirrored at
         // random and by the sample's number; with samples held out; and of words, which fill no whole words of memory.
-        for name in [
+        let names = [
             "keras-mnist-mlp",
             "caffe-cifar10",
             "tensorflow-cifar10",
@@ -57,8 +59,11 @@ fn streamed_batches_train_to_the_last_bit_as_resident_data_does() {
             "airbench94",
             "theano-mnist",
             "keras-babi-memnn",
-        ] {
-            let job = calm_job(&crate::workload(name).unwrap());
+        ];
+        // The bytes that are streamed are the same in f16, where layers take llvmpipe many times as long.
+        let tried = if device.stored() == Stored::F16 { &names[..3] } else { &names[..] };
+        for &name in tried {
+            let job = narrow_job(&crate::workload(name).unwrap());
             let expected = trained(device, &job, InputMode::Resident);
             for mode in STREAMED {
                 let found = trained(device, &job, mode);
@@ -72,12 +77,17 @@ fn streamed_batches_train_to_the_last_bit_as_resident_data_does() {
 #[test]
 fn more_batches_than_lie_on_the_device_at_once_come_one_after_the_other() {
     with_device(|device| {
-        let mut job = job(&crate::workload("keras-mnist-mlp").unwrap());
+        if device.stored() == Stored::F16 {
+            // Batches are the same bytes, which come in the same order.
+            return;
+        }
+        let mut job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
+        job.model = shallow(&job.model);
         // Rows of four whole words; 256 steps of them lie on the device.
         job.batches.batch_size = 4;
         let losses = |mode| {
             let mut trainer = build(device, Rc::new(NoTime), &job, mode);
-            pollster::block_on(trainer.train_steps(600)).unwrap().losses
+            pollster::block_on(trainer.train_steps(2 * 256 + 8)).unwrap().losses
         };
         let expected = losses(InputMode::Resident);
         for mode in STREAMED {
@@ -89,7 +99,7 @@ fn more_batches_than_lie_on_the_device_at_once_come_one_after_the_other() {
 #[test]
 fn what_was_brought_is_counted_and_a_window_creates_nothing() {
     with_device(|device| {
-        let job = job(&crate::workload("keras-mnist-mlp").unwrap());
+        let job = narrow_job(&crate::workload("keras-mnist-mlp").unwrap());
         for mode in STREAMED {
             let mut trainer = build(device, Rc::new(SlowTime::default()), &job, mode);
             pollster::block_on(trainer.train_steps(1)).unwrap();
@@ -136,12 +146,12 @@ fn the_set_that_is_streamed_does_not_lie_on_the_device_and_the_bytes_are_those_p
 fn a_run_says_how_its_batches_came_to_the_device_and_is_not_standard() {
     with_device(|device| {
         let backend = |input| WgslBackend { input, choices: RefCell::new(untuned(device)), ..backend_on(device) };
-        let record = run(&request(&["keras-mnist-mlp"]), &backend(InputMode::Prefetch)).unwrap();
+        let record = run(&narrow_request(&["keras-mnist-mlp"]), &backend(InputMode::Prefetch)).unwrap();
         let brought = record.workloads[0].input.unwrap();
         // Two steps.
         assert_eq!((record.input_mode(), brought.batches), (InputMode::Prefetch, 2));
         assert!(record.non_standard.contains(&"input streamed with prefetch".to_owned()), "{:?}", record.non_standard);
-        let record = run(&request(&["keras-mnist-mlp"]), &backend(InputMode::Resident)).unwrap();
+        let record = run(&narrow_request(&["keras-mnist-mlp"]), &backend(InputMode::Resident)).unwrap();
         assert_eq!((record.input_mode(), record.workloads[0].input), (InputMode::Resident, None));
         assert!(!record.non_standard.iter().any(|term| term.starts_with("input")), "{:?}", record.non_standard);
     });
