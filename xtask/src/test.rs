@@ -225,7 +225,7 @@ impl Selection {
     fn test_command(&self, top: &Path, tools: bool, with_nextest: bool) -> Command {
         let mut command = cargo(top);
         command.args(if with_nextest { &["nextest", "run"][..] } else { &["test"] });
-        command.args(self.packages(tools)).args(["--lib", "--bins", "--tests"]);
+        command.args(self.packages(tools)).arg("--tests");
         command
     }
 

@@ -42,6 +42,7 @@ fn a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again() {
 }
 
 #[test]
+#[ignore = "trains for 4 s"]
 fn a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too() {
     let Some(adapter) = any_adapter("a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too") else {
         return;

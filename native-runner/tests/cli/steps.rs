@@ -100,6 +100,7 @@ fn a_workload_that_does_not_fit_is_refused_with_both_numbers_and_the_others_go_o
 }
 
 #[test]
+#[ignore = "times a recurrent network"]
 fn missing_data_and_batches_of_more_samples_than_there_are_leave_the_others_alone() {
     let test = "missing_data_and_batches_of_more_samples_than_there_are_leave_the_others_alone";
     let few = "--workload keras-babi-rnn --batch-sizes 2,5000 --seconds-per-workload 0.1 --unchecked --json";
