@@ -38,6 +38,8 @@ const LONG_TESTS: &str = "Burn, PostgreSQL, Firefox, full-size golden traces, sk
 pub(crate) const BURN_FEATURES: [(&str, &str); 2] =
     [("engine", "engine/burn-flex"), ("native-runner", "native-runner/burn-flex,native-runner/burn-remote")];
 
+/// Modules of tests that are about SQLite's files.
+const SQLITE_ONLY: [&str; 2] = ["sqlite_file::", "upgrade::"];
 /// Module of the tests that need a PostgreSQL server, which run apart.
 const POSTGRES: &str = "postgres_server::";
 const NOT_POSTGRES: &str = "not test(/^postgres_server::/)";
@@ -248,7 +250,11 @@ impl Selection {
         if self.all && self.has("leaderboard") {
             // In one process, whose tests share a PostgreSQL server.
             let mut command = cargo(top);
-            command.args(["test"]).args(self.packages(false)).args(["--test", "http", "--", "--include-ignored"]);
+            command
+                .args(["test"])
+                .args(self.packages(false))
+                .args(["--test", "http", "--", "--include-ignored"])
+                .args(SQLITE_ONLY.iter().flat_map(|name| ["--skip", name]));
             command.env("GRADMARK_TEST_DATABASE", "postgres");
             commands.push(("the leaderboard on PostgreSQL", command));
         }
