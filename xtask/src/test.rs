@@ -258,11 +258,6 @@ impl Selection {
             command.env("GRADMARK_TEST_DATABASE", "postgres");
             commands.push(("the leaderboard on PostgreSQL", command));
         }
-        if self.all && self.has_any(false) {
-            let mut command = cargo(top);
-            command.arg("test").args(self.packages(false)).arg("--doc");
-            commands.push(("the examples in the documentation", command));
-        }
         commands
     }
 }
