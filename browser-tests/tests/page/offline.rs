@@ -18,9 +18,14 @@ async fn keep(page: &Browser, path: &str) {
         return (await (await caches.open('gradmark-1')).keys()).map((request) => new URL(request.url).pathname);
     }";
     let kept = page.call(kept, Value::Null).await;
-    let has = |part: &str| kept.as_array().unwrap().iter().any(|path| path.as_str().unwrap().contains(part));
-    for part in ["/page-", "/page_bg-", "/style-", "/loader.js", "/worker_bg.wasm"] {
-        assert!(has(part), "{part} is not among {kept}");
+    let has = |start: &str, end: &str| {
+        let paths = kept.as_array().unwrap().iter().map(|path| path.as_str().unwrap());
+        paths.into_iter().any(|path| path.starts_with(start) && path.ends_with(end))
+    };
+    let page = [("/page-", ".js"), ("/page-", "_bg.wasm"), ("/style-", ".css")];
+    let worker = [("/worker-", "/loader.js"), ("/worker-", "/worker_bg.wasm")];
+    for (start, end) in page.into_iter().chain(worker) {
+        assert!(has(start, end), "{start}…{end} is not among {kept}");
     }
 }
 
