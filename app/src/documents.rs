@@ -1,5 +1,5 @@
 //! The documents of the repository that are pages of the site: `/docs/NAME`. Which ones, and what they are called, stands
-//! in a file that whoever makes their HTML reads as well (`app/hooks/src/documents/`).
+//! in a list that the hook which renders them also reads (`app/hooks/src/documents/`).
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 
 /// Hexadecimal digits of a digest in a name.
 const DIGITS: usize = 16;
-/// Bundles of one kind that stay in the cache: those of a few branches.
+/// Bundles of one kind kept in the cache, enough for a few branches.
 const MAX_KEPT: usize = 4;
 
 /// Every file below a folder, sorted by path.
@@ -46,7 +46,7 @@ pub(crate) fn in_cache(kind: &str, top: &Path, sources: &[&str]) -> Result<PathB
     Ok(cache.join("gradmark").join(kind).join(digest(&files)?))
 }
 
-/// Builds a bundle in a folder of its own and moves it to `made` when it is complete.
+/// Builds a bundle in a temporary folder and moves it to `made` when it is complete.
 pub(crate) fn make(made: &Path, build: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let cache = made.parent().context("a bundle is in a folder of the cache")?;
     fs::create_dir_all(cache).with_context(|| format!("cannot create {}", cache.display()))?;

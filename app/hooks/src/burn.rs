@@ -1,4 +1,4 @@
-//! The worker with Burn: a bundle of its own, which a browser fetches when a Burn backend is chosen.
+//! The worker with Burn: a separate bundle, which a browser fetches when a Burn backend is chosen.
 //!
 //! Compiling Burn takes minutes, and the page works without it. So `cargo xtask run` serves the page first. `burn.json`
 //! in the page's folder says how far the bundle is, and the page offers the choice when that file says `ready`.

@@ -40,7 +40,7 @@ pub(super) fn html(library: &Library<'_>, document: &Document, wrong: &mut Vec<S
     text
 }
 
-/// Turns the events of a document into those of the page.
+/// Turns Markdown events into HTML events.
 #[derive(Default)]
 struct Writer<'a> {
     events: Vec<Event<'a>>,
