@@ -45,26 +45,32 @@ macro_rules! real {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
 
+            #[inline]
             fn from_f64(value: f64) -> Self {
                 $round(value)
             }
 
+            #[inline]
             fn to_f64(self) -> f64 {
                 self.into()
             }
 
+            #[inline]
             fn sqrt(self) -> Self {
                 self.sqrt()
             }
 
+            #[inline]
             fn exp(self) -> Self {
                 self.exp()
             }
 
+            #[inline]
             fn ln(self) -> Self {
                 self.ln()
             }
 
+            #[inline]
             fn tanh(self) -> Self {
                 self.tanh()
             }

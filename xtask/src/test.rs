@@ -158,6 +158,11 @@ fn count_skipped(lines: &str) -> BTreeMap<&str, usize> {
     counts
 }
 
+/// Number of tests that run at once: more than there are processors, because many wait for a program that they started.
+fn test_threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from) + 2
+}
+
 /// Crates to test, and how much of them.
 struct Selection {
     crates: Vec<String>,
@@ -240,6 +245,9 @@ impl Selection {
             }
             let mut command = self.test_command(top, tools, self.has_nextest);
             command.arg("--no-fail-fast");
+            if self.has_nextest {
+                command.arg("--test-threads").arg(test_threads().to_string());
+            }
             match (self.has_nextest, self.all || tools) {
                 (_, false) => {}
                 (true, true) => drop(command.args(["--run-ignored", "all", "-E", NOT_POSTGRES])),

@@ -8,6 +8,8 @@ mod first_steps;
 mod rounding;
 
 pub(crate) use first_steps::FirstSteps;
+#[cfg(test)]
+pub(crate) use first_steps::Observed;
 
 use super::whole_batch::against_parts;
 use crate::backends::reference::ReferenceBackend;

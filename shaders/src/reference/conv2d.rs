@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::dense::weights_and_bias;
-use super::dot::dot;
+use super::dot::{add_products, dot};
 use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Conv2d, NO_BIAS, Step};
@@ -44,11 +44,7 @@ pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &
     for (pixel, sample, row, column) in pixels(params) {
         let mut sums = vec![T::ZERO; filters];
         for (channels, tap) in taps(params, sample, row, column) {
-            for (&x, weights) in x[channels].iter().zip(weights[tap..].chunks_exact(filters)) {
-                for (sum, &weight) in sums.iter_mut().zip(weights) {
-                    *sum += x * weight;
-                }
-            }
+            add_products(&x[channels], &weights[tap..], &mut sums);
         }
         let first = u32::try_from(pixel * filters).unwrap_or(u32::MAX);
         let outputs = y[pixel * filters..].iter_mut().zip(sums.into_iter().zip(bias));

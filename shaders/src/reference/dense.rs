@@ -1,4 +1,4 @@
-use super::dot::dot;
+use super::dot::{add_products, dot};
 use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Dense, NO_BIAS, Step};
@@ -10,11 +10,7 @@ pub fn dense_forward<T: Real>(params: &Dense, step: &Step, x: &[T], weights: &[T
     let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
     for (row, (x, y)) in (0u32..).zip(x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs))) {
         let mut sums = vec![T::ZERO; outputs];
-        for (&x, weights) in x.iter().zip(weights.chunks_exact(outputs)) {
-            for (sum, &weight) in sums.iter_mut().zip(weights) {
-                *sum += x * weight;
-            }
-        }
+        add_products(x, weights, &mut sums);
         for (unit, (y, (sum, &bias))) in (0u32..).zip(y.iter_mut().zip(sums.into_iter().zip(bias))) {
             let at = row.wrapping_mul(params.outputs).wrapping_add(unit);
             *y = apply_epilogue(sum + bias, at, &params.epilogue, step);

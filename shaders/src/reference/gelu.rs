@@ -19,7 +19,11 @@ pub(super) fn error_function<T: Real>(x: T) -> T {
     // At six it takes 96 terms until they no longer change the sum.
     for n in 1..=100 {
         term *= real(2.0) * x * x / real(f64::from(2 * n + 1));
+        let before = sum;
         sum += term;
+        if sum == before {
+            break;
+        }
     }
     real(std::f64::consts::FRAC_2_SQRT_PI) * (T::ZERO - x * x).exp() * sum
 }

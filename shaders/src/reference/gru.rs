@@ -1,5 +1,5 @@
-use super::dot::dot;
-use super::recurrent::{activated, activation_slope, add_products, finish, sigmoid};
+use super::dot::{add_products, dot};
+use super::recurrent::{activated, activation_slope, finish, sigmoid};
 use crate::Real;
 use crate::params::{Recurrent, Step};
 

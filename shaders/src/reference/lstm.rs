@@ -1,5 +1,5 @@
-use super::dot::dot;
-use super::recurrent::{add_products, finish};
+use super::dot::{add_products, dot};
+use super::recurrent::finish;
 use crate::Real;
 use crate::params::{Recurrent, Step};
 

@@ -23,15 +23,6 @@ pub(super) fn sigmoid<T: Real>(z: T) -> T {
     T::ONE / (T::ONE + (T::ZERO - z).exp())
 }
 
-/// Adds `state·R` to `sums`; `recurrent`: a row of as many weights as there are sums for each value of the state.
-pub(super) fn add_products<T: Real>(state: &[T], recurrent: &[T], sums: &mut [T]) {
-    for (&value, weights) in state.iter().zip(recurrent.chunks_exact(sums.len())) {
-        for (sum, &weight) in sums.iter_mut().zip(weights) {
-            *sum += value * weight;
-        }
-    }
-}
-
 /// Applies the epilogue to the last hidden states.
 pub(super) fn finish<T: Real>(epilogue: &Epilogue, step: &Step, y: &mut [T]) {
     for (at, y) in (0u32..).zip(y) {

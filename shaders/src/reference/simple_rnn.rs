@@ -1,5 +1,5 @@
-use super::dot::dot;
-use super::recurrent::{activated, activation_slope, add_products, finish};
+use super::dot::{add_products, dot};
+use super::recurrent::{activated, activation_slope, finish};
 use crate::Real;
 use crate::params::{Recurrent, Step};
 

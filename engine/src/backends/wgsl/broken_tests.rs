@@ -3,7 +3,7 @@
 use std::mem::replace;
 use std::rc::Rc;
 
-use results::Precision;
+use results::{Compared, Disagreement, Precision};
 
 use super::WgslBackend;
 use super::choices::Choices;
@@ -13,7 +13,7 @@ use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening};
 use crate::error::EngineError;
 use crate::testing::{narrow, skipped, workloads};
-use crate::train::check::{FirstSteps, judge, lively};
+use crate::train::check::{FirstSteps, Observed, judge, lively};
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::Augmentation;
 use crate::workload::Workload;
@@ -40,14 +40,36 @@ impl Judged {
 
     /// Why what `backend` makes of `job` gets no figure; nothing where it does.
     pub(super) fn objection(&self, backend: &dyn Backend, job: &TrainingJob) -> Option<String> {
-        match pollster::block_on(FirstSteps::of(backend, job)) {
-            Ok(found) => {
-                let judged = judge(&self.workload, job, backend.precision(), &found, &self.reference).unwrap();
-                judged.disagreement().map(|disagreement| disagreement.to_string())
-            }
+        match pollster::block_on(self.disagreement(backend, job)) {
+            Ok(disagreement) => disagreement.map(|disagreement| disagreement.to_string()),
             Err(error) if is_dropped_work(&error) => Some(error.to_string()),
             Err(error) => panic!("{}: {error}", self.workload.name),
         }
+    }
+
+    /// The verdict of [`judge`], but what disagrees before the last step is not trained any further.
+    async fn disagreement(
+        &self,
+        backend: &dyn Backend,
+        job: &TrainingJob,
+    ) -> Result<Option<Disagreement>, EngineError> {
+        let precision = backend.precision();
+        let early = |found: &FirstSteps, compared| {
+            let found = found.difference(compared, &self.reference, precision, 0.0);
+            (found.largest_difference > found.tolerance).then_some(found)
+        };
+        let mut observed = Observed::untrained(backend, job).await?;
+        let untrained = early(&observed.found, Compared::UntrainedTest);
+        if untrained.is_some() {
+            return Ok(untrained);
+        }
+        observed.train_first_step().await?;
+        let first = [Compared::Logits, Compared::Gradient].into_iter().find_map(|each| early(&observed.found, each));
+        if first.is_some() {
+            return Ok(first);
+        }
+        let found = observed.train_other_steps().await?;
+        Ok(judge(&self.workload, job, precision, &found, &self.reference)?.disagreement())
     }
 }
 

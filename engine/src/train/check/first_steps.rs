@@ -44,38 +44,27 @@ pub(crate) struct FirstSteps {
 
 impl FirstSteps {
     pub(crate) async fn of(backend: &dyn Backend, job: &TrainingJob) -> Result<Self, EngineError> {
-        let mut trainer = backend.build(job).await?;
-        let untrained_losses = test_losses(trainer.as_mut(), job).await?;
-        let mut losses = trainer.train_steps(1).await?.losses;
-        let mut gradients = double(trainer.gradients().await?);
-        // Nobody needs those of fixed weights, so that some back ends leave them out; their updates are compared.
-        for (gradient, tensor) in gradients.iter_mut().zip(job.model.tensors()?) {
-            if tensor.kind != TensorKind::Trained {
-                gradient.fill(0.0);
-            }
-        }
-        let logits = trainer.logits(job.batches.step(0).count).await?;
-        losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
-        let mut updates = double(trainer.weights().await?);
-        for (update, initial) in updates.iter_mut().zip(job.initial_weights()?) {
-            update.iter_mut().zip(initial).for_each(|(value, initial)| *value -= f64::from(initial));
-        }
-        Ok(Self {
-            untrained_losses,
-            losses: losses.into_iter().map(writable).collect(),
-            logits: logits.into_iter().flatten().collect(),
-            gradients,
-            updates,
-            trained_losses: test_losses(trainer.as_mut(), job).await?,
-            loss_of_nothing: f64::from(job.model.classes()?).ln(),
-            optimizer: job.optimizer.clone(),
-            has_edges: has_edges(&job.model),
-        })
+        let mut observed = Observed::untrained(backend, job).await?;
+        observed.train_first_step().await?;
+        observed.train_other_steps().await
     }
 
     /// How far these are from the reference's. Each distance is relative to what would be left if nothing were computed, so
     /// that small numbers hide nothing: 1 is as good as nothing.
     pub(super) fn differences(&self, reference: &Self, precision: Precision, rounding: f64) -> Vec<Disagreement> {
+        [Compared::UntrainedTest, Compared::Logits, Compared::Gradient, Compared::Update, Compared::TrainedTest]
+            .map(|compared| self.difference(compared, reference, precision, rounding))
+            .into()
+    }
+
+    /// One of the [`differences`](Self::differences).
+    pub(crate) fn difference(
+        &self,
+        compared: Compared,
+        reference: &Self,
+        precision: Precision,
+        rounding: f64,
+    ) -> Disagreement {
         let known = |losses: &[f64]| -> Vec<f64> {
             let known = losses.iter().map(|loss| loss - self.loss_of_nothing);
             // Where nothing at all is known, what there is of it is rounding.
@@ -85,19 +74,18 @@ impl FirstSteps {
             of.trained_losses.iter().zip(&of.untrained_losses).map(|(after, before)| after - before).collect()
         };
         let distance = |found: Vec<f64>, expected: Vec<f64>| largest_difference(&[found], &[expected], 0.0);
-        [
-            (Compared::UntrainedTest, distance(known(&self.untrained_losses), known(&reference.untrained_losses))),
-            (Compared::Logits, distance(self.logits.clone(), reference.logits.clone())),
-            (Compared::Gradient, largest_difference(&self.gradients, &reference.gradients, GRADIENT_FLOOR)),
-            (Compared::Update, reference.update_difference(&self.updates, ONLY_ROUNDING.max(rounding))),
-            (Compared::TrainedTest, distance(learned(self), learned(reference))),
-        ]
-        .map(|(compared, largest_difference)| Disagreement {
+        let largest_difference = match compared {
+            Compared::UntrainedTest => distance(known(&self.untrained_losses), known(&reference.untrained_losses)),
+            Compared::Logits => distance(self.logits.clone(), reference.logits.clone()),
+            Compared::Gradient => largest_difference(&self.gradients, &reference.gradients, GRADIENT_FLOOR),
+            Compared::Update => reference.update_difference(&self.updates, ONLY_ROUNDING.max(rounding)),
+            _ => distance(learned(self), learned(reference)),
+        };
+        Disagreement {
             compared,
             largest_difference: writable(largest_difference),
             tolerance: self.tolerance(compared, precision),
-        })
-        .into()
+        }
     }
 
     /// Largest distance of a tensor's update from that of this reference, relative to it and to what is beside it.
@@ -133,6 +121,59 @@ impl FirstSteps {
             Compared::Update if plain && precision.stores_f16() => Compared::Gradient.widest_tolerance(precision),
             _ => compared.widest_tolerance(precision),
         }
+    }
+}
+
+/// First steps of which a part has been made.
+pub(crate) struct Observed<'a> {
+    trainer: Box<dyn Trainer>,
+    job: &'a TrainingJob,
+    pub(crate) found: FirstSteps,
+}
+
+impl<'a> Observed<'a> {
+    /// Builds a trainer and tests it before training.
+    pub(crate) async fn untrained(backend: &dyn Backend, job: &'a TrainingJob) -> Result<Self, EngineError> {
+        let mut trainer = backend.build(job).await?;
+        let found = FirstSteps {
+            untrained_losses: test_losses(trainer.as_mut(), job).await?,
+            losses: Vec::new(),
+            logits: Vec::new(),
+            gradients: Vec::new(),
+            updates: Vec::new(),
+            trained_losses: Vec::new(),
+            loss_of_nothing: f64::from(job.model.classes()?).ln(),
+            optimizer: job.optimizer.clone(),
+            has_edges: has_edges(&job.model),
+        };
+        Ok(Self { trainer, job, found })
+    }
+
+    pub(crate) async fn train_first_step(&mut self) -> Result<(), EngineError> {
+        let Self { trainer, job, found } = self;
+        found.losses = trainer.train_steps(1).await?.losses;
+        found.gradients = double(trainer.gradients().await?);
+        // Nobody needs those of fixed weights, so that some back ends leave them out; their updates are compared.
+        for (gradient, tensor) in found.gradients.iter_mut().zip(job.model.tensors()?) {
+            if tensor.kind != TensorKind::Trained {
+                gradient.fill(0.0);
+            }
+        }
+        found.logits = trainer.logits(job.batches.step(0).count).await?.into_iter().flatten().collect();
+        Ok(())
+    }
+
+    /// Trains the other steps and tests the network after them.
+    pub(crate) async fn train_other_steps(self) -> Result<FirstSteps, EngineError> {
+        let Self { mut trainer, job, mut found } = self;
+        found.losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
+        found.losses = found.losses.into_iter().map(writable).collect();
+        found.updates = double(trainer.weights().await?);
+        for (update, initial) in found.updates.iter_mut().zip(job.initial_weights()?) {
+            update.iter_mut().zip(initial).for_each(|(value, initial)| *value -= f64::from(initial));
+        }
+        found.trained_losses = test_losses(trainer.as_mut(), job).await?;
+        Ok(found)
     }
 }
 
