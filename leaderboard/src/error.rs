@@ -209,7 +209,7 @@ impl From<StorageError> for ApiError {
             }
             None => Self::internal(&error),
         };
-        Self { event: Some(Event::DatabaseFailed), ..refusal }
+        Self { event: Some(Event::DatabaseFailed(error.reason())), ..refusal }
     }
 }
 

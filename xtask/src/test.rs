@@ -39,7 +39,7 @@ pub(crate) const BURN_FEATURES: [(&str, &str); 2] =
     [("engine", "engine/burn-flex"), ("native-runner", "native-runner/burn-flex,native-runner/burn-remote")];
 
 /// Modules of tests that are about SQLite's files.
-const SQLITE_ONLY: [&str; 2] = ["sqlite_file::", "upgrade::"];
+const SQLITE_ONLY: [&str; 3] = ["full_disk::", "sqlite_file::", "upgrade::"];
 /// Module of the tests that need a PostgreSQL server, which run apart.
 const POSTGRES: &str = "postgres_server::";
 const NOT_POSTGRES: &str = "not test(/^postgres_server::/)";

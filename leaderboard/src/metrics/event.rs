@@ -11,7 +11,8 @@ pub(crate) enum Event {
     Verified(Tier),
     /// By the limit of this name.
     Refused(&'static str),
-    DatabaseFailed,
+    /// For a reason of this name, which is one of [`StorageError::REASONS`](crate::storage::StorageError::REASONS).
+    DatabaseFailed(&'static str),
 }
 
 impl Event {

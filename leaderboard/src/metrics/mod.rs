@@ -17,6 +17,8 @@ pub(crate) use event::Event;
 pub(crate) use listener::MetricsListener;
 pub(crate) use requests::{measure, note_route};
 
+use crate::storage::StorageError;
+
 /// Limits of the histogram's buckets: from a list out of memory to a request that is given up.
 const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 20.0, 60.0];
 
@@ -45,6 +47,11 @@ struct TierLabels {
     tier: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabels {
+    reason: &'static str,
+}
+
 /// The numbers of one server; cloning shares them.
 #[derive(Clone)]
 pub(crate) struct Metrics {
@@ -57,7 +64,7 @@ pub(crate) struct Metrics {
     announcements: Counter,
     accepted_runs: Family<TierLabels, Counter>,
     verified_runs: Family<TierLabels, Counter>,
-    database_errors: Counter,
+    database_errors: Family<ReasonLabels, Counter>,
     received_bytes: Counter,
 }
 
@@ -73,9 +80,13 @@ impl Default for Metrics {
             announcements: Counter::default(),
             accepted_runs: Family::default(),
             verified_runs: Family::default(),
-            database_errors: Counter::default(),
+            database_errors: Family::default(),
             received_bytes: Counter::default(),
         };
+        // Monitoring sees a number rise only if it was there before.
+        for reason in StorageError::REASONS {
+            drop(metrics.database_errors.get_or_create(&ReasonLabels { reason }));
+        }
         metrics.registry = Arc::new(metrics.registered());
         metrics
     }
@@ -97,7 +108,8 @@ impl Metrics {
         registry.register("accepted_runs", help, self.accepted_runs.clone());
         let help = "Runs of which parts were computed again, by the tier that this gave them";
         registry.register("verified_runs", help, self.verified_runs.clone());
-        registry.register("database_errors", "Requests that the data base failed", self.database_errors.clone());
+        let help = "Requests that the data base failed, by the reason";
+        registry.register("database_errors", help, self.database_errors.clone());
         let help = "Bytes of requests' bodies";
         registry.register_with_unit("received", help, Unit::Bytes, self.received_bytes.clone());
         registry
@@ -115,7 +127,7 @@ impl Metrics {
             Event::Accepted(tier) => drop(self.accepted_runs.get_or_create(&TierLabels { tier: tier.name() }).inc()),
             Event::Verified(tier) => drop(self.verified_runs.get_or_create(&TierLabels { tier: tier.name() }).inc()),
             Event::Refused(limit) => drop(self.refused.get_or_create(&LimitLabels { limit }).inc()),
-            Event::DatabaseFailed => drop(self.database_errors.inc()),
+            Event::DatabaseFailed(reason) => drop(self.database_errors.get_or_create(&ReasonLabels { reason }).inc()),
         }
     }
 
@@ -153,13 +165,14 @@ mod tests {
     fn what_no_answer_shows_is_counted_under_its_name() {
         let metrics = Metrics::default();
         let connections = [(); 2].map(|()| metrics.open_connection());
-        for event in [Event::Verified(Tier::Proven), Event::Verified(Tier::Proven), Event::DatabaseFailed] {
+        for event in [Event::Verified(Tier::Proven), Event::Verified(Tier::Proven), Event::DatabaseFailed("full")] {
             metrics.count(event);
         }
         let text = metrics.text().unwrap();
         for line in [
             "gradmark_verified_runs_total{tier=\"proven\"} 2",
-            "gradmark_database_errors_total 1",
+            "gradmark_database_errors_total{reason=\"full\"} 1",
+            "gradmark_database_errors_total{reason=\"busy\"} 0",
             "gradmark_announcements_total 0",
             "gradmark_open_connections 2",
         ] {

@@ -1,4 +1,4 @@
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hmac::{Hmac, KeyInit, Mac};
 use results::Suite;
 use sha2::Sha256;
+use tempfile::NamedTempFile;
 
 use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES};
 
@@ -22,9 +23,11 @@ pub(crate) struct Key(Arc<[u8]>);
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     #[error(
-        "the secret has {0} characters, and fewer than {FEWEST_CHARACTERS} can be guessed: make one with `openssl rand -hex 32`"
+        "the secret{} has {characters} characters, and fewer than {FEWEST_CHARACTERS} can be guessed: make one with \
+         `openssl rand -hex 32`",
+        file.as_ref().map(|file| format!(" in {}", file.display())).unwrap_or_default()
     )]
-    Short(usize),
+    Short { file: Option<PathBuf>, characters: usize },
     #[error(
         "on PostgreSQL the secret has no place of its own, and servers that share a data base share the secret: name its \
          file with --secret-file (the first server makes it; give a copy to each of the others)"
@@ -59,7 +62,9 @@ impl Key {
         };
         let text = text.trim();
         match text.len() {
-            short if short < FEWEST_CHARACTERS => Err(KeyError::Short(short)),
+            characters if characters < FEWEST_CHARACTERS => {
+                Err(KeyError::Short { file: file.filter(|_| given.is_none()).map(Path::to_owned), characters })
+            }
             _ => Ok(Self(text.as_bytes().into())),
         }
     }
@@ -112,6 +117,10 @@ impl Key {
 
 fn read_or_make(file: &Path) -> Result<String, KeyError> {
     let unreadable = |cause| KeyError::Read { file: file.to_owned(), cause };
+    // An empty file is what a full disk left of one.
+    if fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() == 0) {
+        fs::remove_file(file).map_err(|cause| KeyError::Write { file: file.to_owned(), cause })?;
+    }
     match make(file) {
         Ok(text) => return Ok(text),
         // Another server may just have made it.
@@ -125,16 +134,14 @@ fn read_or_make(file: &Path) -> Result<String, KeyError> {
     Ok(text)
 }
 
-/// Writes a new secret, which nobody but this user may read.
+/// Writes a new secret, which nobody but this user may read. The file has its name once all of it is on the disk.
 fn make(file: &Path) -> Result<String, KeyError> {
     let unwritable = |cause| KeyError::Write { file: file.to_owned(), cause };
     let text = secrets::random_word::<SECRET_BYTES>()?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut opened = options.open(file).map_err(unwritable)?;
-    writeln!(opened, "{text}").and_then(|()| opened.sync_all()).map_err(unwritable)?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut partial = NamedTempFile::new_in(folder).map_err(unwritable)?;
+    writeln!(partial, "{text}").and_then(|()| partial.as_file().sync_all()).map_err(unwritable)?;
+    partial.persist_noclobber(file).map_err(|error| unwritable(error.error))?;
     Ok(text)
 }
 
@@ -185,6 +192,18 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_file_gets_a_secret_and_one_that_is_too_short_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        fs::write(&file, "").unwrap();
+        Key::load(None, Some(&file)).unwrap();
+        assert!(fs::read_to_string(&file).unwrap().trim().len() >= FEWEST_CHARACTERS);
+        fs::write(&file, "guess").unwrap();
+        let error = Key::load(None, Some(&file)).err().unwrap().to_string();
+        assert!(error.contains(&format!("in {} has 5 characters", file.display())), "{error}");
+    }
+
+    #[test]
     fn a_secret_is_made_once_and_only_its_owner_may_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
@@ -197,7 +216,7 @@ mod tests {
         }
         let given = "0123456789abcdef0123456789abcdef";
         assert_ne!(first.0, Key::load(Some(given), Some(&file)).unwrap().0);
-        assert!(matches!(Key::load(Some("short"), Some(&file)), Err(KeyError::Short(5))));
+        assert!(matches!(Key::load(Some("short"), Some(&file)), Err(KeyError::Short { file: None, characters: 5 })));
         assert!(matches!(Key::load(None, Some(&folder.path().join("no/folder"))), Err(KeyError::Write { .. })));
     }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, AnyPool, ConnectOptions, Executor};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
 
 use super::address::DatabaseAddress;
 use super::log_sync::LogSync;
@@ -132,7 +133,14 @@ impl Way {
         // keeps them.
         let writer = if self.dialect.writers == 1 { self.pool(1) } else { pool.clone() };
         let log_sync = self.file.as_deref().map(LogSync::of);
-        Storage { pool, writer, turns: turns(self.dialect.writers), dialect: self.dialect, log_sync }
+        Storage {
+            pool,
+            writer,
+            turns: turns(self.dialect.writers),
+            dialect: self.dialect,
+            log_sync,
+            probed: Arc::default(),
+        }
     }
 
     /// Up to so many connections, opened when they are needed.
@@ -147,8 +155,26 @@ impl Way {
                     Ok(())
                 })
             })
+            .after_release(|connection, _| Box::pin(is_reusable(connection)))
             .connect_lazy_with(self.options.clone())
     }
+}
+
+/// Returns whether a connection that comes back to its pool has no open transaction.
+///
+/// Some errors make SQLite end a transaction by itself, a full disk and a failed read or write among them
+/// (<https://sqlite.org/lang_transaction.html>, section 2.3). The driver's own `ROLLBACK` then fails, and the driver still
+/// counts the transaction. Later ones on this connection would be savepoints inside it, which are lost at its end.
+async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+    if connection.is_in_transaction() {
+        // Answered after the rollback that began when the transaction was dropped.
+        connection.ping().await?;
+    }
+    let is_reusable = !connection.is_in_transaction();
+    if !is_reusable {
+        tracing::warn!("a transaction could not be rolled back: its connection is closed");
+    }
+    Ok(is_reusable)
 }
 
 /// The common driver takes only addresses. In this one every byte that could mean something to an address is encoded,

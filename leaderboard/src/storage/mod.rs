@@ -38,9 +38,10 @@ mod verifications;
 mod writing;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
-use tokio::sync::Semaphore;
+use sqlx::{Any, AnyPool, Connection, Transaction};
+use tokio::sync::{Mutex, Semaphore};
 
 pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
 pub(crate) use comparisons::NewComparison;
@@ -73,7 +74,14 @@ pub(crate) struct Storage {
     dialect: &'static Dialect,
     /// On SQLite.
     log_sync: Option<LogSync>,
+    /// Time of the last write that was a probe.
+    probed: Arc<Mutex<Option<Instant>>>,
 }
+
+/// Size of a probe: that of a large record, which may be refused where a few bytes would still fit.
+const PROBE_BYTES: usize = 65_536;
+/// Interval in which one probe answers all who ask whether the data base takes writes.
+const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// What the data base refused, or what it held and should not have.
 #[derive(Debug, thiserror::Error)]
@@ -115,8 +123,8 @@ impl Storage {
         let way = Way::to(address, IfMissing::Make)?;
         let mut connection = way.connect().await?;
         migrations::bring_up_to_date(&mut connection).await?;
-        fill(&mut connection).await;
         connection.close().await?;
+        fill(&way).await?;
         let storage = way.storage();
         storage.refresh_figures().await;
         Ok(storage)
@@ -145,8 +153,8 @@ impl Storage {
         let mut connection = way.connect().await?;
         let missing = migrations::missing(&mut connection).await?;
         migrations::bring_up_to_date(&mut connection).await?;
-        fill(&mut connection).await;
         connection.close().await?;
+        fill(&way).await?;
         let storage = way.storage();
         storage.refresh_figures().await;
         storage.close().await;
@@ -169,24 +177,43 @@ impl Storage {
         sqlx::query("SELECT run_id FROM runs LIMIT 1").fetch_optional(&self.pool).await?;
         Ok(())
     }
+
+    /// Writes a row and removes it again, unless that was done within [`PROBE_INTERVAL`]; an error says why nothing can be
+    /// written.
+    pub(crate) async fn takes_writes(&self) -> Result<(), StorageError> {
+        let mut probed = self.probed.lock().await;
+        if probed.is_some_and(|at| at.elapsed() < PROBE_INTERVAL) {
+            return Ok(());
+        }
+        // Of no day, so that nobody finds it.
+        let mut transaction = self.writing().await?;
+        let insert = "INSERT INTO submitter_salts (day, salt) VALUES (-1, $1) ON CONFLICT (day) DO NOTHING";
+        sqlx::query(insert).bind("0".repeat(PROBE_BYTES)).execute(&mut *transaction).await?;
+        sqlx::query("DELETE FROM submitter_salts WHERE day = -1").execute(&mut *transaction).await?;
+        transaction.commit().await?;
+        *probed = Some(Instant::now());
+        Ok(())
+    }
 }
 
 /// Gives runs of older versions what they are grouped by, and fingerprints of their records as they are now. Where that
-/// fails they are shown as before, and wait for the next start.
-async fn fill(connection: &mut AnyConnection) {
-    match filling::fill(connection).await {
+/// fails they are shown as before, and wait for the next start. Each step has a connection of its own: after a failure, one
+/// may have a transaction that cannot be ended.
+async fn fill(way: &Way) -> Result<(), StorageError> {
+    match filling::fill(&mut way.connect().await?).await {
         Ok(0) => {}
         Ok(runs) => tracing::info!(runs, "runs of an older version have their devices now"),
         Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given their devices"),
     }
-    match filling::fill_listings(connection).await {
+    match filling::fill_listings(&mut way.connect().await?).await {
         Ok(0) => {}
         Ok(runs) => tracing::info!(runs, "lists can be filtered for runs of an older version now"),
         Err(cause) => tracing::warn!(%cause, "no filter finds runs of an older version"),
     }
-    match stale::renew(connection).await {
+    match stale::renew(&mut way.connect().await?).await {
         Ok(0) => {}
         Ok(runs) => tracing::info!(runs, "runs of an older version have the fingerprints of their records now"),
         Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given other fingerprints"),
     }
+    Ok(())
 }

@@ -28,6 +28,20 @@ impl StorageError {
         }
     }
 
+    /// Names of the reasons that are counted.
+    pub(crate) const REASONS: [&str; 5] = ["busy", "full", "read_only", "not_on_disk", "other"];
+
+    /// The one of [`REASONS`](Self::REASONS) that this is.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self.trouble() {
+            Some(Trouble::Busy) => "busy",
+            Some(Trouble::Full) => "full",
+            Some(Trouble::ReadOnly) => "read_only",
+            None if matches!(self, Self::NotOnDisk(_)) => "not_on_disk",
+            None => "other",
+        }
+    }
+
     /// Whether waiting may help.
     pub(crate) fn is_busy(&self) -> bool {
         self.trouble() == Some(Trouble::Busy)

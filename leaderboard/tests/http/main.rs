@@ -15,6 +15,8 @@ mod export_parquet;
 mod failed_workload;
 mod fingerprints;
 mod forgeries;
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod fuzzing;
 mod lifecycle;
 mod limits;

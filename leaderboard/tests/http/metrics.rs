@@ -38,7 +38,7 @@ fn requests_runs_refusals_and_bytes_are_counted_and_nobody_is_named() {
     is("gradmark_announcements_total", 1.0);
     is(&format!("gradmark_accepted_runs_total{{tier=\"{}\"}}", run.tier.name()), 1.0);
     is("gradmark_refused_total{limit=\"reading\"}", refused as f64);
-    is("gradmark_database_errors_total", 0.0);
+    is("gradmark_database_errors_total{reason=\"full\"}", 0.0);
     is("gradmark_http_requests_in_progress", 0.0);
     let requests = |route: &str, method: &str, status: &str| {
         format!("gradmark_http_requests_total{{route=\"{route}\",method=\"{method}\",status=\"{status}\"}}")

@@ -171,7 +171,9 @@ fn a_run_that_is_hidden_while_it_is_verified_comes_back_as_what_it_earned() {
     });
     assert!(waited.is_some());
     server.get(&format!("/api/v1/runs/{}", started.run_id)).assert_refused(404, "unknown_run", "");
-    assert!(moderate(&server, "restore").contains("is proven now"));
+    let said = moderate(&server, "restore");
+    let outcome = server.database().words("SELECT COALESCE(outcome, '') FROM replays");
+    assert!(said.contains("is proven now"), "{said} {outcome:?} {:?}", verdict(&server, &started.run_id).notes);
     assert_eq!(ranked(&server), 2);
 }
 

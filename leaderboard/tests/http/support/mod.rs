@@ -7,8 +7,13 @@ pub(crate) mod process;
 pub(crate) mod record;
 pub(crate) mod rehearsal;
 pub(crate) mod server;
+#[cfg(target_os = "linux")]
+#[path = "../../../../engine/src/testing/skipped.rs"]
+mod skipped;
 
 pub(crate) use client::{Answer, Client};
 pub(crate) use database::TestDatabase;
 pub(crate) use process::ServerProcess;
 pub(crate) use server::{CONNECTIONS_PER_ADDRESS, TestServer};
+#[cfg(target_os = "linux")]
+pub(crate) use skipped::skipped;
