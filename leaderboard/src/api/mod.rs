@@ -97,7 +97,7 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .method_not_allowed_fallback(async || ApiError::method_not_allowed())
 }
 
-/// `ok` when the data base answers a query and takes a write.
+/// Answers `ok` when the database can be read and written.
 pub(crate) async fn health(State(leaderboard): State<Leaderboard>) -> Result<&'static str, ApiError> {
     leaderboard.storage.answers().await?;
     leaderboard.storage.takes_writes().await?;

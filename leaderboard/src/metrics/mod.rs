@@ -108,7 +108,7 @@ impl Metrics {
         registry.register("accepted_runs", help, self.accepted_runs.clone());
         let help = "Runs of which parts were computed again, by the tier that this gave them";
         registry.register("verified_runs", help, self.verified_runs.clone());
-        let help = "Requests that the data base failed, by the reason";
+        let help = "Requests that failed in the database, by reason";
         registry.register("database_errors", help, self.database_errors.clone());
         let help = "Bytes of requests' bodies";
         registry.register_with_unit("received", help, Unit::Bytes, self.received_bytes.clone());

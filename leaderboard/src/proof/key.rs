@@ -134,7 +134,7 @@ fn read_or_make(file: &Path) -> Result<String, KeyError> {
     Ok(text)
 }
 
-/// Writes a new secret, which nobody but this user may read. The file has its name once all of it is on the disk.
+/// Writes a new secret that only this user may read. The file gets its name once all of it is on the disk.
 fn make(file: &Path) -> Result<String, KeyError> {
     let unwritable = |cause| KeyError::Write { file: file.to_owned(), cause };
     let text = secrets::random_word::<SECRET_BYTES>()?;

@@ -78,9 +78,9 @@ pub(crate) struct Storage {
     probed: Arc<Mutex<Option<Instant>>>,
 }
 
-/// Size of a probe: that of a large record, which may be refused where a few bytes would still fit.
+/// Size of a probe, which is the size of a large record: a few bytes may still fit on a full disk.
 const PROBE_BYTES: usize = 65_536;
-/// Interval in which one probe answers all who ask whether the data base takes writes.
+/// Time for which the result of a successful probe is reused.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// What the data base refused, or what it held and should not have.
@@ -178,14 +178,16 @@ impl Storage {
         Ok(())
     }
 
-    /// Writes a row and removes it again, unless that was done within [`PROBE_INTERVAL`]; an error says why nothing can be
-    /// written.
+    /// Writes a row and removes it again, unless that succeeded within [`PROBE_INTERVAL`].
+    ///
+    /// # Errors
+    /// The database cannot be written.
     pub(crate) async fn takes_writes(&self) -> Result<(), StorageError> {
         let mut probed = self.probed.lock().await;
         if probed.is_some_and(|at| at.elapsed() < PROBE_INTERVAL) {
             return Ok(());
         }
-        // Of no day, so that nobody finds it.
+        // No lookup asks for day -1.
         let mut transaction = self.writing().await?;
         let insert = "INSERT INTO submitter_salts (day, salt) VALUES (-1, $1) ON CONFLICT (day) DO NOTHING";
         sqlx::query(insert).bind("0".repeat(PROBE_BYTES)).execute(&mut *transaction).await?;

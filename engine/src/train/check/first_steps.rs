@@ -124,7 +124,7 @@ impl FirstSteps {
     }
 }
 
-/// First steps of which a part has been made.
+/// Some of the first steps, with the trainer that can continue them.
 pub(crate) struct Observed<'a> {
     trainer: Box<dyn Trainer>,
     job: &'a TrainingJob,
