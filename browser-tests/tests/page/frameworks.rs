@@ -59,6 +59,12 @@ async fn trains(page: &Browser, backend: &str, framework: &str) {
 
 #[test]
 #[ignore = "needs other frameworks in the page"]
+fn tensorflow_js_trains_on_webgpu() {
+    drive_with_frameworks(Setup::default(), async |page| trains(page, "tfjs-webgpu", "TensorFlow.js").await);
+}
+
+#[test]
+#[ignore = "needs other frameworks in the page"]
 fn tensorflow_js_trains_on_webgl_and_on_the_processor_without_webgpu() {
     drive_with_frameworks(Setup { webgpu: false, ..Setup::default() }, async |page| {
         trains(page, "tfjs-webgl", "TensorFlow.js").await;
@@ -75,7 +81,6 @@ fn jax_js_trains_on_webgpu_and_on_the_processor() {
     });
 }
 
-/// TensorFlow.js on WebGPU, which takes a minute to test its network on an emulated GPU, trains here alone.
 #[test]
 #[ignore = "needs other frameworks in the page"]
 fn frameworks_are_compared_with_our_kernels_by_default() {

@@ -319,8 +319,8 @@ fn two_devices_that_share_each_batch_reproduce_every_trace() {
     reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
 }
 
-/// The costly ones are left out: batches from the host train to the last bit as resident data does, which tests of the
-/// trainer show on every kind of input.
+/// Costly traces are left out: for each of their networks, a test of the trainer compares streamed batches with resident data
+/// bit for bit.
 #[test]
 #[ignore = "computes the cheap golden traces twice more"]
 fn batches_from_the_host_reproduce_every_cheap_trace() {

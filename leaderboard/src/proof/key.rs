@@ -116,19 +116,23 @@ impl Key {
 }
 
 fn read_or_make(file: &Path) -> Result<String, KeyError> {
-    let unreadable = |cause| KeyError::Read { file: file.to_owned(), cause };
-    // An empty file is what a full disk left of one.
-    if fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() == 0) {
-        fs::remove_file(file).map_err(|cause| KeyError::Write { file: file.to_owned(), cause })?;
-    }
-    match make(file) {
-        Ok(text) => return Ok(text),
-        // Another server may just have made it.
-        Err(KeyError::Write { cause, .. }) if cause.kind() == ErrorKind::AlreadyExists => {}
-        // A file that is there may be all that can be had of a folder that cannot be written.
-        Err(error) if !file.exists() => return Err(error),
+    match fs::metadata(file) {
+        // A full disk can leave an empty file.
+        Ok(found) if found.is_file() && found.len() == 0 => {
+            fs::remove_file(file).map_err(|cause| KeyError::Write { file: file.to_owned(), cause })?;
+        }
+        Ok(_) => return read(file),
         Err(_) => {}
     }
+    match make(file) {
+        // Another server has just made it.
+        Err(KeyError::Write { cause, .. }) if cause.kind() == ErrorKind::AlreadyExists => read(file),
+        made => made,
+    }
+}
+
+fn read(file: &Path) -> Result<String, KeyError> {
+    let unreadable = |cause| KeyError::Read { file: file.to_owned(), cause };
     let mut text = String::new();
     File::open(file).map_err(unreadable)?.take(MOST_BYTES).read_to_string(&mut text).map_err(unreadable)?;
     Ok(text)

@@ -162,9 +162,9 @@ impl Way {
 
 /// Returns whether a connection that comes back to its pool has no open transaction.
 ///
-/// Some errors make SQLite end a transaction by itself, a full disk and a failed read or write among them
+/// SQLite rolls a transaction back automatically after some errors, such as a full disk or a failed read or write
 /// (<https://sqlite.org/lang_transaction.html>, section 2.3). The driver's own `ROLLBACK` then fails, and the driver still
-/// counts the transaction. Later ones on this connection would be savepoints inside it, which are lost at its end.
+/// counts the transaction. Later transactions on this connection would become savepoints that are never committed.
 async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
     if connection.is_in_transaction() {
         // Answered after the rollback that began when the transaction was dropped.

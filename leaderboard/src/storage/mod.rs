@@ -80,7 +80,7 @@ pub(crate) struct Storage {
 
 /// Size of a probe, which is the size of a large record: a few bytes may still fit on a full disk.
 const PROBE_BYTES: usize = 65_536;
-/// Time for which the result of a successful probe is reused.
+/// Time during which no second probe follows a successful one.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// What the data base refused, or what it held and should not have.
@@ -199,8 +199,8 @@ impl Storage {
 }
 
 /// Gives runs of older versions what they are grouped by, and fingerprints of their records as they are now. Where that
-/// fails they are shown as before, and wait for the next start. Each step has a connection of its own: after a failure, one
-/// may have a transaction that cannot be ended.
+/// fails they are shown as before, and wait for the next start. Each step opens its own connection, because a failed step can
+/// leave a transaction open.
 async fn fill(way: &Way) -> Result<(), StorageError> {
     match filling::fill(&mut way.connect().await?).await {
         Ok(0) => {}

@@ -168,5 +168,5 @@ fn a_server_that_began_on_a_full_disk_starts_once_there_is_room() {
 }
 
 fn skipped() {
-    crate::support::skipped(false, "this user may not mount a file system in a namespace of their own");
+    crate::support::skipped(false, "this user may not mount a file system in a new namespace");
 }

@@ -79,7 +79,10 @@ impl FirstSteps {
             Compared::Logits => distance(self.logits.clone(), reference.logits.clone()),
             Compared::Gradient => largest_difference(&self.gradients, &reference.gradients, GRADIENT_FLOOR),
             Compared::Update => reference.update_difference(&self.updates, ONLY_ROUNDING.max(rounding)),
-            _ => distance(learned(self), learned(reference)),
+            Compared::TrainedTest => distance(learned(self), learned(reference)),
+            Compared::Losses | Compared::WholeBatchLoss | Compared::WholeBatchGradient => {
+                unreachable!("{compared:?} is compared elsewhere")
+            }
         };
         Disagreement {
             compared,
@@ -153,7 +156,7 @@ impl<'a> Observed<'a> {
         let Self { trainer, job, found } = self;
         found.losses = trainer.train_steps(1).await?.losses;
         found.gradients = double(trainer.gradients().await?);
-        // Nobody needs those of fixed weights, so that some back ends leave them out; their updates are compared.
+        // Some backends skip the gradients of fixed weights. Their updates are compared instead.
         for (gradient, tensor) in found.gradients.iter_mut().zip(job.model.tensors()?) {
             if tensor.kind != TensorKind::Trained {
                 gradient.fill(0.0);

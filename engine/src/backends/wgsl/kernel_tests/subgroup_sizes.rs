@@ -19,7 +19,7 @@ pub(super) fn chosen_lanes() -> Option<u32> {
 }
 
 #[test]
-#[ignore = "tests every variant again for each size, in a process of its own"]
+#[ignore = "tests every variant again for each subgroup size"]
 fn kernels_compute_the_same_with_subgroups_of_four_eight_and_sixteen_lanes() {
     if env::var_os(VECTOR_WIDTH).is_some() {
         return;
