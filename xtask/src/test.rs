@@ -261,7 +261,7 @@ impl Selection {
             command
                 .args(["test"])
                 .args(self.packages(false))
-                .args(["--test", "http", "--", "--include-ignored"])
+                .args(["--test", "http", "--", "--include-ignored", "--test-threads", &test_threads().to_string()])
                 .args(SQLITE_ONLY.iter().flat_map(|name| ["--skip", name]));
             command.env("GRADMARK_TEST_DATABASE", "postgres");
             commands.push(("the leaderboard on PostgreSQL", command));
