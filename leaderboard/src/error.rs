@@ -195,7 +195,7 @@ impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         let cause = &error as &dyn std::error::Error;
         let refusal = match error.trouble() {
-            Some(Trouble::Busy) => {
+            Some(Trouble::Busy | Trouble::Unopened) => {
                 tracing::warn!(cause, "the data base is too busy, or cannot be reached");
                 Self::busy()
             }

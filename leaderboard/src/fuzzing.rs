@@ -42,7 +42,7 @@ impl InProcess {
     pub async fn open(database: &DatabaseAddress, clock: Clock) -> Result<Self, String> {
         let storage = Storage::open(database).await.map_err(|error| error.to_string())?;
         let pages = Pages::open(None, None).await.map_err(|error| error.to_string())?;
-        let budgets = Budgets { open_runs: None, import_bytes_per_day: None };
+        let budgets = Budgets { open_runs: None, import_bytes_per_day: None, weights_bytes: None };
         let data = DataFolder::new(None);
         let key = Key::load(Some(&"fuzzed".repeat(8)), None).map_err(|error| error.to_string())?;
         // Nothing is computed again: no thread is started that would.

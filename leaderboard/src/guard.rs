@@ -11,45 +11,44 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
-use crate::receiving::{LIMIT, LIMIT_OF_WEIGHTS, Memory, Received, receive};
+use crate::limits::{Peer, ProxyHeader, counted};
+use crate::receiving::{Intake, Memory};
 
 /// Requests that may be worked on at once; any more are told to try again later.
 const REQUESTS: usize = 256;
-/// More than any request takes whose body is here.
-const TIME: Duration = Duration::from_secs(60);
+/// More than any request takes: up to two minutes for its body, and a minute of work.
+const TIME: Duration = Duration::from_secs(180);
 
 /// Slots for requests, and memory for their bodies; cloning shares them.
 #[derive(Clone)]
 pub(crate) struct RequestSlots {
     slots: Arc<Semaphore>,
     memory: Memory,
-}
-
-impl Default for RequestSlots {
-    fn default() -> Self {
-        Self::new(REQUESTS)
-    }
+    trusted: Option<ProxyHeader>,
 }
 
 impl RequestSlots {
-    fn new(slots: usize) -> Self {
-        Self { slots: Arc::new(Semaphore::new(slots)), memory: Memory::default() }
+    pub(crate) fn new(trusted: Option<ProxyHeader>) -> Self {
+        Self { slots: Arc::new(Semaphore::new(REQUESTS)), memory: Memory::default(), trusted }
     }
 
-    /// Receives the body, which takes no slot, and then works on the request in one.
-    async fn answer(&self, request: Request, next: Next) -> Result<Response, ApiError> {
-        let (head, body) = request.into_parts();
-        let limit = if head.uri.path().contains("/weights/") { LIMIT_OF_WEIGHTS } else { LIMIT };
-        let Received { bytes, memory: _memory } = receive(body, limit, &self.memory).await?;
-        let _slot = self.slots.try_acquire().map_err(|_taken| ApiError::busy())?;
-        let request = Request::from_parts(head, Body::from(bytes));
-        tokio::time::timeout(TIME, next.run(request)).await.map_err(|_elapsed| {
+    /// Works on the request in a slot. Its body goes to the handler that asks for it, and is thrown away where none does.
+    async fn answer(&self, mut request: Request, next: Next) -> Result<Response, ApiError> {
+        let peer = request.extensions().get::<Peer>();
+        let address = peer.and_then(|&Peer(peer)| counted(peer, request.headers(), self.trusted));
+        let body = std::mem::replace(request.body_mut(), Body::empty());
+        let intake = Arc::new(Intake::new(Arc::clone(&self.slots), self.memory.clone(), address, body));
+        intake.take_slot()?;
+        request.extensions_mut().insert(Arc::clone(&intake));
+        let response = tokio::time::timeout(TIME, next.run(request)).await.map_err(|_elapsed| {
             ApiError::new(
                 StatusCode::REQUEST_TIMEOUT,
                 "timeout",
-                "The request took longer than a minute, so it was given up. Try again later.",
+                "The request took longer than three minutes, so it was given up. Try again later.",
             )
-        })
+        })?;
+        intake.discard().await;
+        Ok(response)
     }
 }
 
@@ -67,6 +66,7 @@ pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, n
 
 #[cfg(test)]
 mod tests {
+    use axum::Extension;
     use axum::Router;
     use axum::middleware::from_fn_with_state;
     use axum::routing::get;
@@ -75,10 +75,17 @@ mod tests {
     use super::*;
     use crate::receiving::tests::Silent;
 
+    async fn receive(Extension(intake): Extension<Arc<Intake>>) -> Result<&'static str, ApiError> {
+        intake.receive(5).await.map(|_bytes| "hello")
+    }
+
+    fn router_with_slots(slots: usize) -> Router {
+        let slots = RequestSlots { slots: Arc::new(Semaphore::new(slots)), ..RequestSlots::new(None) };
+        Router::new().route("/", get(receive)).layer(from_fn_with_state(slots, guard))
+    }
+
     async fn status_with_slots(slots: usize) -> StatusCode {
-        let slots = RequestSlots::new(slots);
-        let router = Router::new().route("/", get(async || "hello")).layer(from_fn_with_state(slots, guard));
-        router.oneshot(Request::new(Body::empty())).await.unwrap().status()
+        router_with_slots(slots).oneshot(Request::new(Body::empty())).await.unwrap().status()
     }
 
     #[tokio::test]
@@ -89,8 +96,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_that_is_still_coming_takes_no_slot() {
-        let slots = RequestSlots::new(1);
-        let router = Router::new().route("/", get(async || "hello")).layer(from_fn_with_state(slots, guard));
+        let router = router_with_slots(1);
         let slow = router.clone().oneshot(Request::new(Body::new(Silent)));
         let quick = router.oneshot(Request::new(Body::empty()));
         tokio::select! {

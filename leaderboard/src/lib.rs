@@ -9,7 +9,6 @@ mod card;
 mod clock;
 mod comparing;
 mod config;
-mod connections;
 mod data_sets;
 pub mod devices;
 mod error;

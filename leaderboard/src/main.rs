@@ -1,4 +1,4 @@
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -11,8 +11,9 @@ async fn main() -> ExitCode {
     match perform().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Written by hand, because a sentence for a host needs no backtrace, whatever RUST_BACKTRACE says.
-            eprintln!("error: {error:#}");
+            // Written by hand, because a sentence for a host needs no backtrace, whatever RUST_BACKTRACE says. Where nobody can
+            // read it, the exit code is all there is.
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
     }
@@ -21,20 +22,27 @@ async fn main() -> ExitCode {
 async fn perform() -> anyhow::Result<()> {
     let CommandLine { task, serve: arguments } = CommandLine::parse();
     if let Some(task) = task {
-        println!("{}", upkeep::perform(task).await?);
-        return Ok(());
+        let said = upkeep::perform(task).await?;
+        return writeln!(std::io::stdout(), "{said}").context("it is done, but what was done could not be printed");
     }
     let filter = EnvFilter::try_new(&arguments.log)
         .with_context(|| format!("--log {} is not a level such as info, nor a filter", arguments.log))?;
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).init();
+    // A log that cannot be written, on a full disk for instance, is lost: reporting that on the same stream would panic.
+    tracing_subscriber::fmt()
+        .log_internal_errors(false)
+        .with_env_filter(filter)
+        .with_ansi(colours)
+        .with_writer(std::io::stderr)
+        .init();
 
     let server = Server::bind(arguments.into()).await?;
     // Whoever reads the next line may ask it to stop at once.
     let interrupted = interrupted()?;
-    println!("listening on http://{}", server.address());
-    if let Some(address) = server.metrics_address() {
-        println!("metrics on http://{address}/metrics");
+    let metrics = server.metrics_address().map(|address| format!("metrics on http://{address}/metrics\n"));
+    let said = format!("listening on http://{}\n{}", server.address(), metrics.unwrap_or_default());
+    if let Err(cause) = std::io::stdout().write_all(said.as_bytes()) {
+        tracing::warn!(%cause, "the address could not be printed: {said}");
     }
     server.run(interrupted).await;
     Ok(())

@@ -9,7 +9,8 @@ use crate::limits::ProxyHeader;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Protection")]
 pub struct Protection {
-    /// Runs that one address may announce in an hour, half of them at once; 0 for no limit
+    /// Runs that one address may announce in an hour, half of them at once; 0 for no limit. The /24 (IPv4) or /48
+    /// (IPv6) around it has four times each limit of an address
     #[arg(long, default_value_t = 60, value_name = "N")]
     pub announcements_per_hour: u32,
     /// Records that one address may import in an hour, half of them at once; 0 for no limit
@@ -31,6 +32,9 @@ pub struct Protection {
     /// Bytes of imported records that are stored in a day (UTC), for the whole data base; 0 for no limit
     #[arg(long, default_value_t = 1 << 30, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..1 << 60))]
     pub import_bytes_per_day: u64,
+    /// Bytes of weights that wait to be verified, an eighth of them for runs of one /24 or /48; 0 for no limit
+    #[arg(long, default_value_t = 8 << 30, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..1 << 60))]
+    pub weights_bytes: u64,
     /// Tell browsers to use TLS only (Strict-Transport-Security); for a server that is reached through a proxy with TLS
     #[arg(long)]
     pub behind_tls: bool,

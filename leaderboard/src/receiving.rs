@@ -1,6 +1,8 @@
-//! Bodies of requests, which are received before a request gets a slot: slow ones hold up nobody but themselves.
+//! Bodies of requests. A handler asks for its body once it knows that the request may have one, and gives up its slot while
+//! the body comes: a slow one delays only itself.
 
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -10,18 +12,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::ApiError;
+use crate::limits::{Most, Share, Shares};
 
-/// Largest body that is kept.
-pub(crate) const LIMIT: usize = 4 << 20;
-/// Of weights: those of the largest network are 13 MB.
-pub(crate) const LIMIT_OF_WEIGHTS: usize = 16 << 20;
-/// So many times as much is received and thrown away, so that a client gets to hear the refusal; a
-/// connection closed in the middle of its upload would only tell it "connection reset".
-const THROWN_AWAY: usize = 4;
-/// All bodies that are being received or worked on have so much memory together.
-const MEMORY: usize = 128 << 20;
-/// Memory is given out in pieces of so many bytes.
+/// Bytes of a body beyond its limit that are received and thrown away, so that the client reads the refusal. A connection
+/// closed in the middle of an upload only says "connection reset".
+const THROWN_AWAY: usize = 16 << 20;
+/// Memory of all bodies that are being received or worked on.
+const MEMORY: usize = 256 << 20;
+/// Bytes of a piece, in which memory is given out.
 const PIECE: usize = 4 << 10;
+/// Pieces for the bodies of one address, and of a /24 or /48.
+const MOST_PIECES: Most = Most { of_network: MEMORY / PIECE / 4, of_prefix: MEMORY / PIECE / 2 };
 
 /// How long a body may take.
 #[derive(Clone, Copy)]
@@ -40,32 +41,114 @@ const PATIENCE: Patience =
 
 /// The memory for bodies; cloning shares it.
 #[derive(Clone)]
-pub(crate) struct Memory(Arc<Semaphore>);
+pub(crate) struct Memory {
+    pieces: Arc<Semaphore>,
+    shares: Shares,
+}
 
 impl Default for Memory {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(MEMORY / PIECE)))
+        Self { pieces: Arc::new(Semaphore::new(MEMORY / PIECE)), shares: Shares::default() }
     }
 }
 
+impl Memory {
+    /// Takes memory, unless too much of it is taken by all or by this address.
+    fn take(&self, pieces: usize, address: Option<IpAddr>) -> Option<Pieces> {
+        let share = match address {
+            Some(address) => Some(self.shares.take(address, pieces, MOST_PIECES)?),
+            None => None,
+        };
+        let permit = Arc::clone(&self.pieces).try_acquire_many_owned(u32::try_from(pieces).ok()?).ok()?;
+        Some(Pieces { _permit: permit, _share: share })
+    }
+}
+
+/// Memory that is held until this is dropped.
+struct Pieces {
+    _permit: OwnedSemaphorePermit,
+    _share: Option<Share>,
+}
+
 /// A body, and the memory that it holds until it is dropped.
-pub(crate) struct Received {
-    pub(crate) bytes: Bytes,
-    pub(crate) memory: Option<OwnedSemaphorePermit>,
+struct Received {
+    bytes: Bytes,
+    memory: Vec<Pieces>,
 }
 
-/// Receives the whole of a body.
-///
-/// # Errors
-/// A body that is too large, too slow or broken, and one for which there is no memory just now.
-pub(crate) async fn receive(body: Body, limit: usize, memory: &Memory) -> Result<Received, ApiError> {
-    receive_in(body, limit, memory, PATIENCE).await
+/// A request's body until a handler asks for it, and what the request holds until it is answered.
+pub(crate) struct Intake {
+    slots: Arc<Semaphore>,
+    memory: Memory,
+    /// Whose share of the memory the body takes; absent for this machine's own requests.
+    address: Option<IpAddr>,
+    held: Mutex<Held>,
 }
 
-async fn receive_in(mut body: Body, limit: usize, memory: &Memory, patience: Patience) -> Result<Received, ApiError> {
+#[derive(Default)]
+struct Held {
+    body: Option<Body>,
+    slot: Option<OwnedSemaphorePermit>,
+    memory: Vec<Pieces>,
+}
+
+impl Intake {
+    pub(crate) fn new(slots: Arc<Semaphore>, memory: Memory, address: Option<IpAddr>, body: Body) -> Self {
+        Self { slots, memory, address, held: Mutex::new(Held { body: Some(body), ..Held::default() }) }
+    }
+
+    /// # Errors
+    /// All slots are taken.
+    pub(crate) fn take_slot(&self) -> Result<(), ApiError> {
+        let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
+        self.held().slot = Some(slot);
+        Ok(())
+    }
+
+    /// Receives the whole body; a second call returns nothing.
+    ///
+    /// # Errors
+    /// The body is too large, too slow or broken, or no memory or slot is free.
+    pub(crate) async fn receive(&self, limit: usize) -> Result<Bytes, ApiError> {
+        let Some(body) = self.give_up_slot() else { return Ok(Bytes::new()) };
+        let Received { bytes, memory } = receive_in(body, limit, &self.memory, self.address, PATIENCE).await?;
+        self.held().memory = memory;
+        self.take_slot()?;
+        Ok(bytes)
+    }
+
+    /// Throws away a body that no handler asked for.
+    pub(crate) async fn discard(&self) {
+        if let Some(body) = self.give_up_slot() {
+            // Errors of a discarded body do not matter.
+            receive_in(body, 0, &self.memory, None, PATIENCE).await.ok();
+        }
+    }
+
+    fn give_up_slot(&self) -> Option<Body> {
+        let mut held = self.held();
+        let body = held.body.take();
+        if body.is_some() {
+            held.slot = None;
+        }
+        body
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn receive_in(
+    mut body: Body,
+    limit: usize,
+    memory: &Memory,
+    address: Option<IpAddr>,
+    patience: Patience,
+) -> Result<Received, ApiError> {
     let start = Instant::now();
     let mut bytes = Vec::new();
-    let mut held: Option<OwnedSemaphorePermit> = None;
+    let mut held = Vec::new();
     let mut received = 0;
     loop {
         let seconds = received as f64 / patience.slowest_bytes_per_second;
@@ -75,14 +158,11 @@ async fn receive_in(mut body: Body, limit: usize, memory: &Memory, patience: Pat
         received += data.len();
         if received <= limit {
             let pieces = received.div_ceil(PIECE) - bytes.len().div_ceil(PIECE);
-            let more = Arc::clone(&memory.0).try_acquire_many_owned(u32::try_from(pieces).unwrap_or(u32::MAX));
-            let more = more.map_err(|_taken| ApiError::busy())?;
-            match &mut held {
-                Some(held) => held.merge(more),
-                None => held = Some(more),
+            if pieces > 0 {
+                held.push(memory.take(pieces, address).ok_or_else(ApiError::busy)?);
             }
             bytes.extend_from_slice(&data);
-        } else if received > THROWN_AWAY * limit {
+        } else if received > limit + THROWN_AWAY {
             break;
         }
     }
@@ -90,7 +170,7 @@ async fn receive_in(mut body: Body, limit: usize, memory: &Memory, patience: Pat
         return Err(ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "too_large",
-            format!("The body is larger than {} MiB. A record of a single run is far smaller.", limit >> 20),
+            format!("The body is larger than {} KiB. What belongs here is far smaller.", limit >> 10),
         ));
     }
     Ok(Received { bytes: bytes.into(), memory: held })
@@ -135,25 +215,52 @@ pub(crate) mod tests {
         }
     }
 
-    fn code(received: Result<Received, ApiError>) -> Option<String> {
+    fn code<T>(received: Result<T, ApiError>) -> Option<String> {
         received.err().map(|error| error.code().to_owned())
+    }
+
+    async fn receive(body: Body, memory: &Memory, address: Option<IpAddr>) -> Result<Received, ApiError> {
+        receive_in(body, 2 * MEMORY, memory, address, PATIENCE).await
     }
 
     #[tokio::test]
     async fn a_body_that_does_not_come_is_given_up() {
         let patience = Patience { start: Duration::from_millis(20), ..PATIENCE };
         let memory = Memory::default();
-        assert_eq!(code(receive_in(Body::new(Silent), LIMIT, &memory, patience).await).as_deref(), Some("too_slow"));
-        assert_eq!(code(receive_in(body(5), LIMIT, &memory, patience).await), None);
+        let received = receive_in(Body::new(Silent), 5, &memory, None, patience).await;
+        assert_eq!(code(received).as_deref(), Some("too_slow"));
+        assert_eq!(code(receive_in(body(5), 5, &memory, None, patience).await), None);
     }
 
     #[tokio::test]
     async fn memory_is_shared_and_comes_back() {
-        let memory = Memory(Arc::new(Semaphore::new(2)));
-        let first = receive(body(PIECE + 1), LIMIT, &memory).await;
+        let memory = Memory { pieces: Arc::new(Semaphore::new(2)), shares: Shares::default() };
+        let first = receive(body(PIECE + 1), &memory, None).await;
         assert!(first.is_ok());
-        assert_eq!(code(receive(body(1), LIMIT, &memory).await).as_deref(), Some("busy"));
+        assert_eq!(code(receive(body(1), &memory, None).await).as_deref(), Some("busy"));
         drop(first);
-        assert_eq!(code(receive(body(1), LIMIT, &memory).await), None);
+        assert_eq!(code(receive(body(1), &memory, None).await), None);
+    }
+
+    #[tokio::test]
+    async fn one_prefix_leaves_half_of_the_memory_to_others() {
+        let memory = Memory::default();
+        let quarter = |last| memory.take(MEMORY / PIECE / 4, Some(IpAddr::from([192, 0, 2, last])));
+        let held: Vec<_> = (1..=9).filter_map(quarter).collect();
+        assert_eq!(held.len(), 2);
+        let [neighbor, other] = [[192, 0, 2, 77], [198, 51, 100, 1]].map(|address| Some(IpAddr::from(address)));
+        assert_eq!(code(receive(body(1), &memory, neighbor).await).as_deref(), Some("busy"));
+        assert_eq!(code(receive(body(1), &memory, other).await), None);
+    }
+
+    #[tokio::test]
+    async fn a_request_without_a_slot_left_is_refused() {
+        let slots = Arc::new(Semaphore::new(1));
+        let intake = |body| Intake::new(Arc::clone(&slots), Memory::default(), None, body);
+        let (first, second) = (intake(body(5)), intake(body(5)));
+        first.take_slot().unwrap();
+        assert_eq!(code(second.take_slot()).as_deref(), Some("busy"));
+        assert_eq!(first.receive(5).await.unwrap().len(), 5);
+        assert_eq!(code(second.receive(5).await).as_deref(), Some("busy"), "the first has it again");
     }
 }

@@ -38,12 +38,14 @@ pub(crate) struct Surroundings {
 
 /// The whole server as one service. From outside in: headers, metrics, guard, panics, limits, compression, routes.
 ///
-/// A request is refused for having come too often only when its body is here, so that its client gets to hear it.
+/// A request that is refused before its body is read is answered when the guard has thrown the body away, so that its client
+/// reads the answer.
 pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surroundings) -> Router {
     let Surroundings { limits, metrics, behind_tls, public_url } = surroundings;
     let address = PublicAddress { said: public_url, behind_tls };
     let previews = Previews { storage: leaderboard.storage.clone(), address };
     let snapshots = snapshots::serve(leaderboard.snapshots.clone());
+    let slots = RequestSlots::new(leaderboard.trusted_proxy_header);
     let compressed = Router::new()
         .route("/healthz", get(api::health))
         .nest("/api", api::routes())
@@ -59,7 +61,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
         .fallback_service(compressed)
         .layer(from_fn_with_state(limits, limit))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn_with_state(RequestSlots::default(), guard))
+        .layer(from_fn_with_state(slots, guard))
         .layer(from_fn_with_state(metrics, metrics::measure))
         .layer(from_fn_with_state(pages, headers::security));
     if behind_tls {

@@ -18,9 +18,8 @@ use tower::ServiceExt;
 
 use crate::api::{ExportPlaces, Leaderboard};
 use crate::card::Cards;
-use crate::connections::OpenConnections;
 use crate::data_sets::DataFolder;
-use crate::limits::{Budgets, Limits, Peer, day_of};
+use crate::limits::{Budgets, Limits, Most, Peer, Shares, day_of};
 use crate::metrics::{Event, Metrics, MetricsListener};
 use crate::pages::Pages;
 use crate::proof::{Key, KeyError};
@@ -34,6 +33,8 @@ use crate::{Clock, Config};
 const CONNECTIONS: usize = 1024;
 /// Those that one address may have open: a browser has six. A proxy on this machine has all of them.
 const CONNECTIONS_PER_ADDRESS: usize = 128;
+/// Largest head of a request, which is the most that a connection buffers of an unfinished one.
+const HEAD_BYTES: usize = 16 << 10;
 /// A connection that sends no complete request head for so long is closed, whether slow or idle.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 /// A client that reads nothing of its answer for so long is given up.
@@ -41,6 +42,8 @@ const READING_TIME: Duration = Duration::from_secs(30);
 /// How long requests in progress may take to finish when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Time between two looks for weights of runs that expired without a record.
+const FORGETTING_WEIGHTS: Duration = Duration::from_secs(60);
 /// How often salts of days that are over are looked for, and announcements counted.
 const FORGETTING: Duration = Duration::from_secs(3600);
 
@@ -130,7 +133,11 @@ impl Server {
             key: key.clone(),
             samples: VerificationSamples::new(folder_of_data),
             metrics: metrics.clone(),
+            server: address.to_string(),
         };
+        if let Err(cause) = storage.release_verifications(&tools.server, false).await {
+            tracing::warn!(%cause, "runs that the server took before it died wait until others may have them");
+        }
         let metrics_listener = match config.protection.metrics_listen.clone() {
             None => None,
             Some(address) => Some(
@@ -195,10 +202,11 @@ impl Server {
         let verifying = self.verifiers.start(self.threads, &self.tools);
         let connections = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS));
-        let open = OpenConnections::default();
+        let open = Shares::default();
         let forgetting = tokio::spawn(self.limits.forget_regularly());
         let storage = self.storage.clone();
         let refreshing = tokio::spawn(async move { storage.refresh_regularly().await });
+        let forgetting_weights = tokio::spawn(forget_weights_regularly(self.storage.clone(), self.clock.clone()));
         let forgetting_submitters = tokio::spawn(forget_submitters_regularly(self.storage.clone(), self.clock));
         let snapshots = tokio::spawn(self.snapshots.keep(self.storage.clone()));
         let metrics_listener = self.metrics_listener.map(|listener| listener.answer(self.metrics.clone()));
@@ -211,8 +219,8 @@ impl Server {
             let Some((stream, address, place)) = accepted else { continue };
             // Who has too many learns it from the end of the connection: an answer would take a place itself.
             let usual = if address.is_loopback() { CONNECTIONS } else { CONNECTIONS_PER_ADDRESS };
-            let most = self.connections_per_address.unwrap_or(usual);
-            let Some(place_of_address) = open.open(address, most) else {
+            let most = Most::of_network(self.connections_per_address.unwrap_or(usual));
+            let Some(place_of_address) = open.take(address, 1, most) else {
                 self.metrics.count(Event::Refused("connections_per_address"));
                 continue;
             };
@@ -227,6 +235,7 @@ impl Server {
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEAD_TIME)
+                .max_buf_size(HEAD_BYTES)
                 .serve_connection(TokioIo::new(Box::pin(stream)), service);
             let connection = connections.watch(connection);
             tokio::spawn(async move {
@@ -243,11 +252,15 @@ impl Server {
         }
         self.verifiers.stop();
         end(verifying).await;
+        if let Err(cause) = self.storage.release_verifications(&self.tools.server, true).await {
+            tracing::warn!(%cause, "runs that were being verified wait until the next start");
+        }
         // Last, so that the end of requests in progress can be watched.
         if let Some(listener) = metrics_listener {
             listener.stop().await;
         }
         forgetting.abort();
+        forgetting_weights.abort();
         forgetting_submitters.abort();
         refreshing.abort();
         // What was half written is gone; the next server begins anew.
@@ -268,6 +281,16 @@ async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
             tracing::warn!(%cause, "announcements could not be counted; the next try is in an hour");
         }
         tokio::time::sleep(FORGETTING).await;
+    }
+}
+
+/// Deletes weights of runs that expired without a record; never ends.
+async fn forget_weights_regularly(storage: Storage, clock: Clock) {
+    loop {
+        if let Err(cause) = storage.forget_expired_weights(clock.unix_seconds()).await {
+            tracing::warn!(%cause, "weights of expired runs could not be deleted; the next try is in a minute");
+        }
+        tokio::time::sleep(FORGETTING_WEIGHTS).await;
     }
 }
 

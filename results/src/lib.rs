@@ -39,6 +39,7 @@ pub mod scaling;
 pub mod software;
 pub mod statistics;
 pub mod summary;
+mod text;
 mod unnamed;
 mod warning;
 
@@ -58,5 +59,6 @@ pub use record::{
     SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
 pub use resources::{EnergySource, ResourceSample, Resources};
+pub use text::{check_name, is_plain};
 pub use unnamed::{HiddenDevice, UNNAMED_ADAPTER};
 pub use warning::Warning;

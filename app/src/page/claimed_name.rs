@@ -16,7 +16,10 @@ pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
                 spellcheck="false"
                 placeholder=t!(start_claim_example)
                 prop:value=move || claimed.get()
-                on:input=move |event| claimed.set(event_target_value(&event))
+                on:input=move |event| {
+                    // Copied text often brings invisible characters, which a leaderboard refuses.
+                    claimed.set(event_target_value(&event).chars().filter(|c| results::is_plain(*c)).collect());
+                }
             />
         </label>
     }

@@ -1,23 +1,31 @@
+use std::sync::Arc;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
-use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use crate::error::ApiError;
+use crate::receiving::Intake;
 
+/// Largest record, or comparison.
+const LIMIT_OF_RECORDS: usize = 4 << 20;
+/// Largest body whose fields are all short strings and numbers.
+pub(crate) const LIMIT_OF_WORDS: usize = 16 << 10;
+/// Largest body of weights; the largest network has 13 MB.
+const LIMIT_OF_WEIGHTS: usize = 16 << 20;
 /// What a wrong value may contribute to a message.
 const QUOTED_CHARACTERS: usize = 300;
 
-/// A body that is declared to be JSON.
-pub(crate) struct JsonBytes(Bytes);
+/// A body that is declared to be JSON. Like every body, it is received after all other arguments of its handler were checked.
+pub(crate) struct JsonBytes<const LIMIT: usize = LIMIT_OF_RECORDS>(Bytes);
 
-impl<S: Send + Sync> FromRequest<S> for JsonBytes {
+impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
-        Ok(Self(declared(request, "application/json", "JSON").await?))
+        Ok(Self(declared(request, "application/json", "JSON", LIMIT).await?))
     }
 }
 
@@ -28,12 +36,12 @@ impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
-        Ok(Self(declared(request, "application/octet-stream", "bytes").await?))
+        Ok(Self(declared(request, "application/octet-stream", "bytes", LIMIT_OF_WEIGHTS).await?))
     }
 }
 
 /// The whole body, if it is declared to be of this media type, which people call `what`.
-async fn declared(request: Request, media_type: &str, what: &str) -> Result<Bytes, ApiError> {
+async fn declared(request: Request, media_type: &str, what: &str, limit: usize) -> Result<Bytes, ApiError> {
     if essence(request.headers()) != media_type {
         return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -41,12 +49,12 @@ async fn declared(request: Request, media_type: &str, what: &str) -> Result<Byte
             format!("The body must be {what}. Send it with the header `Content-Type: {media_type}`."),
         ));
     }
-    // The guard has received all of it.
-    let body = request.into_body().collect().await.map_err(|_error| ApiError::broken_body())?;
-    Ok(body.to_bytes())
+    // The guard gives one to each request.
+    let intake = request.extensions().get::<Arc<Intake>>().cloned().ok_or_else(ApiError::failed_inside)?;
+    intake.receive(limit).await
 }
 
-impl JsonBytes {
+impl<const LIMIT: usize> JsonBytes<LIMIT> {
     pub(crate) fn len(&self) -> u64 {
         self.0.len() as u64
     }

@@ -6,6 +6,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
+use serde::Deserialize;
 
 use super::Leaderboard;
 use super::body::JsonBytes;
@@ -17,7 +18,7 @@ use crate::error::ApiError;
 use crate::limits::day_of;
 use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::NewComparison;
-use crate::validation;
+use crate::validation::{self, FieldPath, Networks, check_networks};
 
 /// The id in the path, which looks like that of a run.
 pub(crate) struct ComparisonId(String);
@@ -50,6 +51,7 @@ pub(crate) async fn share(
 ) -> Result<Response, ApiError> {
     let bytes = body.len();
     let (comparison, digest) = aside(move || {
+        check_size(&body)?;
         let mut comparison: SharedComparison = body.parse()?;
         for record in &mut comparison.records {
             // They may belong to a run, here or elsewhere, and nothing vouches for them.
@@ -83,6 +85,19 @@ pub(crate) async fn share(
         response.headers_mut().insert(header::LOCATION, location);
     }
     Ok(response)
+}
+
+/// Refuses what the types of a comparison do not bound.
+fn check_size(body: &JsonBytes) -> Result<(), ApiError> {
+    #[derive(Deserialize)]
+    struct Records {
+        #[serde(default)]
+        records: Vec<Networks>,
+    }
+    let Records { records } = body.parse()?;
+    let path = FieldPath::ROOT.field("records");
+    records.iter().enumerate().try_for_each(|(number, record)| check_networks(&path.item(number), record))?;
+    Ok(())
 }
 
 fn accepted(id: &str, secret: String) -> AcceptedComparison {

@@ -1,5 +1,6 @@
 //! All visible results as a file, for anyone and for anything.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,25 +20,57 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::Leaderboard;
 use super::list::{MOST_ROWS, wanted};
 use super::runs::{bad_query, read_query};
+use super::submitter::Requester;
 use crate::error::ApiError;
+use crate::limits::{Most, Share, Shares};
 use crate::open_data::{self, Export, ExportError};
 use crate::storage::Wanted;
 
 /// Exports that may be on their way at once; each may be slow, and has some runs in memory.
-const EXPORTS: usize = 4;
+const EXPORTS: usize = 8;
+/// Exports of one address, and of a /24 or /48, so that slow readers leave places to others.
+const MOST: Most = Most { of_network: 2, of_prefix: EXPORTS / 2 };
 /// Longer than anyone needs who reads; who does not read must not keep others from it.
 const TIME: Duration = Duration::from_secs(1800);
+/// Time after which the mean speed of a reader counts, ...
+const START: Duration = Duration::from_secs(30);
+/// ... and the slowest one.
+const SLOWEST_BYTES_PER_SECOND: f64 = 16_384.0;
 
 /// The media type of a Parquet file, which is compressed as it is.
 pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
 
 /// Places for exports; cloning shares them.
 #[derive(Clone)]
-pub(crate) struct ExportPlaces(Arc<Semaphore>);
+pub(crate) struct ExportPlaces {
+    places: Arc<Semaphore>,
+    shares: Shares,
+}
+
+/// A place of an export, and its reader's share of the places.
+struct ExportPlace {
+    _place: OwnedSemaphorePermit,
+    _share: Option<Share>,
+}
 
 impl Default for ExportPlaces {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(EXPORTS)))
+        Self { places: Arc::new(Semaphore::new(EXPORTS)), shares: Shares::default() }
+    }
+}
+
+impl ExportPlaces {
+    /// A place for a reader; `address` is absent for this machine.
+    ///
+    /// # Errors
+    /// All places are taken, or as many as this address may have.
+    fn take(&self, address: Option<IpAddr>) -> Result<ExportPlace, ApiError> {
+        let share = match address {
+            Some(address) => Some(self.shares.take(address, 1, MOST).ok_or_else(ApiError::busy)?),
+            None => None,
+        };
+        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
+        Ok(ExportPlace { _place: place, _share: share })
     }
 }
 
@@ -46,15 +79,19 @@ impl Default for ExportPlaces {
 enum Broken {
     #[error(transparent)]
     Export(#[from] ExportError),
-    #[error("the client took more than half an hour")]
+    #[error("the client read too slowly")]
     TooSlow,
 }
 
 /// `GET /api/v1/export`: all visible results, from the first to the last that came, or those of a list in its order.
-pub(crate) async fn all(State(leaderboard): State<Leaderboard>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn all(
+    State(leaderboard): State<Leaderboard>,
+    requester: Requester,
+    uri: Uri,
+) -> Result<Response, ApiError> {
     let ExportQuery { format, list } = read(uri.query().unwrap_or_default())?;
     let wanted = if list == ListRuns::default() { None } else { Some(of_list(&leaderboard, list).await?) };
-    let place = leaderboard.exports.0.try_acquire_owned().map_err(|_taken| ApiError::busy())?;
+    let place = leaderboard.exports.take(requester.counted())?;
     let date = Date::of(leaderboard.clock.unix_seconds()).iso();
     let mut export = match wanted {
         None => Export::new(leaderboard.storage, format)?,
@@ -112,19 +149,28 @@ async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<Wanted, Ap
 }
 
 /// A body that is made while it is read, and no faster.
-fn stream_of(export: Export, first: Option<Vec<u8>>, place: OwnedSemaphorePermit) -> Body {
+fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body {
     let start = Instant::now();
-    Body::from_stream(stream::try_unfold((export, first, place), move |(mut export, first, place)| async move {
+    let state = (export, first, place, 0.0);
+    Body::from_stream(stream::try_unfold(state, move |(mut export, first, place, read)| async move {
         let next = match first {
             Some(bytes) => Ok(Some(bytes)),
-            None if start.elapsed() > TIME => Err(Broken::TooSlow),
+            None if is_too_slow(start.elapsed(), read) => Err(Broken::TooSlow),
             None => export.next().await.map_err(Broken::from),
         };
         if let Err(cause) = &next {
             tracing::warn!(cause = cause as &dyn std::error::Error, "an export broke off");
         }
-        Ok::<_, Broken>(next?.map(|bytes| (Bytes::from(bytes), (export, None, place))))
+        Ok::<_, Broken>(next?.map(|bytes| {
+            let read = read + bytes.len() as f64;
+            (Bytes::from(bytes), (export, None, place, read))
+        }))
     }))
+}
+
+/// Returns true if a reader is so slow that its place goes to others.
+fn is_too_slow(elapsed: Duration, read: f64) -> bool {
+    elapsed > TIME.min(START + Duration::from_secs_f64(read / SLOWEST_BYTES_PER_SECOND))
 }
 
 /// `GET /api/v1/export/about`: what the columns mean and what one may do with all this.
@@ -154,16 +200,33 @@ mod tests {
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
         let places = ExportPlaces::default();
         let begin = async || {
-            let place = places.0.clone().try_acquire_owned().unwrap();
+            let place = places.take(None).unwrap();
             let mut export = Export::new(storage.clone(), ExportFormat::Csv).unwrap();
             let first = export.next().await.unwrap();
             stream_of(export, first, place)
         };
         let (read, given_up) = (begin().await, begin().await);
-        assert_eq!(places.0.available_permits(), EXPORTS - 2);
+        assert_eq!(places.places.available_permits(), EXPORTS - 2);
         assert!(read.collect().await.unwrap().to_bytes().starts_with(b"run_id,"));
-        assert_eq!(places.0.available_permits(), EXPORTS - 1);
+        assert_eq!(places.places.available_permits(), EXPORTS - 1);
         drop(given_up);
-        assert_eq!(places.0.available_permits(), EXPORTS);
+        assert_eq!(places.places.available_permits(), EXPORTS);
+    }
+
+    #[test]
+    fn slow_readers_of_one_prefix_leave_places_to_others() {
+        let places = ExportPlaces::default();
+        let reader = |network: [u8; 3], last| places.take(Some([network[0], network[1], network[2], last].into()));
+        let taken: Vec<_> = (1..=9).flat_map(|last| [(); 3].map(|()| reader([192, 0, 2], last))).flatten().collect();
+        assert_eq!(taken.len(), EXPORTS / 2);
+        assert!(reader([198, 51, 100], 1).is_ok());
+    }
+
+    #[test]
+    fn a_reader_has_to_keep_up_a_speed() {
+        let after = Duration::from_secs;
+        assert!(!is_too_slow(after(29), 0.0) && is_too_slow(after(31), 0.0));
+        assert!(!is_too_slow(after(60), 1e6) && is_too_slow(after(100), 1e6));
+        assert!(is_too_slow(after(1801), 1e12));
     }
 }

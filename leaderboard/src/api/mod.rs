@@ -1,5 +1,6 @@
 //! The calls under `/api/v1`, one file per resource. The table of them is in `results::api`.
 
+mod announced;
 mod badge;
 mod body;
 mod card;

@@ -6,11 +6,13 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::RunRecord;
 use results::api::{AcceptedRun, StartRun, StartedRun};
+use serde::Deserialize;
+use tokio::sync::Semaphore;
 
 use super::Leaderboard;
-use super::body::JsonBytes;
+use super::announced::Announced;
+use super::body::{JsonBytes, LIMIT_OF_WORDS};
 use super::idempotency_key::IdempotencyKey;
-use super::run_id::RunId;
 use super::submitter::Requester;
 use crate::error::ApiError;
 use crate::fingerprint::fingerprint;
@@ -19,18 +21,20 @@ use crate::metrics::Event;
 use crate::proof::Key;
 use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::{Acceptance, NewRun, Started, Submitter};
-use crate::validation::{self, Origin, Verdict};
+use crate::validation::{self, FieldPath, Networks, Origin, Verdict, check_networks};
 
 /// A record that is uploaded again within this time is treated as one whose answer was lost.
 const LOST_ANSWER_SECONDS: f64 = 600.0;
 /// A run has at most this many deletion secrets: the first, and those for lost answers.
 const MOST_SECRETS: u32 = 5;
+/// Places for what is done aside. A record that is being read takes up to sixteen times its length in memory.
+static ASIDE: Semaphore = Semaphore::const_new(4);
 
 /// `POST /api/v1/runs`: gives a run its id, its nonce and its seed.
 pub(crate) async fn start(
     State(leaderboard): State<Leaderboard>,
     requester: Requester,
-    body: JsonBytes,
+    body: JsonBytes<LIMIT_OF_WORDS>,
 ) -> Result<Response, ApiError> {
     let request: StartRun = body.parse()?;
     validation::check_start(&request)?;
@@ -44,6 +48,7 @@ pub(crate) async fn start(
         expires_unix_seconds: now + leaderboard.run_lifetime_seconds,
         used: false,
         submitter: requester.submitter(&leaderboard, now).await?.word,
+        prefix: requester.prefix(&leaderboard, now).await?,
     };
     if !leaderboard.storage.start(&started, leaderboard.budgets.open_runs).await? {
         return Err(ApiError::too_many_open_runs());
@@ -62,13 +67,18 @@ pub(crate) async fn start(
 /// `PUT /api/v1/runs/{id}`: takes the record of a run that was announced.
 pub(crate) async fn upload(
     State(leaderboard): State<Leaderboard>,
-    RunId(id): RunId,
+    Announced(started): Announced,
     requester: Requester,
     body: JsonBytes,
 ) -> Result<Response, ApiError> {
-    let mut record = aside(move || read_record(&body)).await?;
-    let started = leaderboard.storage.started(&id).await?.ok_or_else(ApiError::unknown_run)?;
-    belongs_to(&record, &started, &leaderboard.key)?;
+    let id = started.run_id.clone();
+    let (announced, key) = (started.clone(), leaderboard.key.clone());
+    let mut record = aside(move || {
+        check_credentials(&body, &announced, &key)?;
+        read_record(&body)
+    })
+    .await?;
+    belongs_to(&record, &started)?;
     let fingerprint = fingerprint(&mut record)?;
     if started.used {
         return repeated(&leaderboard, &id, &fingerprint).await;
@@ -164,7 +174,12 @@ async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> 
 pub(super) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    match tokio::task::spawn_blocking(work).await {
+    let place = ASIDE.acquire().await.map_err(|_closed| ApiError::failed_inside())?;
+    let placed = move || {
+        let _place = place;
+        work()
+    };
+    match tokio::task::spawn_blocking(placed).await {
         Ok(done) => done,
         // As if it had been done here.
         Err(ended) => match ended.try_into_panic() {
@@ -176,28 +191,42 @@ pub(super) async fn aside<T: Send + 'static>(
 
 /// A record of another layout is refused for that and not for the first field that is new.
 fn read_record(body: &JsonBytes) -> Result<RunRecord, ApiError> {
-    #[derive(serde::Deserialize)]
+    #[derive(Deserialize)]
     struct Layout {
         schema_version: u32,
     }
-    body.parse().map_err(|error| {
-        match body.parse::<Layout>().map(|l| validation::check_schema_version(l.schema_version)) {
+    let of_layout =
+        |error: ApiError| match body.parse::<Layout>().map(|l| validation::check_schema_version(l.schema_version)) {
             Ok(Err(refusal)) => refusal.into(),
             Ok(Ok(())) | Err(_) => error,
-        }
-    })
+        };
+    let networks: Networks = body.parse().map_err(of_layout)?;
+    check_networks(&FieldPath::ROOT, &networks)?;
+    body.parse().map_err(of_layout)
+}
+
+/// Refuses a record with another id or nonce than the announced run's, before the rest of it takes memory.
+fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(), ApiError> {
+    #[derive(Deserialize)]
+    struct Credentials {
+        run_id: Option<String>,
+        nonce: Option<String>,
+    }
+    let Credentials { run_id, nonce } = body.parse()?;
+    if run_id.as_ref() != Some(&started.run_id) {
+        let message = "The record names another run than the address does.";
+        return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_run_id", message).at("run_id"));
+    }
+    if !nonce.is_some_and(|nonce| secrets::same(&nonce, &started.nonce(key))) {
+        return Err(ApiError::wrong_nonce());
+    }
+    Ok(())
 }
 
 /// The record must be the one that the announced run asked for.
-fn belongs_to(record: &RunRecord, started: &Started, key: &Key) -> Result<(), ApiError> {
+fn belongs_to(record: &RunRecord, started: &Started) -> Result<(), ApiError> {
     let wrong = |status, code, field: &str, message| Err(ApiError::new(status, code, message).at(field));
     const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
-    if record.run_id.as_deref() != Some(&started.run_id) {
-        return wrong(UNPROCESSABLE, "wrong_run_id", "run_id", "The record names another run than the address does.");
-    }
-    if !record.nonce.as_deref().is_some_and(|nonce| secrets::same(nonce, &started.nonce(key))) {
-        return Err(ApiError::wrong_nonce());
-    }
     if record.seed != started.seed {
         return wrong(UNPROCESSABLE, "wrong_seed", "seed", "The run must use the seed that the leaderboard gave it.");
     }

@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 
 use super::Leaderboard;
 use crate::error::ApiError;
-use crate::limits::{Peer, day_of, submitter_address};
+use crate::limits::{Peer, day_of, prefix_of, submitter_address};
 use crate::storage::Submitter;
 
 /// Whose request it is. The address goes no further than to here, and it has no `Debug`, so that no log can hold it.
@@ -26,5 +26,16 @@ impl Requester {
         let day = day_of(now);
         let salt = leaderboard.storage.submitter_salt(day).await?;
         Ok(Submitter { word: Some(salt.word(self.0)), day })
+    }
+
+    /// Pseudonym of the client's /24 or /48; `None` for this machine.
+    pub(crate) async fn prefix(&self, leaderboard: &Leaderboard, now: f64) -> Result<Option<String>, ApiError> {
+        let Some(address) = self.counted() else { return Ok(None) };
+        Ok(Some(leaderboard.storage.submitter_salt(day_of(now)).await?.word(prefix_of(address))))
+    }
+
+    /// The address, if it is another machine's.
+    pub(crate) fn counted(&self) -> Option<IpAddr> {
+        (!self.0.is_loopback()).then_some(self.0)
     }
 }

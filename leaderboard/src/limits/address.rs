@@ -1,6 +1,6 @@
 //! Whose request it is, as far as that is counted.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::http::HeaderMap;
 use clap::ValueEnum;
@@ -46,11 +46,25 @@ impl From<IpAddr> for Network {
     }
 }
 
+/// First address of the /24 (IPv4) or /48 (IPv6) around an address, which is what one customer of a provider can get.
+pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => {
+            let [a, b, c, _] = address.octets();
+            Ipv4Addr::new(a, b, c, 0).into()
+        }
+        IpAddr::V6(address) => {
+            let [a, b, c, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0).into()
+        }
+    }
+}
+
 /// The address that a request counts for; nothing for this machine's own.
 ///
 /// A request without the header did not come through the proxy, so that its own address counts. An address that a proxy
 /// wrote always counts, whatever it is: nobody gets out of the limits by what a header says.
-pub(super) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> Option<IpAddr> {
+pub(crate) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let own = (!peer.is_loopback()).then_some(peer);
     let Some(header) = trusted else { return own };
@@ -125,5 +139,14 @@ mod tests {
         assert!(network("2001:db8:1:2::1") != network("2001:db8:1:3::1"));
         assert!(network("192.0.2.1") == network("::ffff:192.0.2.1"));
         assert!(network("192.0.2.1") != network("192.0.2.2"));
+    }
+
+    #[test]
+    fn a_prefix_is_24_bits_or_48() {
+        for (address, prefix) in
+            [("192.0.2.77", "192.0.2.0"), ("::ffff:192.0.2.77", "192.0.2.0"), ("2001:db8:1:2::9", "2001:db8:1::")]
+        {
+            assert_eq!(prefix_of(address.parse().unwrap()), prefix.parse::<IpAddr>().unwrap());
+        }
     }
 }

@@ -7,6 +7,8 @@ use crate::error::ApiError;
 use axum::http::StatusCode;
 
 const SECONDS_OF_A_DAY: f64 = 86_400.0;
+/// Part of the budget for weights that the runs of one /24 or /48 may fill.
+pub(crate) const WEIGHTS_SHARE_OF_PREFIX: u64 = 8;
 
 /// Absent where there is no limit.
 #[derive(Clone, Copy)]
@@ -15,6 +17,8 @@ pub(crate) struct Budgets {
     pub(crate) open_runs: Option<u32>,
     /// Bytes of imported records in a day.
     pub(crate) import_bytes_per_day: Option<u64>,
+    /// Bytes of weights that wait to be verified.
+    pub(crate) weights_bytes: Option<u64>,
 }
 
 impl Budgets {
@@ -22,6 +26,7 @@ impl Budgets {
         Self {
             open_runs: Some(protection.open_runs).filter(|&runs| runs > 0),
             import_bytes_per_day: Some(protection.import_bytes_per_day).filter(|&bytes| bytes > 0),
+            weights_bytes: Some(protection.weights_bytes).filter(|&bytes| bytes > 0),
         }
     }
 }
@@ -42,6 +47,10 @@ impl ApiError {
         )
         .retry_after(Duration::from_secs(600))
         .refused_by("open_runs")
+    }
+
+    pub(crate) fn too_many_weights() -> Self {
+        Self::busy().refused_by("weights")
     }
 
     /// For a day that is used up, until the next one begins.

@@ -1,8 +1,10 @@
-//! How often one address may ask. Addresses are in memory only, for as long as they count, and are never written out.
+//! How often one address, and the /24 or /48 around it, may ask, and how much it may hold. Addresses are in memory only, for
+//! as long as they count, and are never written out.
 
 mod address;
 mod budgets;
 mod rate;
+mod shares;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,9 +17,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 pub use address::ProxyHeader;
-pub(crate) use address::{Peer, submitter_address};
-pub(crate) use budgets::{Budgets, day_of};
+pub(crate) use address::{Peer, counted, prefix_of, submitter_address};
+pub(crate) use budgets::{Budgets, WEIGHTS_SHARE_OF_PREFIX, day_of};
 use rate::Rate;
+pub(crate) use shares::{Most, Share, Shares};
 
 use crate::Protection;
 use crate::error::ApiError;
@@ -26,6 +29,8 @@ use crate::error::ApiError;
 const FORGETTING: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
+/// Limit of a /24 or /48 over that of one address.
+const PREFIX_FACTOR: u32 = 4;
 
 /// What is counted apart, because it costs differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,17 +71,41 @@ pub(crate) struct Limits(Arc<Rates>);
 
 struct Rates {
     trusted: Option<ProxyHeader>,
-    announcements: Option<Rate>,
-    imports: Option<Rate>,
-    uploads: Option<Rate>,
-    reading: Option<Rate>,
+    announcements: Option<Limit>,
+    imports: Option<Limit>,
+    uploads: Option<Limit>,
+    reading: Option<Limit>,
+}
+
+/// The limit of one kind.
+struct Limit {
+    of_network: Rate,
+    of_prefix: Rate,
+}
+
+impl Limit {
+    fn new(number: u32, period: Duration, burst: u32) -> Option<Self> {
+        let of_prefix = Rate::new(number.saturating_mul(PREFIX_FACTOR), period, burst.saturating_mul(PREFIX_FACTOR))?;
+        Some(Self { of_network: Rate::new(number, period, burst)?, of_prefix })
+    }
+
+    /// The network comes first: what it is refused leaves more to its neighbors.
+    fn admit(&self, address: IpAddr) -> Result<(), Duration> {
+        self.of_network.admit(address.into())?;
+        self.of_prefix.admit(prefix_of(address).into())
+    }
+
+    fn forget(&self) {
+        self.of_network.forget();
+        self.of_prefix.forget();
+    }
 }
 
 impl Limits {
     pub(crate) fn new(protection: &Protection) -> Self {
         // Half an hour's worth, or ten seconds' worth, may come at once.
-        let hourly = |number: u32| Rate::new(number, HOUR, number.div_ceil(2));
-        let each_second = |number: u32| Rate::new(number, SECOND, number.saturating_mul(10));
+        let hourly = |number: u32| Limit::new(number, HOUR, number.div_ceil(2));
+        let each_second = |number: u32| Limit::new(number, SECOND, number.saturating_mul(10));
         Self(Arc::new(Rates {
             trusted: protection.trusted_proxy_header,
             announcements: hourly(protection.announcements_per_hour),
@@ -86,7 +115,7 @@ impl Limits {
         }))
     }
 
-    fn of(&self, kind: Kind) -> Option<&Rate> {
+    fn of(&self, kind: Kind) -> Option<&Limit> {
         match kind {
             Kind::Announcements => self.0.announcements.as_ref(),
             Kind::Imports => self.0.imports.as_ref(),
@@ -98,9 +127,9 @@ impl Limits {
     /// # Errors
     /// Who asked too often is told so, and when to come back.
     fn admit(&self, kind: Kind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
-        let Some(rate) = self.of(kind) else { return Ok(()) };
-        let Some(address) = address::counted(peer, headers, self.0.trusted) else { return Ok(()) };
-        rate.admit(address.into()).map_err(|wait| ApiError::too_many_requests(kind, wait))
+        let Some(limit) = self.of(kind) else { return Ok(()) };
+        let Some(address) = counted(peer, headers, self.0.trusted) else { return Ok(()) };
+        limit.admit(address).map_err(|wait| ApiError::too_many_requests(kind, wait))
     }
 
     /// Forgets addresses that may ask as often again as any other, each minute; never ends.
@@ -108,7 +137,7 @@ impl Limits {
         loop {
             tokio::time::sleep(FORGETTING).await;
             let Rates { trusted: _, announcements, imports, uploads, reading } = &*self.0;
-            [announcements, imports, uploads, reading].into_iter().flatten().for_each(Rate::forget);
+            [announcements, imports, uploads, reading].into_iter().flatten().for_each(Limit::forget);
         }
     }
 }
@@ -157,6 +186,17 @@ mod tests {
         assert!(!admitted(Kind::Announcements));
         assert!((0..1000).all(|_| admitted(Kind::Imports)));
         assert!((0..500).all(|_| admitted(Kind::Reading)));
+    }
+
+    #[test]
+    fn a_prefix_has_four_times_the_limit_of_an_address() {
+        for (before, after) in [("192.0.2.", ""), ("2001:db8:1:", "::1")] {
+            let limits = Limits::new(&Protection { announcements_per_hour: 2, ..Protection::default() });
+            let admitted =
+                |address: &str| limits.admit(Kind::Announcements, address.parse().unwrap(), &HeaderMap::new()).is_ok();
+            assert_eq!((1..100).filter(|number| admitted(&format!("{before}{number}{after}"))).count(), 4);
+            assert!(admitted("198.51.100.1") && admitted("2001:db8:2::1"), "others have their own");
+        }
     }
 
     #[test]

@@ -2,10 +2,12 @@ use sqlx::Row;
 
 use super::values::{as_flag, flag};
 use super::{Storage, StorageError};
+use crate::proof::challenge::weights_bytes;
 use crate::proof::told::Told;
 
-/// Runs whose weights may wait at once; more would fill the disk.
-const MOST_SHOWN: i64 = 2000;
+const FORGET_EXPIRED: &str = "DELETE FROM shown_weights WHERE run_id IN (SELECT started_runs.run_id FROM started_runs \
+     JOIN shown_weights ON shown_weights.run_id = started_runs.run_id \
+     WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)";
 
 impl Storage {
     /// Everything that was told of a run, workload by workload and in order.
@@ -56,14 +58,35 @@ impl Storage {
         Ok(inserted.rows_affected() == 1)
     }
 
-    /// Whether there is room for more weights.
-    pub(crate) async fn has_room_for_weights(&self) -> Result<bool, StorageError> {
-        let row = sqlx::query("SELECT COUNT(*) AS shown FROM shown_weights").fetch_one(&self.pool).await?;
-        Ok(row.try_get::<i64, _>("shown")? < MOST_SHOWN)
+    /// Bytes of weights that wait to be verified: of all runs, and of those announced from `prefix`. Weights of runs that
+    /// expired without a record do not count.
+    pub(crate) async fn waiting_weights(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2], StorageError> {
+        let rows = sqlx::query(
+            "SELECT workload, COUNT(*) AS runs, COUNT(CASE WHEN prefix = $1 THEN 1 END) AS of_prefix FROM shown_weights \
+             JOIN started_runs ON started_runs.run_id = shown_weights.run_id \
+             WHERE used = TRUE OR expires_unix_seconds >= $2 GROUP BY workload",
+        )
+        .bind(prefix)
+        .bind(now)
+        .fetch_all(&self.pool)
+        .await?;
+        let mut bytes = [0, 0];
+        for row in &rows {
+            let each = weights_bytes(row.try_get("workload")?);
+            for (sum, column) in bytes.iter_mut().zip(["runs", "of_prefix"]) {
+                *sum += each * u64::try_from(row.try_get::<i64, _>(column)?)?;
+            }
+        }
+        Ok(bytes)
     }
 
-    /// Keeps the weights of a checkpoint and the moment at which they came, and forgets a few of runs that were never
-    /// handed in.
+    /// Deletes the weights of runs that expired without a record, a few at a time, so that others write in between.
+    pub(crate) async fn forget_expired_weights(&self, now: f64) -> Result<(), StorageError> {
+        while self.write(sqlx::query(FORGET_EXPIRED).bind(now)).await?.rows_affected() > 0 {}
+        Ok(())
+    }
+
+    /// Keeps the weights of a checkpoint and the moment at which they came.
     pub(crate) async fn show(&self, run_id: &str, told: &Told, weights: &str, now: f64) -> Result<(), StorageError> {
         let mut transaction = self.writing().await?;
         sqlx::query(
@@ -84,13 +107,6 @@ impl Storage {
         .bind(&told.workload)
         .bind(i64::try_from(told.step)?)
         .bind(weights)
-        .execute(&mut *transaction)
-        .await?;
-        sqlx::query(
-            "DELETE FROM shown_weights WHERE run_id IN (SELECT started_runs.run_id FROM started_runs JOIN shown_weights \
-             ON shown_weights.run_id = started_runs.run_id WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)",
-        )
-        .bind(now)
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;

@@ -112,6 +112,9 @@ impl Way {
         sqlx::any::install_default_drivers();
         match address {
             DatabaseAddress::File(file) => {
+                if if_missing == IfMissing::Make {
+                    make_private(file);
+                }
                 Ok(Self { options: options_of(file, if_missing)?, dialect: &SQLITE, file: Some(file.clone()) })
             }
             DatabaseAddress::Postgres(address) => {
@@ -176,6 +179,33 @@ async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error
     }
     Ok(is_reusable)
 }
+
+/// Makes an empty file that only its owner may read, and takes a file that is there from others: it holds the salts by which
+/// submitters' addresses could be found. SQLite gives its log and index the permissions that the file has when it makes them.
+#[cfg(unix)]
+pub(super) fn make_private(file: &Path) {
+    use std::fs::{OpenOptions, Permissions, set_permissions};
+    use std::io::ErrorKind;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+
+    // An existing file is not opened: closing it would release the locks that SQLite may hold on it in this process.
+    if OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).is_ok() {
+        return;
+    }
+    for ending in ["", "-wal", "-shm"] {
+        let mut name = file.as_os_str().to_owned();
+        name.push(ending);
+        if let Err(cause) = set_permissions(&name, Permissions::from_mode(0o600))
+            && cause.kind() != ErrorKind::NotFound
+        {
+            tracing::warn!(%cause, file = %name.display(), "other users may be able to read the database");
+        }
+    }
+}
+
+/// Elsewhere the folder says who may read its files.
+#[cfg(not(unix))]
+pub(super) fn make_private(_file: &Path) {}
 
 /// The common driver takes only addresses. In this one every byte that could mean something to an address is encoded,
 /// so that the file is found under whatever name it has.

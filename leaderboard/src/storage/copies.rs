@@ -5,13 +5,15 @@ use std::path::Path;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
 use sqlx::{ConnectOptions, Connection, Row};
 
-use super::connect::WRITER_PATIENCE;
+use super::connect::{WRITER_PATIENCE, make_private};
 use super::{Storage, StorageError};
 
 impl Storage {
     /// Writes what is committed at this moment into a new file, in the order and with the size that it needs.
     pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), StorageError> {
         let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
+        // An empty file counts as a new one.
+        make_private(file);
         sqlx::query("VACUUM INTO $1").bind(name).execute(&self.pool).await?;
         Ok(())
     }

@@ -7,10 +7,11 @@
 //! cannot be damaged, and a log that is gone was written back and synced (<https://sqlite.org/wal.html>). The locks of
 //! SQLite are on two other files: closing this one gives none of them up.
 
+use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use tokio::sync::Mutex;
 
@@ -25,6 +26,8 @@ struct Shared {
     /// How many commits there were.
     committed: AtomicU64,
     synced: Mutex<Synced>,
+    /// The log that was synced last, kept open: under a flood of connections there may be no descriptor for another one.
+    open: std::sync::Mutex<Option<File>>,
 }
 
 enum Synced {
@@ -41,7 +44,7 @@ impl LogSync {
         let mut log = database.canonicalize().unwrap_or_else(|_missing| database.to_owned()).into_os_string();
         log.push("-wal");
         let (committed, synced) = (AtomicU64::new(0), Mutex::new(Synced::UpTo(0)));
-        Self(Arc::new(Shared { log: log.into(), committed, synced }))
+        Self(Arc::new(Shared { log: log.into(), committed, synced, open: std::sync::Mutex::default() }))
     }
 
     /// Returns when everything that was committed before is on the disk.
@@ -58,13 +61,15 @@ impl LogSync {
             Synced::Failed => return Err(StorageError::NotOnDisk("it failed before".to_owned())),
         }
         let commits = self.0.committed.load(Ordering::SeqCst);
-        let log = self.0.log.clone();
-        let done = tokio::task::spawn_blocking(move || sync(&log)).await;
+        let shared = Arc::clone(&self.0);
+        let done = tokio::task::spawn_blocking(move || shared.sync_log()).await;
         match done.unwrap_or_else(|ended| Err(std::io::Error::other(ended))) {
             Ok(()) => {
                 *synced = Synced::UpTo(commits);
                 Ok(())
             }
+            // Nothing failed on the disk: the next attempt syncs these commits as well.
+            Err(cause) if is_out_of_descriptors(&cause) => Err(StorageError::Database(sqlx::Error::Io(cause))),
             Err(cause) => {
                 *synced = Synced::Failed;
                 Err(StorageError::NotOnDisk(cause.to_string()))
@@ -73,14 +78,39 @@ impl LogSync {
     }
 }
 
-fn sync(log: &Path) -> std::io::Result<()> {
-    // It is made anew when connections come after the last one went, so nobody keeps it open. Windows syncs only what may
-    // be written.
-    match std::fs::OpenOptions::new().read(true).write(true).open(log) {
-        Ok(file) => file.sync_data(),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(()),
-        Err(cause) => Err(cause),
+impl Shared {
+    fn sync_log(&self) -> std::io::Result<()> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // It is made anew when connections come after the last one went.
+        if !open.as_ref().is_some_and(|file| is_at(file, &self.log)) {
+            // Windows syncs only what may be written.
+            *open = match OpenOptions::new().read(true).write(true).open(&self.log) {
+                Ok(file) => Some(file),
+                Err(cause) if cause.kind() == ErrorKind::NotFound => None,
+                Err(cause) => return Err(cause),
+            };
+        }
+        open.as_ref().map_or(Ok(()), File::sync_data)
     }
+}
+
+/// Returns whether an open file is the one that has this name now.
+#[cfg(unix)]
+fn is_at(file: &File, name: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let of = |found: std::io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+    of(file.metadata()).is_some_and(|open| of(std::fs::metadata(name)) == Some(open))
+}
+
+/// Elsewhere nothing says so, and the file is opened each time.
+#[cfg(not(unix))]
+fn is_at(_file: &File, _name: &Path) -> bool {
+    false
+}
+
+/// Returns whether this process, or the whole system, has too many files open at the moment (EMFILE, ENFILE).
+fn is_out_of_descriptors(cause: &std::io::Error) -> bool {
+    cfg!(unix) && matches!(cause.raw_os_error(), Some(23 | 24))
 }
 
 #[cfg(test)]
@@ -127,6 +157,29 @@ mod tests {
             assert!(std::fs::metadata(&log_sync.0.log).unwrap().len() > 0, "{}", name.display());
             storage.close().await;
         }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_log_is_kept_open_until_another_one_has_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("board.sqlite-wal");
+        let log = LogSync::of(&folder.path().join("board.sqlite"));
+        let is_open = || log.0.open.lock().unwrap().as_ref().map(|file| is_at(file, &name));
+        std::fs::write(&name, "pages").unwrap();
+        log.sync().await.unwrap();
+        assert_eq!(is_open(), Some(true));
+        std::fs::remove_file(&name).unwrap();
+        assert_eq!(is_open(), Some(false));
+        std::fs::write(&name, "pages").unwrap();
+        log.sync().await.unwrap();
+        assert_eq!(is_open(), Some(true));
+    }
+
+    #[test]
+    fn too_many_open_files_are_no_failure_of_the_disk() {
+        let error = std::io::Error::from_raw_os_error;
+        assert_eq!([24, 23, 5].map(|code| is_out_of_descriptors(&error(code))), [cfg!(unix), cfg!(unix), false]);
     }
 
     #[tokio::test]

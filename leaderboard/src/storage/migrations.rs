@@ -2,7 +2,7 @@ use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, SqlSafeStr};
 
 /// The files of `migrations/`, in order. A file that was released is never edited: add another.
-const FILES: [(i64, &str, &str); 13] = [
+const FILES: [(i64, &str, &str); 14] = [
     (1, "runs", include_str!("../../migrations/0001_runs.sql")),
     (2, "precision", include_str!("../../migrations/0002_precision.sql")),
     (3, "windows", include_str!("../../migrations/0003_windows.sql")),
@@ -16,6 +16,7 @@ const FILES: [(i64, &str, &str); 13] = [
     (11, "lists", include_str!("../../migrations/0011_lists.sql")),
     (12, "fingerprints", include_str!("../../migrations/0012_fingerprints.sql")),
     (13, "comparisons", include_str!("../../migrations/0013_comparisons.sql")),
+    (14, "prefixes", include_str!("../../migrations/0014_prefixes.sql")),
 ];
 
 /// Runs what has not run yet. Of servers that start on the same PostgreSQL data base at once, one does it and the others

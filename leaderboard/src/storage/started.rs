@@ -32,6 +32,8 @@ pub(crate) struct Started {
     pub(crate) used: bool,
     /// The word for who announced it, of that day; absent where an older server took the announcement.
     pub(crate) submitter: Option<String>,
+    /// The word for the /24 or /48 of that address; absent for the host's own machine, and from older servers.
+    pub(crate) prefix: Option<String>,
 }
 
 impl Started {
@@ -72,8 +74,8 @@ impl Storage {
         }
         sqlx::query(
             "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
-             created_unix_seconds, expires_unix_seconds, used, submitter) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+             created_unix_seconds, expires_unix_seconds, used, submitter, prefix) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
         )
         .bind(&run.run_id)
         .bind("")
@@ -85,6 +87,7 @@ impl Storage {
         .bind(run.expires_unix_seconds)
         .bind(run.used)
         .bind(&run.submitter)
+        .bind(&run.prefix)
         .execute(&mut *transaction)
         .await?;
         if let Some(word) = &run.submitter {
@@ -97,7 +100,7 @@ impl Storage {
     pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>, StorageError> {
         let row = sqlx::query(concat!(
             "SELECT seed, suite_name, suite_version, engine_version, created_unix_seconds, ",
-            "expires_unix_seconds, submitter, ",
+            "expires_unix_seconds, submitter, prefix, ",
             as_flag!("used", "used"),
             " FROM started_runs WHERE run_id = $1"
         ))
@@ -117,6 +120,7 @@ impl Storage {
             expires_unix_seconds: row.try_get("expires_unix_seconds")?,
             used: flag(&row, "used")?,
             submitter: row.try_get("submitter")?,
+            prefix: row.try_get("prefix")?,
         }))
     }
 }
@@ -145,6 +149,7 @@ mod tests {
             expires_unix_seconds: NOW + 3600.0,
             used: false,
             submitter: None,
+            prefix: None,
         }
     }
 
@@ -153,7 +158,7 @@ mod tests {
         let storage = Storage::open(&DatabaseAddress::File(file.to_owned())).await.unwrap();
         sqlx::query(
             "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
-             INSERT INTO started_runs SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE, NULL FROM numbers",
+             INSERT INTO started_runs SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE, NULL, NULL FROM numbers",
         )
         .bind(rows)
         .execute(&storage.pool)

@@ -11,6 +11,8 @@ use super::StorageError;
 pub(crate) enum Trouble {
     /// Others keep it, or it cannot be reached: waiting may help.
     Busy,
+    /// Its file, which was there when the server started, cannot be opened: too many are open at the moment.
+    Unopened,
     /// Its disk is full.
     Full,
     /// It can be read and not written.
@@ -34,7 +36,7 @@ impl StorageError {
     /// The one of [`REASONS`](Self::REASONS) that this is.
     pub(crate) fn reason(&self) -> &'static str {
         match self.trouble() {
-            Some(Trouble::Busy) => "busy",
+            Some(Trouble::Busy | Trouble::Unopened) => "busy",
             Some(Trouble::Full) => "full",
             Some(Trouble::ReadOnly) => "read_only",
             None if matches!(self, Self::NotOnDisk(_)) => "not_on_disk",
@@ -62,6 +64,7 @@ fn of_sqlite(code: u32) -> Option<Trouble> {
         5 => Some(Trouble::Busy),
         8 => Some(Trouble::ReadOnly),
         13 => Some(Trouble::Full),
+        14 => Some(Trouble::Unopened),
         _ => None,
     }
 }
@@ -102,6 +105,7 @@ mod tests {
             expires_unix_seconds: 1.0,
             used: false,
             submitter: None,
+            prefix: None,
         };
         storage.start(&started, None).await.map(|_announced| ())
     }
@@ -147,6 +151,35 @@ mod tests {
         refused_between(read_only, writable, StatusCode::SERVICE_UNAVAILABLE, "read_only").await;
     }
 
+    /// SQLite also rolls a transaction back on a full disk, an I/O error, a lack of memory and an interrupt
+    /// (<https://sqlite.org/lang_transaction.html>, section 2.3), which leave the same state.
+    #[tokio::test]
+    async fn writes_last_after_sqlite_has_rolled_a_transaction_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let address = DatabaseAddress::File(folder.path().join("ended.sqlite"));
+        let storage = Storage::open(&address).await.unwrap();
+        let ends = ["INSERT OR ROLLBACK INTO once VALUES (1), (1)", "INSERT INTO raised VALUES (1)", "ROLLBACK"];
+        for (letters, end) in (1..).zip(ends) {
+            let mut transaction = storage.writer.begin().await.unwrap();
+            for statement in [
+                "CREATE TEMP TABLE once (value UNIQUE)",
+                "CREATE TEMP TABLE raised (value)",
+                "CREATE TEMP TRIGGER raises BEFORE INSERT ON raised BEGIN SELECT RAISE(ROLLBACK, 'ended'); END",
+            ] {
+                sqlx::query(statement).execute(&mut *transaction).await.unwrap();
+            }
+            let ended = sqlx::query(end).execute(&mut *transaction).await;
+            assert_eq!(ended.is_err(), end != "ROLLBACK", "{end}");
+            // The driver still counts a transaction that no longer exists.
+            drop(transaction);
+            announce(&storage, letters).await.unwrap();
+            let other = Storage::open(&address).await.unwrap();
+            assert!(other.started(&"r".repeat(letters)).await.unwrap().is_some(), "lost after {end}");
+            other.close().await;
+        }
+        storage.close().await;
+    }
+
     #[test]
     fn codes_are_told_apart() {
         for (code, expected) in [
@@ -155,6 +188,7 @@ mod tests {
             (517, Some(Trouble::Busy)),
             (1544, Some(Trouble::ReadOnly)),
             (13, Some(Trouble::Full)),
+            (14, Some(Trouble::Unopened)),
             // SQLITE_CONSTRAINT_UNIQUE, SQLITE_CORRUPT
             (2067, None),
             (11, None),

@@ -9,7 +9,7 @@ use super::{Storage, StorageError};
 
 /// Runs that were never verified come first, so that a replay of many holds up no new one.
 const TAKE: &str = concat!(
-    "UPDATE verifications SET taken_until_unix_seconds = $1, attempts = attempts + 1 \
+    "UPDATE verifications SET taken_until_unix_seconds = $1, attempts = attempts + 1, taken_by = $4 \
      WHERE taken_until_unix_seconds < $2 AND run_id = (SELECT run_id FROM verifications \
      WHERE taken_until_unix_seconds < $2 AND (CAST($3 AS TEXT) IS NULL OR run_id = $3) \
      ORDER BY in_part, queued_unix_seconds, run_id LIMIT 1) RETURNING run_id, attempts, ",
@@ -19,7 +19,7 @@ const TAKE: &str = concat!(
 /// A run that waits to be verified, taken by whoever holds this.
 pub(crate) struct Verification {
     pub(crate) run_id: String,
-    /// How many times it was taken, with this one.
+    /// Number of attempts, including this one and without those that a server shutdown interrupted.
     pub(crate) attempts: u32,
     /// Whether not all of it can be computed again, which then proves nothing.
     pub(crate) in_part: bool,
@@ -38,25 +38,37 @@ pub(crate) struct Conclusion {
 }
 
 impl Storage {
-    /// Takes the run that has waited longest, until `until`: whoever dies with it leaves it to others then.
-    pub(crate) async fn take_verification(&self, now: f64, until: f64) -> Result<Option<Verification>, StorageError> {
-        self.take(None, now, until).await
+    /// Takes the run that has waited longest for the server `by`, until `until`, when others may take it.
+    pub(crate) async fn take_verification(
+        &self,
+        by: &str,
+        now: f64,
+        until: f64,
+    ) -> Result<Option<Verification>, StorageError> {
+        self.take(None, by, now, until).await
     }
 
     /// Takes this very run; nothing when it does not wait, or when somebody else works on it.
     pub(crate) async fn take_verification_of(
         &self,
         run_id: &str,
+        by: &str,
         now: f64,
         until: f64,
     ) -> Result<Option<Verification>, StorageError> {
-        self.take(Some(run_id), now, until).await
+        self.take(Some(run_id), by, now, until).await
     }
 
-    async fn take(&self, run_id: Option<&str>, now: f64, until: f64) -> Result<Option<Verification>, StorageError> {
+    async fn take(
+        &self,
+        run_id: Option<&str>,
+        by: &str,
+        now: f64,
+        until: f64,
+    ) -> Result<Option<Verification>, StorageError> {
         // Nobody is told of it, so that the disk may have it later: what is taken is free again after a while anyway.
         let turn = self.turn().await?;
-        let taken = sqlx::query(TAKE).bind(until).bind(now).bind(run_id).fetch_optional(&self.writer).await?;
+        let taken = sqlx::query(TAKE).bind(until).bind(now).bind(run_id).bind(by).fetch_optional(&self.writer).await?;
         drop(turn);
         let Some(taken) = taken else { return Ok(None) };
         let run_id: String = taken.try_get("run_id")?;
@@ -118,10 +130,12 @@ impl Storage {
         Ok(Some(own))
     }
 
-    /// Lets others have a run that was taken.
-    pub(crate) async fn release_verification(&self, run_id: &str) -> Result<(), StorageError> {
-        let release = "UPDATE verifications SET taken_until_unix_seconds = 0 WHERE run_id = $1";
-        self.write(sqlx::query(release).bind(run_id)).await?;
+    /// Lets others have every run that the server `by` took. An attempt that a stop of the server `interrupted` does not count;
+    /// of a server that died it does, because the run may have killed it.
+    pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<(), StorageError> {
+        let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
+             WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
+        self.write(sqlx::query(release).bind(i64::from(interrupted)).bind(by)).await?;
         Ok(())
     }
 

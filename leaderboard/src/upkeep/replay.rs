@@ -65,6 +65,7 @@ async fn compute(
         key,
         samples: VerificationSamples::new(Some(data)),
         metrics: Metrics::default(),
+        server: "replay".to_owned(),
     };
     for run_id in run_ids {
         let (tools, run_id, runtime) = (tools.clone(), run_id.clone(), Handle::current());

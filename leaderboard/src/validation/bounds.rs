@@ -101,7 +101,7 @@ impl FieldPath<'_> {
         if length > most {
             return self.refuse("too_long", format!("The text has {length} characters; {most} are allowed."));
         }
-        if value.chars().any(controls) {
+        if value.chars().any(|c| !results::is_plain(c)) {
             return self.refuse("control_character", "The text holds control characters, which are not allowed.");
         }
         Ok(())
@@ -132,13 +132,6 @@ impl FieldPath<'_> {
             format!("A name has 1 to {NAME_CHARACTERS} small letters, digits and hyphens, and nothing else."),
         )
     }
-}
-
-/// Control characters, line separators, and the marks that turn the direction of writing, with
-/// which one text can be made to look like another.
-fn controls(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
 }
 
 #[cfg(test)]

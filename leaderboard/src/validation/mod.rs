@@ -32,6 +32,7 @@ pub(crate) use bounds::{Checked, FieldPath, Refusal};
 pub(crate) use checkpoints::check_checkpoint;
 pub(crate) use comparison::check_comparison;
 pub(crate) use run::check_schema_version;
+pub(crate) use workload::{Networks, check_networks};
 
 /// How a record came here.
 pub(crate) enum Origin<'a> {

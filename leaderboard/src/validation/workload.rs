@@ -1,6 +1,8 @@
 //! One workload: settings, cold start, evidence. Its training is in `training`, its use of the machine in `resources`.
 
 use results::{ColdStart, Outcome, Settings, WorkloadRecord};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::bounds::{Checked, FieldPath};
 use super::run::LONGEST_SECONDS;
@@ -19,11 +21,7 @@ const FIRST_LOSSES: usize = 1000;
 const WEIGHT_SAMPLES: usize = 4096;
 
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
-    if record.network.is_some() {
-        let message =
-            "A leaderboard takes only networks that it has itself: nobody could prove what another one trained.";
-        return path.field("network").refuse("network_of_a_file", message);
-    }
+    check_network(path, record.network.is_some())?;
     check_settings(&path.field("settings"), &record.settings)?;
     check_outcome(path, record)?;
     check_cold_start(&path.field("cold_start"), &record.cold_start)?;
@@ -31,6 +29,35 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     training::check(path, record)?;
     check_evidence(path, record)?;
     resources::check(&path.field("resources"), &record.resources)
+}
+
+/// The networks of a record, which alone in it are values of any kind and size. They are only counted here, before the record
+/// itself is read.
+#[derive(Deserialize)]
+pub(crate) struct Networks {
+    #[serde(default)]
+    workloads: Vec<HasNetwork>,
+}
+
+#[derive(Deserialize)]
+struct HasNetwork {
+    #[serde(default)]
+    network: Option<IgnoredAny>,
+}
+
+/// Refuses a record with a network of its own; `path` is the record's.
+pub(crate) fn check_networks(path: &FieldPath<'_>, record: &Networks) -> Checked {
+    let workloads = path.field("workloads");
+    let mut networks = record.workloads.iter().enumerate();
+    networks.try_for_each(|(i, workload)| check_network(&workloads.item(i), workload.network.is_some()))
+}
+
+fn check_network(path: &FieldPath<'_>, has_network: bool) -> Checked {
+    if !has_network {
+        return Ok(());
+    }
+    let message = "A leaderboard takes only networks that it has itself: nobody could prove what another one trained.";
+    path.field("network").refuse("network_of_a_file", message)
 }
 
 fn check_outcome(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {

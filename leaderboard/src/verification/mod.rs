@@ -48,6 +48,8 @@ pub(crate) struct Tools {
     pub(crate) key: Key,
     pub(crate) samples: Samples,
     pub(crate) metrics: Metrics,
+    /// Address of the server, as the name under which it takes runs.
+    pub(crate) server: String,
 }
 
 impl Verifiers {
@@ -67,7 +69,7 @@ impl Verifiers {
         (0..threads).map(start).collect()
     }
 
-    /// Lets every thread end at its next opportunity: a run that it holds goes back to the queue.
+    /// Lets every thread end at its next opportunity.
     pub(crate) fn stop(&self) {
         self.0.stopping.store(true, Ordering::SeqCst);
         self.0.news.notify_waiters();
@@ -81,7 +83,7 @@ impl Verifiers {
     fn work(&self, tools: &Tools, runtime: &Handle) {
         while !self.stops() {
             let now = tools.clock.unix_seconds();
-            match runtime.block_on(tools.storage.take_verification(now, now + TAKEN_SECONDS)) {
+            match runtime.block_on(tools.storage.take_verification(&tools.server, now, now + TAKEN_SECONDS)) {
                 Ok(Some(verification)) => {
                     if let Err(cause) = verify(tools, runtime, &verification, &|| self.stops()) {
                         tracing::error!(cause = &cause as &dyn std::error::Error, "a run could not be verified");

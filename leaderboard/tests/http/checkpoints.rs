@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use results::api::RunList;
+use results::api::{CheckpointAnswer, RunList, Tier};
 use results::{Phase, Stretch};
 
 use crate::support::rehearsal;
@@ -49,6 +49,26 @@ fn checkpoints_come_in_order_and_say_one_thing_only() {
     let stranger = results::api::StartedRun { nonce: "0".repeat(64), ..started.clone() };
     asked.show(&server, &stranger).assert_refused(403, "wrong_nonce", "nonce");
     assert_eq!(asked.show(&server, &started).status, 204);
+}
+
+#[test]
+fn a_network_has_no_more_checkpoints_than_its_suite_plans() {
+    let server = rehearsal::server();
+    let rehearsal = rehearsal::honest();
+    let started = server.begin();
+    let [start, look] = [&rehearsal.told[0], &rehearsal.told[1]];
+    let planned = engine::workload(&start.workload).unwrap().evaluations_per_epoch * engine::SUITES[0].epochs;
+    for number in 0..=planned + 2 {
+        let mut message = if number == 0 { start.clone() } else { look.clone() };
+        (message.number, message.checkpoint.step) = (number, u64::from(number));
+        let answer = message.tell(&server, &started);
+        if number == planned + 2 {
+            answer.assert_refused(409, "unexpected_checkpoint", "number");
+        } else if answer.parse::<CheckpointAnswer>().weights_wanted {
+            assert_eq!(message.show(&server, &started).status, 204);
+        }
+    }
+    assert_eq!(rehearsal.verdict(&server).tier, Tier::Proven);
 }
 
 #[test]

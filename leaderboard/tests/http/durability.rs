@@ -101,6 +101,17 @@ fn asked_to_stop_the_server_stops_cleanly() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn requests_are_answered_when_the_log_cannot_be_written() {
+    let database = TestDatabase::new();
+    let mut command = process::command();
+    command.args(["--log", "info"]).stderr(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let server = ServerProcess::start_as(command, &database);
+    assert_eq!(server.import(&record::unregistered(1)).status, 201);
+    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
+}
+
 #[test]
 fn what_keeps_the_server_from_starting_is_told_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,14 @@
 //! Bodies that are no records, and routes and methods that do not exist.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read, Write};
 
-use results::Window;
+use results::api::Tier;
+use results::{RunRecord, Window};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, CONNECTIONS_PER_ADDRESS, TestServer, record};
+use crate::support::{Answer, CONNECTIONS_PER_ADDRESS, TestServer, record, rehearsal};
+#[cfg(target_os = "linux")]
+use crate::support::{ServerProcess, TestDatabase};
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 const IMPORT: &str = "/api/v1/runs/import";
@@ -134,7 +137,8 @@ fn a_record_as_long_as_real_runs_get_is_checked_in_a_moment() {
     assert!(seconds < 5.0, "{seconds}");
 }
 
-fn seconds_to_import_a_long_record(server: &TestServer, seed: u32) -> f64 {
+/// A record of about a megabyte.
+pub(crate) fn long_record(seed: u32) -> RunRecord {
     let mut record = record::unregistered(seed);
     record.workloads.truncate(1);
     record.non_standard.push("1 of the suite's 2 networks".to_owned());
@@ -145,6 +149,11 @@ fn seconds_to_import_a_long_record(server: &TestServer, seed: u32) -> f64 {
     record::count_samples(workload, seed);
     record.provenance.wall_seconds = 30_000.0;
     record::summarise(&mut record);
+    record
+}
+
+fn seconds_to_import_a_long_record(server: &TestServer, seed: u32) -> f64 {
+    let record = long_record(seed);
     let start = std::time::Instant::now();
     let answer = server.import(&record);
     assert_eq!(answer.status, 201, "{}", answer.text());
@@ -163,6 +172,63 @@ fn slow_bodies_hold_up_nobody_but_themselves() {
     let _slow: Vec<_> = (0..40).map(|_| server.half_sent(&unfinished())).collect();
     server.accepted(|_| {});
     assert_eq!(server.get("/api/v1/runs").status, 200);
+}
+
+#[test]
+fn bodies_for_runs_that_do_not_exist_take_no_memory_from_others() {
+    let server = rehearsal::server();
+    let length = 16 << 20;
+    let head = format!(
+        "PUT /api/v1/runs/0123456789abcdef/weights/keras-mnist-mlp/1 HTTP/1.1\r\nhost: x\r\n\
+         content-type: application/octet-stream\r\ncontent-length: {length}\r\n\r\n"
+    );
+    // More than the server has for bodies, and none of them ends.
+    let unfinished = vec![0; length - 1];
+    let _attack: Vec<_> = (0..17)
+        .map(|_| {
+            let mut stream = server.half_sent(&head);
+            stream.write_all(&unfinished).unwrap();
+            stream
+        })
+        .collect();
+    assert_eq!(rehearsal::honest().verdict(&server).tier, Tier::Proven);
+}
+
+#[test]
+fn a_head_that_does_not_end_is_given_up_early() {
+    let server = TestServer::start();
+    let mut stream = server.half_sent(&format!("GET / HTTP/1.1\r\nhost: x\r\nx: {}", "x".repeat(32 << 10)));
+    let mut answer = Vec::new();
+    // The server closes the connection, and the answer may be lost because it has not read all of the head.
+    let waited = stream.read_to_end(&mut answer).is_err_and(|cause| cause.kind() == ErrorKind::WouldBlock);
+    assert!(!waited && (answer.is_empty() || answer.starts_with(b"HTTP/1.1 431 ")), "{answer:?}");
+    server.accepted(|_| {});
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn records_that_nobody_announced_take_little_memory() {
+    let database = TestDatabase::new();
+    let server = ServerProcess::start(&database);
+    let started = server.begin();
+    let keys: String = (0..300_000).map(|key| format!("\"{key}\":0,")).collect();
+    let body = format!("{{\"run_id\":\"{}\",\"workloads\":[{{\"network\":{{{keys}\"x\":0}}}}]}}", started.run_id);
+    let announced = format!("/api/v1/runs/{}", started.run_id);
+    let calls = [
+        ("PUT", announced.as_str(), 403, "wrong_nonce", "nonce"),
+        ("PUT", "/api/v1/runs/0123456789abcdef", 404, "unknown_run", ""),
+        ("POST", IMPORT, 422, "network_of_a_file", "workloads[0].network"),
+    ];
+    std::thread::scope(|scope| {
+        for (method, path, status, code, field) in [calls; 3].into_iter().flatten() {
+            let (client, body) = ((*server).clone(), &body);
+            scope.spawn(move || {
+                client.send(method, path, &JSON, body.as_bytes()).assert_refused(status, code, field);
+            });
+        }
+    });
+    assert_eq!(server.import(&record::unregistered(1)).status, 201);
+    assert!(server.peak_memory_bytes() < 150 << 20, "{}", server.peak_memory_bytes());
 }
 
 #[test]

@@ -30,6 +30,26 @@ fn a_run_that_waits_is_verified_by_the_next_server() {
     assert_eq!(server.verdict_of(&started.run_id).tier, Tier::Proven);
 }
 
+#[test]
+fn interrupted_verifications_do_not_count() {
+    let mut server = rehearsal::server();
+    server.restart_with_verifiers(0);
+    let (started, answer) = rehearsal::honest().play(&server);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    (0..4).for_each(|_| server.restart_with_verifiers(1));
+    assert_eq!(server.verdict_of(&started.run_id).tier, Tier::Proven);
+}
+
+#[test]
+fn the_next_server_verifies_what_a_killed_one_held() {
+    let mut server = rehearsal::server();
+    server.restart_with_verifiers(0);
+    let (started, answer) = rehearsal::honest().play(&server);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    server.restart_as_if_killed();
+    assert_eq!(server.verdict_of(&started.run_id).tier, Tier::Proven);
+}
+
 /// What a forger does, and what the leaderboard says of it.
 struct Forgery {
     what: &'static str,

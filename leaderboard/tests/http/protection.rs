@@ -1,10 +1,14 @@
 //! A board that everybody can reach: limits by address, budgets for all, and TLS in front.
 
+use std::io::Read;
+use std::time::Duration;
+
 use leaderboard::{Protection, ProxyHeader};
-use results::api::StartRun;
+use results::api::{CheckpointAnswer, StartRun, StartedRun, Tier};
 use serde_json::json;
 
-use crate::support::{Answer, TestServer, process, record};
+use crate::limits::long_record;
+use crate::support::{Answer, TestServer, process, record, rehearsal};
 
 fn from(server: &TestServer, address: &str, method: &str, path: &str, body: &[u8]) -> Answer {
     server.send(method, path, &[("content-type", "application/json"), ("x-forwarded-for", address)], body)
@@ -40,6 +44,81 @@ fn a_household_of_ipv6_is_one_address() {
     assert_eq!(announce_from(&server, "2001:db8:1:2::1").status, 201);
     announce_from(&server, "2001:db8:1:2:ffff::2").assert_refused(429, "too_many_requests", "");
     assert_eq!(announce_from(&server, "2001:db8:1:3::1").status, 201);
+}
+
+#[test]
+fn addresses_of_one_prefix_leave_announcements_to_others() {
+    for (before, after, honest) in [("192.0.2.", "", "198.51.100.1"), ("2001:db8:1:", "::1", "2001:db8:2::1")] {
+        let server = behind_a_proxy(Protection { announcements_per_hour: 2, open_runs: 10, ..Protection::default() });
+        let announce = |number: u32| announce_from(&server, &format!("{before}{number}{after}")).status;
+        let statuses: Vec<_> = (1..=20).map(announce).collect();
+        assert!(statuses[..4].iter().all(|status| *status == 201), "{statuses:?}");
+        assert!(statuses[4..].iter().all(|status| *status == 429), "{statuses:?}");
+        let started: StartedRun = announce_from(&server, honest).parse();
+        let record = record::for_run(&started);
+        server.pass(record.provenance.wall_seconds);
+        assert_eq!(server.upload(&started.run_id, &record).status, 201);
+    }
+}
+
+#[test]
+fn weights_of_one_prefix_leave_room_for_others() {
+    // An eighth of it is enough for one run.
+    let protection = Protection {
+        weights_bytes: 8 * 5_000_000,
+        trusted_proxy_header: Some(ProxyHeader::XForwardedFor),
+        ..Protection::default()
+    };
+    let mut server = rehearsal::server_protected_by(protection);
+    let rehearsal = rehearsal::honest();
+    // Returns true if all weights of a run were accepted.
+    let leave_weights = |server: &TestServer, address: &str| {
+        let started: StartedRun = announce_from(server, address).parse();
+        rehearsal.told.iter().all(|message| {
+            let answer = message.tell(server, &started);
+            if answer.status == 503 {
+                return false;
+            }
+            if answer.parse::<CheckpointAnswer>().weights_wanted {
+                assert_eq!(message.show(server, &started).status, 204);
+            }
+            true
+        })
+    };
+    assert!(leave_weights(&server, "203.0.113.1"));
+    assert!((2..9).all(|last| !leave_weights(&server, &format!("203.0.113.{last}"))));
+    assert!(leave_weights(&server, "198.51.100.1"));
+    assert_eq!(rehearsal.verdict(&server).tier, Tier::Proven);
+
+    server.pass(6.0 * 3600.0 + 1.0);
+    assert!(leave_weights(&server, "203.0.113.1"), "weights of runs that expired do not count");
+    server.restart();
+    let deleted = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        server.database().count("SELECT COUNT(*) FROM shown_weights") == 2
+    });
+    assert!(deleted, "only the last two networks' weights are left");
+}
+
+#[test]
+fn slow_readers_of_exports_leave_places_to_others() {
+    let server = behind_a_proxy(Protection::default());
+    for seed in 0..10 {
+        assert_eq!(server.import(&long_record(seed)).status, 201);
+    }
+    let export = "/api/v1/export?format=jsonl";
+    let slow: Vec<_> = (1..=12)
+        .map(|last| {
+            let head = format!("GET {export} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 192.0.2.{last}\r\n\r\n");
+            let mut stream = server.half_sent(&head);
+            let mut status = [0; 12];
+            stream.read_exact(&mut status).unwrap();
+            (status.ends_with(b"200"), stream)
+        })
+        .collect();
+    assert_eq!(slow.iter().filter(|(began, _)| *began).count(), 4);
+    let whole = from(&server, "198.51.100.1", "GET", export, b"");
+    assert_eq!((whole.status.as_u16(), whole.text().lines().count()), (200, 10));
 }
 
 #[test]

@@ -1,9 +1,15 @@
 //! What a data base can do because it is a file: back-ups of it, putting one back, and that nothing of a deleted run is
 //! left in it.
 
+#[cfg(target_os = "linux")]
+use std::io::{Read, Write};
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::process::Command;
 
 use crate::support::{ServerProcess, TestServer};
+#[cfg(target_os = "linux")]
+use crate::support::{process, record};
 use crate::upkeep::{done, failed, ids, run, stored};
 
 #[test]
@@ -35,6 +41,53 @@ fn a_back_up_of_a_running_server_holds_what_was_stored_and_can_be_put_back() {
     assert!(ids(&server).contains(&later));
     let said = failed(&restore(&copy));
     assert!(said.contains("leaderboard.sqlite.replaced exists"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_owner_may_read_the_file_its_log_and_its_copies() {
+    use std::fs::{File, Permissions, metadata, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    for was_there in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, log, index, copy] = ["board", "board-wal", "board-shm", "copy"].map(|name| folder.path().join(name));
+        if was_there {
+            File::create(&file).unwrap();
+            set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+        }
+        let server = ServerProcess::start(&file);
+        stored(&server, 1);
+        done(&run(&["backup"], &[copy.as_ref(), "--database".as_ref(), file.as_ref()]));
+        for name in [&file, &log, &index, &copy] {
+            assert_eq!(metadata(name).unwrap().permissions().mode() & 0o777, 0o600, "{}", name.display());
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn writes_succeed_during_and_after_a_flood_of_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""]).arg(process::command().get_program());
+    command.args(["--log", "off"]);
+    let server = ServerProcess::start_as(command, folder.path().join("board"));
+    stored(&server, 1);
+    let mut honest = server.half_sent("");
+    // Served after the connection before it was accepted.
+    stored(&server, 2);
+    let flood: Vec<_> = (0..100).map(|_| server.half_sent("")).collect();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let body = serde_json::to_string(&record::unregistered(3)).unwrap();
+    let head = "POST /api/v1/runs/import HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json";
+    write!(honest, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    honest.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    drop(flood);
+    stored(&server, 4);
+    assert_eq!(ids(&server).len(), 4);
 }
 
 #[test]

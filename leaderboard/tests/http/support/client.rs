@@ -122,7 +122,7 @@ impl Client {
 
 impl Answer {
     fn read(mut response: Response<ureq::Body>) -> Result<Self, ureq::Error> {
-        let body = response.body_mut().read_to_vec()?;
+        let body = response.body_mut().with_config().limit(64 << 20).read_to_vec()?;
         Ok(Self { status: response.status(), headers: response.headers().clone(), body })
     }
 

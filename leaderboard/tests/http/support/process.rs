@@ -45,6 +45,14 @@ impl ServerProcess {
         self.child.wait().unwrap();
     }
 
+    /// The most memory that the process has had so far.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_memory_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        1024 * line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap()
+    }
+
     /// Sends a signal by name and waits for the end.
     #[cfg(unix)]
     pub(crate) fn signal(mut self, name: &str) -> ExitStatus {

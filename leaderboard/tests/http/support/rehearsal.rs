@@ -12,6 +12,7 @@ use engine::{
     Backend, Clock, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, EvaluationSet, Event,
     NoMeter, Observer, RunRequest, Standard, StepReport, TestReport, Trainer, TrainingJob, Witness,
 };
+use leaderboard::Protection;
 use results::api::{AcceptedRun, CheckpointAnswer, StartedRun, TellCheckpoint, Verdict};
 use results::{Adapter, Checkpoint, Precision, RunRecord, measured_sha256, weights_sha256};
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,11 @@ pub(crate) fn data_folder() -> PathBuf {
 /// A server that gives [`SEED`] and has the data sets.
 pub(crate) fn server() -> TestServer {
     TestServer::of_rehearsals(SEED, data_folder())
+}
+
+/// Returns [`server`] with these limits and budgets.
+pub(crate) fn server_protected_by(protection: Protection) -> TestServer {
+    TestServer::of_rehearsals_protected_by(SEED, data_folder(), protection)
 }
 
 /// An honest run of the quick suite from [`SEED`].

@@ -33,6 +33,7 @@ pub(crate) struct TestServer {
 /// How a server is started, but for its data base.
 #[derive(Clone)]
 struct Setting {
+    listen: String,
     page: Option<PathBuf>,
     data: Option<PathBuf>,
     snapshots: Option<PathBuf>,
@@ -43,7 +44,15 @@ struct Setting {
 
 impl Default for Setting {
     fn default() -> Self {
-        Self { page: None, data: None, snapshots: None, seed: None, verifiers: 1, protection: Protection::default() }
+        Self {
+            listen: "127.0.0.1:0".to_owned(),
+            page: None,
+            data: None,
+            snapshots: None,
+            seed: None,
+            verifiers: 1,
+            protection: Protection::default(),
+        }
     }
 }
 
@@ -105,7 +114,12 @@ impl TestServer {
 
     /// A server that gives every run the same seed and has the data sets of this folder.
     pub(crate) fn of_rehearsals(seed: u32, data: PathBuf) -> Self {
-        let setting = Setting { data: Some(data), seed: Some(seed), ..Setting::default() };
+        Self::of_rehearsals_protected_by(seed, data, Protection::default())
+    }
+
+    /// Returns [`Self::of_rehearsals`] with these limits and budgets.
+    pub(crate) fn of_rehearsals_protected_by(seed: u32, data: PathBuf, protection: Protection) -> Self {
+        let setting = Setting { data: Some(data), seed: Some(seed), protection, ..Setting::default() };
         Self::open(tempfile::tempdir().unwrap(), setting)
     }
 
@@ -122,6 +136,17 @@ impl TestServer {
     pub(crate) fn restart_with_verifiers(&mut self, verifiers: usize) {
         self.setting.verifiers = verifiers;
         self.restart();
+    }
+
+    /// Starts it again at the same address, as if it had been killed while it verified all runs that wait.
+    pub(crate) fn restart_as_if_killed(&mut self) {
+        self.stop();
+        let address = self.client.address;
+        self.database.execute(&format!(
+            "UPDATE verifications SET taken_by = '{address}', taken_until_unix_seconds = 1e12, attempts = attempts + 1"
+        ));
+        self.setting.listen = address.to_string();
+        self.restart_with_verifiers(1);
     }
 
     /// What the leaderboard makes of a run once it has verified it.
@@ -223,7 +248,7 @@ pub(crate) const CONNECTIONS_PER_ADDRESS: usize = 64;
 fn launch(database: &TestDatabase, now: &Arc<Mutex<f64>>, setting: Setting) -> (Client, Option<Client>, Running) {
     let clock = Arc::clone(now);
     let config = Config {
-        listen: "127.0.0.1:0".to_owned(),
+        listen: setting.listen,
         database: database.address(),
         page: setting.page,
         data: setting.data,

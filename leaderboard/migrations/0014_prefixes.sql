@@ -1,0 +1,6 @@
+-- A word for the /24 (IPv4) or /48 (IPv6) that a run was announced from, made as the submitter's; absent for the host's own
+-- machine. Its runs share a part of the budget for weights.
+ALTER TABLE started_runs ADD COLUMN prefix TEXT;
+
+-- The server that took a run. When a server starts, it releases what the one before it at the same address took.
+ALTER TABLE verifications ADD COLUMN taken_by TEXT;
