@@ -48,7 +48,7 @@ fn open_silently(
             let reason = "an external program gets its batches through a pipe, and what that takes is not counted";
             return Err(EngineError::OwnInput { backend: name.to_owned(), mode: mode.name(), reason });
         }
-        return open_program(program, opening, place.external.timeout_seconds());
+        return open_program(program, opening, place.external.timeout_seconds(), clock);
     }
     #[cfg(feature = "burn-remote")]
     if !opening.remote.is_empty() {
@@ -65,6 +65,7 @@ fn open_program(
     program: &NamedProgram,
     opening: &Opening,
     timeout_seconds: f64,
+    clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
     if opening.adapter != AdapterChoice::Any {
         return Err(EngineError::InvalidSetting {
@@ -73,7 +74,7 @@ fn open_program(
             value: opening.adapter.to_string(),
         });
     }
-    program::open(program, opening, timeout_seconds)
+    program::open(program, opening, timeout_seconds, clock)
 }
 
 /// What an adapter is, in one line.

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use engine::backends::Opening;
 use engine::backends::external::{self, ExternalBackend, Message};
-use engine::{Backend, EngineError};
+use engine::{Backend, Clock, EngineError};
 
 pub(crate) use ready::READY;
 use ready::ReadyProgram;
@@ -118,10 +118,11 @@ pub(crate) fn open(
     program: &NamedProgram,
     opening: &Opening,
     timeout_seconds: f64,
+    clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
     let running = Rc::new(Running::start(program, Duration::from_secs_f64(timeout_seconds))?);
-    let backend = pollster::block_on(ExternalBackend::meet(program.name, running, opening.precision, opening.layout))?;
-    Ok(Box::new(backend))
+    let meeting = ExternalBackend::meet(program.name, running, clock, opening.precision, opening.layout);
+    Ok(Box::new(pollster::block_on(meeting)?))
 }
 
 /// A program that was started.
@@ -200,8 +201,11 @@ impl Running {
 
 #[async_trait(?Send)]
 impl external::Program for Running {
-    async fn ask(&self, message: Message) -> Result<Message, EngineError> {
-        self.write(&message).map_err(|error| self.failed(&error))?;
+    fn send(&self, message: Message) -> Result<(), EngineError> {
+        self.write(&message).map_err(|error| self.failed(&error))
+    }
+
+    async fn receive(&self) -> Result<Message, EngineError> {
         match self.answers.recv_timeout(self.timeout) {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(self.failed(&error)),
@@ -211,11 +215,6 @@ impl external::Program for Running {
             }
             Err(RecvTimeoutError::Disconnected) => Err(self.failed("it has ended")),
         }
-    }
-
-    fn tell(&self, message: Message) {
-        // One that has ended forgets by itself.
-        drop(self.write(&message));
     }
 }
 
@@ -257,6 +256,7 @@ mod tests {
     use results::Precision;
 
     use super::*;
+    use crate::clock::MonotonicClock;
 
     #[test]
     fn a_program_is_a_name_and_a_command_with_quotations() {
@@ -290,32 +290,48 @@ mod tests {
         }
     }
 
-    fn opening() -> Opening {
-        Opening::new(Precision::F32, &AdapterChoice::Any)
+    /// Why a program cannot be opened.
+    fn refused(program: &str, timeout_seconds: f64) -> String {
+        let opening = Opening::new(Precision::F32, &AdapterChoice::Any);
+        let clock = Rc::new(MonotonicClock::start());
+        open(&program.parse().unwrap(), &opening, timeout_seconds, clock).err().unwrap().to_string()
     }
 
     #[test]
     fn a_command_that_cannot_be_started_is_named() {
-        let program = "pytorch=/nowhere/python".parse().unwrap();
-        let error = open(&program, &opening(), 1.0).err().unwrap().to_string();
+        let error = refused("pytorch=/nowhere/python", 1.0);
         assert!(error.contains("pytorch") && error.contains("/nowhere/python cannot be started"), "{error}");
     }
 
     #[cfg(unix)]
     #[test]
     fn the_last_words_of_a_program_that_ends_are_shown() {
-        let program = "pytorch=sh -c 'echo no module named torch >&2; exit 3'".parse().unwrap();
-        let error = open(&program, &opening(), 10.0).err().unwrap().to_string();
+        let error = refused("pytorch=sh -c 'echo no module named torch >&2; exit 3'", 10.0);
         assert!(error.contains("no module named torch") && error.contains('3'), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn error_names_the_message_that_was_answered_wrongly() {
+        for (answer, part) in [
+            ("no JSON", "after the message `hello`, its answer is no line of JSON"),
+            ("{}", "after the message `hello`, the field `protocol` of its answer is missing"),
+            ("{\"protocol\": 2}", "the field `protocol` of its answer is 2, and must be 1"),
+            ("{\"protocol\": 1, \"device\": 7}", "the field `device` of its answer cannot be read"),
+        ] {
+            let script = format!("read line; echo '{answer}'");
+            let command = shlex::try_join(["sh", "-c", script.as_str()]).unwrap();
+            let error = refused(&format!("mine={command}"), 10.0);
+            assert!(error.contains(part), "{answer}: {error}");
+        }
     }
 
     #[cfg(unix)]
     #[test]
     #[ignore = "waits for 5 s"]
     fn a_program_that_says_nothing_is_given_up() {
-        let program = "pytorch=sleep 60".parse().unwrap();
         let begin = Instant::now();
-        let error = open(&program, &opening(), 0.2).err().unwrap().to_string();
+        let error = refused("pytorch=sleep 60", 0.2);
         assert!(error.contains("has not answered for 0.2 s"), "{error}");
         assert!(begin.elapsed() < Duration::from_secs(30));
     }

@@ -12,6 +12,7 @@ use crate::Precision;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Correctness {
+    /// Samples in the batches that were compared.
     pub batch_size: u32,
     /// How often samples and weights were drawn again because rounding alone decided what was compared: the plain loops
     /// disagreed with themselves in another precision. The numbers are those of the last draw.
@@ -19,9 +20,11 @@ pub struct Correctness {
     pub redraws: u32,
     /// A loss that is infinite or not a number is written as the largest number there is.
     pub losses: Vec<f64>,
+    /// Of the plain reference, in the same order.
     pub reference_losses: Vec<f64>,
     /// Largest allowed relative difference of any loss.
     pub tolerance: f64,
+    /// Largest relative difference of any loss.
     pub largest_difference: f64,
     /// What else was compared with the reference; nothing in records of layout 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,6 +42,7 @@ pub struct Correctness {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WholeBatch {
+    /// Samples of the whole batch.
     pub batch_size: u32,
     /// Samples of each part; the last may have fewer.
     pub part_size: u32,
@@ -49,7 +53,9 @@ pub struct WholeBatch {
     /// Largest distance of a tensor's gradient from that of the parts, relative to its length and a hundredth of that of
     /// all tensors together.
     pub gradient_difference: f64,
+    /// Largest allowed `gradient_difference`.
     pub gradient_tolerance: f64,
+    /// Loss and gradients are within their tolerances.
     pub passed: bool,
 }
 
@@ -121,6 +127,7 @@ impl WholeBatch {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Disagreement {
+    /// Compared quantity.
     pub compared: Compared,
     /// Relative to what it was compared with.
     pub largest_difference: f64,
@@ -175,6 +182,9 @@ impl fmt::Display for Disagreement {
                 "the gradient of its batches differs from that of the same samples in smaller ones"
             }
         })?;
+        if self.largest_difference >= f64::MAX {
+            return f.write_str(": a number is missing or not finite");
+        }
         write!(f, " by up to {:.2e} where {:.0e} is allowed", self.largest_difference, self.tolerance)
     }
 }
@@ -273,6 +283,10 @@ mod tests {
                 Compared::Losses,
                 "its first losses differ from the reference's by up to 2.00e-3 where 1e-3 is allowed"
             )
+        );
+        assert_eq!(
+            wrong(Correctness { largest_difference: f64::MAX, ..with(whole.clone()) }),
+            told(Compared::Losses, "its first losses differ from the reference's: a number is missing or not finite")
         );
         let gradient = Disagreement { compared: Compared::Gradient, largest_difference: 0.06, tolerance: 0.05 };
         assert_eq!(

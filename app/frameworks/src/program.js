@@ -176,16 +176,19 @@ export class Program {
       return { header: { protocol: PROTOCOL, ...this.framework.introduction }, parts: [] };
     }
     if (message.message === "build") return this.build(message, bytes);
+    const received = performance.now();
     const { job, network } = this.networks.get(message.network);
     switch (message.message) {
       case "train": {
         const rows = message.steps.map((step) => step.rows);
-        const { seconds, losses, correct } = await timed(network, job.batches(rows, bytes, message.steps), "train");
-        return { header: { losses: Array.from(losses, number), correct, seconds }, parts: [] };
+        const batches = job.batches(rows, bytes, message.steps);
+        const { losses, correct, ...times } = await timed(network, batches, "train", received);
+        return { header: { losses: Array.from(losses, number), correct, ...times }, parts: [] };
       }
       case "evaluate": {
-        const { seconds, loss, correct } = await timed(network, job.batches(message.rows, bytes), "evaluate");
-        return { header: { loss: number(loss), correct, seconds }, parts: [] };
+        const batches = job.batches(message.rows, bytes);
+        const { loss, correct, ...times } = await timed(network, batches, "evaluate", received);
+        return { header: { loss: number(loss), correct, ...times }, parts: [] };
       }
       case "weights":
         return { header: {}, parts: await network.weights() };
@@ -221,9 +224,10 @@ export class Program {
 
 const seconds = (began) => (performance.now() - began) / 1000;
 
-/** What a network finds on batches that the framework holds before the clock starts. */
-async function timed(network, batches, what) {
+/** What a network finds on batches that the framework holds before the clock starts, and what holding them took. */
+async function timed(network, batches, what, received = performance.now()) {
   const held = batches.map((batch) => network.hold(batch));
   const began = performance.now();
-  return { ...(await network[what](held)), seconds: seconds(began) };
+  const found = await network[what](held);
+  return { ...found, preparing_seconds: (began - received) / 1000, seconds: seconds(began) };
 }

@@ -29,6 +29,8 @@ pub(super) struct Learning<'a> {
     pub(super) progress: &'a mut Progress,
     step: u64,
     training_seconds: f64,
+    /// Time of the windows on the clock, which is longer than what a back end reports that leaves transfers out.
+    elapsed_seconds: f64,
     length: Length,
     epoch: EpochSoFar,
     repetition: Repetition,
@@ -85,6 +87,7 @@ impl<'a> Learning<'a> {
             progress,
             step: 0,
             training_seconds: 0.0,
+            elapsed_seconds: 0.0,
             length: Length::default(),
             epoch: EpochSoFar::default(),
             repetition: Repetition::default(),
@@ -111,13 +114,12 @@ impl<'a> Learning<'a> {
         self.show_answers(weights, edges).await?;
         let mut mark = 1;
         let mut patience = self.job.early_stopping.map(Patience::new);
-        while self.going() && !self.stopped_early && self.step < limits.steps && self.training_seconds < limits.seconds
-        {
+        while self.going() && !self.stopped_early && self.step < limits.steps && self.elapsed_seconds < limits.seconds {
             self.progress.phase(edges, Phase::Training);
             let next_mark = self.job.batches.step_of_mark(mark, evaluations_per_epoch);
             let boundary = next_mark.min(self.end_of_epoch()).min(limits.steps);
-            let seconds_left = limits.seconds - self.training_seconds;
-            let done = (self.step as f64 / limits.steps as f64).max(self.training_seconds / limits.seconds);
+            let seconds_left = limits.seconds - self.elapsed_seconds;
+            let done = (self.step as f64 / limits.steps as f64).max(self.elapsed_seconds / limits.seconds);
             let epoch_ends = boundary == self.end_of_epoch();
             self.window(boundary, seconds_left, done * TRAINING_SHARE, edges).await?;
             if let Some(patience) = patience.as_mut().filter(|_| epoch_ends && self.step == boundary) {
@@ -161,7 +163,7 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// One timed stretch of training, up to step `boundary`, not much longer than `seconds_left`.
+    /// One timed stretch of training, up to step `boundary`, on the clock not much longer than `seconds_left`.
     pub(super) async fn window(
         &mut self,
         boundary: u64,
@@ -174,8 +176,10 @@ impl<'a> Learning<'a> {
             return Ok(());
         }
         let steps = self.steps_of_window(boundary, seconds_left);
+        let start = edges.clock.now_seconds();
         let (report, window) = timed_steps(self.trainer, steps, edges.clock).await?;
         let seconds = window.seconds;
+        self.elapsed_seconds += seconds.max(edges.clock.now_seconds() - start);
         edges.meter.sample();
         if let (Some(sum), Some(told)) = (&mut self.record.communication, &report.communication) {
             sum.add(told);
@@ -203,7 +207,8 @@ impl<'a> Learning<'a> {
     fn steps_of_window(&self, boundary: u64, seconds_left: f64) -> u32 {
         let room = u32::try_from(boundary.saturating_sub(self.step)).unwrap_or(u32::MAX).max(1);
         let window_seconds = WINDOW_SECONDS.max(LATENCIES_OF_WINDOW * self.trainer.latency_seconds());
-        self.length.repetitions(window_seconds.min(seconds_left).max(0.0)).min(room)
+        let reported_share = if self.step == 0 { 1.0 } else { self.training_seconds / self.elapsed_seconds };
+        self.length.repetitions(window_seconds.min(seconds_left * reported_share).max(0.0)).min(room)
     }
 
     fn note_losses(&mut self, report: &StepReport, seconds: f64, workload_fraction: f64, edges: &mut Edges<'_>) {

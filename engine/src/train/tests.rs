@@ -98,6 +98,15 @@ fn a_budget_of_seconds_ends_training_with_a_last_look_at_the_test_set() {
 }
 
 #[test]
+fn seconds_end_training_by_the_clock() {
+    let limits = Limits { steps: 10_000, seconds: 20.0, seconds_are_budget: false };
+    let (record, _) = TrainingTest { limits, reported_share: Some(0.25), ..TrainingTest::new(0.1) }.run();
+    let last = record.evaluations.last().unwrap();
+    assert!((199..=202).contains(&last.step), "{last:?}");
+    assert!((last.training_seconds - 0.025 * last.step as f64).abs() < 1e-9, "{last:?}");
+}
+
+#[test]
 fn cancelling_ends_the_run_after_the_window_and_keeps_what_was_measured() {
     let test = TrainingTest { cancel_after: Some(3), measure: true, ..TrainingTest::new(0.1) };
     let (record, _) = test.run();

@@ -22,6 +22,14 @@ pub(super) fn write(output: &mut impl Write, message: &Message) -> io::Result<()
     output.flush()
 }
 
+/// The JSON of a line. Python's `json` writes NaN and Infinity, which JSON lacks: they become null.
+fn parse(line: &[u8]) -> serde_json::Result<Value> {
+    serde_json::from_slice(line).or_else(|error| {
+        let text = String::from_utf8_lossy(line).replace("-Infinity", "null");
+        serde_json::from_str(&text.replace("Infinity", "null").replace("NaN", "null")).map_err(|_| error)
+    })
+}
+
 /// # Errors
 /// A sentence that says what came instead.
 pub(super) fn read(input: &mut impl BufRead) -> Result<Message, String> {
@@ -31,14 +39,17 @@ pub(super) fn read(input: &mut impl BufRead) -> Result<Message, String> {
     if line.is_empty() {
         return Err("it has closed its standard output".to_owned());
     }
-    let header: Value = serde_json::from_slice(&line).map_err(|error| {
+    let header = parse(&line).map_err(|error| {
         let begin: String = String::from_utf8_lossy(&line).trim().chars().take(80).collect();
         format!("its answer is no line of JSON ({error}): {begin:?}")
     })?;
     let bytes = match header.get(BYTES) {
         None => 0,
         Some(bytes) => bytes.as_u64().filter(|&bytes| bytes <= MOST_BYTES).ok_or_else(|| {
-            format!("its answer says that {bytes} bytes follow, and that must be a whole number up to {MOST_BYTES}")
+            format!(
+                "the field `{BYTES}` of its answer says that {bytes} bytes follow, and must be a whole number up to \
+                 {MOST_BYTES}"
+            )
         })?,
     };
     let mut payload = Vec::new();
@@ -67,6 +78,12 @@ mod tests {
         assert_eq!((first.header["message"].as_str(), first.payload), (Some("weights"), message.payload));
         assert_eq!(read(&mut pipe).unwrap().payload, Vec::<u8>::new());
         assert!(read(&mut pipe).unwrap_err().contains("closed"));
+    }
+
+    #[test]
+    fn numbers_that_json_lacks_are_null() {
+        let mut line: &[u8] = b"{\"losses\": [NaN, -Infinity, Infinity, 1.5]}\n";
+        assert_eq!(read(&mut line).unwrap().header, json!({"losses": [null, null, null, 1.5]}));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-use crate::support::{Runner, skipped};
+use crate::support::{Finished, Runner, skipped};
 
 /// A program that comes with ours, and what Python needs for it.
 struct Ready {
@@ -199,4 +199,59 @@ fn a_program_that_is_ready_says_what_its_python_lacks() {
     let line = "--backend pytorch --program pytorch --workload keras-mnist-mlp --steps 1";
     let runner = Runner::new(line).env("GRADMARK_PYTHON", "").env("PATH", nowhere.path());
     runner.run().expect_status(1).expect_errors(&["no Python has numpy and torch", "pip install torch numpy"]);
+}
+
+/// A dense layer, as docs/EXTERNAL.md has it.
+const LINEAR: &str = "\
+name = \"linear\"
+data_set = \"mnist\"
+batch_size = 16
+optimizer = { rule = { sgd = { momentum = 0.9 } }, learning_rate = 0.01 }
+layers = [{ dense = { units = 10 } }]
+";
+
+/// Trains [`LINEAR`] with the documented example after a change of its text; `None`, with a report, without Python.
+fn train_with_example(from: &str, to: &str) -> Option<Finished> {
+    let example = Ready { name: "plain-python", keras_backend: "", modules: "json", layouts: &[] };
+    let Some(python) = example.python() else {
+        skipped("external", "no Python here");
+        return None;
+    };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/programs/plain_python.py");
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains(from));
+    let line = "--backend plain-python --workload-file linear.toml --seed 1 --steps 2 --json -";
+    let program = format!("plain-python='{}' program.py", python.display());
+    let runner = Runner::new(line).arg("--program").arg(program);
+    fs::write(runner.folder.path().join("linear.toml"), LINEAR).unwrap();
+    fs::write(runner.folder.path().join("program.py"), text.replace(from, to)).unwrap();
+    Some(runner.run())
+}
+
+#[test]
+fn documented_example_passes_the_check_and_trains() {
+    let Some(finished) = train_with_example("", "") else { return };
+    let record: Value = serde_json::from_str(&finished.expect_status(0).stdout).unwrap();
+    assert_eq!(record["device"]["backend"], "plain-python");
+    assert_eq!(record["workloads"][0]["outcome"]["kind"], "completed", "{record}");
+    assert_eq!(record["workloads"][0]["correctness"]["passed"], true, "{record}");
+}
+
+#[test]
+fn program_that_misreports_its_clock_has_no_result() {
+    let Some(finished) = train_with_example("\"seconds\": seconds}", "\"seconds\": seconds / 100}") else { return };
+    assert!(!finished.stdout.contains("\"workloads\""), "{}", finished.stdout);
+    finished.expect_status(1).expect_errors(&[
+        "`plain-python` failed: after the message `evaluate`, its answers report 0.0",
+        "without waiting for asynchronous work",
+    ]);
+}
+
+#[test]
+fn error_names_the_loss_that_is_no_number() {
+    let from = "losses, correct = [*losses, sum(found) / len(batch)]";
+    let Some(finished) = train_with_example(from, "losses, correct = [*losses, math.nan]") else { return };
+    finished.expect_status(1).expect_errors(&[
+        "after the message `train`, the field `losses[0]` of its answer is null at step 0, and must be a finite number",
+    ]);
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use engine::backends::external::{self, ExternalBackend, Message};
-use engine::{Backend, EngineError};
+use engine::{Backend, Clock, EngineError};
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
 use results::Precision;
 use wasm_bindgen::prelude::*;
@@ -23,12 +23,13 @@ pub(super) async fn open(
     name: &str,
     port: MessagePort,
     waiting: Waiting,
+    clock: Rc<dyn Clock>,
     precision: Precision,
 ) -> Result<Box<dyn Backend>, EngineError> {
     let failed = |message: String| EngineError::ProgramFailed { program: name.to_owned(), message };
     let name: &'static str = external::checked_name(name).map_err(failed)?.leak();
     let worker = Rc::new(FrameworkWorker::new(name, port, waiting));
-    Ok(Box::new(ExternalBackend::meet(name, worker, precision, None).await?))
+    Ok(Box::new(ExternalBackend::meet(name, worker, clock, precision, None).await?))
 }
 
 /// Who waits for the framework's next answer.
@@ -103,16 +104,14 @@ impl FrameworkWorker {
 
 #[async_trait(?Send)]
 impl external::Program for FrameworkWorker {
-    async fn ask(&self, message: Message) -> Result<Message, EngineError> {
-        let answer = self.waiting.answer();
-        self.post(&message).map_err(|error| self.failed(&error))?;
-        let data = JsFuture::from(answer).await.map_err(|error| self.failed(&error))?;
-        read(&data).ok_or_else(|| self.failed(&"its answer is none of the protocol".into()))
+    fn send(&self, message: Message) -> Result<(), EngineError> {
+        self.post(&message).map_err(|error| self.failed(&error))
     }
 
-    fn tell(&self, message: Message) {
-        // One that has ended forgets by itself.
-        drop(self.post(&message));
+    async fn receive(&self) -> Result<Message, EngineError> {
+        // No answer comes before this task waits.
+        let data = JsFuture::from(self.waiting.answer()).await.map_err(|error| self.failed(&error))?;
+        read(&data).ok_or_else(|| self.failed(&"its answer is none of the protocol".into()))
     }
 }
 

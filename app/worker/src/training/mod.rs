@@ -71,7 +71,7 @@ async fn train(
     };
     let opening = opening.suited_to(&order.backend);
     let backend = match framework {
-        Some((port, waiting)) => framework::open(&order.backend, port, waiting, order.precision).await?,
+        Some((port, waiting)) => framework::open(&order.backend, port, waiting, clock.clone(), order.precision).await?,
         None => engine::backends::open_with(&order.backend, &opening, clock.clone()).await?,
     };
     let request = request(order)?;

@@ -1,9 +1,11 @@
-//! What is asked and answered.
+//! Questions to a program, and its answers.
 
-use results::{DeviceKind, Layout};
+use results::Layout;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error::EngineError;
 use crate::model::{Model, Shape, TensorSpec};
 use crate::training::{Loss, Optimizer};
 
@@ -11,6 +13,8 @@ use crate::training::{Loss, Optimizer};
 pub const PROTOCOL_VERSION: u32 = 1;
 /// Names and sentences of a program are no longer than this.
 const LONGEST_TEXT: usize = 100;
+/// Three years: a longer time is in another unit.
+const LONGEST_SECONDS: f64 = 1e8;
 
 #[derive(Serialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
@@ -89,53 +93,99 @@ pub(super) struct StepToTrain {
     pub(super) learning_rate: f64,
 }
 
-#[derive(Deserialize)]
-pub(super) struct Introduction {
-    pub(super) protocol: u32,
-    pub(super) framework: String,
-    pub(super) version: String,
-    pub(super) device: String,
-    #[serde(default)]
-    pub(super) device_kind: Option<DeviceKind>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Built {
-    /// What making its step ready took, where it can tell.
-    #[serde(default)]
-    pub(super) compiling_seconds: Option<f64>,
-    #[serde(default)]
-    pub(super) memory_bytes: u64,
-    /// `what: which` for each choice of the program's that a reader should know.
-    #[serde(default)]
-    pub(super) settings: Vec<String>,
-    /// How images lie, where the program has a choice and tells.
-    #[serde(default)]
-    pub(super) layout: Option<Layout>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Trained {
-    /// One for each step. A number that is none is null.
-    pub(super) losses: Vec<Option<f64>>,
-    pub(super) correct: u64,
-    /// From the first step's beginning, with its batch at hand, until the device had finished the last.
+/// An answer, whose fields are read one by one so that an error can name the field.
+pub(super) struct Answer {
+    pub(super) program: &'static str,
+    /// Name of the message that it answers.
+    pub(super) message: String,
+    pub(super) header: Value,
+    pub(super) payload: Vec<u8>,
+    /// Time from the end of the message's transfer to the answer.
     pub(super) seconds: f64,
 }
 
-#[derive(Deserialize)]
-pub(super) struct Evaluated {
-    /// Sum over the samples.
-    pub(super) loss: Option<f64>,
-    pub(super) correct: u64,
-    pub(super) seconds: f64,
-}
+impl Answer {
+    /// # Errors
+    /// A field that is missing or of another type.
+    pub(super) fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T, EngineError> {
+        let value = self.header.get(name).ok_or_else(|| self.wrong(name, "is missing"))?;
+        T::deserialize(value)
+            .map_err(|error| self.wrong(name, &format!("cannot be read: {}", short(&error.to_string()))))
+    }
 
-#[derive(Deserialize)]
-pub(super) struct Refusal {
-    pub(super) error: String,
-    #[serde(default)]
-    pub(super) cause: Cause,
+    /// As [`Self::field`], where the field may be missing or null.
+    ///
+    /// # Errors
+    /// A field of another type.
+    pub(super) fn optional<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
+        match self.header.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(_) => self.field(name).map(Some),
+        }
+    }
+
+    /// A field with a time.
+    ///
+    /// # Errors
+    /// A number below 0 or of years.
+    pub(super) fn time(&self, name: &str) -> Result<Option<f64>, EngineError> {
+        let seconds: Option<f64> = self.optional(name)?;
+        match seconds.filter(|seconds| !(0.0..LONGEST_SECONDS).contains(seconds)) {
+            None => Ok(seconds),
+            Some(wrong) => Err(self.wrong(name, &format!("is {wrong}, and must be a number of seconds"))),
+        }
+    }
+
+    /// A field with a number of right answers among `samples`.
+    ///
+    /// # Errors
+    /// A number above that.
+    pub(super) fn correct(&self, samples: u64) -> Result<u64, EngineError> {
+        let correct: u64 = self.field("correct")?;
+        if correct > samples {
+            return Err(self.wrong("correct", &format!("is {correct}, and the message has {samples} samples")));
+        }
+        Ok(correct)
+    }
+
+    /// The loss of step `step`, or of a test before it, from the field `name`. Null stands for NaN and infinity, which
+    /// training can reach, but not before its first update.
+    ///
+    /// # Errors
+    /// Anything else that is no number.
+    pub(super) fn loss(&self, name: &str, value: &Value, step: u64) -> Result<f64, EngineError> {
+        if value.is_null() && step > 0 {
+            return Ok(f64::NAN);
+        }
+        value.as_f64().ok_or_else(|| {
+            let value = short(&value.to_string());
+            self.wrong(name, &format!("is {value} at step {step}, and must be a finite number"))
+        })
+    }
+
+    /// The payload, of `count` numbers.
+    ///
+    /// # Errors
+    /// More or fewer bytes.
+    pub(super) fn numbers(&self, count: usize) -> Result<Vec<f32>, EngineError> {
+        let bytes = self.payload.len();
+        if bytes != 4 * count {
+            return Err(self.wrong("bytes", &format!("is {bytes}, and {count} numbers of four bytes are due")));
+        }
+        let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
+        Ok(self.payload.chunks_exact(4).map(number).collect())
+    }
+
+    /// An error that names the field.
+    pub(super) fn wrong(&self, field: &str, what: &str) -> EngineError {
+        self.broken(&format!("the field `{field}` of its answer {what}"))
+    }
+
+    /// An error that names the message.
+    pub(super) fn broken(&self, what: &str) -> EngineError {
+        let message = format!("after the message `{}`, {what}", self.message);
+        EngineError::ProgramFailed { program: self.program.to_owned(), message }
+    }
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]

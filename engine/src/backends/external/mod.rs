@@ -5,6 +5,7 @@
 
 mod feed;
 mod messages;
+mod timing;
 mod trainer;
 
 use std::cell::Cell;
@@ -12,27 +13,30 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::{Adapter, DeviceKind, Layout, Precision};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::KNOWN_BACKENDS;
+use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 pub use messages::PROTOCOL_VERSION;
-use messages::{Cause, Introduction, Question, Refusal};
+use messages::{Answer, Cause, Question};
 use trainer::ExternalTrainer;
 
 /// A program that answers one message after the other.
 #[async_trait(?Send)]
 pub trait Program {
-    /// Sends a message and waits for its answer.
+    /// Sends a message, and returns when the link has taken it.
+    ///
+    /// # Errors
+    /// A program that has ended.
+    fn send(&self, message: Message) -> Result<(), EngineError>;
+
+    /// Waits for the answer to the message that was sent last.
     ///
     /// # Errors
     /// A program that has ended, or that does not answer as it should.
-    async fn ask(&self, message: Message) -> Result<Message, EngineError>;
-
-    /// Sends a message that nobody answers, as far as that is possible.
-    fn tell(&self, message: Message);
+    async fn receive(&self) -> Result<Message, EngineError>;
 }
 
 /// An object of JSON, and bytes that follow it.
@@ -53,13 +57,14 @@ pub struct ExternalBackend {
 }
 
 impl ExternalBackend {
-    /// Asks a program who it is. It is called `name`, which [`checked_name`] has checked.
+    /// Asks a program who it is. It is called `name`, which [`checked_name`] has checked, and timed by `clock`.
     ///
     /// # Errors
     /// One that speaks another version of the protocol, or none, and any precision but f32.
     pub async fn meet(
         name: &'static str,
         program: Rc<dyn Program>,
+        clock: Rc<dyn Clock>,
         precision: Precision,
         layout: Option<Layout>,
     ) -> Result<Self, EngineError> {
@@ -71,22 +76,20 @@ impl ExternalBackend {
                 instead: "f32",
             });
         }
-        let conversation = Conversation { name, program };
-        let told: Introduction =
-            conversation.ask_for(&Question::Hello { protocol: PROTOCOL_VERSION }, Vec::new()).await?;
-        if told.protocol != PROTOCOL_VERSION {
-            let theirs = told.protocol;
-            return Err(
-                conversation.failed(format!("it speaks version {theirs} of the protocol, not {PROTOCOL_VERSION}"))
-            );
+        let conversation = Conversation { name, program, clock };
+        let answer = conversation.ask(&Question::Hello { protocol: PROTOCOL_VERSION }, Vec::new()).await?;
+        let theirs: u32 = answer.field("protocol")?;
+        if theirs != PROTOCOL_VERSION {
+            return Err(answer.wrong("protocol", &format!("is {theirs}, and must be {PROTOCOL_VERSION}")));
         }
+        let text = |field: &str| answer.field::<String>(field).map(|text| messages::short(&text));
         let adapter = Adapter {
-            name: messages::short(&told.device),
+            name: text("device")?,
             vendor: String::new(),
             architecture: String::new(),
-            kind: told.device_kind.unwrap_or(DeviceKind::Unknown),
-            api: messages::short(&told.framework),
-            driver: messages::short(&told.version),
+            kind: answer.optional("device_kind")?.unwrap_or(DeviceKind::Unknown),
+            api: text("framework")?,
+            driver: text("version")?,
             software: false,
         };
         Ok(Self { conversation, adapter, layout, networks: Cell::new(0) })
@@ -125,43 +128,35 @@ impl Backend for ExternalBackend {
 struct Conversation {
     name: &'static str,
     program: Rc<dyn Program>,
+    clock: Rc<dyn Clock>,
 }
 
 impl Conversation {
     /// # Errors
     /// A refusal, and a program that has ended or that speaks another protocol.
-    async fn ask(&self, question: &Question<'_>, payload: Vec<u8>) -> Result<Message, EngineError> {
-        let answer = self.program.ask(Message { header: question.header(), payload }).await?;
+    async fn ask(&self, question: &Question<'_>, payload: Vec<u8>) -> Result<Answer, EngineError> {
+        let header = question.header();
+        let name = header["message"].as_str().expect("every question has a name").to_owned();
+        let after_message = |error| match error {
+            EngineError::ProgramFailed { program, message } => {
+                EngineError::ProgramFailed { program, message: format!("after the message `{name}`, {message}") }
+            }
+            other => other,
+        };
+        self.program.send(Message { header, payload }).map_err(after_message)?;
+        let sent = self.clock.now_seconds();
+        let Message { header, payload } = self.program.receive().await.map_err(after_message)?;
+        let seconds = self.clock.now_seconds() - sent;
+        let answer = Answer { program: self.name, message: name, header, payload, seconds };
         if answer.header.get("error").is_none() {
             return Ok(answer);
         }
-        let Refusal { error, cause } = self.read(answer.header)?;
-        let (program, message) = (self.name.to_owned(), messages::short(&error));
-        Err(match cause {
-            Cause::Unsupported => EngineError::ProgramLacks { program, message },
+        let message = messages::short(&answer.field::<String>("error")?);
+        Err(match answer.optional("cause")?.unwrap_or_default() {
+            Cause::Unsupported => EngineError::ProgramLacks { program: self.name.to_owned(), message },
             Cause::OutOfMemory => EngineError::OutOfMemory { message },
             Cause::Failed => EngineError::DeviceRefused { message },
         })
-    }
-
-    /// As [`Self::ask`], where the answer has no payload.
-    async fn ask_for<T: DeserializeOwned>(&self, question: &Question<'_>, payload: Vec<u8>) -> Result<T, EngineError> {
-        let answer = self.ask(question, payload).await?;
-        self.read(answer.header)
-    }
-
-    fn tell(&self, question: &Question<'_>) {
-        self.program.tell(Message { header: question.header(), payload: Vec::new() });
-    }
-
-    fn read<T: DeserializeOwned>(&self, header: Value) -> Result<T, EngineError> {
-        serde_json::from_value(header)
-            .map_err(|error| self.failed(format!("its answer is not one of the protocol: {error}")))
-    }
-
-    /// It broke the protocol.
-    fn failed(&self, message: String) -> EngineError {
-        EngineError::ProgramFailed { program: self.name.to_owned(), message }
     }
 }
 

@@ -1,4 +1,5 @@
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -8,20 +9,27 @@ use super::*;
 use crate::clock::Clock;
 use crate::data::{DataSet, Split, data_set};
 use crate::measure::timed_steps;
+use crate::model::{Activation, Initializer, Layer, Model, Weights};
 use crate::random::stream;
-use crate::training::{BatchPlan, Batching, SampleOrder};
+use crate::train::tests::FakeClock;
+use crate::trainer::EvaluationSet;
+use crate::training::{BatchPlan, Batching, Loss, Optimizer, Rule, SampleOrder};
 use crate::workload::Training;
 use results::FailureCause;
 
-/// A program that keeps what it is asked and answers as it is told.
+type AnswerTo = fn(&Value) -> Message;
+
+/// A program that records questions and gives scripted answers, with a clock that advances by the `clock` of its answers,
+/// or their `seconds`.
 struct Fake {
     asked: RefCell<Vec<Message>>,
-    answer: fn(&Value) -> Message,
+    answer: AnswerTo,
+    now: Rc<Cell<f64>>,
 }
 
 impl Fake {
-    fn answering(answer: fn(&Value) -> Message) -> Rc<Self> {
-        Rc::new(Self { asked: RefCell::default(), answer })
+    fn answering(answer: AnswerTo) -> Rc<Self> {
+        Rc::new(Self { asked: RefCell::default(), answer, now: Rc::default() })
     }
 
     fn asked(&self, message: &str) -> Vec<Message> {
@@ -31,14 +39,16 @@ impl Fake {
 
 #[async_trait(?Send)]
 impl Program for Fake {
-    async fn ask(&self, message: Message) -> Result<Message, EngineError> {
-        let answer = (self.answer)(&message.header);
+    fn send(&self, message: Message) -> Result<(), EngineError> {
         self.asked.borrow_mut().push(message);
-        Ok(answer)
+        Ok(())
     }
 
-    fn tell(&self, message: Message) {
-        self.asked.borrow_mut().push(message);
+    async fn receive(&self) -> Result<Message, EngineError> {
+        let answer = (self.answer)(&self.asked.borrow().last().unwrap().header);
+        let seconds = answer.header.get("clock").or(answer.header.get("seconds"));
+        self.now.set(self.now.get() + seconds.and_then(Value::as_f64).unwrap_or(0.0));
+        Ok(answer)
     }
 }
 
@@ -54,6 +64,15 @@ fn as_the_protocol_has_it(header: &Value) -> Message {
         "evaluate" => json!({"loss": 50.0, "correct": 60, "seconds": 0.5}),
         _ => json!({}),
     })
+}
+
+/// As the protocol has it, but with these fields in the answer to one message.
+fn with(header: &Value, message: &str, fields: Value) -> Message {
+    let mut answer = as_the_protocol_has_it(header);
+    if let (true, Value::Object(fields)) = (header["message"] == message, fields) {
+        answer.header.as_object_mut().unwrap().extend(fields);
+    }
+    answer
 }
 
 /// The batches have 10 samples of 25, and so the last one of an epoch 5.
@@ -85,8 +104,9 @@ fn build(program: &Rc<Fake>, job: &TrainingJob) -> Result<Box<dyn Trainer>, Engi
 }
 
 async fn meet(program: &Rc<Fake>, layout: Option<Layout>) -> Result<ExternalBackend, EngineError> {
+    let clock = Rc::new(FakeClock(Rc::clone(&program.now)));
     let program: Rc<dyn Program> = Rc::<Fake>::clone(program);
-    ExternalBackend::meet("on-paper", program, Precision::F32, layout).await
+    ExternalBackend::meet("on-paper", program, clock, Precision::F32, layout).await
 }
 
 struct Standstill;
@@ -133,7 +153,7 @@ fn windows_last_as_long_as_the_program_says_and_tests_too() {
     let mut trainer = build(&Fake::answering(as_the_protocol_has_it), &job("keras-mnist-mlp")).unwrap();
     let (_, window) = pollster::block_on(timed_steps(trainer.as_mut(), 2, &Standstill)).unwrap();
     assert_eq!(window.seconds, 0.25);
-    let tested = pollster::block_on(trainer.evaluate(crate::trainer::EvaluationSet::Test, 120)).unwrap();
+    let tested = pollster::block_on(trainer.evaluate(EvaluationSet::Test, 120)).unwrap();
     assert_eq!((tested.loss, tested.correct, tested.seconds), (50.0 / 120.0, 60, Some(0.5)));
 }
 
@@ -191,13 +211,188 @@ fn what_a_program_lacks_costs_one_workload_and_what_breaks_the_protocol_ends_the
     }
 }
 
+/// Trains ten steps and tests ten times with a program that answers like this.
+fn ten_steps_and_tests(answer: AnswerTo) -> Result<f64, EngineError> {
+    let mut trainer = build(&Fake::answering(answer), &job("keras-mnist-mlp"))?;
+    pollster::block_on(async {
+        let mut seconds = 0.0;
+        for _ in 0..10 {
+            seconds += trainer.train_steps(1).await?.seconds.unwrap();
+            trainer.evaluate(EvaluationSet::Test, 120).await?;
+        }
+        Ok(seconds)
+    })
+}
+
+#[test]
+fn ends_run_if_program_misreports_its_clock() {
+    let too_little = |part| ["without the link", "without waiting for asynchronous work", part];
+    let too_much = |part| ["another unit than seconds", "count work twice", part];
+    let cases: [(AnswerTo, [&str; 3]); 6] = [
+        (
+            |header| with(header, "train", json!({"seconds": 0.01, "clock": 1.0})),
+            too_little("`train`, its answers report 0.010 s in all, and the clock shows 1.000 s"),
+        ),
+        (
+            |header| with(header, "train", json!({"seconds": 0.85, "clock": 1.0})),
+            too_little("`train`, its answers report"),
+        ),
+        (
+            |header| with(header, "evaluate", json!({"seconds": 0.1, "clock": 1.0})),
+            too_little("`evaluate`, its answers report 0.100 s in all, and the clock shows 1.000 s"),
+        ),
+        (
+            |header| with(header, "train", json!({"seconds": 1000.0, "clock": 1.0})),
+            too_much("`train`, its answers report 1000.000 s in all, and the clock shows 1.000 s"),
+        ),
+        (
+            |header| with(header, "train", json!({"seconds": 0.9, "preparing_seconds": 0.5, "clock": 1.0})),
+            too_much("`train`, its answers report"),
+        ),
+        (
+            |header| with(header, "build", json!({"compiling_seconds": 60.0, "clock": 1.0})),
+            ["`build`", "`compiling_seconds`", "is 60.000, and the clock shows 1.000 s"],
+        ),
+    ];
+    for (answer, parts) in cases {
+        let error = ten_steps_and_tests(answer).unwrap_err();
+        assert_eq!(error.failure_of_workload(), None, "{error}");
+        let text = error.to_string();
+        assert!(parts.iter().all(|part| text.contains(part)), "{parts:?}: {text}");
+    }
+}
+
+#[test]
+fn accepts_clock_without_preparation_link_and_scheduling() {
+    let cases: [(AnswerTo, f64); 4] = [
+        (|header| with(header, "train", json!({"seconds": 0.95, "clock": 1.0})), 9.5),
+        (|header| with(header, "train", json!({"seconds": 0.1, "preparing_seconds": 0.9, "clock": 1.0})), 1.0),
+        (|header| with(header, "train", json!({"seconds": 0.001, "clock": 0.005})), 0.01),
+        (
+            |header| match header["message"].as_str() {
+                Some("hello") => with(header, "hello", json!({"clock": 0.5})),
+                _ => with(header, "train", json!({"seconds": 1.0, "clock": 1.5})),
+            },
+            10.0,
+        ),
+    ];
+    for (answer, expected) in cases {
+        let seconds = ten_steps_and_tests(answer).unwrap();
+        assert!((seconds - expected).abs() < 1e-9, "{seconds} instead of {expected}");
+    }
+}
+
+#[test]
+fn error_of_answer_names_message_and_field() {
+    let cases: [(AnswerTo, &str); 10] = [
+        (
+            |header| with(header, "hello", json!({"version": 2})),
+            "`hello`, the field `version` of its answer cannot be read",
+        ),
+        (|header| with(header, "build", json!({"settings": "fast"})), "`build`, the field `settings`"),
+        (
+            |header| with(header, "train", json!({"losses": [null]})),
+            "`train`, the field `losses[0]` of its answer is null at step 0, and must be a finite number",
+        ),
+        (|header| with(header, "train", json!({"losses": ["NaN"]})), "the field `losses[0]` of its answer is \"NaN\""),
+        (
+            |header| with(header, "train", json!({"losses": 0.5})),
+            "`train`, the field `losses` of its answer cannot be read",
+        ),
+        (
+            |header| with(header, "train", json!({"correct": 11})),
+            "`correct` of its answer is 11, and the message has 10",
+        ),
+        (|header| with(header, "train", json!({"seconds": -1.0})), "`train`, the field `seconds` of its answer is -1"),
+        (
+            |header| with(header, "train", json!({"seconds": null})),
+            "the field `seconds` of its answer must be a number above 0",
+        ),
+        (
+            |header| with(header, "evaluate", json!({"loss": "high"})),
+            "`evaluate`, the field `loss` of its answer is \"high\"",
+        ),
+        (
+            |header| match header["message"].as_str() {
+                Some("evaluate") => only(json!({"correct": 1, "seconds": 0.5})),
+                _ => as_the_protocol_has_it(header),
+            },
+            "`evaluate`, the field `loss` of its answer is missing",
+        ),
+    ];
+    for (answer, part) in cases {
+        let error = ten_steps_and_tests(answer).unwrap_err().to_string();
+        assert!(error.contains("after the message `") && error.contains(part), "{part}: {error}");
+    }
+    let mut trainer = build(&Fake::answering(as_the_protocol_has_it), &job("keras-mnist-mlp")).unwrap();
+    let error = pollster::block_on(trainer.weights()).unwrap_err().to_string();
+    assert!(error.contains("after the message `weights`, the field `bytes` of its answer is 0"), "{error}");
+}
+
+#[test]
+fn null_loss_after_the_first_step_is_divergence() {
+    let program = Fake::answering(|header| {
+        let loss = if header["steps"][0]["step"] == 0 { json!(0.5) } else { Value::Null };
+        with(header, "train", json!({"losses": [loss]}))
+    });
+    let mut trainer = build(&program, &job("keras-mnist-mlp")).unwrap();
+    let losses = [1, 1].map(|steps| pollster::block_on(trainer.train_steps(steps)).unwrap().losses[0]);
+    assert!(losses[0] == 0.5 && losses[1].is_nan(), "{losses:?}");
+}
+
+/// Expects the questions of a transcript, and gives its answers with payloads of zeros.
+struct Transcript(RefCell<VecDeque<Value>>);
+
+impl Transcript {
+    fn next(&self) -> Message {
+        let mut header = self.0.borrow_mut().pop_front().expect("the transcript goes on");
+        let bytes = header.as_object_mut().unwrap().remove("bytes").unwrap();
+        Message { header, payload: vec![0; usize::try_from(bytes.as_u64().unwrap()).unwrap()] }
+    }
+}
+
+#[async_trait(?Send)]
+impl Program for Transcript {
+    fn send(&self, message: Message) -> Result<(), EngineError> {
+        let expected = self.next();
+        assert_eq!((message.header, message.payload.len()), (expected.header, expected.payload.len()));
+        Ok(())
+    }
+
+    async fn receive(&self) -> Result<Message, EngineError> {
+        Ok(self.next())
+    }
+}
+
+#[test]
+fn documented_transcript_is_what_a_program_gets() {
+    let documented = include_str!("../../../../docs/EXTERNAL.md").split_once("```json\n").unwrap().1;
+    let messages = serde_json::Deserializer::from_str(documented.split_once("```").unwrap().0).into_iter::<Value>();
+    let transcript = Rc::new(Transcript(RefCell::new(messages.map(Result::unwrap).collect())));
+    let mut job = job("keras-mnist-mlp");
+    let weights = Weights::new(Initializer::GlorotUniform);
+    let dense = |units, activation| Layer::Dense { units, activation, weights };
+    let layers = vec![dense(8, Activation::Relu), Layer::Dropout { rate: 0.5 }, dense(10, Activation::Identity)];
+    job.model = Model::sequence("tiny", job.model.input, layers);
+    job.batches.batch_size = 2;
+    job.loss = Loss::default();
+    job.optimizer = Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.01);
+    pollster::block_on(async {
+        let program: Rc<dyn Program> = Rc::<Transcript>::clone(&transcript);
+        let backend = ExternalBackend::meet("tiny", program, Rc::new(Standstill), Precision::F32, None).await;
+        let mut trainer = backend.unwrap().build(&job).await.unwrap();
+        trainer.train_steps(1).await.unwrap();
+        trainer.logits(2).await.unwrap();
+        trainer.gradients().await.unwrap();
+        trainer.evaluate(EvaluationSet::Test, 2).await.unwrap();
+        trainer.weights().await.unwrap();
+    });
+    assert!(transcript.0.borrow().is_empty());
+}
+
 /// As the protocol has it, by a program that has NCHW whatever it is asked for.
 fn with_channels_first(header: &Value) -> Message {
-    let mut answer = as_the_protocol_has_it(header);
-    if header["message"] == "build" {
-        answer.header["layout"] = json!("nchw");
-    }
-    answer
+    with(header, "build", json!({"layout": "nchw"}))
 }
 
 #[test]

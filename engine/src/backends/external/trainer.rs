@@ -1,12 +1,14 @@
 use async_trait::async_trait;
 use results::Layout;
+use serde_json::Value;
 use shaders::params::Step;
 
-use super::Conversation;
 use super::feed::Feed;
-use super::messages::{self, Build, Built, Evaluated, Question, StepToTrain, Trained};
+use super::messages::{self, Build, PROTOCOL_VERSION, Question, StepToTrain};
+use super::timing::{Timing, exceeds};
+use super::{Conversation, Message};
 use crate::error::EngineError;
-use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 
 /// Test samples that are classified at once, at least.
 const TEST_BATCH: u32 = 100;
@@ -23,7 +25,30 @@ pub(super) struct ExternalTrainer {
     /// Numbers of each tensor.
     elements: Vec<usize>,
     step: u64,
-    built: Built,
+    facts: TrainerFacts,
+    /// Of the answers to `train`, and of those to `evaluate`.
+    training: Timing,
+    testing: Timing,
+    link: Link,
+}
+
+/// Cost of the link, measured with a message that takes no work.
+#[derive(Default)]
+struct Link {
+    bytes: usize,
+    seconds: f64,
+}
+
+impl Link {
+    /// Returns the time that the link alone adds to the answer to a message of this size.
+    async fn seconds(&mut self, conversation: &Conversation, bytes: usize) -> Result<f64, EngineError> {
+        if bytes > 2 * self.bytes {
+            let question = Question::Hello { protocol: PROTOCOL_VERSION };
+            let answer = conversation.ask(&question, vec![0; bytes]).await?;
+            *self = Self { bytes, seconds: answer.seconds };
+        }
+        Ok(self.seconds)
+    }
 }
 
 impl ExternalTrainer {
@@ -61,16 +86,38 @@ impl ExternalTrainer {
         });
         let weights = job.initial_weights()?;
         let payload = weights.iter().flatten().flat_map(|weight| weight.to_le_bytes()).collect();
-        let mut built: Built = conversation.ask_for(&question, payload).await?;
-        if let Some(asked) = layout.filter(|asked| built.layout != Some(*asked)) {
-            let has = built.layout.map_or("says nothing of layouts".to_owned(), |has| format!("has {}", has.name()));
+        let answer = conversation.ask(&question, payload).await?;
+        let has: Option<Layout> = answer.optional("layout")?;
+        if let Some(asked) = layout.filter(|asked| has != Some(*asked)) {
+            let has = has.map_or("says nothing of layouts".to_owned(), |has| format!("has {}", has.name()));
             let (program, name) = (conversation.name.to_owned(), asked.name());
             return Err(EngineError::ProgramLacks { program, message: format!("{name} was asked for, and it {has}") });
         }
-        built.settings.extend(built.layout.map(|layout| format!("layout: {}", layout.name())));
-        let elements = weights.iter().map(Vec::len).collect();
-        let (job, classes) = (job.clone(), classes as usize);
-        Ok(Self { conversation, network, job, feed, classes, elements, step: 0, built })
+        let compiling_seconds = answer.time("compiling_seconds")?;
+        if let Some(reported) = compiling_seconds.filter(|&reported| exceeds(reported, answer.seconds, 1.0)) {
+            let what = format!("is {reported:.3}, and the clock shows {:.3} s around the answer", answer.seconds);
+            return Err(answer.wrong("compiling_seconds", &what));
+        }
+        let settings: Vec<String> = answer.optional("settings")?.unwrap_or_default();
+        let settings = settings.iter().map(|setting| messages::short(setting));
+        let facts = TrainerFacts {
+            preparation: Preparation { compiling_seconds, ..Preparation::default() },
+            device_memory_bytes: answer.optional("memory_bytes")?.unwrap_or_default(),
+            variants: settings.chain(has.map(|layout| format!("layout: {}", layout.name()))).collect(),
+        };
+        Ok(Self {
+            conversation,
+            network,
+            feed,
+            classes: classes as usize,
+            elements: weights.iter().map(Vec::len).collect(),
+            job: job.clone(),
+            step: 0,
+            facts,
+            training: Timing::default(),
+            testing: Timing::default(),
+            link: Link::default(),
+        })
     }
 
     /// Steps of which one message has the batches.
@@ -94,7 +141,7 @@ impl ExternalTrainer {
     /// Lists of numbers that lie as the model's tensors do.
     async fn tensors(&self, question: &Question<'_>) -> Result<Vec<Vec<f32>>, EngineError> {
         let answer = self.conversation.ask(question, Vec::new()).await?;
-        let numbers = self.numbers(&answer.payload, self.elements.iter().sum())?;
+        let numbers = answer.numbers(self.elements.iter().sum())?;
         let mut rest = numbers.as_slice();
         let take = |&elements: &usize| {
             let (tensor, others) = rest.split_at(elements);
@@ -102,21 +149,6 @@ impl ExternalTrainer {
             tensor.to_vec()
         };
         Ok(self.elements.iter().map(take).collect())
-    }
-
-    /// The numbers of a payload.
-    ///
-    /// # Errors
-    /// More or fewer than there should be.
-    fn numbers(&self, payload: &[u8], count: usize) -> Result<Vec<f32>, EngineError> {
-        if payload.len() != 4 * count {
-            let sent = payload.len();
-            return Err(self
-                .conversation
-                .failed(format!("it sends {sent} bytes where {count} numbers of four are due")));
-        }
-        let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
-        Ok(payload.chunks_exact(4).map(number).collect())
     }
 }
 
@@ -129,21 +161,23 @@ impl Trainer for ExternalTrainer {
             let count = left.min(self.steps_of_message());
             left -= count;
             let mut payload = Vec::new();
+            let first = self.step;
             let steps: Vec<StepToTrain> = (0..count).map(|_| self.next_step(&mut payload)).collect();
-            report.samples += steps.iter().map(|step| u64::from(step.rows)).sum::<u64>();
+            let samples = steps.iter().map(|step| u64::from(step.rows)).sum();
+            let link_seconds = self.link.seconds(&self.conversation, payload.len()).await?;
             let question = Question::Train { network: self.network, steps };
-            let trained: Trained = self.conversation.ask_for(&question, payload).await?;
-            if trained.losses.len() != count as usize || !is_time(trained.seconds) {
-                let message = format!(
-                    "asked for {count} steps, it answers with {} losses and {} seconds",
-                    trained.losses.len(),
-                    trained.seconds
-                );
-                return Err(self.conversation.failed(message));
+            let answer = self.conversation.ask(&question, payload).await?;
+            let losses: Vec<Value> = answer.field("losses")?;
+            if losses.len() != count as usize {
+                return Err(answer.wrong("losses", &format!("has {} numbers for {count} steps", losses.len())));
             }
-            report.losses.extend(trained.losses.iter().map(|loss| loss.unwrap_or(f64::NAN)));
-            report.correct += trained.correct;
-            report.seconds = report.seconds.map(|seconds| seconds + trained.seconds);
+            for (index, loss) in losses.iter().enumerate() {
+                report.losses.push(answer.loss(&format!("losses[{index}]"), loss, first + index as u64)?);
+            }
+            report.correct += answer.correct(samples)?;
+            report.samples += samples;
+            let reported = self.training.add(&answer, link_seconds)?;
+            report.seconds = report.seconds.map(|seconds| seconds + reported);
         }
         Ok(report)
     }
@@ -163,15 +197,14 @@ impl Trainer for ExternalTrainer {
                 rows.push(count);
                 offset += count;
             }
+            let tested = rows.iter().map(|&rows| u64::from(rows)).sum();
+            let link_seconds = self.link.seconds(&self.conversation, payload.len()).await?;
             let question = Question::Evaluate { network: self.network, rows };
-            let found: Evaluated = self.conversation.ask_for(&question, payload).await?;
-            if !is_time(found.seconds) {
-                let message = format!("it says that a test took {} seconds", found.seconds);
-                return Err(self.conversation.failed(message));
-            }
-            report.loss += found.loss.unwrap_or(f64::NAN) / f64::from(samples);
-            report.correct += found.correct;
-            report.seconds = report.seconds.map(|seconds| seconds + found.seconds);
+            let answer = self.conversation.ask(&question, payload).await?;
+            report.loss += answer.loss("loss", &answer.field("loss")?, self.step)? / f64::from(samples);
+            report.correct += answer.correct(tested)?;
+            let reported = self.testing.add(&answer, link_seconds)?;
+            report.seconds = report.seconds.map(|seconds| seconds + reported);
         }
         Ok(report)
     }
@@ -187,26 +220,28 @@ impl Trainer for ExternalTrainer {
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
         let answer = self.conversation.ask(&Question::Logits { network: self.network, rows }, Vec::new()).await?;
         let rows = (rows as usize).min(answer.payload.len() / (4 * self.classes));
-        let logits = self.numbers(&answer.payload, rows * self.classes)?;
+        let logits = answer.numbers(rows * self.classes)?;
         Ok(logits.chunks_exact(self.classes).map(|row| row.iter().map(|&logit| f64::from(logit)).collect()).collect())
     }
 
     fn preparation(&self) -> Preparation {
-        Preparation { compiling_seconds: self.built.compiling_seconds, ..Preparation::default() }
+        self.facts.preparation
     }
 
     fn device_memory_bytes(&self) -> u64 {
-        self.built.memory_bytes
+        self.facts.device_memory_bytes
     }
 
     fn variants(&self) -> Vec<String> {
-        self.built.settings.iter().map(|setting| messages::short(setting)).collect()
+        self.facts.variants.clone()
     }
 }
 
 impl Drop for ExternalTrainer {
     fn drop(&mut self) {
-        self.conversation.tell(&Question::Forget { network: self.network });
+        // A program that has ended needs no message.
+        let header = Question::Forget { network: self.network }.header();
+        drop(self.conversation.program.send(Message { header, payload: Vec::new() }));
     }
 }
 
@@ -229,9 +264,4 @@ fn test_batch_sizes(job: &TrainingJob) -> Vec<u32> {
 /// Samples of a whole batch of a test.
 fn test_batch(job: &TrainingJob) -> u32 {
     job.batches.batch_size.max(TEST_BATCH)
-}
-
-/// A step takes some time, and no year.
-fn is_time(seconds: f64) -> bool {
-    seconds.is_finite() && seconds > 0.0 && seconds < 1e8
 }

@@ -26,6 +26,7 @@ use crate::workload::Training;
 struct FakeTrainer {
     now: Rc<Cell<f64>>,
     step_seconds: f64,
+    reported_share: Option<f64>,
     latency_seconds: f64,
     evaluation_seconds: f64,
     /// A step, and what its loss is.
@@ -48,7 +49,9 @@ impl Trainer for FakeTrainer {
             })
             .collect();
         self.step += u64::from(steps);
-        Ok(StepReport { losses, correct: u64::from(steps), samples: 10 * u64::from(steps), ..StepReport::default() })
+        let (correct, samples) = (u64::from(steps), 10 * u64::from(steps));
+        let seconds = self.reported_share.map(|share| share * f64::from(steps) * self.step_seconds);
+        Ok(StepReport { losses, correct, samples, seconds, ..StepReport::default() })
     }
 
     async fn evaluate(&mut self, _: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
@@ -154,6 +157,8 @@ impl DataSource for NoData {
 /// A set of 1,000 samples in batches of 10: 100 steps an epoch.
 pub(super) struct TrainingTest {
     pub(super) step_seconds: f64,
+    /// Share of its time that the trainer reports, if it reports a time.
+    pub(super) reported_share: Option<f64>,
     pub(super) latency_seconds: f64,
     pub(super) limits: Limits,
     pub(super) measure: bool,
@@ -171,6 +176,7 @@ impl TrainingTest {
     pub(super) fn new(step_seconds: f64) -> Self {
         Self {
             step_seconds,
+            reported_share: None,
             latency_seconds: 0.0,
             limits: Limits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false },
             measure: false,
@@ -209,6 +215,7 @@ impl TrainingTest {
         let mut trainer = FakeTrainer {
             now: Rc::clone(&now),
             step_seconds: self.step_seconds,
+            reported_share: self.reported_share,
             latency_seconds: self.latency_seconds,
             evaluation_seconds: 100.0,
             odd_loss: self.odd_loss,
