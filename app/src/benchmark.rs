@@ -13,7 +13,7 @@ use crate::bundle::{Arrival, Bundle};
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::options::RunOptions;
-use crate::platform::{self, HiddenTimer, Loaders, PressureWatch, TrainingWorker, Turn, WakeLock};
+use crate::platform::{self, HiddenTimer, LeavePrompt, Loaders, PressureWatch, TrainingWorker, Turn, WakeLock};
 use crate::supplies::Supplies;
 use crate::words::warning::SEED_BY_HAND;
 use crate::{text, words};
@@ -88,6 +88,8 @@ struct Session {
     hidden: HiddenTimer,
     _turn: Turn,
     wake_lock: Option<WakeLock>,
+    /// A demonstration is no loss.
+    _leave_prompt: Option<LeavePrompt>,
     pressure: Option<PressureWatch>,
     on_battery: bool,
     /// Why the leaderboard does not know this run.
@@ -204,6 +206,7 @@ impl Benchmark {
             hidden: HiddenTimer::start(move |hidden| self.tell_hidden(attempt, hidden)),
             _turn: turn,
             wake_lock,
+            _leave_prompt: (kind != Kind::Demonstration).then(LeavePrompt::start),
             pressure: PressureWatch::start(),
             on_battery,
             unregistered: order.unregistered,

@@ -1,5 +1,6 @@
 //! A comparison of back ends in words and as files: cells of its table, a table of commas, and everything as JSON.
 
+use results::api::SideVerdict;
 use results::comparison::{Comparison, Contender, Figures, Refused, Row, RowOutcome, Timing};
 use results::estimate::Estimate;
 use results::{RunRecord, csv};
@@ -75,8 +76,12 @@ fn rate_ratio(ratio: Estimate) -> String {
     let value = text::ratio(ratio.value);
     match ratio.interval {
         Some(interval) => {
-            let tied = if interval.high >= 1.0 { format!(", {}", t!(compare_tied)) } else { String::new() };
-            format!("{value} ({} – {}{tied})", text::number(interval.low, 2), text::number(interval.high, 2))
+            let verdict = match interval.verdict() {
+                SideVerdict::Tied => format!(", {}", t!(compare_tied)),
+                SideVerdict::Undecided => format!(", {}", t!(compare_undecided)),
+                SideVerdict::Faster | SideVerdict::Slower => String::new(),
+            };
+            format!("{value} ({} – {}{verdict})", text::number(interval.low, 2), text::number(interval.high, 2))
         }
         None => value,
     }
@@ -241,6 +246,7 @@ mod tests {
             training: timing(12.0, Some(3.0)),
             testing: timing(0.5, Some(2.0)),
             samples_per_second: Some(1000.0),
+            samples_per_second_of_all_training: Some(900.0),
             rate_to_fastest: Some(Estimate { value: 0.5, interval: Some(Interval { low: 0.4, high: 0.6 }) }),
             accuracy: Some(0.975),
             accuracy_deviation: Some(0.001),
@@ -264,6 +270,8 @@ mod tests {
         assert_eq!((cells[0].value, cells[5].figure.as_str()), (Some(1000.0), "3.0 MB"));
         let tied = Estimate { value: 0.97, interval: Some(Interval { low: 0.9, high: 1.05 }) };
         assert_eq!(rate_ratio(tied), "0.97 × (0.90 – 1.05, tied)");
+        let wide = Estimate { value: 0.6, interval: Some(Interval { low: 0.01, high: 2.5 }) };
+        assert_eq!(rate_ratio(wide), "0.60 × (0.01 – 2.50, undecided)");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Runs that differ in nothing but their seed, and how groups of them differ from each other.
 
+use results::comparison::Figures;
 use results::estimate::Estimate;
 use results::statistics::{mean, median, variance};
-use results::{InputMode, Precision, RunRecord};
+use results::summary::MINIMUM_WINDOWS;
+use results::{InputMode, Precision, RunRecord, Summary, WorkloadRecord};
 
 use crate::run::Run;
 use crate::text;
@@ -11,10 +13,6 @@ use crate::text;
 const THREADS_IN_NAME: &str = " (Burn, ";
 /// The back end on whose device the data set lies unless something else is asked for.
 const WGSL: &str = "wgsl";
-/// How records say in which order images lie.
-const LAYOUT: &str = "layout: ";
-/// How records say with how many threads they were computed.
-const THREADS: &str = "threads: ";
 
 /// How long was trained, as it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,16 +81,15 @@ impl Field {
 impl Setup {
     pub(crate) fn of(run: &Run<'_>) -> Self {
         let settings = &run.workload.settings;
-        let threads = settings.variants.iter().find_map(|variant| variant.split_once(THREADS)?.1.parse().ok());
         Self {
             workload: run.workload.workload.clone(),
             backend: run.record.device.backend.clone(),
             precision: settings.precision,
             device: device(run.record),
-            threads,
+            threads: settings.threads(),
             devices: run.record.devices(),
             input: run.record.input_mode(),
-            layout: settings.variants.iter().find_map(|variant| variant.strip_prefix(LAYOUT)).map(str::to_owned),
+            layout: settings.layout().map(str::to_owned),
             batch_size: settings.batch_size,
             learning_rate: settings.learning_rate,
             length: length(&run.record.non_standard),
@@ -213,24 +210,21 @@ impl<'a> Group<'a> {
         self.completed().next().is_some()
     }
 
-    /// How many seeds completed runs began from.
-    pub(crate) fn seeds(&self) -> usize {
+    /// The seeds of completed runs, in order.
+    pub(crate) fn seeds(&self) -> Vec<u32> {
         let mut seeds: Vec<u32> = self.completed().map(Run::seed).collect();
         seeds.sort_unstable();
         seeds.dedup();
-        seeds.len()
+        seeds
     }
 
     /// The last accuracy from each seed. A seed that was trained from twice tells nothing new the second time.
     pub(crate) fn accuracies(&self) -> Vec<f64> {
-        let mut seeds: Vec<u32> = self.completed().map(Run::seed).collect();
-        seeds.sort_unstable();
-        seeds.dedup();
         let of_seed = |seed: u32| {
             let own = self.completed().filter(|run| run.seed() == seed);
             mean(&own.filter_map(|run| run.summary.accuracy).collect::<Vec<f64>>())
         };
-        seeds.into_iter().filter_map(of_seed).collect()
+        self.seeds().into_iter().filter_map(of_seed).collect()
     }
 
     pub(crate) fn accuracy(&self) -> Option<f64> {
@@ -242,28 +236,43 @@ impl<'a> Group<'a> {
         variance(&self.accuracies()).map(f64::sqrt)
     }
 
-    /// Samples per second of every completed run, over windows that count; nothing unless all of them have it.
-    pub(crate) fn measured_rates(&self) -> Option<Vec<Estimate>> {
-        let rates: Vec<Estimate> = self.completed().map(Run::measured_rate).collect::<Option<_>>()?;
-        (!rates.is_empty()).then_some(rates)
+    /// Figures of the completed runs, as the terminal shows them.
+    pub(crate) fn figures(&self) -> Option<Figures> {
+        let runs: Vec<(u32, &WorkloadRecord, &Summary)> =
+            self.completed().map(|run| (run.seed(), run.workload, &run.summary)).collect();
+        Figures::of(&runs)
     }
 
-    /// The same over the whole of training.
-    pub(crate) fn whole_rates(&self) -> Option<Vec<Estimate>> {
-        let rates: Vec<Estimate> = self.completed().map(Run::whole_rate).collect::<Option<_>>()?;
-        (!rates.is_empty()).then_some(rates)
+    /// Windows that count, of all completed runs.
+    pub(crate) fn counted_windows(&self) -> usize {
+        self.completed().map(|run| run.summary.measured_windows as usize).sum()
     }
 
-    /// What of the two is there, and whether it is measured as the suite measures.
-    pub(crate) fn rates(&self) -> Option<(Vec<Estimate>, bool)> {
-        let measured = self.measured_rates().map(|rates| (rates, true));
-        measured.or_else(|| self.whole_rates().map(|rates| (rates, false)))
+    /// Samples per second of every completed run, over windows that count. Absent unless every run has some, and all of them
+    /// together as many as a finding takes.
+    pub(crate) fn counted_rates(&self) -> Option<Vec<Estimate>> {
+        let has_enough = self.counted_windows() >= MINIMUM_WINDOWS;
+        self.completed().map(|run| run.summary.throughput().filter(|_| has_enough)).collect()
     }
 
-    /// The median over the runs, and whether it is measured as the suite measures.
+    /// Samples per second of every completed run, of the kind that [`Group::rate`] is the median of.
+    pub(crate) fn rates(&self) -> Option<Vec<Estimate>> {
+        let counted: Option<Vec<Estimate>> = self.completed().map(|run| run.summary.throughput()).collect();
+        let of_all = |run: &Run<'_>| Estimate::new(run.summary.samples_per_second_of_all_training(), None, None);
+        counted.or_else(|| self.completed().map(of_all).collect())
+    }
+
+    /// The least and the most of [`Group::rates`]; of a single run, the interval of its windows.
+    pub(crate) fn rate_range(&self) -> Option<(f64, f64)> {
+        match self.rates()?.as_slice() {
+            [one] => one.interval.map(|of| (of.low, of.high)),
+            rates => range_of(&rates.iter().map(|rate| rate.value).collect::<Vec<f64>>()),
+        }
+    }
+
+    /// The median over the runs, and whether it is of windows that count and not of all training.
     pub(crate) fn rate(&self) -> Option<(f64, bool)> {
-        let (rates, is_measured) = self.rates()?;
-        Some((median(&rates.iter().map(|rate| rate.value).collect::<Vec<f64>>())?, is_measured))
+        self.figures()?.throughput()
     }
 
     /// Share of the timed seconds in which several devices told each other what they found.
@@ -280,10 +289,11 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Seconds for one pass over the training set at that rate.
-    pub(crate) fn epoch_seconds(&self) -> Option<f64> {
-        let samples = f64::from(self.completed().next()?.workload.settings.training_samples);
-        self.rate().map(|(rate, _)| samples / rate)
+    /// Seconds for one pass over the training set, and whether one was finished; otherwise it is extrapolated from the
+    /// windows that count.
+    pub(crate) fn epoch(&self) -> Option<(f64, bool)> {
+        let figures = self.figures()?;
+        figures.epoch.map(|epoch| (epoch.seconds, !figures.epoch_is_projected))
     }
 
     /// The median over the completed runs of something that they have.
@@ -292,7 +302,7 @@ impl<'a> Group<'a> {
     }
 
     pub(crate) fn training_seconds(&self) -> Option<f64> {
-        self.median_of(|run| Some(run.training_seconds()))
+        self.median_of(|run| run.workload.training_seconds())
     }
 
     pub(crate) fn epochs(&self) -> Option<f64> {
@@ -309,6 +319,13 @@ impl<'a> Group<'a> {
     pub(crate) fn test_samples(&self) -> u32 {
         self.runs.first().map_or(1, |run| run.workload.settings.test_samples)
     }
+}
+
+/// The least and the most of several.
+pub(crate) fn range_of(values: &[f64]) -> Option<(f64, f64)> {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (values.len() > 1).then_some((least, most))
 }
 
 /// The fields in which some of these groups differ, without those that follow from the back end.
@@ -350,7 +367,7 @@ mod tests {
         let made = |batch, seed| Made::new("caffe-mnist").batch_size(batch).seed(seed).record();
         let records = [made(64, 1), made(64, 2), made(640, 1)];
         let groups = groups(&records);
-        assert_eq!(groups.iter().map(Group::seeds).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(groups.iter().map(Group::seeds).collect::<Vec<_>>(), [vec![1, 2], vec![1]]);
         let all: Vec<&Group<'_>> = groups.iter().collect();
         assert_eq!(varying(&all), [Field::BatchSize]);
         assert_eq!(label(all[1], &varying(&all)), "batch 640");
@@ -395,7 +412,7 @@ mod tests {
         let made = |seed, accuracy| Made::new("caffe-mnist").seed(seed).accuracy(accuracy).record();
         let records = [made(1, 0.90), made(1, 0.92), made(2, 0.95)];
         let groups = groups(&records);
-        assert_eq!(groups[0].seeds(), 2);
+        assert_eq!(groups[0].seeds(), [1, 2]);
         let accuracies = groups[0].accuracies();
         assert!((accuracies[0] - 0.91).abs() < 1e-12 && accuracies[1] == 0.95, "{accuracies:?}");
     }

@@ -44,6 +44,8 @@ pub struct Entry {
     pub asked: Option<String>,
     /// Absent where the run left none.
     pub record: Option<RunRecord>,
+    /// Factor by which the study multiplied the length of this cell.
+    pub scale: Option<f64>,
     /// Absent where there are figures.
     pub trouble: Option<Trouble>,
 }

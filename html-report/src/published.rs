@@ -4,6 +4,11 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::group::Group;
+
+/// Trainings whose lengths differ by less are of one length.
+const SAME_LENGTH: f64 = 0.05;
+
 /// One row of a published table, or one figure of a text.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Published {
@@ -33,9 +38,6 @@ pub(crate) struct Published {
     pub(crate) memory_max_mb: Option<f64>,
     #[serde(default)]
     pub(crate) gpus: Option<u32>,
-    /// Where as many GPUs as [`Published::gpus`] share a batch: the samples of one.
-    #[serde(default)]
-    pub(crate) batch_size_per_gpu: Option<u32>,
     #[serde(default)]
     pub(crate) threads: Option<u32>,
     #[serde(default)]
@@ -137,12 +139,23 @@ impl Published {
             .join(", ")
     }
 
-    /// What it was computed on, as short as it can be told.
+    /// Short name of the device, with any doubt that the source expresses.
     pub(crate) fn device(&self) -> String {
         let Some(hardware) = &self.hardware else { return "hardware not stated".to_owned() };
         let machine = hardware.split_once(": ").map_or(hardware.as_str(), |(_, machine)| machine);
+        if let Some((name, doubt)) = machine.split_once([',', ';', '('])
+            && ["probably", "not recorded", "unspecified"].iter().any(|word| doubt.contains(word))
+        {
+            let doubt = doubt.split('(').next().unwrap_or(doubt).trim_matches([' ', ')']);
+            return format!("{} ({doubt})", name.trim());
+        }
         let machine = machine.split(['(', ',']).next().unwrap_or(machine).trim();
         machine.strip_prefix("1x ").unwrap_or(machine).to_owned()
+    }
+
+    /// Returns true if its number of epochs is known and within 5 % of a group's.
+    pub(crate) fn trained_as_long_as(&self, group: &Group<'_>) -> bool {
+        self.epochs.zip(group.epochs()).is_some_and(|(theirs, ours)| (ours / theirs - 1.0).abs() <= SAME_LENGTH)
     }
 
     /// As its source has it, or the whole time over the epochs.
@@ -212,6 +225,16 @@ mod tests {
         let row = of_workload("keras-mnist-mlp")[0];
         assert_eq!((row.citation().as_str(), row.device().as_str()), ("Bhatia, article, 2017", "NVIDIA Tesla K80 GPU"));
         assert_eq!(row.training_seconds(), Some(28.0));
+    }
+
+    #[test]
+    fn devices_keep_what_their_source_doubts() {
+        let devices: Vec<String> = ALL.iter().map(Published::device).collect();
+        let doubted =
+            ["Azure VM (probably CPU)", "Azure VM (device of this early run not recorded)", "CPU (unspecified)"];
+        for expected in doubted {
+            assert!(devices.iter().any(|device| device == expected), "{expected}");
+        }
     }
 
     /// A line of `app/published.json`, which the page shows beside a result.

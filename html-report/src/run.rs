@@ -1,7 +1,6 @@
 //! One workload of one record, and what follows from it alone.
 
-use results::estimate::Estimate;
-use results::summary::{MINIMUM_WINDOWS, summarise};
+use results::summary::summarise;
 use results::{Outcome, RunRecord, Summary, WorkloadRecord};
 
 /// One workload of one record.
@@ -56,26 +55,6 @@ impl<'a> Run<'a> {
         self.epochs_of(self.steps())
     }
 
-    /// Of training until the last look at the test set, all looks excluded.
-    pub(crate) fn training_seconds(&self) -> f64 {
-        self.workload.evaluations.last().map_or(self.summary.training_seconds, |last| last.training_seconds)
-    }
-
-    /// Samples per second over the windows that count.
-    pub(crate) fn measured_rate(&self) -> Option<Estimate> {
-        let summary = &self.summary;
-        let enough = summary.measured_windows as usize >= MINIMUM_WINDOWS;
-        let low = summary.samples_per_second_low.filter(|_| enough);
-        Estimate::new(summary.samples_per_second, low, summary.samples_per_second_high)
-    }
-
-    /// Samples per second over the whole of training, warm-up included.
-    pub(crate) fn whole_rate(&self) -> Option<Estimate> {
-        let summary = &self.summary;
-        let has_trained = summary.samples > 0 && summary.training_seconds > 0.0;
-        has_trained.then(|| Estimate { value: summary.samples as f64 / summary.training_seconds, interval: None })
-    }
-
     /// Seconds of each of [`PHASES`]; absent where it did not happen.
     pub(crate) fn phases(&self) -> [Option<f64>; 5] {
         let start = &self.workload.cold_start;
@@ -112,8 +91,8 @@ mod tests {
     fn without_windows_that_count_there_is_still_the_whole_of_training() {
         let record = Made::new("keras-mnist-mlp").batch_size(100).steps(600).rate(30_000.0).windows(1).record();
         let run = Run::all_of("a.json", &record).next().unwrap();
-        assert_eq!(run.measured_rate(), None);
-        assert!((run.whole_rate().unwrap().value / 30_000.0 - 1.0).abs() < 1e-9);
+        assert_eq!(run.summary.throughput(), None);
+        assert!((run.summary.samples_per_second_of_all_training().unwrap() / 30_000.0 - 1.0).abs() < 1e-9);
     }
 
     #[test]
@@ -121,7 +100,7 @@ mod tests {
         let of = |windows| Made::new("keras-mnist-mlp").rate(30_000.0).windows(windows).record();
         let few = of(4);
         let many = of(12);
-        let rate = |record| Run::all_of("", record).next().unwrap().measured_rate().unwrap().interval;
+        let rate = |record| Run::all_of("", record).next().unwrap().summary.throughput().unwrap().interval;
         assert!(rate(&few).is_none() && rate(&many).is_some());
     }
 

@@ -167,10 +167,11 @@ impl Made {
             let loss = 1.0 - accuracy;
             workload.evaluations.push(Evaluation { step, training_seconds, seconds: 0.25, loss, accuracy });
             workload.curve.push(CurvePoint { step, training_seconds, loss, accuracy });
-            let seconds = seconds_until(steps) / count as f64;
-            let epoch = u32::try_from(number).unwrap_or(u32::MAX);
-            workload.epochs.push(Epoch { epoch, seconds, loss, accuracy });
         }
+        let samples = f64::from(workload.settings.training_samples);
+        let is_finished = |epoch: &u32| f64::from(*epoch) * samples <= steps as f64 * batch;
+        let epoch = |epoch| Epoch { epoch, seconds: samples / rate, loss: 0.1, accuracy: 0.9 };
+        workload.epochs = (1..).take_while(is_finished).map(epoch).collect();
         record
     }
 }
@@ -259,8 +260,13 @@ pub(crate) fn groups(records: &[RunRecord]) -> Vec<Group<'_>> {
 }
 
 pub(crate) fn input(records: Vec<RunRecord>) -> Input {
-    let entry =
-        |(number, record)| Entry { place: format!("{number}.json"), asked: None, record: Some(record), trouble: None };
+    let entry = |(number, record)| Entry {
+        place: format!("{number}.json"),
+        asked: None,
+        record: Some(record),
+        scale: None,
+        trouble: None,
+    };
     let entries = records.into_iter().enumerate().map(entry).collect();
     Input { title: "A test".to_owned(), entries, ..Input::default() }
 }

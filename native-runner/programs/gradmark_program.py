@@ -152,7 +152,7 @@ def size(shape):
 
 def answer(networks, build, message, payload):
     """The answer to a message: its header, and the arrays that follow it."""
-    kind, number = message["message"], message.get("network")
+    kind, number, received = message["message"], message.get("network"), time.perf_counter()
     if kind == "build":
         begin = time.perf_counter()
         job = Job(message, payload)
@@ -167,13 +167,15 @@ def answer(networks, build, message, payload):
         losses, correct = network.train(batches)
         seconds = time.perf_counter() - begin
         losses = [float(loss) if np.isfinite(loss) else None for loss in losses]
-        return {"losses": losses, "correct": int(correct), "seconds": seconds}, []
+        times = {"preparing_seconds": begin - received, "seconds": seconds}
+        return {"losses": losses, "correct": int(correct), **times}, []
     if kind == "evaluate":
         batches = job.batches(message["rows"], payload)
         begin = time.perf_counter()
         loss, correct = network.evaluate(batches)
         seconds = time.perf_counter() - begin
-        return {"loss": float(loss) if np.isfinite(loss) else None, "correct": int(correct), "seconds": seconds}, []
+        times = {"preparing_seconds": begin - received, "seconds": seconds}
+        return {"loss": float(loss) if np.isfinite(loss) else None, "correct": int(correct), **times}, []
     if kind == "logits":
         return {}, [network.logits()[: message["rows"]]]
     return {}, network.weights() if kind == "weights" else network.gradients()

@@ -25,7 +25,7 @@ use std::convert::Infallible;
 use std::num::NonZero;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use engine::backends::Opening;
 use engine::{AdapterChoice, Limit};
 use results::{InputMode, Layout, Precision};
@@ -52,7 +52,7 @@ pub(crate) use steps::StepsArgs;
 pub(crate) use study::StudyArgs;
 pub(crate) use upload::{ConsentArgs, UploadArgs};
 pub(crate) use values::find_workloads;
-use values::{positive_seconds, precision, short_text};
+use values::{accept_negative_numbers, positive_seconds, precision, short_text};
 pub(crate) use workload_file::{OneWorkloadArgs, WorkloadFileArgs, WorkloadsArgs};
 
 const EXAMPLES: &str = "\
@@ -110,6 +110,14 @@ pub(crate) struct Cli {
     pub(crate) verbose: u8,
     #[command(flatten)]
     pub(crate) benchmark: BenchmarkArgs,
+}
+
+impl Cli {
+    /// Reads the command line, or ends the program with what is wrong with it.
+    pub(crate) fn read() -> Self {
+        let matches = accept_negative_numbers(Self::command()).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -296,10 +304,10 @@ pub(crate) struct TrainingArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) seeds: Option<u32>,
     /// Samples in a batch [default: the workload's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     pub(crate) batch_size: Option<u32>,
     /// Learning rate [default: the workload's]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X")]
     pub(crate) learning_rate: Option<f64>,
     /// Train so many passes over the training set
     #[arg(long, value_name = "N", group = "limit")]
@@ -308,10 +316,10 @@ pub(crate) struct TrainingArgs {
     #[arg(long, value_name = "N", group = "limit")]
     steps: Option<u64>,
     /// Train for so many seconds and measure nothing beyond them
-    #[arg(long, value_name = "X", group = "limit", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", group = "limit")]
     seconds: Option<f64>,
     /// Test accuracy, 0 to 1, to time [default: the workload's]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X")]
     pub(crate) target_accuracy: Option<f64>,
 }
 
@@ -354,13 +362,11 @@ pub(crate) enum Switch {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_definition_of_the_command_line_holds_together() {
-        Cli::command().debug_assert();
+        accept_negative_numbers(Cli::command()).debug_assert();
     }
 
     #[test]

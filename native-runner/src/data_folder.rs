@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::cli::DataArgs;
 use crate::failure::Failure;
-use crate::published_data;
+use crate::{published_data, shell};
 
 /// Reads data sets from the first of some folders that has them, each set once.
 pub(crate) struct DataFolder {
@@ -20,6 +20,8 @@ pub(crate) struct DataFolder {
     /// Where the published stories are; without it, stories are generated.
     stories: Option<PathBuf>,
     loaded: HashMap<String, Arc<DataSet>>,
+    /// Commands that fetch what could not be loaded.
+    repairs: Vec<String>,
 }
 
 /// Where a data set would come from. In JSON the tag is `whence`, which scripts read.
@@ -51,7 +53,7 @@ impl DataFolder {
     /// Looks in the chosen folder and nowhere else, or in the usual places if none was chosen.
     pub(crate) fn new(chosen: &DataArgs) -> Self {
         let places = chosen.folder.as_ref().map_or_else(usual_places, |folder| vec![folder.clone()]);
-        Self { places, stories: chosen.babi.clone(), loaded: HashMap::new() }
+        Self { places, stories: chosen.babi.clone(), loaded: HashMap::new(), repairs: Vec::new() }
     }
 
     /// The same, once what these workloads need is there: sets that nobody has are fetched, unless a folder was chosen,
@@ -83,6 +85,15 @@ impl DataFolder {
         }
     }
 
+    /// A failure with the commands that fetch what could not be loaded.
+    pub(crate) fn advised(&self, failure: impl Into<Failure>) -> Failure {
+        let failure = failure.into();
+        if self.repairs.is_empty() {
+            return failure;
+        }
+        failure.with_advice(format!("To fetch it again:\n  {}", self.repairs.join("\n  ")))
+    }
+
     fn read(&self, definition: &'static DataSetDefinition) -> Result<DataSet, DataError> {
         match (&definition.origin, &self.stories) {
             (Origin::Files { .. }, _) => {
@@ -106,6 +117,12 @@ impl DataFolder {
     fn folder_of(&self, definition: &DataSetDefinition) -> Option<&PathBuf> {
         self.places.iter().find(|folder| folder.join(files_of(definition)[0]).exists())
     }
+}
+
+/// The command that fetches a set into a folder.
+pub(crate) fn fetching(name: &str, folder: Option<&Path>) -> String {
+    let quoted = |folder: &Path| format!(" --data {}", shell::quoted(&folder.display().to_string()));
+    format!("native-runner fetch-data {name}{}", folder.map(quoted).unwrap_or_default())
 }
 
 /// # Panics
@@ -138,7 +155,13 @@ impl DataSource for DataFolder {
             return Ok(Arc::clone(data));
         }
         tracing::info!(set = %definition.name, "data: {}", self.availability(definition).text());
-        let data = Arc::new(self.read(definition)?);
+        let data = self.read(definition);
+        if data.is_err() && matches!(definition.origin, Origin::Files { .. }) {
+            let folder = self.folder_of(definition).or(self.places.first());
+            let repair = fetching(&definition.name, folder.map(PathBuf::as_path));
+            self.repairs.push(repair);
+        }
+        let data = Arc::new(data?);
         self.loaded.insert(definition.name.clone(), Arc::clone(&data));
         Ok(data)
     }
@@ -190,6 +213,16 @@ fn quoted(folder: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failure_names_the_command_that_fetches_into_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("my data");
+        let mut data = data(&place, None);
+        let error = pollster::block_on(data.load(engine::data_set("mnist").unwrap())).unwrap_err();
+        let text = data.advised(engine::EngineError::from(error)).to_string();
+        assert!(text.ends_with(&format!("  native-runner fetch-data mnist --data '{}'", place.display())), "{text}");
+    }
 
     fn data(folder: &Path, babi: Option<&Path>) -> DataFolder {
         DataFolder::new(&DataArgs { folder: Some(folder.to_owned()), babi: babi.map(Path::to_owned) })

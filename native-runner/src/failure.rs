@@ -1,9 +1,10 @@
 use std::io;
 
-use engine::EngineError;
+use engine::{BACKENDS, EngineError, KNOWN_BACKENDS};
 use results::FailureCause;
 
 use crate::leaderboard::LeaderboardError;
+use crate::suggestion::closest;
 
 /// Why the program ends without having done what it was asked to do.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +12,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Usage(String),
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Engine(EngineError),
     /// Reading or writing something that is named here.
     #[error("{what}: {source}")]
     File { what: String, source: io::Error },
@@ -20,6 +21,9 @@ pub(crate) enum Failure {
     NotFetched(String),
     #[error("standard output: {0}")]
     Output(io::Error),
+    /// A failure with what to do about it, or where the results are all the same.
+    #[error("{failure}\n{advice}")]
+    Advised { failure: Box<Self>, advice: String },
     #[error("the operating system gives no random numbers ({0}); a seed can be chosen with --seed")]
     NoRandomness(getrandom::Error),
     /// Training diverged, or the back end computed something else than the reference.
@@ -51,11 +55,16 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    pub(crate) fn with_advice(self, advice: String) -> Self {
+        Self::Advised { failure: Box::new(self), advice }
+    }
+
     /// The exit status that the help text documents.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,
             Self::Engine(error) => engine_exit_code(error),
+            Self::Advised { failure, .. } => failure.exit_code(),
             Self::NotTrained { cause: FailureCause::DoesNotFit | FailureCause::OutOfMemory, .. } => 4,
             Self::NotTrained {
                 cause: FailureCause::DeviceRefused | FailureCause::Data | FailureCause::Unsupported,
@@ -89,6 +98,7 @@ impl Failure {
                     | EngineError::Panicked { .. }
             ),
             Self::NotTrained { cause: FailureCause::DeviceRefused, .. } => true,
+            Self::Advised { failure, .. } => failure.is_for_the_doctor(),
             _ => false,
         }
     }
@@ -97,6 +107,31 @@ impl Failure {
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let advice = suggestion(&error);
+        let failure = Self::Engine(error);
+        match advice {
+            Some(advice) => failure.with_advice(advice),
+            None => failure,
+        }
+    }
+}
+
+/// The known name closest to an unknown one.
+fn suggestion(error: &EngineError) -> Option<String> {
+    let name = match error {
+        EngineError::UnknownWorkload { name, known } | EngineError::UnknownSuite { name, known } => {
+            closest(name, known.iter().map(String::as_str))?
+        }
+        EngineError::UnknownBackend { name, .. } => closest(name, KNOWN_BACKENDS.iter().map(|backend| backend.name))?,
+        _ => return None,
+    };
+    let is_missing = matches!(error, EngineError::UnknownBackend { .. }) && BACKENDS.iter().all(|of| of.name != name);
+    let missing = format!(" It is not in this program; `--features {name}` on cargo's command line adds it.");
+    Some(format!("Did you mean `{name}`?{}", if is_missing { missing.as_str() } else { "" }))
 }
 
 impl From<LeaderboardError> for Failure {
@@ -163,6 +198,18 @@ mod tests {
         // It has just been there.
         let nothing = Failure::NothingTrains("no".to_owned());
         assert_eq!((nothing.is_for_the_doctor(), nothing.exit_code()), (false, 7));
+    }
+
+    #[test]
+    fn an_unknown_name_comes_with_the_one_that_was_meant() {
+        let unknown = |name: &str| EngineError::UnknownBackend { name: name.to_owned(), known: Vec::new() };
+        let failure = Failure::from(unknown("cuda"));
+        assert_eq!(failure.exit_code(), 2);
+        let text = failure.to_string();
+        assert!(text.contains("Did you mean `burn-cuda`?"), "{text}");
+        let is_built = BACKENDS.iter().any(|backend| backend.name == "burn-cuda");
+        assert_eq!(text.contains("`--features burn-cuda`"), !is_built, "{text}");
+        assert!(!Failure::from(unknown("abacus")).to_string().contains("mean"));
     }
 
     #[test]

@@ -1,12 +1,15 @@
 use std::convert::Infallible;
+use std::env;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
+use crate::provenance::provenance;
 use crate::screen::Screen;
 
 /// A file, or standard output.
@@ -31,22 +34,24 @@ impl JsonTarget {
     /// It cannot, and why.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let Self::File(path) = self else { return Ok(()) };
-        let is_new = !path.exists();
-        OpenOptions::new().append(true).create(true).open(path).map_err(|source| cannot_write(path, source))?;
-        if is_new {
-            fs::remove_file(path).map_err(|source| cannot_write(path, source))?;
-        }
-        Ok(())
+        let check = || -> io::Result<()> {
+            let Some(file) = regular(path)? else { return Ok(()) };
+            if file.exists() {
+                OpenOptions::new().append(true).open(&file)?;
+            }
+            temporary_beside(&file).map(drop)
+        };
+        check().map_err(|source| cannot_write(path, source))
     }
 
     /// Writes the text and a line end.
     ///
     /// # Errors
     /// The file cannot be written, or standard output is closed.
-    pub(crate) fn write(&self, json: &str) -> Result<(), Failure> {
+    pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
         match self {
-            Self::StandardOutput => writeln!(io::stdout().lock(), "{json}").map_err(Failure::Output),
-            Self::File(path) => fs::write(path, format!("{json}\n")).map_err(|source| cannot_write(path, source)),
+            Self::StandardOutput => writeln!(io::stdout().lock(), "{text}").map_err(Failure::Output),
+            Self::File(path) => replace(path, format!("{text}\n").as_bytes()),
         }
     }
 
@@ -67,24 +72,171 @@ pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })
 }
 
-/// Writes the text and a line end to a file, which is there as a whole or as it was before: it is written under another name
-/// and renamed once it is on the disc.
+/// Writes results as asked after showing them. Where either fails, a copy is kept.
+///
+/// # Errors
+/// The failure, with the path of the copy.
+pub(crate) fn deliver(shown: Result<(), Failure>, target: Option<&JsonTarget>, json: &str) -> Result<(), Failure> {
+    let written = target.map_or(Ok(()), |target| target.write(json));
+    // The reader has closed the pipe, as `head` does.
+    let shown = shown.or_else(|failure| if failure.is_closed_pipe() { Ok(()) } else { Err(failure) });
+    let Err(failure) = shown.and(written) else { return Ok(()) };
+    match keep(&format!("gradmark-{:.0}", provenance().started_unix_seconds), json) {
+        Ok(file) => Err(failure.with_advice(format!("A copy of the results is in {}", file.display()))),
+        // There is no room anywhere.
+        Err(_) => Err(failure),
+    }
+}
+
+/// Writes results to a new file `NAME.json`, and returns where it is.
+///
+/// # Errors
+/// Neither the current folder nor the one for temporary files can be written.
+pub(crate) fn keep(name: &str, json: &str) -> Result<PathBuf, Failure> {
+    keep_in(Path::new(""), name, json).or_else(|source| {
+        keep_in(&env::temp_dir(), name, json).map_err(|_| cannot_write(Path::new(&format!("{name}.json")), source))
+    })
+}
+
+/// Numbers the file where others have its name.
+fn keep_in(folder: &Path, name: &str, json: &str) -> io::Result<PathBuf> {
+    let mut path = folder.join(format!("{name}.json"));
+    let mut number = 1;
+    let mut file = loop {
+        match File::create_new(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+            created => break created?,
+        }
+        path = folder.join(format!("{name}-{number}.json"));
+    };
+    match file.write_all(json.as_bytes()).and_then(|()| file.sync_all()) {
+        Ok(()) => Ok(path),
+        Err(error) => {
+            // A part of a record is useless.
+            let _ = fs::remove_file(&path);
+            Err(error)
+        }
+    }
+}
+
+/// Writes a file, which is there as a whole or as it was before: it is renamed once it is on the disc. A link stays a link,
+/// and a pipe or a device is written to.
 ///
 /// # Errors
 /// The file cannot be written.
-pub(crate) fn replace(path: &Path, json: &str) -> Result<(), Failure> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    let partial = PathBuf::from(name);
-    let write = || {
-        let mut file = File::create(&partial)?;
-        file.write_all(format!("{json}\n").as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&partial, path)
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let write = || -> io::Result<()> {
+        let Some(file) = regular(path)? else {
+            return OpenOptions::new().write(true).open(path)?.write_all(content);
+        };
+        let mut partial = temporary_beside(&file)?;
+        partial.as_file_mut().write_all(content)?;
+        partial.as_file().sync_all()?;
+        partial.persist(file)?;
+        Ok(())
     };
     write().map_err(|source| cannot_write(path, source))
 }
 
+/// Returns true if the path is a regular file with content.
+pub(crate) fn holds_something(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0)
+}
+
+/// The regular file that a path leads to, whether it exists or not; `None` for a pipe or a device.
+fn regular(path: &Path) -> io::Result<Option<PathBuf>> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() => return Ok(None),
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Ok(_) | Err(_) => {}
+    }
+    let mut file = path.to_owned();
+    // `canonicalize` refuses a link to a file that does not exist yet.
+    while file.is_symlink() {
+        file = folder_of(&file).join(fs::read_link(&file)?);
+    }
+    let name = file.file_name().ok_or(ErrorKind::NotFound)?;
+    Ok(Some(folder_of(&file).join(name)))
+}
+
+/// A file that is removed unless it is persisted.
+fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".gradmark-").suffix(".partial");
+    // The user's umask decides who may read it, as with any other file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder_of(file))
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 pub(crate) fn cannot_write(path: &Path, source: io::Error) -> Failure {
     Failure::File { what: format!("cannot write {}", path.display()), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(path: &Path) -> JsonTarget {
+        JsonTarget::File(path.to_owned())
+    }
+
+    #[test]
+    fn copies_never_take_each_others_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = ["one", "two"].map(|json| keep_in(folder.path(), "run", json).unwrap());
+        assert_eq!(kept, ["run.json", "run-2.json"].map(|name| folder.path().join(name)));
+        assert_eq!(kept.map(|file| fs::read_to_string(file).unwrap()), ["one", "two"]);
+    }
+
+    #[test]
+    fn failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.json");
+        target(&file).check().unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        target(&file).write("old").unwrap();
+        for wrong in [folder.path().to_owned(), file.join("b.json"), PathBuf::new()] {
+            assert!(target(&wrong).check().is_err() && target(&wrong).write("new").is_err(), "{}", wrong.display());
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old\n");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn link_stays_a_link_and_its_target_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, file) = (folder.path().join("link.json"), folder.path().join("new.json"));
+        std::os::unix::fs::symlink("new.json", &link).unwrap();
+        target(&link).check().unwrap();
+        assert!(!file.exists());
+        for text in ["one", "two"] {
+            target(&link).write(text).unwrap();
+            assert!(link.is_symlink());
+            assert_eq!(fs::read_to_string(&file).unwrap(), format!("{text}\n"));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipe_is_opened_once_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        // Opening it would wait for a reader.
+        target(&pipe).check().unwrap();
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read_to_string(pipe).unwrap()
+        });
+        target(&pipe).write("whole").unwrap();
+        assert_eq!(reader.join().unwrap(), "whole\n");
+        assert!(!fs::metadata(&pipe).unwrap().is_file());
+    }
 }

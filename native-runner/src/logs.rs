@@ -20,6 +20,8 @@ pub(crate) fn show(times_asked: u8) {
         .with_env_filter(EnvFilter::new(filter))
         .with_timer(uptime())
         .with_writer(io::stderr)
+        // It would panic where standard error is closed.
+        .log_internal_errors(false)
         .with_ansi(coloured)
         .init();
 }

@@ -33,7 +33,9 @@ mod records;
 mod refusal;
 mod report;
 mod screen;
+mod shell;
 mod study;
+mod suggestion;
 mod table;
 mod tls;
 mod workload_file;
@@ -41,14 +43,12 @@ mod workload_file;
 use std::iter;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use cli::{Cli, Command, Installation};
 use failure::Failure;
 use screen::Screen;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::read();
     logs::show(cli.verbose);
     let result = match cli.command {
         None => commands::benchmark(&cli.benchmark),
@@ -92,8 +92,10 @@ fn report(failure: &Failure) {
     let label = screen.paint(console::Style::new().red().bold(), "error:");
     let text = failure.to_string();
     for (first, line) in iter::once(format!("{label} ")).chain(iter::repeat(String::new())).zip(text.lines()) {
+        // A command, or a line of a file, stays whole.
+        let shown = if line.starts_with("  ") { screen.line(line) } else { screen.prose(&first, line, 0) };
         // With standard error gone as well, the exit status is all that is left to say it with.
-        drop(screen.prose(&first, line, 0));
+        drop(shown);
     }
     if failure.is_for_the_doctor() {
         drop(screen.prose(

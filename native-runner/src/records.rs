@@ -1,9 +1,11 @@
 //! Records that were kept: in a file each, several in the document of a comparison, or in a folder of such files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use results::kernels::{KERNELS_SCHEMA_VERSION, KernelRecord};
 use results::{OLDEST_SCHEMA_VERSION, RunRecord, SCHEMA_VERSION};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -29,8 +31,10 @@ pub(crate) struct KeptRecord {
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) records: Vec<KeptRecord>,
+    /// Documents of `native-runner kernels --json FILE`, each with its path.
+    pub(crate) kernels: Vec<(String, KernelRecord)>,
     /// JSON files of a folder that are something else.
-    pub(crate) others: Vec<PathBuf>,
+    pub(crate) others: Vec<String>,
 }
 
 /// The single record of a file.
@@ -49,27 +53,52 @@ pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
 /// # Errors
 /// Something cannot be read, a file that was named holds no records, or one of a folder holds damaged ones.
 pub(crate) fn read(path: &Path) -> Result<Found, Failure> {
+    let mut found = Found::default();
     if !path.is_dir() {
         let source = Source::read(path)?;
-        return Ok(Found { records: source.records(false)?, others: Vec::new() });
-    }
-    let mut found = Found::default();
-    for entry in WalkDir::new(path).sort_by_file_name() {
-        let entry = entry.map_err(|error| {
-            let source = error.into_io_error().unwrap_or_else(|| io::Error::other("a folder lies in itself"));
-            Failure::File { what: format!("cannot read {}", path.display()), source }
-        })?;
-        if !entry.file_type().is_file() || entry.path().extension().is_none_or(|ending| ending != "json") {
-            continue;
+        match source.kernels() {
+            Some(kernels) => found.kernels.push((source.name, kernels)),
+            None => found.records = source.records(false)?,
         }
-        let source = Source::read(entry.path())?;
-        if source.is_something_else() {
-            found.others.push(entry.into_path());
-        } else {
-            found.records.extend(source.records(true)?);
+        return Ok(found);
+    }
+    for file in files_below(path)? {
+        let source = Source::read(&file)?;
+        match source.kernels() {
+            Some(kernels) => found.kernels.push((source.name, kernels)),
+            None if source.is_something_else() => found.others.push(source.name),
+            None => found.records.extend(source.records(true)?),
         }
     }
     Ok(found)
+}
+
+/// Every `.json` file below a folder, also behind links, each once.
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let is_json = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    let cannot_read = |path: &Path, source| Failure::File { what: format!("cannot read {}", path.display()), source };
+    let (mut files, mut seen) = (Vec::new(), BTreeSet::new());
+    for entry in WalkDir::new(folder).follow_links(true).sort_by_file_name() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            // A folder above the link is read anyway.
+            Err(error) if error.loop_ancestor().is_some() => continue,
+            // A broken link that never was a record.
+            Err(error) if error.path().is_some_and(|path| path.is_symlink() && !is_json(path)) => continue,
+            Err(error) => {
+                let path = error.path().unwrap_or(folder).to_owned();
+                let source = error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into());
+                return Err(cannot_read(&path, source));
+            }
+        };
+        if entry.file_type().is_file() && is_json(entry.path()) {
+            let place = fs::canonicalize(entry.path()).map_err(|source| cannot_read(entry.path(), source))?;
+            if seen.insert(place) {
+                files.push(entry.into_path());
+            }
+        }
+    }
+    Ok(files)
 }
 
 /// A text with what to call it.
@@ -116,6 +145,12 @@ impl Source {
     fn is_something_else(&self) -> bool {
         let is_json = serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
         is_json && self.shape().is_none_or(|shape| shape.workloads.is_none() && shape.records.is_none())
+    }
+
+    /// A record of kernels; nothing where it is something else, or of an unknown layout.
+    fn kernels(&self) -> Option<KernelRecord> {
+        let record: KernelRecord = serde_json::from_str(&self.text).ok()?;
+        (record.report.schema_version == KERNELS_SCHEMA_VERSION).then_some(record)
     }
 
     fn records(&self, is_of_folder: bool) -> Result<Vec<KeptRecord>, Failure> {

@@ -11,15 +11,18 @@ use crate::figures::figure;
 use crate::screen::Screen;
 use crate::table::{Column, Table};
 
+const NONE: &str = "–";
+
 /// Shows every figure of the record, its warnings and a verdict.
 ///
 /// # Errors
 /// The screen cannot be written to.
 pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
-    screen.line("")?;
-    for line in figures(record).lines(screen, screen.width()) {
-        screen.line(&line)?;
+    let lines = figures(record).lines(screen, screen.width());
+    if !lines.is_empty() {
+        screen.line("")?;
     }
+    lines.iter().try_for_each(|line| screen.line(line))?;
     let starts: Vec<String> = record.workloads.iter().filter_map(cold_start).collect();
     if !starts.is_empty() {
         screen.line("")?;
@@ -98,16 +101,50 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
     }
 }
 
+/// A column for each workload of which anything was measured: the metrics, the interval of the throughput, and beside all
+/// timed training the part that comparisons show.
 fn figures(record: &RunRecord) -> Table {
-    let metrics = metrics_of(record.workloads.iter().map(|workload| &workload.summary));
-    let column = |workload: &WorkloadRecord| Column {
-        name: workload.workload.clone(),
-        cells: metrics.iter().map(|metric| metric.text_of(&workload.summary)).collect(),
+    let is_timed = |workload: &&WorkloadRecord| match workload.outcome {
+        Outcome::Completed | Outcome::Diverged { .. } => true,
+        Outcome::Cancelled | Outcome::Incorrect | Outcome::Failed { .. } => workload.summary.steps > 0,
     };
-    Table {
-        titles: metrics.iter().map(|metric| metric.title.to_owned()).collect(),
-        columns: record.workloads.iter().map(column).collect(),
+    let workloads: Vec<&WorkloadRecord> = record.workloads.iter().filter(is_timed).collect();
+    let column = |workload: &&WorkloadRecord| Column { name: workload.workload.clone(), cells: Vec::new() };
+    let mut table = Table { titles: Vec::new(), columns: workloads.iter().map(column).collect() };
+    let mut add = |title: &str, cell: &dyn Fn(&WorkloadRecord) -> Option<String>| {
+        table.titles.push(title.to_owned());
+        for (column, workload) in table.columns.iter_mut().zip(&workloads) {
+            column.cells.push(cell(workload).unwrap_or_else(|| NONE.to_owned()));
+        }
+    };
+    for metric in metrics_of(workloads.iter().map(|workload| &workload.summary)) {
+        match metric.id {
+            "samples_per_second" => {
+                add(metric.title, &throughput);
+                add("its 95 % interval", &interval);
+            }
+            "training_seconds" => {
+                add("Training time", &|of| Some(metric.text(of.training_seconds()?)));
+                add(metric.title, &|of| Some(metric.text_of(&of.summary)));
+            }
+            _ => add(metric.title, &|of| Some(metric.text_of(&of.summary))),
+        }
     }
+    table
+}
+
+/// Throughput of the counted windows, or with a mark that of all training.
+pub(crate) fn throughput(record: &WorkloadRecord) -> Option<String> {
+    let summary = &record.summary;
+    let text = |rate| figure("samples_per_second", rate);
+    let of_all = || Some(format!("≈ {}", text(summary.samples_per_second_of_all_training()?)));
+    summary.samples_per_second.map(text).or_else(of_all)
+}
+
+fn interval(record: &WorkloadRecord) -> Option<String> {
+    let interval = record.summary.throughput()?.interval?;
+    let [low, high] = [interval.low, interval.high].map(|rate| figure("samples_per_second", rate));
+    Some(format!("{} – {high}", low.trim_end_matches(" samples/s")))
 }
 
 /// What came before the first timed step, each part that is known; `None` where nothing is.
@@ -306,6 +343,25 @@ mod tests {
     }
 
     #[test]
+    fn table_of_run_shows_interval_and_training_until_last_test() {
+        let mut record = record(Outcome::Completed);
+        let of_first = |record: &RunRecord| {
+            let Table { titles, columns } = figures(record);
+            titles.into_iter().zip(columns[0].cells.clone()).collect::<std::collections::BTreeMap<_, _>>()
+        };
+        let summary = &mut record.workloads[0].summary;
+        (summary.samples_per_second_low, summary.samples_per_second_high) = (Some(41_000.0), Some(41_500.0));
+        (summary.samples, summary.training_seconds) = (600_000, 20.0);
+        assert_eq!(of_first(&record)["its 95 % interval"], "–", "of too few windows");
+        record.workloads[0].summary.measured_windows = 5;
+        let rows = of_first(&record);
+        assert_eq!(rows["its 95 % interval"], "41.00 k – 41.50 k samples/s");
+        assert_eq!((rows["Training time"].as_str(), rows["Timed training"].as_str()), ("12.50 s", "20.00 s"));
+        record.workloads[0].summary.samples_per_second = None;
+        assert_eq!(of_first(&record)["Training throughput"], "≈ 30.00 k samples/s");
+    }
+
+    #[test]
     fn figures_that_are_not_steady_or_of_a_network_that_learned_nothing_are_not_ranked() {
         let mut unsteady = record(Outcome::Completed);
         unsteady.workloads[0].summary.stable = false;
@@ -328,6 +384,15 @@ mod tests {
         };
         let expected = "caffe-mnist: data 250.0 ms · building 500.0 ms · tuning 75.00 s · first step 12.00 ms";
         assert_eq!(cold_start(&workload).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn table_has_only_what_was_measured() {
+        let mut failed = record(Outcome::failed(FailureCause::Data, "no such file"));
+        assert!(figures(&failed).columns.is_empty());
+        failed.workloads[0].summary.steps = 3;
+        assert_eq!(figures(&failed).columns.len(), 1);
+        assert_eq!(figures(&record(Outcome::Completed)).columns.len(), 1);
     }
 
     #[test]

@@ -42,13 +42,15 @@ impl Screen {
     }
 
     /// # Errors
-    /// The stream is closed or its disc is full.
+    /// Standard output is closed, or its disc is full. A closed standard error is no reason to stop.
     pub(crate) fn line(self, text: &str) -> Result<(), Failure> {
         match self {
-            Self::Output => writeln!(io::stdout().lock(), "{text}"),
-            Self::Error => writeln!(io::stderr().lock(), "{text}"),
+            Self::Output => writeln!(io::stdout().lock(), "{text}").map_err(Failure::Output),
+            Self::Error => {
+                let _ = writeln!(io::stderr().lock(), "{text}");
+                Ok(())
+            }
         }
-        .map_err(Failure::Output)
     }
 
     /// Prose, wrapped to the width and indented after the first line.

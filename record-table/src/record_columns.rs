@@ -94,7 +94,7 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
         Column::in_unit(
             "samples_per_second",
             "samples/s",
-            "median over the counted windows",
+            "median over the counted windows; empty where none counts",
             OptionalNumber(|_, workload| workload.summary.samples_per_second),
         ),
         Column::in_unit(
@@ -141,7 +141,7 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
         Column::in_unit(
             "training_seconds",
             "s",
-            "all timed training, evaluation excluded",
+            "all timed training, with what is trained only to be measured, evaluation excluded",
             Number(|_, workload| workload.summary.training_seconds),
         ),
         Column::in_unit(
@@ -193,6 +193,27 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
             "J",
             "energy of the device in timed training, where it tells",
             OptionalNumber(|_, workload| workload.summary.joules_per_sample),
+        ),
+        Column::of(
+            "threads",
+            "of a back end that computes on the processor",
+            OptionalWhole(|_, workload| workload.settings.threads().map(u64::from)),
+        ),
+        Column::of(
+            "layout",
+            "how images lie in memory, nhwc or nchw, where an external program said",
+            OptionalText(|_, workload| workload.settings.layout()),
+        ),
+        Column::of(
+            "training_flops_per_sample",
+            "floating-point operations for a training sample, forward and backward, counted from the network's shapes",
+            Whole(|_, workload| workload.settings.training_flops_per_sample),
+        ),
+        Column::in_unit(
+            "samples_per_second_of_all_training",
+            "samples/s",
+            "all samples over all timed training, warm-up included",
+            OptionalNumber(|_, workload| workload.summary.samples_per_second_of_all_training()),
         ),
     ]
 }

@@ -10,7 +10,9 @@ use crate::{Phase, WorkloadRecord};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {
+    /// Phase of the run.
     pub phase: Phase,
+    /// Duration in seconds.
     pub seconds: f64,
 }
 

@@ -10,6 +10,7 @@ use crate::{RunRecord, WorkloadRecord};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Communication {
+    /// That shared each batch.
     pub devices: u32,
     /// Times that all devices told each other something: in a step once for each part of the gradients, and for each batch
     /// normalisation twice.
@@ -34,6 +35,7 @@ pub struct Communication {
 pub struct ExchangeSeconds {
     /// From when a part was found to be computed on all devices until the host had it.
     pub reading_seconds: f64,
+    /// On the host.
     pub summing_seconds: f64,
     /// Until the sum was handed over to all devices.
     pub writing_seconds: f64,

@@ -10,7 +10,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use agreement::{Agreement, Basis, Evidence, FALSE_ALARM, Obstacle, Pair};
+pub use agreement::{Agreement, Basis, Evidence, FALSE_ALARM, Obstacle, Pair, WIDEST_AGREEMENT};
 pub use spread::Spread;
 
 use crate::estimate::Estimate;
@@ -156,16 +156,21 @@ pub struct Figures {
     pub steps: Option<u64>,
     /// One pass over the training set.
     pub epoch: Option<Timing>,
-    /// Whether no epoch was finished, so that its time is that of its samples at the measured throughput.
+    /// True if no epoch finished, so that its time is extrapolated from `samples_per_second`.
     pub epoch_is_projected: bool,
     /// Training until the last look at the test set, all looks excluded. Windows that are trained after it, only to be
     /// measured, do not count.
     pub training: Option<Timing>,
     /// The last pass over the test set.
     pub testing: Option<Timing>,
+    /// Over the counted windows; absent unless every run has some.
     pub samples_per_second: Option<f64>,
-    /// Of that throughput over the highest of all rows: 1 for the fastest, less for all others. Absent where fewer than two
-    /// rows have one.
+    /// All samples over all seconds of timed training, warm-up included: what is shown, with a mark, where
+    /// `samples_per_second` is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples_per_second_of_all_training: Option<f64>,
+    /// Of `samples_per_second` over the highest of all rows: 1 for the fastest, less for all others. Absent where fewer than
+    /// two rows have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_to_fastest: Option<Estimate>,
     /// Of the last pass over the test set, 0 to 1: mean over the runs.
@@ -235,7 +240,9 @@ fn row(contender: Contender, runs: &[Run<'_>], refused: &[Refused]) -> Row {
     let outcomes = own().map(|run| RowOutcome::of(run.seed, run.record));
     let outcome = outcomes.chain(refusal).max_by_key(RowOutcome::severity).unwrap_or(RowOutcome::Completed);
     let wrong = matches!(outcome, RowOutcome::Incorrect { .. });
-    let figures = (!wrong).then(|| figures(&completed(&contender, runs))).flatten();
+    let completed: Vec<(u32, &WorkloadRecord, &Summary)> =
+        completed(&contender, runs).iter().map(|run| (run.seed, run.record, &run.summary)).collect();
+    let figures = if wrong { None } else { Figures::of(&completed) };
     let first = own().next();
     Row {
         adapter: first.map(|run| run.adapter.clone()),
@@ -246,40 +253,48 @@ fn row(contender: Contender, runs: &[Run<'_>], refused: &[Refused]) -> Row {
     }
 }
 
-/// Figures of the completed runs of one back end, not yet related to those of others.
-fn figures(runs: &[&Run<'_>]) -> Option<Figures> {
-    let first = runs.first()?;
-    let over = |figure: &dyn Fn(&Run<'_>) -> Option<f64>| runs.iter().filter_map(|run| figure(run)).collect::<Vec<_>>();
-    let timing = |figure: &dyn Fn(&Run<'_>) -> Option<f64>| {
-        median(&over(figure)).map(|seconds| Timing { seconds, to_fastest: None })
-    };
-    let accuracies = over(&|run| run.summary.accuracy);
-    let epoch = timing(&|run| run.summary.seconds_per_epoch);
-    let steps = last_step(first).filter(|steps| runs.iter().all(|run| last_step(run) == Some(*steps)));
-    let memory = first.record.settings.device_memory_bytes;
-    Some(Figures {
-        seeds: runs.iter().map(|run| run.seed).collect(),
-        steps,
-        epoch_is_projected: epoch.is_none(),
-        epoch: epoch.or_else(|| timing(&projected_epoch)),
-        training: timing(&|run| run.record.evaluations.last().map(|last| last.training_seconds)),
-        testing: timing(&|run| run.summary.testing_seconds),
-        samples_per_second: median(&over(&|run| run.summary.samples_per_second)),
-        rate_to_fastest: None,
-        accuracy: mean(&accuracies),
-        accuracy_deviation: variance(&accuracies).map(f64::sqrt),
-        cold_start: cold_start(first.record).map(|seconds| Timing { seconds, to_fastest: None }),
-        device_memory_bytes: Some(memory).filter(|bytes| *bytes > 0),
-        host_memory_bytes: first.record.resources.resident_memory_maximum_bytes,
-    })
-}
+impl Figures {
+    /// Computes the figures of one back end's completed runs, given as seed, record and summary, without ratios to others.
+    /// The terminal, the report and the page all show these. `None` without runs.
+    pub fn of(runs: &[(u32, &WorkloadRecord, &Summary)]) -> Option<Self> {
+        let &(_, first, _) = runs.first()?;
+        let over = |figure: &dyn Fn(&WorkloadRecord, &Summary) -> Option<f64>| {
+            runs.iter().filter_map(|(_, record, summary)| figure(record, summary)).collect::<Vec<_>>()
+        };
+        let of_all = |figure: &dyn Fn(&WorkloadRecord, &Summary) -> Option<f64>| {
+            median(&over(figure)).filter(|_| over(figure).len() == runs.len())
+        };
+        let timing = |seconds: Option<f64>| seconds.map(|seconds| Timing { seconds, to_fastest: None });
+        let accuracies = over(&|_, summary| summary.accuracy);
+        let samples_per_second = of_all(&|_, summary| summary.samples_per_second);
+        let epoch = median(&over(&|_, summary| summary.seconds_per_epoch));
+        let projected = || samples_per_second.map(|rate| f64::from(first.settings.training_samples) / rate);
+        let last_step = |record: &WorkloadRecord| record.evaluations.last().map(|last| last.step);
+        let is_last = |step: &u64| runs.iter().all(|(_, record, _)| last_step(record) == Some(*step));
+        let memory = first.settings.device_memory_bytes;
+        Some(Self {
+            seeds: runs.iter().map(|(seed, ..)| *seed).collect(),
+            steps: last_step(first).filter(is_last),
+            epoch_is_projected: epoch.is_none(),
+            epoch: timing(epoch.or_else(projected)),
+            training: timing(median(&over(&|record, _| record.training_seconds()))),
+            testing: timing(median(&over(&|_, summary| summary.testing_seconds))),
+            samples_per_second,
+            samples_per_second_of_all_training: of_all(&|_, summary| summary.samples_per_second_of_all_training()),
+            rate_to_fastest: None,
+            accuracy: mean(&accuracies),
+            accuracy_deviation: variance(&accuracies).map(f64::sqrt),
+            cold_start: timing(cold_start(first)),
+            device_memory_bytes: Some(memory).filter(|bytes| *bytes > 0),
+            host_memory_bytes: first.resources.resident_memory_maximum_bytes,
+        })
+    }
 
-fn last_step(run: &Run<'_>) -> Option<u64> {
-    run.record.evaluations.last().map(|last| last.step)
-}
-
-fn projected_epoch(run: &Run<'_>) -> Option<f64> {
-    run.summary.samples_per_second.map(|rate| f64::from(run.record.settings.training_samples) / rate)
+    /// Throughput to show, and true if it is measured over counted windows rather than all training.
+    pub fn throughput(&self) -> Option<(f64, bool)> {
+        let counted = self.samples_per_second.map(|rate| (rate, true));
+        counted.or_else(|| self.samples_per_second_of_all_training.map(|rate| (rate, false)))
+    }
 }
 
 /// Everything that happens once but loading the data, which no back end makes faster.
@@ -344,9 +359,5 @@ fn relate_rates(rows: &mut [Row], runs: &[Run<'_>]) {
 
 /// The throughputs of the completed runs of a back end.
 fn rates(contender: &Contender, runs: &[Run<'_>]) -> Vec<Estimate> {
-    let estimate = |run: &Run<'_>| {
-        let of = &run.summary;
-        Estimate::new(of.samples_per_second, of.samples_per_second_low, of.samples_per_second_high)
-    };
-    completed(contender, runs).into_iter().filter_map(estimate).collect()
+    completed(contender, runs).into_iter().filter_map(|run| run.summary.throughput()).collect()
 }

@@ -21,9 +21,13 @@ pub struct Device {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adapter {
+    /// Name of the device.
     pub name: String,
+    /// Its maker, or the maker's PCI number.
     pub vendor: String,
+    /// Its family, where the platform tells.
     pub architecture: String,
+    /// Kind of device.
     pub kind: DeviceKind,
     /// `Vulkan`, `Metal`, `DX12`, `WebGPU`, or `CPU` for back ends without a graphics interface.
     pub api: String,

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::SideVerdict;
 
+/// Lowest ratio that is close enough to 1 for a tie; the highest is its inverse.
+pub const LOWEST_TIE: f64 = 0.9;
+
 /// Where a figure lies 95 times of a hundred.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,8 +23,10 @@ impl Interval {
             SideVerdict::Slower
         } else if self.low > 1.0 {
             SideVerdict::Faster
-        } else {
+        } else if self.low >= LOWEST_TIE && self.high <= 1.0 / LOWEST_TIE {
             SideVerdict::Tied
+        } else {
+            SideVerdict::Undecided
         }
     }
 }
@@ -69,14 +74,21 @@ mod tests {
     fn a_ratio_is_told_from_1_exactly_where_the_intervals_do_not_overlap() {
         let base = estimate(100.0, 90.0, 110.0);
         for (other, expected) in [
-            (estimate(105.0, 95.0, 120.0), SideVerdict::Tied),
-            (estimate(120.0, 110.0, 130.0), SideVerdict::Tied),
+            (estimate(105.0, 95.0, 120.0), SideVerdict::Undecided),
+            (estimate(120.0, 110.0, 130.0), SideVerdict::Undecided),
             (estimate(200.0, 190.0, 210.0), SideVerdict::Faster),
             (estimate(50.0, 49.0, 51.0), SideVerdict::Slower),
         ] {
             let ratio = other.over(base).unwrap();
             assert_eq!((ratio.value, ratio.interval.unwrap().verdict()), (other.value / 100.0, expected));
         }
+    }
+
+    #[test]
+    fn tie_needs_an_interval_close_to_1() {
+        let verdict = |low, high| Interval { low, high }.verdict();
+        assert_eq!([verdict(0.95, 1.08), verdict(0.9, 1.0)], [SideVerdict::Tied; 2]);
+        assert_eq!([verdict(0.01, 215.0), verdict(0.95, 1.2), verdict(0.8, 1.0)], [SideVerdict::Undecided; 3]);
     }
 
     #[test]

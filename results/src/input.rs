@@ -56,7 +56,9 @@ impl FromStr for InputMode {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InputPipeline {
+    /// Path of the batches to the device.
     pub mode: InputMode,
+    /// That were brought.
     pub batches: u64,
     /// Samples, labels and sample numbers that were written to the device.
     pub bytes: u64,

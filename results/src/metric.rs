@@ -118,10 +118,10 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         id: "training_seconds",
-        title: "Training time",
+        title: "Timed training",
         unit: Unit::Seconds,
         better: Better::Lower,
-        description: "All timed training of this run, evaluation excluded.",
+        description: "All timed training of this run, with what is trained only to be measured, evaluation excluded.",
         value: |s| Some(s.training_seconds),
     },
     Metric {

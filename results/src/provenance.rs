@@ -13,6 +13,7 @@ pub struct Provenance {
     pub started_unix_seconds: f64,
     /// Whole run, seconds.
     pub wall_seconds: f64,
+    /// The program that ran the engine.
     pub client: Client,
 }
 
@@ -29,6 +30,7 @@ pub const UNKNOWN: &str = "unknown";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Client {
+    /// Browser or native program.
     pub kind: ClientKind,
     /// `native-runner`, or the browser's family such as `Chrome` or `Firefox`.
     pub name: String,

@@ -1,6 +1,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::estimate::Estimate;
+use crate::summary::MINIMUM_WINDOWS;
+use crate::text::is_plain;
 use crate::{
     Checkpoint, Communication, Correctness, Device, InputPipeline, Precision, Provenance, Resources, Stretch, Warning,
 };
@@ -22,12 +25,17 @@ pub struct RunRecord {
     pub nonce: Option<String>,
     /// Seed of weights, shuffles and dropout. A run is a function of its seed.
     pub seed: u32,
+    /// Suite that was trained; `non_standard` lists departures from it.
     pub suite: Suite,
     /// Why the run may be shown but not ranked; empty for a standard run.
     pub non_standard: Vec<String>,
+    /// By what program, and when.
     pub provenance: Provenance,
+    /// Device that trained.
     pub device: Device,
+    /// In the order in which they were trained.
     pub workloads: Vec<WorkloadRecord>,
+    /// Conditions that were not ideal.
     pub warnings: Vec<Warning>,
 }
 
@@ -36,13 +44,24 @@ impl RunRecord {
     pub fn is_standard(&self) -> bool {
         self.non_standard.is_empty()
     }
+
+    /// The limit of training that was asked for in place of the suite's, as `non_standard` has it: `2 epochs`.
+    pub fn length(&self) -> Option<&str> {
+        let is_limit = |term: &&String| {
+            let (number, what) = term.split_once(' ').unwrap_or_default();
+            number.parse::<f64>().is_ok() && ["epochs", "steps", "s of training"].contains(&what)
+        };
+        self.non_standard.iter().find(is_limit).map(String::as_str)
+    }
 }
 
 /// A versioned list of workloads. Scores of different versions are never compared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
+    /// Such as `quick`.
     pub name: String,
+    /// Changes with the recipes of its workloads.
     pub version: u32,
 }
 
@@ -50,21 +69,27 @@ pub struct Suite {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadRecord {
+    /// The network's name, such as `caffe-mnist`.
     pub workload: String,
     /// The network with its whole recipe, where it was read from a file and no program has it built in, in the layout of
     /// `native-runner workloads --json`. Such a run is never ranked, and no leaderboard takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<serde_json::Value>,
+    /// Settings of the training.
     pub settings: Settings,
+    /// Outcome of the workload.
     pub outcome: Outcome,
     /// Comparison with the plain reference back end, made before anything was timed.
     pub correctness: Option<Correctness>,
+    /// One-time work before the first timed step.
     pub cold_start: ColdStart,
     /// Losses of the first steps, one each, before the update of that step: evidence for a replay.
     pub first_losses: Vec<f32>,
     /// Mean training loss and accuracy between marks.
     pub curve: Vec<CurvePoint>,
+    /// Evaluations, in order.
     pub evaluations: Vec<Evaluation>,
+    /// Every finished pass over the training set, in order.
     pub epochs: Vec<Epoch>,
     /// Every stretch of training that was timed, in order.
     pub windows: Vec<Window>,
@@ -77,6 +102,7 @@ pub struct WorkloadRecord {
     /// What the leaderboard was told on the way; nothing where there was none to tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<Checkpoint>,
+    /// The accuracy to reach; absent where the workload has none.
     pub target: Option<Target>,
     /// A few of the final weights, chosen by the seed: evidence.
     pub weight_samples: Vec<WeightSample>,
@@ -86,6 +112,7 @@ pub struct WorkloadRecord {
     /// What bringing batches to the device took; absent where the back end brings its input as it always does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<InputPipeline>,
+    /// Use of the machine.
     pub resources: Resources,
     /// Recomputable from the fields above; the server does recompute it.
     pub summary: Summary,
@@ -97,10 +124,13 @@ pub struct WorkloadRecord {
 pub struct Summary {
     /// Median over the counted windows, and the 95 % interval of that median.
     pub samples_per_second: Option<f64>,
+    /// Lower end of that interval.
     pub samples_per_second_low: Option<f64>,
+    /// Upper end of that interval.
     pub samples_per_second_high: Option<f64>,
     /// Seconds per step, as a mean over each counted window: their median and 95th percentile.
     pub step_seconds_p50: Option<f64>,
+    /// Of the means over the counted windows.
     pub step_seconds_p95: Option<f64>,
     /// Arithmetic that the network needs, done per second.
     pub flops_per_second: Option<f64>,
@@ -114,6 +144,7 @@ pub struct Summary {
     pub testing_seconds: Option<f64>,
     /// Of the last pass over the test set, 0 to 1.
     pub accuracy: Option<f64>,
+    /// Of the last pass over the test set, mean over its samples.
     pub test_loss: Option<f64>,
     /// Training seconds until the target accuracy was first seen.
     pub seconds_to_target: Option<f64>,
@@ -131,12 +162,34 @@ pub struct Summary {
     pub samples_per_joule: Option<f64>,
     /// Whether there were enough windows and they agreed.
     pub stable: bool,
+    /// Windows that count.
     pub measured_windows: u32,
+    /// All steps that were trained.
     pub steps: u64,
+    /// All samples that were trained on.
     pub samples: u64,
 }
 
+impl WorkloadRecord {
+    /// Seconds of training until the last evaluation, without evaluations. Windows that are trained after it, only
+    /// to be measured, do not count. Absent where nothing was tested.
+    pub fn training_seconds(&self) -> Option<f64> {
+        self.evaluations.last().map(|last| last.training_seconds)
+    }
+}
+
 impl Summary {
+    /// Samples per second over the counted windows. Its interval needs [`MINIMUM_WINDOWS`] of them.
+    pub fn throughput(&self) -> Option<Estimate> {
+        let low = self.samples_per_second_low.filter(|_| self.measured_windows as usize >= MINIMUM_WINDOWS);
+        Estimate::new(self.samples_per_second, low, self.samples_per_second_high)
+    }
+
+    /// Samples over seconds of all timed training, warm-up included: what is left where no window counts.
+    pub fn samples_per_second_of_all_training(&self) -> Option<f64> {
+        (self.samples > 0 && self.training_seconds > 0.0).then(|| self.samples as f64 / self.training_seconds)
+    }
+
     /// Half-width of the throughput's interval over its median; absent without a figure.
     pub fn relative_half_width(&self) -> Option<f64> {
         let (low, high) = (self.samples_per_second_low?, self.samples_per_second_high?);
@@ -148,8 +201,11 @@ impl Summary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
+    /// Samples in a batch.
     pub batch_size: u32,
+    /// Before any schedule.
     pub learning_rate: f64,
+    /// Number format of activations and products.
     pub precision: Precision,
     /// Samples of the training set.
     pub training_samples: u32,
@@ -166,6 +222,18 @@ pub struct Settings {
     pub device_memory_bytes: u64,
     /// Name of the variant of each tuned kernel, `kernel: variant`, in order of use.
     pub variants: Vec<String>,
+}
+
+impl Settings {
+    /// Threads of a back end that computes on the processor.
+    pub fn threads(&self) -> Option<u32> {
+        self.variants.iter().find_map(|variant| variant.split_once("threads: ")?.1.parse().ok())
+    }
+
+    /// Layout of images in memory, `nhwc` or `nchw`, if an external program reported it.
+    pub fn layout(&self) -> Option<&str> {
+        self.variants.iter().find_map(|variant| variant.strip_prefix("layout: "))
+    }
 }
 
 /// How a workload ended.
@@ -217,12 +285,6 @@ impl Outcome {
     }
 }
 
-/// Whether a character is only itself: it neither controls nor turns around how the text beside it is shown.
-fn is_plain(c: char) -> bool {
-    let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
-    !(c.is_control() || turns)
-}
-
 /// What kept a workload from being trained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -252,6 +314,7 @@ pub struct ColdStart {
     /// Choosing kernel variants. Where that happens while training: forgotten steps from the very first, which compile
     /// as well, until they no longer get faster.
     pub tuning_seconds: Option<f64>,
+    /// The first step that is not forgotten.
     pub first_step_seconds: Option<f64>,
 }
 
@@ -265,7 +328,7 @@ pub struct CurvePoint {
     pub training_seconds: f64,
     /// Mean loss since the previous point.
     pub loss: f64,
-    /// Share of training samples since the previous point that were classified rightly, 0 to 1.
+    /// Share of training samples since the previous point that were classified correctly, 0 to 1.
     pub accuracy: f64,
 }
 
@@ -273,11 +336,13 @@ pub struct CurvePoint {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evaluation {
+    /// Steps done before it.
     pub step: u64,
     /// Training seconds before it, evaluation excluded.
     pub training_seconds: f64,
     /// Seconds that this pass took.
     pub seconds: f64,
+    /// Mean over the test set.
     pub loss: f64,
     /// Share of the test set, 0 to 1.
     pub accuracy: f64,
@@ -291,7 +356,9 @@ pub struct Epoch {
     pub epoch: u32,
     /// Training seconds of this epoch, evaluation excluded.
     pub seconds: f64,
+    /// Mean training loss over this epoch.
     pub loss: f64,
+    /// Share of its training samples that were classified correctly, 0 to 1.
     pub accuracy: f64,
 }
 
@@ -299,8 +366,11 @@ pub struct Epoch {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
+    /// Steps between the two readings.
     pub steps: u32,
+    /// Training samples in these steps.
     pub samples: u64,
+    /// Between the two readings.
     pub seconds: f64,
 }
 
@@ -320,9 +390,11 @@ pub struct PeakSample {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
+    /// Share of the test set, 0 to 1.
     pub accuracy: f64,
     /// Training seconds, evaluation excluded; absent when the target was not reached.
     pub reached_seconds: Option<f64>,
+    /// Steps done when it was first seen.
     pub reached_step: Option<u64>,
 }
 
@@ -334,5 +406,6 @@ pub struct WeightSample {
     pub tensor: u32,
     /// Row-major position in the tensor.
     pub index: u32,
+    /// After the last step.
     pub value: f32,
 }

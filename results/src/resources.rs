@@ -7,12 +7,15 @@ use serde::{Deserialize, Serialize};
 pub struct Resources {
     /// Processor time of this process in user mode over wall time; 100 is one core.
     pub cpu_user_percent: Option<f64>,
+    /// The same in system mode.
     pub cpu_system_percent: Option<f64>,
     /// Time in which cores of the whole machine had nothing to do but wait for its discs, whoever asked for what they read;
     /// 100 is one core. Absent, as all that follows, from records of layouts before 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_io_wait_percent: Option<f64>,
+    /// Memory of this process while training, mean over time.
     pub resident_memory_average_bytes: Option<u64>,
+    /// The most memory that this process had while training.
     pub resident_memory_maximum_bytes: Option<u64>,
     /// Which of the energies in the samples is that of the device that trained; nothing where none is known to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,13 +55,16 @@ pub struct ResourceSample {
     /// Memory of that GPU in use, by all programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_memory_bytes: Option<u64>,
+    /// Power of its board.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_power_watts: Option<f64>,
     /// Since the first sample, by the GPU's own counter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_energy_joules: Option<f64>,
+    /// Clock of its cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_clock_hertz: Option<f64>,
+    /// Temperature of its chip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_temperature_celsius: Option<f64>,
     /// Of all packages of the processor since the first sample, by their own counters, whoever uses them.

@@ -11,6 +11,7 @@ compare_column_memory = Gerätespeicher
 compare_column_start = Start, einmalig
 compare_projected = aus dem Durchsatz
 compare_tied = gleichauf
+compare_undecided = offen
 compare_cancelled = Abgebrochen.
 compare_diverged = Der Verlust wurde bei Schritt { $step } unendlich oder tausendmal so groß wie der erste.
 compare_incorrect = Hat etwas anderes berechnet als die Referenz, deshalb wurde nichts gemessen.
@@ -44,8 +45,8 @@ compare_seeds = Seeds, jeder für alle
 compare_comparison = Vergleich
 compare_of_workload = Vergleich: { $workload }
 compare_explanation = × bei einem Durchsatz ist das Verhältnis zum schnellsten, mit dem Bereich, in dem es in 95 von
-    hundert Fällen liegt; „gleichauf“ heißt, dass er sich vom schnellsten nicht unterscheiden lässt. × bei einer
-    Zeit sagt, wie oft die schnellste hineinpasst. Start ist Aufbauen, Übersetzen, Auswählen der Kernel und der
+    hundert Fällen liegt; „gleichauf“ heißt bis auf ein Zehntel so schnell wie der schnellste, „offen“, dass erst
+    mehr Fenster oder Seeds das entscheiden. × bei einer Zeit sagt, wie oft die schnellste hineinpasst. Start ist Aufbauen, Übersetzen, Auswählen der Kernel und der
     erste Schritt; das geschieht einmal.
 compare_explanation_seed = Seed { $seed } für alle. { $what }
 compare_explanation_seeds = Seeds { $seeds } für alle; Zeiten sind Mediane darüber, Genauigkeiten Mittelwerte.

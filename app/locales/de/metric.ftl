@@ -16,8 +16,9 @@ metric_step_seconds_p50_description = Sekunden pro Trainingsschritt, Median übe
 metric_step_seconds_p95 = Schrittzeit, 95. Perzentil der Fenster
 metric_step_seconds_p95_description = Sekunden pro Trainingsschritt im Mittel eines Fensters, unter denen 95 % der
     gewerteten Fenster bleiben.
-metric_training_seconds = Trainingszeit
-metric_training_seconds_description = Das gesamte gemessene Training dieses Laufs ohne Tests.
+metric_training_seconds = Gemessenes Training
+metric_training_seconds_description = Das gesamte gemessene Training dieses Laufs, mit dem, das nur zum Messen da ist,
+    ohne Tests.
 metric_testing_seconds = Testzeit
 metric_testing_seconds_description = Sekunden des letzten Durchgangs durch die Testdaten.
 metric_flops_per_second = Rechenleistung

@@ -11,6 +11,7 @@ compare_column_memory = Device memory
 compare_column_start = Start, once
 compare_projected = from its throughput
 compare_tied = tied
+compare_undecided = undecided
 compare_cancelled = Cancelled.
 compare_diverged = The loss became infinite, or a thousand times the first one, at step { $step }.
 compare_incorrect = Computed something else than the reference, so nothing was timed.
@@ -42,8 +43,9 @@ compare_seeds = Seeds, each for all of them
 compare_comparison = Comparison
 compare_of_workload = Comparison: { $workload }
 compare_explanation = × of a rate is that of the fastest, with the interval in which it lies 95 times of a hundred;
-    “tied” means that it cannot be told from the fastest. × of a time is how often the fastest goes into it. Start
-    is building, compiling, tuning and the first step, which happen once.
+    “tied” means that it is within a tenth of the fastest, “undecided” that more windows or seeds would be needed to
+    tell. × of a time is how often the fastest goes into it. Start is building, compiling, tuning and the first step,
+    which happen once.
 compare_explanation_seed = Seed { $seed } for all of them. { $what }
 compare_explanation_seeds = Seeds { $seeds } for all of them; times are medians over them, accuracies means. { $what }
 compare_backend = Back end

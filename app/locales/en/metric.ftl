@@ -16,8 +16,9 @@ metric_step_seconds_p50_description = Seconds per training step, median over the
 metric_step_seconds_p95 = Step time, 95th percentile of windows
 metric_step_seconds_p95_description = Seconds per training step, as a mean over a window, that 95 % of the counted
     windows stay under.
-metric_training_seconds = Training time
-metric_training_seconds_description = All timed training of this run, evaluation excluded.
+metric_training_seconds = Timed training
+metric_training_seconds_description = All timed training of this run, with what is trained only to be measured,
+    evaluation excluded.
 metric_testing_seconds = Testing time
 metric_testing_seconds_description = Seconds of the last pass over the test set.
 metric_flops_per_second = Arithmetic

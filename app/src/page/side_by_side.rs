@@ -172,6 +172,7 @@ fn rate(figure: &ComparedFigure) -> Option<Cell> {
         SideVerdict::Faster => t!(beside_faster).to_owned(),
         SideVerdict::Slower => t!(beside_slower).to_owned(),
         SideVerdict::Tied => t!(beside_tied).to_owned(),
+        SideVerdict::Undecided => t!(beside_undecided).to_owned(),
     });
     let remarks: Vec<String> = [interval, figure.to_first.map(text::ratio), verdict].into_iter().flatten().collect();
     Some((rate, (!remarks.is_empty()).then(|| remarks.join("; "))))

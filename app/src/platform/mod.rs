@@ -29,7 +29,7 @@ pub(crate) use leaderboard::{
 };
 pub(crate) use own_runs::{change_own_runs, own_runs};
 pub(crate) use power::{PressureWatch, on_battery};
-pub(crate) use screen::{HiddenTimer, WakeLock};
+pub(crate) use screen::{HiddenTimer, LeavePrompt, WakeLock};
 pub(crate) use share::{can_share, share};
 pub(crate) use storage::{forget_secret, keep_secret, keep_tuning, kept_secret, kept_tuning};
 pub(crate) use theme::{Theme, keep_theme, show_theme, theme};

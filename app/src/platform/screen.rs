@@ -1,9 +1,10 @@
-//! Keeping the screen on, and noticing when the page is hidden.
+//! Keeping the screen on, asking before the page is left, and noticing when it is hidden.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-use gloo_events::EventListener;
+use gloo_events::{EventListener, EventListenerOptions};
+use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Document, VisibilityState};
@@ -26,6 +27,23 @@ impl Drop for WakeLock {
     fn drop(&mut self) {
         // Nothing depends on the answer: a browser that hides the page has released the lock already.
         drop(promise_of(&self.0, "release", &JsValue::UNDEFINED));
+    }
+}
+
+/// Lets the browser ask before the page is left, until it is dropped.
+pub(crate) struct LeavePrompt {
+    _listener: EventListener,
+}
+
+impl LeavePrompt {
+    pub(crate) fn start() -> Self {
+        let options = EventListenerOptions::enable_prevent_default();
+        let listener = EventListener::new_with_options(&window(), "beforeunload", options, |event| {
+            event.prevent_default();
+            // Older browsers ask only where this is set. One that refuses does not ask.
+            let _ = Reflect::set(event, &JsValue::from_str("returnValue"), &JsValue::TRUE);
+        });
+        Self { _listener: listener }
     }
 }
 

@@ -8,9 +8,7 @@ use crate::text::number;
 /// A verdict, as a sentence without its stop.
 pub fn agreement(of: &Agreement) -> String {
     match of {
-        Agreement::Agree { evidence } => {
-            t!(agreement_agree, subject = subject(evidence), spread = spread(evidence), numbers = numbers(evidence))
-        }
+        Agreement::Agree { evidence } => nothing_found(evidence),
         Agreement::Disagree { evidence, pairs } => t!(
             agreement_disagree,
             subject = subject(evidence),
@@ -18,13 +16,7 @@ pub fn agreement(of: &Agreement) -> String {
             spread = spread(evidence),
             allowed = points(evidence.allowed_difference)
         ),
-        Agreement::Unclear { evidence } => t!(
-            agreement_unclear,
-            subject = subject(evidence),
-            largest = points(evidence.largest_difference),
-            spread = spread(evidence),
-            allowed = points(evidence.allowed_difference)
-        ),
+        Agreement::Unclear { evidence } => t!(agreement_unclear, nothing_found = nothing_found(evidence)),
         Agreement::NotCompared { obstacle } => t!(agreement_not_compared, obstacle = why_not(*obstacle)),
     }
 }
@@ -56,17 +48,14 @@ fn spread(evidence: &Evidence) -> String {
     }
 }
 
-fn numbers(evidence: &Evidence) -> String {
-    let (largest, allowed) = (points(evidence.largest_difference), points(evidence.allowed_difference));
-    match evidence.basis {
-        Basis::Seeds => t!(
-            agreement_numbers_same_seed,
-            largest = largest,
-            allowed = allowed,
-            same_seed = points(evidence.largest_same_seed_difference)
-        ),
-        Basis::TestSamples => t!(agreement_numbers, largest = largest, allowed = allowed),
-    }
+fn nothing_found(evidence: &Evidence) -> String {
+    t!(
+        agreement_nothing_found,
+        subject = subject(evidence),
+        allowed = points(evidence.allowed_difference),
+        spread = spread(evidence),
+        largest = points(evidence.largest_difference)
+    )
 }
 
 /// A difference of shares, in points of percent.

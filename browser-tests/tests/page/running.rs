@@ -49,6 +49,28 @@ fn a_hidden_page_says_that_it_waits_goes_on_when_shown_and_can_be_cancelled_mean
     });
 }
 
+/// Returns true if the browser asks before it leaves the page. The links of the page load other documents.
+async fn asks_before_leaving(page: &Browser) -> bool {
+    let script = "const event = new Event('beforeunload', { cancelable: true });
+        window.dispatchEvent(event);
+        return event.defaultPrevented && [...document.links].every((link) => link.href.startsWith('http'));";
+    page.client().execute(script, Vec::new()).await.unwrap().as_bool().unwrap()
+}
+
+#[test]
+#[ignore = "all browser tests take ten minutes"]
+fn page_asks_before_it_is_left_during_a_run_only() {
+    drive(Setup::default(), async |page| {
+        page.open(LONG_RUN).await;
+        assert!(!asks_before_leaving(page).await);
+        page.click("button", "Benchmark").await;
+        wait_for_training(page).await;
+        assert!(asks_before_leaving(page).await);
+        cancel(page).await;
+        assert!(!asks_before_leaving(page).await);
+    });
+}
+
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn test_images_show_what_the_network_answers_with_marks_and_in_words() {

@@ -1,5 +1,5 @@
 use results::RunRecord;
-use results::comparison::{Agreement, Basis, Evidence, compare};
+use results::comparison::{Agreement, compare};
 
 use super::{Finding, Kind, Rule, figures, names};
 use crate::gathered::Gathered;
@@ -8,10 +8,10 @@ use crate::text;
 
 pub(super) const RULE: Rule = Rule {
     title: "Agreement of accuracies",
-    method: "Back ends that trained the same network with the same settings from the same seeds are held to each other as \
-             the comparison of back ends does: the means of their accuracies agree where they are no further apart than \
-             Student's bound on the spread of the seeds, with Bonferroni's correction for several pairs, and not more than 2 \
-             points.",
+    method: "Back ends that trained the same network with the same settings from the same seeds are compared as in a \
+             comparison of back ends, after the last step at which all were tested: by Student's bound on the differences \
+             within each seed, with Bonferroni's correction for several pairs, or by the sampling error of the test set with \
+             one seed. Where that bound is more than 2 points, the agreement is undecided.",
     find,
 };
 
@@ -43,48 +43,16 @@ fn one_of_each(set: &mut Vec<&Group<'_>>) {
 fn of_set(workload: &str, set: &[&Group<'_>]) -> Option<Finding> {
     let records: Vec<RunRecord> = set.iter().flat_map(|group| &group.runs).map(|run| run.record.clone()).collect();
     let labels = names(set);
-    let (kind, sentence) = match compare(workload, &records, &[]).agreement {
-        Agreement::Agree { evidence } => (
-            Kind::Tie,
-            format!("{workload}: the accuracies of {} agree, {}.", text::listed(&labels), of_evidence(&evidence)),
-        ),
-        Agreement::Disagree { evidence, pairs } => {
-            let apart = |pair: &results::comparison::Pair| {
-                format!("{} above {} by {}", pair.higher, pair.lower, text::points(pair.difference))
-            };
-            let pairs: Vec<String> = pairs.iter().map(apart).collect();
-            let text = format!(
-                "{workload}: accuracies differ by more than chance explains: {}; {}.",
-                text::listed(&pairs),
-                of_evidence(&evidence)
-            );
-            (Kind::Difference, text)
-        }
-        Agreement::Unclear { evidence } => {
-            let text = format!(
-                "{workload}: whether the accuracies of {} agree cannot be told: {}. More seeds would tell.",
-                text::listed(&labels),
-                of_evidence(&evidence)
-            );
-            (Kind::Figure, text)
-        }
+    let agreement = compare(workload, &records, &[]).agreement;
+    let kind = match agreement {
+        Agreement::Agree { .. } => Kind::Tie,
+        Agreement::Disagree { .. } => Kind::Difference,
+        Agreement::Unclear { .. } => Kind::Undecided,
         Agreement::NotCompared { .. } => return None,
     };
+    let text = format!("{workload} on {}. {agreement}.", text::listed(&labels));
     let numbers = set.iter().zip(&labels).map(|(group, label)| figures(label, group)).collect();
-    Some(Finding { kind, text: sentence, numbers, rule: RULE.title })
-}
-
-fn of_evidence(evidence: &Evidence) -> String {
-    let explained = match evidence.basis {
-        Basis::Seeds => format!("the spread of {} seeds explains", evidence.seeds.len()),
-        Basis::TestSamples => "the test set's sampling error explains, with one seed".to_owned(),
-    };
-    let when = if evidence.is_final { "at the end".to_owned() } else { format!("after step {}", evidence.step) };
-    format!(
-        "at most {} apart {when}, where {} {explained}",
-        text::points(evidence.largest_difference),
-        text::points(evidence.allowed_difference)
-    )
+    Some(Finding { kind, text, numbers, rule: RULE.title })
 }
 
 #[cfg(test)]
@@ -100,17 +68,17 @@ mod tests {
     }
 
     #[test]
-    fn accuracies_within_the_spread_of_the_seeds_agree() {
+    fn accuracies_whose_differences_change_sign_agree() {
         let records = [made("wgsl", [0.981, 0.983, 0.982]), made("burn-flex", [0.982, 0.981, 0.983])].concat();
         expect(
             &found(&RULE, records)[0],
             Kind::Tie,
-            &["the accuracies of wgsl and burn-flex agree", "the spread of 3 seeds"],
+            &["caffe-mnist on wgsl and burn-flex. ", "no difference found; 0.43 points", "differences of 3 seeds"],
         );
     }
 
     #[test]
-    fn programs_that_say_their_layout_are_held_to_back_ends_that_say_nothing_of_one() {
+    fn programs_with_a_layout_are_compared_with_back_ends_without_one() {
         let program = |(seed, accuracy)| {
             let made = Made::new("caffe-mnist").backend("pytorch").seed(seed).accuracy(accuracy);
             made.variants(&["layout: nhwc"]).non_standard(&["trained by the external program pytorch"]).record()
@@ -118,14 +86,14 @@ mod tests {
         let programs: Vec<RunRecord> = (1..).zip([0.981, 0.982, 0.983]).map(program).collect();
         let own = [made("wgsl", [0.981, 0.983, 0.982]), made("burn-flex", [0.982, 0.981, 0.983])].concat();
         let found = found(&RULE, [own, programs].concat());
-        expect(&found[0], Kind::Tie, &["pytorch", "wgsl", "burn-flex", "agree"]);
+        expect(&found[0], Kind::Tie, &["pytorch", "wgsl", "burn-flex", "no difference found"]);
         assert_eq!(found[0].numbers.len(), 3);
     }
 
     #[test]
     fn accuracies_that_are_apart_are_named() {
         let records = [made("wgsl", [0.981, 0.983, 0.982]), made("burn-flex", [0.912, 0.911, 0.913])].concat();
-        expect(&found(&RULE, records)[0], Kind::Difference, &["wgsl above burn-flex by 7 points"]);
+        expect(&found(&RULE, records)[0], Kind::Difference, &["wgsl is 7.00 points above burn-flex"]);
     }
 
     #[test]

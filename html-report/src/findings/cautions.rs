@@ -203,7 +203,10 @@ fn unsteady(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     let few =
         share_of(gathered, |run| run.is_completed() && run.summary.samples_per_second.is_some() && !run.summary.stable);
     let of_whole = without.map(|runs| {
-        format!("{runs} had no window long enough to count: throughput is that of all of training, warm-up included, and has no interval.")
+        format!(
+            "{runs} had no window long enough to count: throughput is that of all of training, warm-up included, has no \
+             interval, and makes no finding."
+        )
     });
     let of_few = few.map(|runs| {
         format!("{runs} had too few windows, or windows that differed by more than 2.5 %: throughput is not steady.")
@@ -214,7 +217,7 @@ fn unsteady(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
 
 fn single_seeds(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     let trained: Vec<usize> =
-        gathered.groups.iter().map(crate::group::Group::seeds).filter(|seeds| *seeds > 0).collect();
+        gathered.groups.iter().map(|group| group.seeds().len()).filter(|seeds| *seeds > 0).collect();
     let single = trained.iter().filter(|seeds| **seeds == 1).count();
     let which = if single == trained.len() {
         "Every group".to_owned()
@@ -284,6 +287,7 @@ mod tests {
             place: "cells/x.json".to_owned(),
             asked: Some("torch-mnist · burn-flex".to_owned()),
             record: None,
+            scale: None,
             trouble: Some(trouble),
         });
         let text = texts(&input);

@@ -27,7 +27,7 @@ fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
 
 fn of_line(gathered: &Gathered<'_>, axis: Axis, line: &Line<'_, '_>) -> Option<Finding> {
     let mut points = line.points.clone();
-    points.retain(|(_, group)| group.rate().is_some());
+    points.retain(|(_, group)| group.counted_rates().is_some());
     let ((fewest, base), others) = points.split_first()?;
     let (most, last) = others.last()?;
     let ratio = speed(base, last)?;

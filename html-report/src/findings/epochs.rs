@@ -9,10 +9,10 @@ use crate::text;
 
 pub(super) const RULE: Rule = Rule {
     title: "More epochs",
-    method: "Within a group the accuracies at every look at the test set are held to the last one: the first look that the \
-             last one is not above by more than the bound (Student's on the spread of the seeds, or the sampling error of \
-             the test set with one seed) is where more training stopped to pay. Of a workload the group that trained \
-             longest speaks. Groups that differ in nothing but how long they trained are compared in the same way.",
+    method: "Within a group the accuracies at every look at the test set are compared with the last one: the first look that \
+             the last one is not above by more than the bound (Student's on the differences within each seed, or the \
+             sampling error of the test set with one seed) is where more training stopped to pay. Of a workload the group \
+             that trained longest speaks. Groups that differ in nothing but how long they trained are compared in the same way.",
     find,
 };
 
@@ -55,15 +55,15 @@ fn of_course(gathered: &Gathered<'_>, group: &Group<'_>) -> Option<Finding> {
     let looks = looks(group);
     let run = group.completed().next()?;
     let last = looks.last()?;
-    let held = |look: &Look| accuracies(&look.accuracies, &last.accuracies, group.test_samples());
-    let enough = looks.iter().position(|look| held(look).is_some_and(|found| found.verdict != Verdict::Higher))?;
+    let gain = |look: &Look| accuracies(&look.accuracies, &last.accuracies, group.test_samples(), true);
+    let enough = looks.iter().position(|look| gain(look).is_some_and(|found| found.verdict != Verdict::Higher))?;
     let what = subject(gathered, group, &[]);
     let epochs = |look: &Look| text::epochs(run.epochs_of(look.step));
     let mean = |look: &Look| results::statistics::mean(&look.accuracies).map(text::percent).unwrap_or_default();
     let numbers = looks.iter().map(|look| format!("after {}: {}", epochs(look), mean(look))).collect();
     let (kind, text) = if enough + 1 == looks.len() {
         let before = looks.get(looks.len() - 2)?;
-        let found = held(before)?;
+        let found = gain(before)?;
         let text = format!(
             "{what} was still learning at its end: from {} to {} the accuracy rose by {}, more than {}.",
             epochs(before),
@@ -74,17 +74,16 @@ fn of_course(gathered: &Gathered<'_>, group: &Group<'_>) -> Option<Finding> {
         (Kind::Difference, text)
     } else {
         let look = &looks[enough];
-        let found = held(look)?;
+        let found = gain(look)?;
         let rest = text::epochs(run.epochs_of(last.step - look.step));
         let text = format!(
-            "{what} had its accuracy after {} of {}: {}. The other {rest} changed it by {}, within {}.",
+            "{what} had an accuracy of {} after {} of {}. {}.",
+            mean(look),
             epochs(look).split(' ').next().unwrap_or_default(),
             epochs(last),
-            mean(look),
-            text::points(found.difference),
-            found.allowance()
+            found.nothing_found(&format!("After the other {rest} no difference"))
         );
-        (Kind::Tie, text)
+        (kind_of(found.verdict), text)
     };
     Some(Finding { kind, text, numbers, rule: RULE.title })
 }
@@ -97,7 +96,7 @@ fn of_line(gathered: &Gathered<'_>, line: &Line<'_, '_>) -> Option<Finding> {
     let brought = match found.verdict {
         Verdict::Higher => format!("brought {points} of accuracy, more than {allowance}"),
         Verdict::Lower => format!("lost {points} of accuracy, more than {allowance}"),
-        Verdict::Tied | Verdict::Untold => format!("brought nothing that can be told: {points}, within {allowance}"),
+        Verdict::Tied | Verdict::Undecided => format!("brought {}", found.nothing_found("nothing that")),
     };
     let times = text::times(other.training_seconds()? / base.training_seconds()?);
     let text = format!(
@@ -122,8 +121,10 @@ mod tests {
     #[test]
     fn epochs_that_changed_nothing_are_told() {
         let found = found(&RULE, vec![made(&[0.90, 0.985, 0.986, 0.9855]).record()]);
-        let parts =
-            ["had its accuracy after 2 of 4 epochs: 98.50 %", "The other 2 epochs changed it by 0.05 points, within"];
+        let parts = [
+            "had an accuracy of 98.50 % after 2 of 4 epochs",
+            "After the other 2 epochs no difference was found (0.05 points)",
+        ];
         expect(&found[0], Kind::Tie, &parts);
         assert_eq!(found[0].numbers[0], "after 1 epoch: 90.00 %");
     }
@@ -149,6 +150,6 @@ mod tests {
         let parts = ["training for 10 epochs instead of 1 epoch took 10.0 times as long and brought 4 points"];
         expect(&brought[0], Kind::Difference, &parts);
         let nothing = found(&RULE, vec![of(600, 0.9895), of(6000, 0.99)]);
-        expect(&nothing[0], Kind::Tie, &["brought nothing that can be told"]);
+        expect(&nothing[0], Kind::Tie, &["brought nothing that was found (0.05 points); 0."]);
     }
 }

@@ -8,9 +8,9 @@ pub(super) const RULE: Rule = Rule {
     title: "Fastest back end",
     method: "Back ends and devices are compared that trained the same network in the same precision, batches, learning rate \
              and length. The highest throughput is called the fastest only if the 95 % interval of its ratio to the next \
-             one lies above 1; otherwise the two are tied. With one seed each the interval is that of the runs' windows; \
-             with several it is Welch's of the means of logarithms. Without windows that count, throughput is that of \
-             all of training, warm-up included, and single runs of it are not told apart.",
+             one lies above 1. Where it holds 1, the two are tied if it lies between 0.9 and 1.11, and otherwise undecided. \
+             With one seed each the interval is that of the runs' windows; with several it is Welch's of the means of \
+             logarithms. Every run needs windows that count, and a group five of them in all.",
     find,
 };
 
@@ -29,7 +29,7 @@ fn of_workload(gathered: &Gathered<'_>, name: &str) -> Option<Finding> {
     // The set with most contenders speaks; the first of those that have as many.
     let most = sets.iter().map(Vec::len).max()?;
     let mut set = sets.into_iter().find(|set| set.len() == most)?;
-    set.retain(|group| group.rate().is_some());
+    set.retain(|group| group.counted_rates().is_some());
     set.sort_by(|one, other| rate(other).total_cmp(&rate(one)));
     let (first, second) = (set.first()?, set.get(1)?);
     let labels = names(&set);
@@ -46,9 +46,9 @@ fn of_workload(gathered: &Gathered<'_>, name: &str) -> Option<Finding> {
             let all: Vec<String> = [labels[0].clone()].into_iter().chain(others).collect();
             format!("{name}: {} are tied as the fastest; the first is {lead}.", text::listed(&all))
         }
-        // Sorted by another figure than the one that is compared: the whole of training.
+        // Sorted by medians, and compared by geometric means.
         Verdict::Lower => return None,
-        Verdict::Untold => format!("{name}: {} came out ahead, {lead}.", labels[0]),
+        Verdict::Undecided => format!("{name}: {} came out ahead, {lead}.", labels[0]),
     };
     let numbers = set.iter().zip(&labels).map(|(group, label)| figures(label, group)).collect();
     Some(Finding { kind: kind_of(ratio.verdict), text: sentence, numbers, rule: RULE.title })
@@ -84,10 +84,22 @@ mod tests {
     }
 
     #[test]
-    fn single_runs_without_windows_are_not_told_apart() {
-        let short = |backend: &str, rate| Made::new("caffe-mnist").backend(backend).rate(rate).windows(1).record();
-        let found = found(&RULE, vec![short("wgsl", 10_000.0), short("burn-flex", 30_000.0)]);
-        expect(&found[0], Kind::Figure, &["burn-flex came out ahead", "nothing tells it from chance"]);
+    fn fewer_than_five_counted_windows_make_no_finding() {
+        let with = |windows| {
+            let made = [("wgsl", 10_000.0), ("burn-flex", 30_000.0)];
+            let record =
+                |(backend, rate)| Made::new("caffe-mnist").backend(backend).rate(rate).windows(windows).record();
+            found(&RULE, made.map(record).to_vec())
+        };
+        assert_eq!((with(1), with(5)), (vec![], vec![]));
+        assert_eq!(with(6).len(), 1, "the first window is warm-up");
+    }
+
+    #[test]
+    fn wide_interval_around_1_is_undecided() {
+        let of = |backend: &str, rates: [f64; 2]| [made(backend, rates[0], 1), made(backend, rates[1], 2)];
+        let found = found(&RULE, [of("wgsl", [1.0e4, 2.0e4]), of("burn-flex", [1.1e4, 2.1e4])].concat());
+        expect(&found[0], Kind::Undecided, &["burn-flex came out ahead", "more windows or seeds would decide"]);
     }
 
     #[test]

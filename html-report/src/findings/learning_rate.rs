@@ -1,7 +1,7 @@
 use results::Outcome;
 
 use super::{Finding, Kind, Rule, figures, kind_of, subject};
-use crate::difference::accuracy;
+use crate::difference::{Verdict, accuracy};
 use crate::gathered::Gathered;
 use crate::group::{Field, Group};
 use crate::lines::{Axis, Line, lines};
@@ -46,24 +46,24 @@ fn of_line(gathered: &Gathered<'_>, line: &Line<'_, '_>) -> Option<Finding> {
 
 fn of_best(best: &Group<'_>, next: &Group<'_>) -> Option<(Kind, String)> {
     let learned = accuracy(next, best)?;
-    let kind = kind_of(learned.verdict);
-    let (points, allowance) = (text::points(learned.difference), learned.allowance());
-    let sentence = if kind == Kind::Difference {
-        format!(
-            "learning rate {} is the best of those tried{}, {points} above {}, more than {allowance}",
-            rate(best),
-            reached(best),
-            rate(next)
-        )
-    } else {
-        format!(
-            "learning rates {} and {} are tied as the best{}: {points} apart, within {allowance}",
-            rate(best),
-            rate(next),
-            reached(best)
-        )
+    let (first, second, reached) = (rate(best), rate(next), reached(best));
+    let sentence = match learned.verdict {
+        Verdict::Higher | Verdict::Lower => {
+            let (points, allowance) = (text::points(learned.difference), learned.allowance());
+            format!(
+                "learning rate {first} is the best of those tried{reached}, {points} above {second}, more than {allowance}"
+            )
+        }
+        Verdict::Tied => {
+            let found = learned.nothing_found("no difference");
+            format!("learning rates {first} and {second} are tied as the best{reached}: {found}")
+        }
+        Verdict::Undecided => {
+            let found = learned.nothing_found("no difference");
+            format!("learning rate {first} came out ahead{reached}; compared with {second}, {found}")
+        }
     };
-    Some((kind, sentence))
+    Some((kind_of(learned.verdict), sentence))
 }
 
 fn rate(group: &Group<'_>) -> String {

@@ -1,7 +1,7 @@
 //! Sentences that follow from the runs, each by a rule that the report states.
 //!
-//! A rule is a file here and a line in [`RULES`]. It says a thing only where its numbers tell it; what chance explains is
-//! called a tie, and what nothing tells is called that.
+//! A rule is a file here and a line in [`RULES`]. It says a thing only where its numbers tell it. What chance explains is
+//! called a tie where chance reaches only a little way, and undecided otherwise.
 
 mod agreement;
 mod batch_size;
@@ -58,9 +58,11 @@ pub enum Kind {
     Caution,
     /// More than chance explains.
     Difference,
-    /// No more than chance explains.
+    /// No more than chance explains, which is little.
     Tie,
-    /// A number that is compared with nothing, or that nothing tells from chance.
+    /// No more than chance explains, which is much: more windows or seeds would decide.
+    Undecided,
+    /// A number that is compared with nothing.
     Figure,
     /// Beside something published, which was measured elsewhere.
     Published,
@@ -73,6 +75,7 @@ impl Kind {
             Self::Caution => "know first",
             Self::Difference => "difference",
             Self::Tie => "tie",
+            Self::Undecided => "undecided",
             Self::Figure => "figure",
             Self::Published => "published",
         }
@@ -122,17 +125,18 @@ fn figures(name: &str, group: &Group<'_>) -> String {
         let deviation = group.accuracy_deviation().map(|of| format!(" ± {}", text::points(of)));
         format!("{}{} accuracy", text::percent(share), deviation.unwrap_or_default())
     });
-    let seeds = text::counted(group.seeds(), "seed");
+    let seeds = text::counted(group.seeds().len(), "seed");
     let parts: Vec<String> = [rate, accuracy, Some(seeds)].into_iter().flatten().collect();
     format!("{name}: {}", parts.join(", "))
 }
 
-/// `(95 % interval 1.9 to 2.2)`, or why there is none.
+/// `95 % interval 1.9 to 2.2`, and what would decide where it decides nothing.
 fn interval(ratio: &SpeedRatio) -> String {
-    match ratio.interval {
-        Some(of) => format!("95 % interval {} to {}", text::times(of.low), text::times(of.high)),
-        None => "single runs without an interval, so nothing tells it from chance".to_owned(),
-    }
+    let advice = match ratio.verdict {
+        Verdict::Undecided => "; undecided, more windows or seeds would decide",
+        Verdict::Higher | Verdict::Lower | Verdict::Tied => "",
+    };
+    format!("95 % interval {} to {}{advice}", text::times(ratio.interval.low), text::times(ratio.interval.high))
 }
 
 /// Whether a difference of speed was told, for the kind of a finding.
@@ -140,7 +144,7 @@ fn kind_of(verdict: Verdict) -> Kind {
     match verdict {
         Verdict::Higher | Verdict::Lower => Kind::Difference,
         Verdict::Tied => Kind::Tie,
-        Verdict::Untold => Kind::Figure,
+        Verdict::Undecided => Kind::Undecided,
     }
 }
 

@@ -7,14 +7,12 @@ use crate::text;
 pub(super) const RULE: Rule = Rule {
     title: "Published figures",
     method: "Published seconds per epoch, or the whole time over the epochs, of one device stand beside the fastest group here \
-             with the same batch size, one row for each device: other hardware, programs and years, so a ratio says how far \
-             apart they are and not why. Published times may include tests. Accuracies are set beside each other only where \
-             as many epochs were trained, within 5 %.",
+             with the same batch size and at least five windows that count, one row for each device: other hardware, \
+             programs and years, so a ratio says how far apart they are and not why. Where no epoch was finished here, its \
+             time is extrapolated from these windows and marked with ≈. Published times may include tests. Accuracies are \
+             set beside each other only where as many epochs were trained, within 5 %.",
     find,
 };
-
-/// Trainings whose lengths differ by less are of one length.
-const SAME_LENGTH: f64 = 0.05;
 
 /// A published row with the group that stands beside it.
 struct Pair<'g, 'a> {
@@ -22,6 +20,8 @@ struct Pair<'g, 'a> {
     group: &'g Group<'a>,
     published_seconds: f64,
     seconds: f64,
+    /// True if an epoch finished here; otherwise its time is extrapolated.
+    is_finished: bool,
 }
 
 fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
@@ -39,13 +39,14 @@ fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
     gathered.workloads().into_iter().flat_map(of).collect()
 }
 
-/// The fastest group with the batch size of a row.
+/// The fastest group with the batch size of a row, of those with as many windows as a finding takes.
 fn beside<'g, 'a>(groups: &[&'g Group<'a>], row: &'static Published) -> Option<Pair<'g, 'a>> {
     let published_seconds = row.epoch_seconds()?;
     let same = groups.iter().copied().filter(|group| Some(group.setup.batch_size) == row.batch_size);
-    let timed = same.filter_map(|group| Some((group, group.epoch_seconds()?)));
-    let (group, seconds) = timed.min_by(|one, other| one.1.total_cmp(&other.1))?;
-    Some(Pair { row, group, published_seconds, seconds })
+    let counted = same.filter(|group| group.counted_rates().is_some());
+    let timed = counted.filter_map(|group| Some((group, group.epoch()?)));
+    let (group, (seconds, is_finished)) = timed.min_by(|one, other| one.1.0.total_cmp(&other.1.0))?;
+    Some(Pair { row, group, published_seconds, seconds, is_finished })
 }
 
 /// One for each group that something stands beside.
@@ -56,10 +57,10 @@ fn sentences(workload: &str, mut pairs: Vec<Pair<'_, '_>>) -> Vec<Finding> {
         let (own, others): (Vec<Pair<'_, '_>>, Vec<Pair<'_, '_>>) =
             pairs.into_iter().partition(|pair| pair.group.setup == setup);
         pairs = others;
-        let seconds = own.first().map(|pair| text::seconds(pair.seconds)).unwrap_or_default();
+        let seconds = own.first().map(of_epoch).unwrap_or_default();
         let rows: Vec<String> = own.iter().map(of_row).collect();
         let text = format!(
-            "{workload} in batches of {}: an epoch takes {seconds} here ({} on {}). Published were {}.{}",
+            "{workload} in batches of {}: an epoch takes {seconds} ({} on {}). Published were {}.{}",
             setup.batch_size,
             setup.contender(),
             setup.device,
@@ -76,15 +77,33 @@ fn sentences(workload: &str, mut pairs: Vec<Pair<'_, '_>>) -> Vec<Finding> {
     found
 }
 
+/// The time of an epoch here, how far it is known, and what it was extrapolated from where it was.
+fn of_epoch(pair: &Pair<'_, '_>) -> String {
+    let Pair { group, seconds, is_finished, .. } = pair;
+    let of = if group.completed().count() > 1 { "runs" } else { "windows" };
+    let samples = group.completed().next().map_or(0, |run| run.workload.settings.training_samples);
+    let range = group.rate_range().map(|(low, high)| {
+        let [least, most] = [high, low].map(|rate| text::seconds(f64::from(samples) / rate));
+        format!(", {least} to {most} by the throughput of its {of}")
+    });
+    let range = range.unwrap_or_default();
+    let seconds = text::seconds(*seconds);
+    if *is_finished {
+        return format!("{seconds} here{range}");
+    }
+    format!("≈ {seconds} here, extrapolated from {} counted windows{range}", group.counted_windows())
+}
+
 fn of_row(pair: &Pair<'_, '_>) -> String {
     let (published, own) = (pair.published_seconds, pair.seconds);
+    let mark = if pair.is_finished { "" } else { "≈ " };
     let ratio = if published >= own {
         format!("{} times as long", text::times(published / own))
     } else {
         format!("{} times as fast", text::times(own / published))
     };
     format!(
-        "{} with {} on {} ({}), {ratio}",
+        "{} with {} on {} ({}), {mark}{ratio}",
         text::seconds(published),
         pair.row.framework,
         pair.row.device(),
@@ -95,7 +114,7 @@ fn of_row(pair: &Pair<'_, '_>) -> String {
 fn of_accuracy(group: &Group<'_>, row: &Published) -> String {
     let known = row.accuracy().zip(row.epochs).zip(group.accuracy()).zip(group.epochs());
     let Some((((published, theirs), own), ours)) = known else { return String::new() };
-    if (ours / theirs - 1.0).abs() > SAME_LENGTH {
+    if !row.trained_as_long_as(group) {
         return format!(
             " Accuracies are not compared: {} here, {} in the first of them.",
             text::epochs(ours),
@@ -127,7 +146,8 @@ mod tests {
     fn a_published_epoch_stands_beside_ours_with_its_device_and_year() {
         let found = found(&RULE, vec![made(64, 10_000)]);
         let parts = [
-            "caffe-mnist in batches of 64: an epoch takes 3.000 s here (burn-flex on Some CPU)",
+            "caffe-mnist in batches of 64: an epoch takes 3.000 s here, 2.985 s to 3.015 s by the throughput of its windows",
+            "(burn-flex on Some CPU)",
             "9.093 s with Caffe on NVIDIA GeForce GTX 1080 Ti 11 GB (GTDLBench, Table VI(a), 2018), 3.03 times as long",
             "the accuracy was 99.03 % in the first of them and is 98.91 % here",
         ];
@@ -141,6 +161,18 @@ mod tests {
         assert!(!found.is_empty());
         assert!(found.iter().all(|found| !found.text.contains("the accuracy was")), "{found:?}");
         assert!(found[0].text.contains("Accuracies are not compared"), "{}", found[0].text);
+    }
+
+    #[test]
+    fn extrapolated_epochs_are_marked_and_cold_ones_are_not_told() {
+        let short = found(&RULE, vec![made(64, 100)]);
+        let text = &short[0].text;
+        for part in ["an epoch takes ≈ 3.000 s here, extrapolated from 9 counted windows", ", ≈ 3.03 times as long"]
+        {
+            assert!(text.contains(part), "`{part}` is missing in: {text}");
+        }
+        let cold = Made::new("caffe-mnist").batch_size(64).steps(100).windows(5).record();
+        assert_eq!(found(&RULE, vec![cold]), []);
     }
 
     #[test]

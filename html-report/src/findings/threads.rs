@@ -26,7 +26,7 @@ fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
 
 fn of_line(gathered: &Gathered<'_>, line: &Line<'_, '_>) -> Option<Finding> {
     let mut points = line.points.clone();
-    points.retain(|(_, group)| group.rate().is_some());
+    points.retain(|(_, group)| group.counted_rates().is_some());
     let ((fewest, base), others) = points.split_first()?;
     let ratios = others.iter().filter_map(|(threads, group)| Some((*threads, speed(base, group)?)));
     let (threads, best) = ratios.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
@@ -50,7 +50,7 @@ fn of_line(gathered: &Gathered<'_>, line: &Line<'_, '_>) -> Option<Finding> {
                 name(threads)
             )
         }
-        Verdict::Untold => format!(
+        Verdict::Undecided => format!(
             "{} came out {} times as fast as {} ({})",
             name(threads),
             text::times(best.value),
@@ -72,7 +72,12 @@ fn flattens(points: &[(f64, &Group<'_>)]) -> Option<(f64, f64, f64)> {
     points.windows(2).find_map(|pair| {
         let [(from, before), (to, after)] = pair else { return None };
         let gain = speed(before, after)?;
-        (gain.verdict != Verdict::Higher || gain.value < FLAT).then_some((*from, *to, gain.value))
+        let is_flat = match gain.verdict {
+            Verdict::Higher => gain.value < FLAT,
+            Verdict::Tied | Verdict::Lower => true,
+            Verdict::Undecided => false,
+        };
+        is_flat.then_some((*from, *to, gain.value))
     })
 }
 

@@ -93,6 +93,7 @@ fn finding(found: &Finding) -> Markup {
         Kind::Caution => "caution",
         Kind::Difference => "difference",
         Kind::Tie => "tie",
+        Kind::Undecided => "undecided",
         Kind::Figure => "plain",
         Kind::Published => "beside",
     };

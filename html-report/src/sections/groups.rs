@@ -19,9 +19,9 @@ struct Figure {
 const FIGURES: &[Figure] = &[
     Figure {
         title: "Seeds",
-        show: |group| Some(group.seeds().to_string()),
+        show: |group| Some(group.seeds().len().to_string()),
         name: "seeds",
-        value: |group| Some(group.seeds() as f64),
+        value: |group| Some(group.seeds().len() as f64),
     },
     Figure {
         title: "Epochs",
@@ -33,13 +33,13 @@ const FIGURES: &[Figure] = &[
     },
     Figure {
         title: "Time per epoch",
-        show: |group| group.epoch_seconds().map(|seconds| about(group, text::seconds(seconds))),
+        show: |group| group.epoch().map(|(seconds, is_finished)| marked(text::seconds(seconds), is_finished)),
         name: "seconds_per_epoch",
-        value: |group| group.epoch_seconds(),
+        value: |group| group.epoch().map(|(seconds, _)| seconds),
     },
     Figure {
         title: "Throughput",
-        show: |group| group.rate().map(|(rate, _)| about(group, text::rate(rate))),
+        show: |group| group.rate().map(|(rate, is_counted)| marked(text::rate(rate), is_counted)),
         name: "samples_per_second",
         value: |group| group.rate().map(|(rate, _)| rate),
     },
@@ -72,9 +72,9 @@ const FIGURES: &[Figure] = &[
     },
 ];
 
-/// Marks a throughput that is not measured as the suite measures.
-fn about(group: &Group<'_>, text: String) -> String {
-    if group.rate().is_some_and(|(_, is_measured)| is_measured) { text } else { format!("≈ {text}") }
+/// Marks a figure that is not measured as the suite measures.
+fn marked(text: String, is_measured: bool) -> String {
+    if is_measured { text } else { format!("≈ {text}") }
 }
 
 pub(super) fn table(workload: &str, groups: &[&Group<'_>]) -> Table {
@@ -95,8 +95,9 @@ pub(super) fn table(workload: &str, groups: &[&Group<'_>]) -> Table {
         .collect();
     Table {
         caption: format!(
-            "{workload}: medians over the runs, accuracies as means ± the standard deviation over seeds. ≈ stands before what \
-             follows from all of training, warm-up included, where no window counts."
+            "{workload}: medians over the runs, accuracies as means ± the standard deviation over seeds. ≈ stands before a \
+             throughput of all of training, warm-up included, where no window counts, and before the time of an epoch that is \
+             extrapolated from the windows that count, where no epoch was finished."
         ),
         columns: [Column::text("Group")].into_iter().chain(columns).collect(),
         rows: groups.iter().map(shown).collect(),
@@ -126,10 +127,22 @@ mod tests {
         let table = table("caffe-mnist", &groups.iter().collect::<Vec<_>>());
         assert_eq!(
             table.rows[0][..7],
-            ["rate 0.01", "2", "1", "≈ 3.000 s", "≈ 20.00 k samples/s", "3.000 s", "98.22 ± 0.14 %"]
+            ["rate 0.01", "2", "1", "3.000 s", "≈ 20.00 k samples/s", "3.000 s", "98.22 ± 0.14 %"]
         );
         assert_eq!(table.rows[1][..4], ["rate 9", "0", "–", "–"]);
         assert_eq!(table.sheet.rows[1][3], Value::Empty);
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
+    }
+
+    #[test]
+    fn throughput_and_epoch_are_those_of_the_terminal() {
+        let made = |seed, windows| Made::new("caffe-mnist").seed(seed).windows(windows).record();
+        let records = [made(1, 10), made(2, 1)];
+        let terminal = results::comparison::compare("caffe-mnist", &records, &[]).rows.remove(0).figures.unwrap();
+        let groups = groups(&records);
+        assert_eq!(groups[0].rate(), terminal.throughput());
+        assert_eq!(groups[0].rate().map(|rate| rate.1), Some(false), "a run has no window that counts");
+        let of_terminal = [terminal.epoch, terminal.training].map(|timing| timing.map(|of| of.seconds));
+        assert_eq!([groups[0].epoch().map(|epoch| epoch.0), groups[0].training_seconds()], of_terminal);
     }
 }

@@ -4,10 +4,12 @@ use crate::report::{Block, Section};
 
 const GENERAL: &str = "A group is all runs that differ in nothing but their seed. Throughput is samples per second, the median \
                        of windows of at least a second after the warm-up, and over several runs the median of those; where \
-                       no window counts it is all samples over all seconds of training, and is marked with ≈. Accuracies \
+                       a run has no window that counts it is all samples over all seconds of training, and is marked with \
+                       ≈. No finding is made of such a throughput, or of fewer than five windows. The time of an epoch is \
+                       the median of the finished ones, or extrapolated from the windows and marked with ≈. Accuracies \
                        are of the last look at the whole test set. How a run measures stands in docs/METHODOLOGY.md of the \
                        program.";
-const CHANCE: &str = "Every difference is held to what chance explains, at a level of 95 % for each sentence; no correction is \
+const CHANCE: &str = "Every difference is compared with what chance explains, at a level of 95 % for each sentence; no correction is \
                       made for there being several sentences, but where a rule says so. With many of them, one in twenty may \
                       call chance a difference.";
 
@@ -27,13 +29,16 @@ pub(super) fn section(gathered: &Gathered<'_>, findings: &[Finding]) -> Section 
         };
         (rule.title.to_owned(), format!("{}{said}", rule.method))
     });
-    let kinds = [Kind::Caution, Kind::Difference, Kind::Tie, Kind::Figure, Kind::Published];
+    let kinds = [Kind::Caution, Kind::Difference, Kind::Tie, Kind::Undecided, Kind::Figure, Kind::Published];
     let meaning = |kind: Kind| {
         let text = match kind {
             Kind::Caution => "Something to know before figures are believed.",
             Kind::Difference => "More than chance explains.",
-            Kind::Tie => "No more than chance explains.",
-            Kind::Figure => "A number that nothing tells from chance, or that is compared with nothing.",
+            Kind::Tie => "No more than chance explains, which is at most a tenth of a speed or 2 points of accuracy.",
+            Kind::Undecided => {
+                "No more than chance explains, which is more than that: more windows or seeds would decide."
+            }
+            Kind::Figure => "A number that is compared with nothing.",
             Kind::Published => "Beside something that was published, and measured elsewhere.",
         };
         (kind.name().to_owned(), text.to_owned())

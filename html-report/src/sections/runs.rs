@@ -39,9 +39,17 @@ pub(super) fn section(gathered: &Gathered<'_>) -> Option<Section> {
         "input",
         "input_share",
         "not_standard",
+        "layout",
+        "length",
+        "scale",
+        "training_flops_per_sample",
     ]);
     let of_group = gathered.groups.iter().flat_map(|group| group.runs.iter().map(move |run| (group, run)));
-    sheet.rows = of_group.map(|(group, run)| values(&group.setup, run)).collect();
+    let scale = |run: &Run<'_>| {
+        let is_it = |record: &results::RunRecord| std::ptr::eq(record, run.record);
+        gathered.input.entries.iter().find(|entry| entry.record.as_ref().is_some_and(is_it))?.scale
+    };
+    sheet.rows = of_group.map(|(group, run)| values(&group.setup, run, scale(run))).collect();
     let rows: Vec<Vec<String>> = gathered.runs().map(shown).collect();
     if rows.is_empty() {
         return None;
@@ -85,12 +93,18 @@ fn shown(run: &Run<'_>) -> Vec<String> {
         settings.batch_size.to_string(),
         text::plain(settings.learning_rate),
         run.seed().to_string(),
-        run.summary.samples_per_second.map_or_else(none, text::rate),
+        throughput(run).unwrap_or_else(none),
         run.summary.accuracy.map_or_else(none, text::percent),
     ]
 }
 
-fn values(setup: &crate::group::Setup, run: &Run<'_>) -> Vec<Value> {
+/// Of the windows that count, or with a mark of all training.
+fn throughput(run: &Run<'_>) -> Option<String> {
+    let of_all = || Some(format!("≈ {}", text::rate(run.summary.samples_per_second_of_all_training()?)));
+    run.summary.samples_per_second.map(text::rate).or_else(of_all)
+}
+
+fn values(setup: &crate::group::Setup, run: &Run<'_>, scale: Option<f64>) -> Vec<Value> {
     let settings = &run.workload.settings;
     let resources = &run.workload.resources;
     let summary = &run.summary;
@@ -108,11 +122,11 @@ fn values(setup: &crate::group::Setup, run: &Run<'_>) -> Vec<Value> {
         Value::from(outcome(run)),
         Value::Number(run.steps() as f64),
         Value::Number(run.epochs()),
-        Value::Number(run.training_seconds()),
+        Value::from(run.workload.training_seconds()),
         Value::from(summary.samples_per_second),
         Value::from(summary.samples_per_second_low),
         Value::from(summary.samples_per_second_high),
-        Value::from(run.whole_rate().map(|rate| rate.value)),
+        Value::from(summary.samples_per_second_of_all_training()),
         Value::from(summary.accuracy),
         Value::from(summary.test_loss),
         Value::from(summary.seconds_to_target),
@@ -125,5 +139,9 @@ fn values(setup: &crate::group::Setup, run: &Run<'_>) -> Vec<Value> {
         Value::from(run.workload.input.map(|input| input.mode.name()).unwrap_or_default()),
         Value::from(run.workload.input_share()),
         Value::Text(run.record.non_standard.join("; ")),
+        settings.layout().map_or(Value::Empty, Value::from),
+        run.record.length().map_or(Value::Empty, Value::from),
+        Value::from(scale),
+        Value::Number(settings.training_flops_per_sample as f64),
     ]
 }

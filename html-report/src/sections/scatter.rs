@@ -7,41 +7,41 @@ use crate::published::{Published, of_workload};
 pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     let fields = varying(groups);
     let own = groups.iter().enumerate().filter(|(_, group)| group.accuracy().is_some());
-    let mut series: Vec<Series> = own.map(|(number, group)| of_group(number, label(group, &fields), group)).collect();
-    if series.is_empty() {
-        return Vec::new();
-    }
-    let published = of_published(workload);
-    let has_published = !published.is_empty();
-    series.extend(published);
-    let beside = if has_published {
-        " Hollow marks are published, on other hardware and in other years; times of theirs may include tests."
-    } else {
-        ""
-    };
-    let plot = Plot {
-        title: "Time against accuracy".to_owned(),
-        note: format!("{workload}. A mark for each run, at its last look at the test set.{beside}"),
+    let own: Vec<(&Group<'_>, Series)> =
+        own.map(|(number, &group)| (group, of_group(number, label(group, &fields), group))).collect();
+    let is_whole = |row: &&Published| row.training_seconds().is_some() && row.accuracy().is_some();
+    let published = of_workload(workload).into_iter().filter(|row| row.is_of_one_device() && is_whole(row));
+    let as_long: Vec<&Published> =
+        published.filter(|row| own.iter().any(|(group, _)| row.trained_as_long_as(group))).collect();
+    let beside = own.iter().filter(|(group, _)| as_long.iter().any(|row| row.trained_as_long_as(group)));
+    let beside: Vec<Series> = beside.map(|of| of.1.clone()).chain(of_published(&as_long)).collect();
+    let plot = |which: &str, note: &str, series: Vec<Series>| Plot {
+        title: format!("Time against accuracy{which}"),
+        note: format!("{workload}. One mark per run, at its last evaluation.{note}"),
         x: Quantity::new("seconds of training", Extent::FittedDecades),
         y: Quantity::share("test accuracy", Extent::Errors),
         series,
     };
-    vec![Figure::Plot(plot)]
+    let note = " Hollow marks are published, on other hardware and in other years, after as many epochs (within 5 %); times of \
+                theirs may include tests.";
+    let plots = [plot("", "", own.into_iter().map(|of| of.1).collect()), plot(", published beside it", note, beside)];
+    plots.into_iter().filter(Plot::has_points).map(Figure::Plot).collect()
 }
 
 fn of_group(number: usize, name: String, group: &Group<'_>) -> Series {
-    let strand = |run: &crate::run::Run<'_>| Strand {
-        name: format!("seed {}", run.seed()),
-        points: run.summary.accuracy.map(|accuracy| Point::new(run.training_seconds(), accuracy)).into_iter().collect(),
+    let strand = |run: &crate::run::Run<'_>| {
+        let last = run.workload.evaluations.last();
+        let point = last.map(|look| Point::new(look.training_seconds, look.accuracy));
+        Strand { name: format!("seed {}", run.seed()), points: point.into_iter().collect() }
     };
     Series { name, look: Look::Marks(number), strands: group.completed().map(strand).collect() }
 }
 
-/// What was published of one device each, a series for each device and source.
-fn of_published(workload: &str) -> Vec<Series> {
+/// A series for each device and source.
+fn of_published(rows: &[&Published]) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     let mut drawn: Vec<&Published> = Vec::new();
-    for row in of_workload(workload).into_iter().filter(|row| row.is_of_one_device()) {
+    for row in rows {
         let Some((seconds, accuracy)) = row.training_seconds().zip(row.accuracy()) else { continue };
         if drawn.iter().any(|other| row.repeats(other)) {
             continue;
@@ -62,8 +62,9 @@ mod tests {
     use super::*;
     use crate::testing::{Made, groups};
 
-    fn plot(workload: &str) -> Plot {
-        let records = [Made::new(workload).record()];
+    /// The last plot of a run of as many steps, in batches of 100.
+    fn plot(workload: &str, steps: u64) -> Plot {
+        let records = [Made::new(workload).steps(steps).record()];
         let groups = groups(&records);
         let Some(Figure::Plot(plot)) = figures(workload, &groups.iter().collect::<Vec<_>>()).pop() else {
             panic!("there is a run to draw")
@@ -73,7 +74,7 @@ mod tests {
 
     #[test]
     fn published_figures_have_series_of_their_own_and_looks_of_their_own() {
-        let plot = plot("caffe-mnist");
+        let plot = plot("caffe-mnist", 6402);
         let (own, published): (Vec<&Series>, Vec<&Series>) =
             plot.series.iter().partition(|series| matches!(series.look, Look::Marks(_)));
         assert_eq!(own.len(), 1);
@@ -82,8 +83,9 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_which_nothing_is_published_stands_alone() {
-        let plot = plot("resnet20-cifar10");
-        assert!(plot.series.len() == 1 && !plot.note.contains("published"));
+    fn runs_of_other_lengths_and_unpublished_networks_stand_alone() {
+        for plot in [plot("caffe-mnist", 9), plot("resnet20-cifar10", 600)] {
+            assert!(plot.series.len() == 1 && !plot.note.contains("published"), "{plot:?}");
+        }
     }
 }

@@ -4,12 +4,9 @@ mod published;
 
 use results::statistics::mean;
 
-use crate::group::{Field, Group, label, varying};
+use crate::group::{Field, Group, label, range_of, varying};
 use crate::lines::{Axis, Line, Same, lines};
 use crate::plot::{Extent, Figure, Look, Plot, Point, Quantity, Series, Strand};
-
-const RANGES: &str =
-    "Ranges are the least and the most of the seeds; of a single run, the 95 % interval of its windows.";
 
 /// A figure of groups that is drawn over what is varied.
 struct Drawn {
@@ -17,6 +14,8 @@ struct Drawn {
     quantity: fn() -> Quantity,
     /// The figure of a group with its range.
     value: fn(&Group<'_>) -> Option<Point>,
+    /// Notes on the ranges and on values that were not measured; may be empty.
+    ranges: &'static str,
     is_of_accuracy: bool,
 }
 
@@ -24,17 +23,19 @@ const EPOCH: Drawn = Drawn {
     title: "Time per epoch",
     quantity: || Quantity::new("seconds per epoch", Extent::Decades),
     value: |group| {
-        let samples = group.rate()?.0 * group.epoch_seconds()?;
-        let rate = ranged_rate(group)?;
-        let range = rate.range.map(|(low, high)| (samples / high, samples / low));
-        Some(Point { x: 0.0, y: samples / rate.y, range })
+        let of_runs: Vec<f64> = group.completed().filter_map(|run| run.summary.seconds_per_epoch).collect();
+        Some(Point { x: 0.0, y: group.epoch()?.0, range: range_of(&of_runs) })
     },
+    ranges: " Ranges are the least and the most of the seeds. Where no epoch was finished, it is extrapolated from the windows \
+             that count.",
     is_of_accuracy: false,
 };
 const RATE: Drawn = Drawn {
     title: "Throughput",
     quantity: || Quantity::new("samples per second", Extent::Decades),
     value: ranged_rate,
+    ranges: " Ranges are the least and the most of the seeds; of a single run, the 95 % interval of its windows. Where a run has \
+             no window that counts, it is the throughput of all of training.",
     is_of_accuracy: false,
 };
 const ACCURACY: Drawn = Drawn {
@@ -44,18 +45,21 @@ const ACCURACY: Drawn = Drawn {
         let accuracies = group.accuracies();
         Some(Point { x: 0.0, y: mean(&accuracies)?, range: range_of(&accuracies) })
     },
+    ranges: " Ranges are the least and the most of the seeds.",
     is_of_accuracy: true,
 };
 const TRAINING: Drawn = Drawn {
     title: "Training time",
     quantity: || Quantity::new("seconds of training", Extent::Decades),
     value: |group| group.training_seconds().map(|seconds| Point::new(0.0, seconds)),
+    ranges: "",
     is_of_accuracy: true,
 };
 const COMMUNICATION: Drawn = Drawn {
     title: "Communication",
     quantity: || Quantity::share("share of the timed seconds", Extent::FromZero),
     value: |group| group.communication().map(|share| Point::new(0.0, share)),
+    ranges: "",
     is_of_accuracy: false,
 };
 
@@ -106,7 +110,8 @@ fn of_figure(workload: &str, axis: Axis, drawn: &Drawn, lines: &[Line<'_, '_>], 
     };
     let mut series: Vec<Series> = own.map(of_line).collect();
     series.retain(|series| !series.strands[0].points.is_empty());
-    series.extend(published::series(workload, axis, drawn.title));
+    let groups: Vec<&Group<'_>> = lines.iter().flat_map(|line| &line.points).map(|point| point.1).collect();
+    series.extend(published::series(workload, axis, drawn.title, &groups));
     let beside = if series.iter().any(|series| matches!(series.look, Look::Published(_))) {
         " Hollow marks are published."
     } else {
@@ -114,7 +119,7 @@ fn of_figure(workload: &str, axis: Axis, drawn: &Drawn, lines: &[Line<'_, '_>], 
     };
     Plot {
         title: format!("{} over {}", drawn.title, axis.title()),
-        note: format!("{workload}. {RANGES}{beside}"),
+        note: format!("{workload}.{}{beside}", drawn.ranges),
         x: across(axis, &series),
         y: (drawn.quantity)(),
         series,
@@ -130,24 +135,14 @@ fn across(axis: Axis, series: &[Series]) -> Quantity {
 }
 
 fn ranged_rate(group: &Group<'_>) -> Option<Point> {
-    let (rates, _) = group.rates()?;
-    let values: Vec<f64> = rates.iter().map(|rate| rate.value).collect();
-    let of_windows = || rates.first()?.interval.map(|of| (of.low, of.high));
-    let range = range_of(&values).or_else(of_windows);
-    Some(Point { x: 0.0, y: group.rate()?.0, range })
-}
-
-/// The least and the most of several.
-fn range_of(values: &[f64]) -> Option<(f64, f64)> {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (values.len() > 1).then_some((least, most))
+    Some(Point { x: 0.0, y: group.rate()?.0, range: group.rate_range() })
 }
 
 /// How many times as fast as with the fewest threads or devices, with what would be best.
 fn speed_up(workload: &str, axis: Axis, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
     let of_line = |(number, (line, name)): (usize, (&Line<'_, '_>, &String))| {
-        let timed = line.points.iter().filter_map(|(count, group)| Some((*count, ranged_rate(group)?)));
+        let counted = line.points.iter().filter(|(_, group)| group.counted_rates().is_some());
+        let timed = counted.filter_map(|(count, group)| Some((*count, ranged_rate(group)?)));
         let timed: Vec<(f64, Point)> = timed.collect();
         let base = timed.first()?.1.y;
         let point = |(count, rate): &(f64, Point)| Point {
@@ -171,7 +166,10 @@ fn speed_up(workload: &str, axis: Axis, lines: &[Line<'_, '_>], names: &[String]
     }
     Plot {
         title: format!("Speed-up over {}", axis.title()),
-        note: format!("{workload}. Throughput over that with the fewest. {RANGES}"),
+        note: format!(
+            "{workload}. Throughput over that with the fewest, where five windows count. Ranges are the least and the most of the \
+             seeds; of a single run, the 95 % interval of its windows."
+        ),
         x: across(axis, &series),
         y: Quantity::new("times as fast", Extent::FromZero),
         series,
@@ -210,6 +208,8 @@ mod tests {
         assert_eq!((points[0].x, points[0].range, points[1].range), (50.0, Some((0.97, 0.98)), None));
         assert!((points[0].y - 0.975).abs() < 1e-12);
         assert_eq!(plots[0].x.marks, [50.0, 500.0]);
+        let of_windows = plots.iter().map(|plot| plot.note.contains("of its windows"));
+        assert_eq!(of_windows.collect::<Vec<_>>(), [false, true, false]);
     }
 
     #[test]

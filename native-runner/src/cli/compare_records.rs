@@ -46,7 +46,7 @@ pub(crate) struct CompareRecordsArgs {
     /// Fail where the candidate lacks something that the baseline has
     #[arg(long, help_heading = "What fails")]
     pub(crate) fail_if_missing: bool,
-    /// Decide although devices or the versions of suites differ
+    /// Decide although devices or versions of suites differ, and take such records of the baseline's folders as well
     #[arg(long, help_heading = "What fails")]
     pub(crate) allow_mismatch: bool,
     /// Form of the output

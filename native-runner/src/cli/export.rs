@@ -11,7 +11,7 @@ Examples:
   native-runner export runs -o runs.md             the main figures, to be read
   native-runner export runs -o - --format csv      … on standard output
 
-A row is a workload of a run, whatever became of it; docs/STUDIES.md says what the columns are.";
+A row is a workload of a run, whatever became of it; docs/columns.csv has the unit and the meaning of each column.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_EXAMPLES)]

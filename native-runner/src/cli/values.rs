@@ -6,13 +6,20 @@ use results::Precision;
 use crate::failure::Failure;
 use crate::workload_file::is_file_name;
 
+/// A negative number is a wrong value, and no unknown option.
+pub(super) fn accept_negative_numbers(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|argument| {
+            let takes_values = argument.get_action().takes_values();
+            argument.allow_negative_numbers(takes_values)
+        })
+        .mut_subcommands(accept_negative_numbers)
+}
+
 /// A name of a device. An empty one would be a part of every name.
 pub(super) fn short_text(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    if text.is_empty() || text.chars().count() > 100 || text.chars().any(char::is_control) {
-        return Err("it must be 1 to 100 visible characters".to_owned());
-    }
-    Ok(text.to_owned())
+    results::check_name(text.trim(), 100)?;
+    Ok(text.trim().to_owned())
 }
 
 pub(super) fn precision(text: &str) -> Result<Precision, String> {

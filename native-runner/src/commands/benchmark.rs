@@ -15,7 +15,7 @@ use crate::data_folder::DataFolder;
 use crate::device::describe;
 use crate::failure::Failure;
 use crate::interrupt::{self, Interrupt};
-use crate::json_output::to_json;
+use crate::json_output::{deliver, to_json};
 use crate::leaderboard::LeaderboardWitness;
 use crate::meter::MachineMeter;
 use crate::progress::RunProgress;
@@ -91,9 +91,8 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         record.warnings.push(Warning::Unregistered { reason: "the seed was given with --seed".to_owned() });
     }
     let json = to_json(&record)?;
-    arguments.json.as_ref().map_or(Ok(()), |target| target.write(&json))?;
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
-    report::show(&record, screen)?;
+    deliver(report::show(&record, screen), arguments.json.as_ref(), &json)?;
 
     if report::was_cancelled(&record) {
         return Err(Failure::Cancelled { kept: arguments.json.is_some() });
@@ -106,7 +105,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if let Some(submission) = submission.filter(|_| is_result) {
         upload(&submission, &record, json, arguments, screen)?;
     }
-    report::not_trained(&record).map_or(Ok(()), Err)
+    report::not_trained(&record).map_or(Ok(()), |failure| Err(data.advised(failure)))
 }
 
 /// The seed of a run and where it comes from.
@@ -205,14 +204,13 @@ fn run(
 /// Shows and keeps what was measured before the device gave up.
 fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let json = to_json(record)?;
-    report::show(record, JsonTarget::screen_beside(arguments.json.as_ref()))?;
-    match &arguments.json {
-        Some(target) => target.write(&json),
-        None => {
-            let file = keep(record, &json)?;
-            Screen::Error.line(&format!("What was measured before is in {}.", file.display()))
-        }
+    let target = arguments.json.as_ref();
+    deliver(report::show(record, JsonTarget::screen_beside(target)), target, &json)?;
+    if target.is_some() {
+        return Ok(());
     }
+    let file = keep(record, &json)?;
+    Screen::Error.line(&format!("What was measured before is in {}.", file.display()))
 }
 
 fn upload(

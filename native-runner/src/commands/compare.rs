@@ -22,7 +22,7 @@ use crate::data_folder::DataFolder;
 use crate::device::describe;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::json_output::{cannot_write, to_json};
+use crate::json_output::{cannot_write, deliver, to_json};
 use crate::meter::MachineMeter;
 use crate::progress::RunProgress;
 use crate::provenance::provenance;
@@ -75,49 +75,48 @@ pub(super) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(text));
     }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
-    if let Some(folder) = &arguments.records {
-        fs::create_dir_all(folder).map_err(|source| cannot_write(folder, source))?;
-    }
     let clock = Rc::new(MonotonicClock::start());
     let names = arguments.backends();
     let device = &arguments.device;
     let precisions = [device.precision];
     let (backends, unavailable) = contenders::open(&names, &precisions, &device.choice(), &device.place, &clock)?;
     let seeds = seeds(arguments)?;
+    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
+    if let Some(folder) = &arguments.records {
+        fs::create_dir_all(folder).map_err(|source| cannot_write(folder, source))?;
+    }
     let contest = Contest { arguments, suite, workloads: &workloads, backends: &backends, seeds: &seeds };
     contest.introduce()?;
 
     let provenance = provenance();
     let interrupt = Interrupt::default();
-    let findings = contest.run(clock.as_ref(), &interrupt)?;
+    let findings = contest.run(&mut data, clock.as_ref(), &interrupt)?;
     // Everything that can be lost is known now.
     interrupt.end_at_once();
     if findings.records.is_empty() {
-        return Err(findings.into_failure());
+        return Err(data.advised(findings.into_failure()));
     }
     let comparisons: Vec<Comparison> =
         workloads.iter().map(|workload| findings.comparison(workload.name)).filter(|of| !of.rows.is_empty()).collect();
-    if let Some(target) = &arguments.json {
-        let document = Document {
-            schema_version: DOCUMENT_VERSION,
-            comparisons: &comparisons,
-            records: &findings.records,
-            unavailable: &unavailable,
-            requested_backends: names,
-            requested_adapter: &arguments.device.adapter,
-            seeds: &seeds,
-            cancelled: findings.cancelled,
-            provenance: Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance },
-        };
-        target.write(&to_json(&document)?)?;
-    }
+    let document = Document {
+        schema_version: DOCUMENT_VERSION,
+        comparisons: &comparisons,
+        records: &findings.records,
+        unavailable: &unavailable,
+        requested_backends: names,
+        requested_adapter: &arguments.device.adapter,
+        seeds: &seeds,
+        cancelled: findings.cancelled,
+        provenance: Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance },
+    };
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
-    for comparison in &comparisons {
-        show(comparison, &contest.conditions(comparison, &findings), screen)?;
-    }
-    show_legend(&comparisons, screen)?;
-    show_warnings(&findings.records)?;
-    findings.conclude(arguments.json.is_some() || arguments.records.is_some())
+    let shown = comparisons
+        .iter()
+        .try_for_each(|comparison| show(comparison, &contest.conditions(comparison, &findings), screen))
+        .and_then(|()| show_legend(&comparisons, screen))
+        .and_then(|()| show_warnings(&findings.records));
+    deliver(shown, arguments.json.as_ref(), &to_json(&document)?)?;
+    findings.conclude(arguments.json.is_some() || arguments.records.is_some()).map_err(|failure| data.advised(failure))
 }
 
 /// The seeds to train from: the one that was asked for, or a random one, and those after it.
@@ -169,12 +168,11 @@ impl Contest<'_> {
     ///
     /// # Errors
     /// A record cannot be written. What a back end cannot do is in the findings.
-    fn run(&self, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
+    fn run(&self, data: &mut DataFolder, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
         let mut progress = RunProgress::new(interrupt.clone());
-        let mut data = DataFolder::with_data_of(&self.arguments.data, self.workloads)?;
         let mut findings = Findings::default();
         for place in 0..self.workloads.len() {
-            self.take_turns(place, &mut findings, &mut data, &mut progress, clock)?;
+            self.take_turns(place, &mut findings, data, &mut progress, clock)?;
             if findings.cancelled {
                 break;
             }
@@ -258,7 +256,8 @@ impl Contest<'_> {
     fn keep(&self, record: &RunRecord, contender: &Contender) -> Result<(), Failure> {
         let Some(folder) = &self.arguments.records else { return Ok(()) };
         let Some(workload) = record.workloads.first() else { return Ok(()) };
-        JsonTarget::File(folder.join(file_name(&workload.workload, contender, record.seed))).write(&to_json(record)?)
+        let file = JsonTarget::File(folder.join(file_name(&workload.workload, contender, record.seed)));
+        deliver(Ok(()), Some(&file), &to_json(record)?)
     }
 
     /// How long was trained, in batches of what size, from which seeds.

@@ -53,8 +53,8 @@ pub(super) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
     for line in frameworks {
         screen.prose("", &line, 2)?;
     }
-    let text = "Times are medians over the seeds, × is how many times as long as the fastest takes, and ~ is projected \
-                from the throughput where no epoch was finished. Training ends with the last look at the test set and \
+    let text = "Times are medians over the seeds, × is how many times as long as the fastest takes, and ≈ is extrapolated \
+                from the windows that count where no epoch was finished. Training ends with the last look at the test set and \
                 leaves all looks out. Accuracy is the mean over the seeds ± one standard deviation. Start is building, \
                 compiling, tuning and the first step; it, the back end's device memory and the whole program's host memory are \
                 those of the first run.";
@@ -117,7 +117,7 @@ fn table(rows: &[Row]) -> Table {
 fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> Column {
     let cell = |row: &Row| match row.figures.as_ref().map(timing) {
         Some((Some(timing), projected)) => {
-            let mark = if projected { "~" } else { "" };
+            let mark = if projected { "≈" } else { "" };
             let ratio = timing.to_fastest.map_or_else(|| NONE.to_owned(), ratio);
             (format!("{mark}{}", digits(timing.seconds)), ratio)
         }
@@ -186,6 +186,7 @@ mod tests {
             training: timing(2.0),
             testing: timing(0.1),
             samples_per_second: None,
+            samples_per_second_of_all_training: None,
             rate_to_fastest: None,
             accuracy: Some(0.97721),
             accuracy_deviation: Some(0.00112),
@@ -220,7 +221,7 @@ mod tests {
             "                s     ×         s     ×        s     ×              %      s     MiB   MiB",
             "─────────────────────────────────────────────────────────────────────────────────────────",
             "wgsl        23.90  1.00     47.80  1.00    2.390  1.00   97.72 ± 0.11  1.195    70.0   312",
-            "burn-flex  ~61.20  2.56     30.00     –    6.120  2.56   97.72 ± 0.11  3.060    70.0   312",
+            "burn-flex  ≈61.20  2.56     30.00     –    6.120  2.56   97.72 ± 0.11  3.060    70.0   312",
             "burn-wgpu       –               –              –                    –      –       –     –",
         ];
         let found = lines(&rows, 100);

@@ -1,7 +1,7 @@
 use crate::cli::{DoctorArgs, DoctorPart, JsonTarget};
 use crate::doctor::{self, Circumstances, Privacy, Report};
 use crate::failure::Failure;
-use crate::json_output::to_json;
+use crate::json_output::{deliver, to_json};
 
 /// Says what is installed, what is wrong with it, and whether a run would work.
 pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
@@ -14,7 +14,7 @@ pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let report = Report::make(&mut Circumstances::of_this_machine(arguments));
     let report = Privacy::of_this_user().clean_report(report);
-    arguments.json.as_ref().map_or(Ok(()), |target| to_json(&report).and_then(|json| target.write(&json)))?;
-    doctor::show(&report, JsonTarget::screen_beside(arguments.json.as_ref()))?;
+    let target = arguments.json.as_ref();
+    deliver(doctor::show(&report, JsonTarget::screen_beside(target)), target, &to_json(&report)?)?;
     if report.trains() { Ok(()) } else { Err(Failure::NothingTrains(report.verdict().to_owned())) }
 }

@@ -6,10 +6,11 @@ use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, Origin};
 use crate::cli::FetchDataArgs;
 use crate::data_folder::place_to_fetch_to;
 use crate::failure::Failure;
-use crate::json_output::cannot_write;
+use crate::json_output::{cannot_write, replace};
 use crate::leaderboard::Leaderboard;
 use crate::published_data;
 use crate::screen::Screen;
+use crate::suggestion::did_you_mean;
 
 /// Seconds for one file: 150 MB over half a megabit a second.
 const PATIENCE_SECONDS: f64 = 3600.0;
@@ -20,7 +21,11 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
     let of_files = DATA_SETS.iter().filter(|set| matches!(set.origin, Origin::Files { .. }));
     let known: Vec<&str> = of_files.map(|set| set.name.as_str()).collect();
     if let Some(unknown) = arguments.sets.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(Failure::Usage(format!("there is no data set {unknown} to fetch; there are {}", known.join(", "))));
+        return Err(Failure::Usage(format!(
+            "there is no data set {unknown} to fetch; there are {}{}",
+            known.join(", "),
+            did_you_mean(unknown, known.iter().copied())
+        )));
     }
     let folder = arguments.data.folder.clone().unwrap_or_else(place_to_fetch_to);
     fs::create_dir_all(&folder).map_err(|source| cannot_write(&folder, source))?;
@@ -63,11 +68,7 @@ fn fetch(
     let (train, test) = (train?, test?);
     DataSet::from_files(definition, train.clone(), test.clone()).map_err(engine::EngineError::from)?;
     for (file, content) in files.iter().zip([train, test]) {
-        let path = folder.join(&file.file);
-        // Under another name until it is whole, so that nothing ever trains on half of it.
-        let partial = folder.join(format!("{}.partial", file.file));
-        let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, &path));
-        written.map_err(|source| cannot_write(&path, source))?;
+        replace(&folder.join(&file.file), &content)?;
     }
     Ok(())
 }

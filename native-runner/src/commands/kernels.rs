@@ -11,7 +11,7 @@ use crate::clock::MonotonicClock;
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::interrupt::{self, Interrupt};
-use crate::json_output::to_json;
+use crate::json_output::{deliver, to_json};
 use crate::kernel_results::{amount, wrong};
 use crate::progress::ListProgress;
 use crate::provenance::provenance;
@@ -49,10 +49,9 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     let Request { budget_seconds, budget_bytes, .. } = request;
     let requested_adapter = arguments.adapter.clone();
     let record = KernelRecord { report, requested_adapter, budget_seconds, budget_bytes, provenance };
-    if arguments.json != Some(JsonTarget::StandardOutput) {
-        show(&record.report)?;
-    }
-    arguments.json.as_ref().map_or(Ok(()), |target| target.write(&to_json(&record)?))?;
+    let target = arguments.json.as_ref();
+    let shown = if target == Some(&JsonTarget::StandardOutput) { Ok(()) } else { show(&record.report) };
+    deliver(shown, target, &to_json(&record)?)?;
     let wrong = wrong(&record.report);
     if !wrong.is_empty() {
         return Err(Failure::WrongResults(wrong.join("; ")));
@@ -117,7 +116,7 @@ fn peaks_table(peaks: &[&Peak]) -> Table {
 fn entries_table(entries: &[&Entry]) -> Table {
     struct Row<'a> {
         entry: &'a Entry,
-        cells: [String; 4],
+        cells: [String; 5],
     }
     let mut rows = Vec::new();
     for entry in entries.iter().copied() {
@@ -126,9 +125,10 @@ fn entries_table(entries: &[&Entry]) -> Table {
                 figure("training_seconds", figures.timing.seconds),
                 spread(&figures.timing),
                 figure("flops_per_second", figures.flops_per_second),
+                figures.peak_flops_per_second.map_or_else(|| "–".to_owned(), |peak| figure("flops_per_second", peak)),
                 figures.peak_share.map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0)),
             ],
-            Outcome::Wrong(_) => ["wrong", "–", "–", "–"].map(str::to_owned),
+            Outcome::Wrong(_) => ["wrong", "–", "–", "–", "–"].map(str::to_owned),
             _ => continue,
         };
         rows.push(Row { entry, cells });
@@ -140,7 +140,8 @@ fn entries_table(entries: &[&Entry]) -> Table {
             column("time", &rows, cell(0)),
             column("spread", &rows, cell(1)),
             column("rate", &rows, cell(2)),
-            column("of peak", &rows, cell(3)),
+            column("peak\nbeside it", &rows, cell(3)),
+            column("of that\npeak", &rows, cell(4)),
             column("kernel", &rows, |row| row.entry.kernels.join(" + ")),
         ],
     }

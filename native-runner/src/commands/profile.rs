@@ -10,7 +10,7 @@ use crate::clock::{MonotonicClock, ProcessorClock};
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
 use crate::figures::figure;
-use crate::json_output::to_json;
+use crate::json_output::{deliver, to_json};
 use crate::provenance::provenance;
 use crate::screen::Screen;
 use crate::table::{Column, Table};
@@ -42,19 +42,21 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
         let job = steps::job(workload, batch_size, 1, data)?;
         let processor = processor.as_ref().map(|clock| clock as &dyn engine::Clock);
         microbenchmarks::profile(&arguments.choice(), &clock, processor, &job, arguments.seconds_per_launch).await
-    })?;
+    })
+    .map_err(|error| data.advised(error))?;
+    let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
+    let requested_adapter = &arguments.adapter;
+    let json = to_json(&Document { workload: workload.name, profile: &profile, requested_adapter, provenance })?;
     if arguments.json {
-        let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
-        let requested_adapter = &arguments.adapter;
-        let document = Document { workload: workload.name, profile: &profile, requested_adapter, provenance };
-        return JsonTarget::StandardOutput.write(&to_json(&document)?);
+        return deliver(Ok(()), Some(&JsonTarget::StandardOutput), &json);
     }
     let title = format!("{} in batches of {} on {}", workload.name, profile.batch_size, profile.adapter.name);
-    SCREEN.line(&SCREEN.paint(Style::new().bold(), &title))?;
-    for line in table(&profile).lines(SCREEN, SCREEN.width()) {
-        SCREEN.line(&line)?;
-    }
-    Ok(())
+    deliver(show(&title, &profile), None, &json)
+}
+
+fn show(title: &str, profile: &Profile) -> Result<(), Failure> {
+    SCREEN.line(&SCREEN.paint(Style::new().bold(), title))?;
+    table(profile).lines(SCREEN, SCREEN.width()).iter().try_for_each(|line| SCREEN.line(line))
 }
 
 /// The launches in the order of the step, their sum, and the step as a whole.

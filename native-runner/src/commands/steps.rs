@@ -16,7 +16,7 @@ use crate::data_folder::DataFolder;
 use crate::device::describe;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::json_output::to_json;
+use crate::json_output::{deliver, to_json};
 use crate::progress::ListProgress;
 use crate::provenance::provenance;
 use crate::refusal::Refusal;
@@ -63,15 +63,13 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let report = pollster::block_on(measured);
     progress.finish();
 
-    if arguments.json {
-        let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
-        let (requested_adapter, unavailable) = (arguments.adapter.as_str(), unavailable.as_slice());
-        let document = Document { report: &report, requested_adapter, unavailable, provenance };
-        JsonTarget::StandardOutput.write(&to_json(&document)?)?;
-    } else {
-        show(&report)?;
-    }
-    conclude(&report, arguments.json)
+    let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
+    let (requested_adapter, unavailable) = (arguments.adapter.as_str(), unavailable.as_slice());
+    let document = Document { report: &report, requested_adapter, unavailable, provenance };
+    let target = arguments.json.then_some(JsonTarget::StandardOutput);
+    let shown = if arguments.json { Ok(()) } else { show(&report) };
+    deliver(shown, target.as_ref(), &to_json(&document)?)?;
+    conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
 /// The back ends that were asked for; without names, all that this machine can run, and the others with the reason.

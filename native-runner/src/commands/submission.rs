@@ -1,7 +1,7 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, fs, thread};
 
 use console::Style;
 use results::api::AcceptedRun;
@@ -11,8 +11,10 @@ use results::{InputMode, RunRecord};
 use crate::cli::ConsentArgs;
 use crate::failure::Failure;
 use crate::idempotency_key::IdempotencyKey;
+use crate::json_output;
 use crate::leaderboard::{Address, Leaderboard, LeaderboardError, clean};
 use crate::screen::Screen;
+use crate::shell::quoted;
 
 /// A verdict takes seconds where nobody else waits for one.
 const VERDICT_PATIENCE: Duration = Duration::from_secs(180);
@@ -177,12 +179,7 @@ impl Submission {
 /// Neither the current folder nor the one for temporary files can be written.
 pub(super) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
     let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.seed));
-    let name = PathBuf::from(format!("gradmark-{id}.json"));
-    let elsewhere = env::temp_dir().join(&name);
-    fs::write(&name, json).map(|()| name.clone()).or_else(|source| {
-        let failure = crate::json_output::cannot_write(&name, source);
-        fs::write(&elsewhere, json).map(|()| elsewhere).map_err(|_| failure)
-    })
+    json_output::keep(&format!("gradmark-{id}"), json)
 }
 
 /// The failure of an upload with what became of the record and how to try again.
@@ -191,8 +188,9 @@ pub(super) fn refused(error: LeaderboardError, file: &Path, address: &Address) -
         LeaderboardError::Refused { .. } => " (with --unverified if the registration is the trouble)",
         _ => "",
     };
-    let file = file.display();
+    let (place, word) = (file.display(), quoted(&file.display().to_string()));
+    let address = quoted(&address.to_string());
     let advice =
-        format!("The record is kept in {file}. To try again: native-runner upload {file} --to {address}{hint}");
+        format!("The record is kept in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
     Failure::Upload { error, advice: Some(advice) }
 }

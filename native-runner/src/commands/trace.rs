@@ -6,7 +6,7 @@ use crate::cli::{JsonTarget, Switch, TraceArgs};
 use crate::clock::MonotonicClock;
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
-use crate::json_output::to_json;
+use crate::json_output::{deliver, to_json};
 use crate::screen::Screen;
 
 /// Trains on the first samples in file order and writes what the golden traces hold.
@@ -28,8 +28,9 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
     let trace = pollster::block_on(async {
         let data = data.load(definition).await?;
         engine::trace(workload, request, backend.as_ref(), data).await
-    })?;
-    arguments.json.write(&to_json(&trace)?)?;
+    })
+    .map_err(|error| data.advised(error))?;
+    deliver(Ok(()), Some(&arguments.json), &to_json(&trace)?)?;
 
     if let Some(step) = trace.losses.iter().position(|loss| !loss.is_finite()) {
         return Err(Failure::WrongResults(format!(

@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::{Chapter, Circumstances, Examination, Finding};
 use crate::cli::{DataArgs, DoctorArgs};
-use crate::data_folder::{Availability, DataFolder};
+use crate::data_folder::{Availability, DataFolder, fetching};
 
 pub(super) const EXAMINATION: Examination = Examination { chapter: Chapter::Data, title: "data sets", examine };
 
@@ -26,7 +26,7 @@ fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Fi
                 format!("{name} is in {}, complete and as it was published.", place.display()),
             ),
             Err(error) => {
-                let fetch = "`native-runner fetch-data` fetches it again where it is removed.";
+                let fetch = format!("`{}` fetches it again.", fetching(name, Some(place)));
                 Finding::problem("data_set", format!("{name} cannot be used: {error}.")).with_advice(fetch)
             }
         },
@@ -53,13 +53,7 @@ fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Fi
 }
 
 fn fetch(name: &str, chosen: &DataArgs) -> String {
-    format!("`{}`", fetching(name, chosen))
-}
-
-/// The command that fetches a set.
-fn fetching(name: &str, chosen: &DataArgs) -> String {
-    let place = chosen.folder.as_ref().map_or_else(String::new, |folder| format!(" --data {}", folder.display()));
-    format!("native-runner fetch-data {name}{place}")
+    format!("`{}`", fetching(name, chosen.folder.as_deref()))
 }
 
 /// The command that fetches what the usual suite needs, where a run would neither find nor fetch it.
@@ -69,7 +63,7 @@ pub(super) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<Str
     let folder = DataFolder::new(&arguments.data);
     let needed = suite.workloads.iter().filter_map(|name| engine::data_set(engine::workload(name)?.data_set));
     let missing = needed.into_iter().find(|set| folder.availability(set) == Availability::Missing)?;
-    Some(fetching(&missing.name, &arguments.data))
+    Some(fetching(&missing.name, arguments.data.folder.as_deref()))
 }
 
 #[cfg(test)]

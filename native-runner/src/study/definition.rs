@@ -16,6 +16,7 @@ use super::names::{BackendName, Positive, WorkloadName};
 use super::registry::STUDIES;
 use crate::failure::Failure;
 use crate::program::NamedProgram;
+use crate::suggestion::did_you_mean;
 use crate::workload_file::is_file_name;
 
 /// A study: what it asks, and the runs that answer it.
@@ -199,8 +200,9 @@ impl Definition {
             if let Some(BackendName(name)) = matrix.backends.iter().find(|name| !known.contains(&name.0.as_str())) {
                 return Err(format!(
                     "[[matrix]] {number}: there is no back end `{name}`; there are: {}. An external program is one once \
-                     --program or [programs] names it",
-                    known.join(", ")
+                     --program or [programs] names it{}",
+                    known.join(", "),
+                    did_you_mean(name, known.iter().copied())
                 ));
             }
         }
@@ -219,8 +221,11 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     let path = Path::new(name);
     if !path.exists() {
         let known: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
-        let text = format!("there is neither a file nor a built-in study `{name}`; built in are: {}", known.join(", "));
-        return Err(Failure::Usage(text));
+        return Err(Failure::Usage(format!(
+            "there is neither a file nor a built-in study `{name}`; built in are: {}{}",
+            known.join(", "),
+            did_you_mean(name, known.iter().copied())
+        )));
     }
     let text = fs::read_to_string(path)
         .map_err(|source| Failure::File { what: format!("cannot read {}", path.display()), source })?;

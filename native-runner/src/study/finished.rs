@@ -37,7 +37,7 @@ pub(crate) struct Finished {
     pub(crate) started_unix_seconds: f64,
     /// Of the process, from its start to its end.
     pub(crate) seconds: f64,
-    /// How often it was tried, this time included.
+    /// Number of starts, including this one and killed ones.
     pub(crate) attempts: u32,
     /// As `--json` of the process wrote it; absent where it wrote none.
     pub(crate) record: Option<Record>,

@@ -1,13 +1,13 @@
 //! The folder of a study: its plan, and a file for each cell that has been run. It can be gone on with at any time.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::finished::Finished;
 use super::plan::Plan;
 use crate::failure::Failure;
-use crate::json_output::{cannot_write, replace, to_json};
+use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
 
 const PLAN: &str = "study.json";
 const CELLS: &str = "cells";
@@ -46,7 +46,7 @@ impl Folder {
         let begun = match begun(path, plan)? {
             Some(begun) => begun,
             None => {
-                replace(&path.join(PLAN), &to_json(plan)?)?;
+                JsonTarget::File(path.join(PLAN)).write(&to_json(plan)?)?;
                 plan.clone()
             }
         };
@@ -71,7 +71,17 @@ impl Folder {
 
     /// Keeps what became of a cell. The file is there as a whole or not at all.
     pub(crate) fn keep(&self, finished: &Finished) -> Result<(), Failure> {
-        replace(&file_of(&self.path, &finished.id), &to_json(finished)?)
+        deliver(Ok(()), Some(&JsonTarget::File(file_of(&self.path, &finished.id))), &to_json(finished)?)
+    }
+
+    /// Notes the start of an attempt, so that one that is killed counts as well, and returns how many there are.
+    pub(crate) fn begin_attempt(&self, id: &str, started_unix_seconds: f64) -> Result<u32, Failure> {
+        let file = self.path.join(CELLS).join(format!("{id}.attempts"));
+        let log = OpenOptions::new().append(true).create(true).open(&file);
+        log.and_then(|mut log| writeln!(log, "{started_unix_seconds}"))
+            .map_err(|source| cannot_write(&file, source))?;
+        let attempts = read(&file)?.map_or(0, |text| text.lines().count());
+        Ok(u32::try_from(attempts).unwrap_or(u32::MAX))
     }
 
     /// The plan in a folder; nothing where it is not that of a study.
@@ -100,8 +110,7 @@ impl Folder {
         if begun(path, plan)?.is_none() {
             return Ok(Vec::new());
         }
-        let cells = plan.cells.iter().map(|cell| read_cell(&file_of(path, &cell.id)));
-        cells.filter_map(Result::transpose).collect()
+        cells_of(path, plan)
     }
 }
 
@@ -109,7 +118,12 @@ fn file_of(path: &Path, id: &str) -> PathBuf {
     path.join(CELLS).join(format!("{id}.json"))
 }
 
-/// The plan that the folder was begun for, where there is one.
+fn cells_of(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
+    let cells = plan.cells.iter().map(|cell| read_cell(&file_of(path, &cell.id)));
+    cells.filter_map(Result::transpose).collect()
+}
+
+/// Plan of the folder; `None` also for a different plan of which no cell has finished.
 ///
 /// # Errors
 /// It is that of another study; it cannot be read.
@@ -118,6 +132,9 @@ fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
     let differences = plan.differences(&begun);
     if differences.is_empty() {
         return Ok(Some(begun));
+    }
+    if cells_of(path, &begun)?.iter().all(|finished| finished.ending.is_failure()) {
+        return Ok(None);
     }
     let text = format!(
         "{} was begun for another study; choose another folder with --output DIR. What differs:\n  {}",
@@ -150,7 +167,7 @@ fn read(file: &Path) -> Result<Option<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::super::child::{Ended, How};
-    use super::super::finished::Attempt;
+    use super::super::finished::{Attempt, Ending};
     use super::super::{Definition, Machine};
     use super::*;
 
@@ -191,9 +208,30 @@ mod tests {
         let again = Folder::open(place.path(), &later).unwrap();
         assert!(again.changes(&plan("[1]")).is_empty());
         assert!(again.changes(&later)[0].contains("(another) now"), "{:?}", again.changes(&later));
+        again.keep(&Finished { ending: Ending::Completed, ..failed(&later) }).unwrap();
         drop(again);
         let error = Folder::open(place.path(), &plan("[2]")).err().unwrap().to_string();
         assert!(error.contains("seeds: [2] here, [1] in the folder"), "{error}");
+    }
+
+    #[test]
+    fn killed_attempts_count() {
+        let place = tempfile::tempdir().unwrap();
+        let plan = plan("[1]");
+        assert_eq!(Folder::open(place.path(), &plan).unwrap().begin_attempt("a", 1.0).unwrap(), 1);
+        let resumed = Folder::open(place.path(), &plan).unwrap();
+        assert_eq!(resumed.begin_attempt("a", 2.0).unwrap(), 2);
+        assert_eq!(resumed.begin_attempt("b", 3.0).unwrap(), 1);
+    }
+
+    #[test]
+    fn study_changes_its_settings_while_nothing_has_finished() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::open(place.path(), &plan("[1]")).unwrap();
+        folder.keep(&failed(&plan("[1]"))).unwrap();
+        drop(folder);
+        drop(Folder::open(place.path(), &plan("[2]")).unwrap());
+        assert_eq!(Folder::plan(place.path()).unwrap().unwrap().definition, plan("[2]").definition);
     }
 
     #[test]

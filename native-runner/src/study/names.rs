@@ -9,6 +9,7 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::ALL;
+use crate::suggestion::did_you_mean;
 use crate::workload_file::is_file_name;
 
 /// A network of the registry, or the file of one's own (`docs/WORKLOADS.md`).
@@ -108,9 +109,10 @@ impl Visitor<'_> for NameOfWorkload {
         if known.contains(&name) || is_file_name(name) {
             return Ok(name.to_owned());
         }
-        let known = known.join(", ");
         Err(E::custom(format_args!(
-            "there is no workload `{name}`; there are: {known}; and a file of one's own ends in .toml or .json"
+            "there is no workload `{name}`; there are: {}; and a file of one's own ends in .toml or .json{}",
+            known.join(", "),
+            did_you_mean(name, known.iter().copied())
         )))
     }
 }

@@ -63,6 +63,7 @@ pub(super) struct Definition {
     #[serde(default)]
     pub(super) early_stopping: Option<EarlyStopping>,
     /// Each reads the one before it; the last makes the logits, one for each class.
+    #[serde(deserialize_with = "super::bare::layers")]
     #[schemars(length(min = 1, max = 1024))]
     pub(super) layers: Vec<Layer>,
 }

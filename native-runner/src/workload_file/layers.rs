@@ -1,12 +1,17 @@
 //! The layers of a workload's file, under the names that the field gives them.
 
 use engine::{Activation, Initializer, KernelSize, Multipliers, Padding, Rounding, Weights};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Layers whose options may all be left out, and with them the braces.
+const BARE: [&str; 5] = ["batch_norm", "layer_norm", "position_embedding", "word_scores", "softmax"];
 
 /// A layer with its options, or one of the words that say how layers are joined.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(transform = allow_bare)]
 pub(super) enum Layer {
     /// `y = x·W + b` on the flattened input.
     Dense(Dense),
@@ -62,6 +67,12 @@ pub(super) enum Layer {
     Label(String),
     /// The next layer reads what was kept under this name, or the sample, which is `data`.
     From(String),
+}
+
+fn allow_bare(schema: &mut Schema) {
+    if let Some(Value::Array(layers)) = schema.get_mut("oneOf") {
+        layers.push(json!({ "description": "With every option left out.", "type": "string", "enum": BARE }));
+    }
 }
 
 impl Layer {

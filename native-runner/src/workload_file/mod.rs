@@ -1,6 +1,7 @@
 //! Networks of one's own: a TOML or JSON file with layers, optimiser, schedule and data set becomes a workload of the
 //! engine, on every back end, without compiling (`docs/WORKLOADS.md`).
 
+mod bare;
 mod bounds;
 mod definition;
 mod layers;
@@ -57,7 +58,7 @@ pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failur
 }
 
 fn language(path: &Path) -> Option<Language> {
-    match path.extension()?.to_str()? {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "toml" => Some(Language::Toml),
         "json" => Some(Language::Json),
         _ => None,
@@ -82,7 +83,7 @@ fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String>
     let definition = match language {
         Language::Toml => toml::from_str::<Definition>(text).map_err(|error| {
             let at = error.span().unwrap_or_default();
-            shown(file, text, at, error.message())
+            shown(file, text, at, &plain(error.message()))
         })?,
         Language::Json => serde_json::from_str::<Definition>(text).map_err(|error| of_json(file, text, &error))?,
     };
@@ -96,8 +97,14 @@ fn of_json(file: &str, text: &str, error: &serde_json::Error) -> String {
     let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
     let message = match error.classify() {
         Category::Syntax | Category::Eof => format!("this is no JSON: {message}"),
-        Category::Data | Category::Io => message.to_owned(),
+        Category::Data | Category::Io => plain(message),
     };
     let at = byte_of(text, line, column);
     shown(file, text, at..at, &message)
+}
+
+/// The reader's message in the words of the file.
+fn plain(message: &str) -> String {
+    let bare = "invalid type: unit variant, expected struct variant";
+    message.replace(bare, "its options are missing; with them it is `{ name = { … } }`")
 }

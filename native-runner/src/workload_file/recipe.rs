@@ -12,6 +12,7 @@ use super::bounds::{Checked, finite, not_negative, part, positive, share, whole}
 use super::definition::{Definition, LastBatch, Preprocessing, TestViews};
 use super::network;
 use super::place::{Mistake, Place};
+use crate::suggestion::did_you_mean;
 
 /// Largest relative difference of an early loss from the reference's, as every built-in workload has it.
 const LOSS_TOLERANCE: f64 = 1e-3;
@@ -89,7 +90,7 @@ fn name(place: &Place, name: &str) -> Result<&'static str, Mistake> {
 /// A text that is shown in one line.
 fn line(place: &Place, text: &str, longest: usize) -> Result<&'static str, Mistake> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() > longest || line.chars().any(char::is_control) {
+    if line.chars().count() > longest || !line.chars().all(results::is_plain) {
         return Err(place.mistake(format!("it must be at most {longest} visible characters")));
     }
     Ok(kept(&line))
@@ -98,7 +99,8 @@ fn line(place: &Place, text: &str, longest: usize) -> Result<&'static str, Mista
 fn data_set(place: &Place, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
     engine::data_set(name).ok_or_else(|| {
         let known: Vec<&str> = engine::DATA_SETS.iter().map(|set| set.name.as_str()).collect();
-        place.mistake(format!("there is no data set `{name}`; there are: {}", known.join(", ")))
+        let close = did_you_mean(name, known.iter().copied());
+        place.mistake(format!("there is no data set `{name}`; there are: {}{close}", known.join(", ")))
     })
 }
 

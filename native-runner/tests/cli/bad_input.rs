@@ -20,6 +20,24 @@ fn an_unknown_back_end_is_answered_with_those_there_are() {
 }
 
 #[test]
+fn a_mistyped_name_is_answered_with_the_one_that_was_meant() {
+    for (line, meant) in [
+        ("--workload keras-mnist-mpl", "Did you mean `keras-mnist-mlp`?"),
+        ("--suite quik", "Did you mean `quick`?"),
+        ("--backend cuda", "Did you mean `burn-cuda`?"),
+        ("steps --backend wgls", "Did you mean `wgsl`?"),
+        ("study keras-fife --dry-run", "Did you mean `keras-five`?"),
+        ("study keras-five --dry-run --backend flex", "Did you mean `burn-flex`?"),
+        ("fetch-data cifar1", "Did you mean `cifar10`?"),
+    ] {
+        Runner::new(line).run().expect_status(2).expect_errors(&[meant]);
+    }
+    if !cfg!(feature = "burn-cuda") {
+        Runner::new("--backend cuda").run().expect_status(2).expect_errors(&["`--features burn-cuda`"]);
+    }
+}
+
+#[test]
 fn an_unknown_suite_is_answered_with_those_there_are() {
     Runner::new("--suite slow").run().expect_status(2).expect_errors(&["slow", "quick"]);
 }
@@ -90,6 +108,18 @@ fn missing_data_is_named_with_the_command_that_fetches_it() {
 }
 
 #[test]
+fn data_are_fetched_again_into_their_folder_and_nothing_unmeasured_is_shown() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("my data");
+    let command = format!("native-runner fetch-data mnist --data '{}'", folder.display());
+    for line in [SMALL, SMALL_TRACE] {
+        let finished = Runner::new(line).arg("--data").arg(&folder).run().expect_status(1);
+        assert!(!finished.stdout.contains("0.000") && !finished.stdout.contains('–'), "{}", finished.stdout);
+        assert!(finished.stderr.trim_end().ends_with(&command), "{}", finished.stderr);
+    }
+}
+
+#[test]
 fn a_learning_rate_that_diverges_ends_the_run_at_its_step() {
     let on_processor = Some("--backend reference".to_owned());
     let on_adapter = any_adapter("a_learning_rate_that_diverges_ends_the_run_at_its_step");
@@ -112,6 +142,13 @@ fn impossible_settings_are_refused_with_what_is_allowed() {
         ("--batch-size 0", ["batch size", "from 1 to 60000"]),
         ("--batch-size 60001", ["batch size", "from 1 to 60000"]),
         ("--batch-size -1", ["--batch-size", "-1"]),
+        ("--seed -3", ["invalid value '-3'", "--seed"]),
+        ("--seeds -3", ["invalid value '-3'", "--seeds"]),
+        ("--steps -3", ["invalid value '-3'", "--steps"]),
+        ("--epochs -3", ["invalid value '-3'", "--epochs"]),
+        ("--threads -3", ["invalid value '-3'", "--threads"]),
+        ("--upload-timeout -3", ["invalid value '-3'", "--upload-timeout"]),
+        ("--name RTX\u{200e}", ["--name", "U+200E"]),
         ("--learning-rate 0", ["learning rate", "above 0"]),
         ("--learning-rate -0.1", ["learning rate", "above 0"]),
         ("--learning-rate nan", ["learning rate", "above 0"]),

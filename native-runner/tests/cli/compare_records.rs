@@ -182,6 +182,9 @@ fn other_devices_are_noted_and_nothing_is_decided_on_them_unless_asked() {
     assert_eq!(finished.stdout, "");
     finished.expect_errors(&["nothing follows from these speeds: the devices differ", "--allow-mismatch"]);
     compare(&folder, &format!("{files} --fail-if-slower 5% --allow-mismatch")).expect_status(6);
+    let folders = "head --baseline base --fail-if-slower 5%";
+    compare(&folder, folders).expect_status(2).expect_errors(&["the baseline has no record", "3 of other devices"]);
+    compare(&folder, &format!("{folders} --allow-mismatch")).expect_status(6);
 }
 
 #[test]
@@ -227,6 +230,26 @@ fn a_document_of_a_comparison_and_standard_input_hold_records_as_well() {
     // A file that was named twice counts once.
     let finished = compare(&folder, "head head/0.json --baseline all.json").expect_status(0);
     assert!(one_line(&finished.stdout).contains("head/0.json is the record of head/0.json and counts once"));
+}
+
+#[cfg(unix)]
+#[test]
+fn folder_is_read_through_links_and_whatever_the_case() {
+    use std::os::unix::fs::symlink;
+
+    let folder = sides([900.0, 901.0, 902.0]);
+    let head = folder.path().join("head");
+    fs::rename(head.join("0.json"), head.join("0.JSON")).unwrap();
+    fs::rename(head.join("1.json"), folder.path().join("elsewhere.json")).unwrap();
+    symlink("../elsewhere.json", head.join("1.json")).unwrap();
+    // A file reached twice counts once, and other files are ignored.
+    symlink(".", head.join("latest")).unwrap();
+    symlink("gone", head.join("notes")).unwrap();
+    let finished = compare(&folder, "base head --json -").expect_status(0);
+    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(document["candidates"][0]["records"].as_array().unwrap().len(), 3, "{document}");
+    symlink("gone", head.join("2.more.json")).unwrap();
+    compare(&folder, "base head").expect_status(1).expect_errors(&["cannot read head/2.more.json"]);
 }
 
 #[test]

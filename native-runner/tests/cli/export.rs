@@ -73,6 +73,12 @@ fn text_of(field: &Field) -> String {
 #[test]
 fn a_folder_of_records_is_one_table_in_each_format() {
     let folder = records();
+    #[cfg(target_os = "linux")]
+    for format in ["csv", "parquet"] {
+        let mut runner = Runner::new(&format!("export -o - --format {format}")).arg(folder.path());
+        runner.command().stdout(File::options().write(true).open("/dev/full").unwrap());
+        runner.run().expect_status(1).expect_errors(&["standard output: "]);
+    }
     for name in ["all.csv", "all.parquet", "all.jsonl", "all.md"] {
         let finished = export(&folder, name).run().expect_status(0);
         finished.expect_errors(&["2 workloads of 2 runs."]);

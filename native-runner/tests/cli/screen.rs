@@ -1,7 +1,56 @@
 //! Colours and bars, on a real pseudo-terminal.
 #![cfg(target_os = "linux")]
 
-use crate::support::{Runner, TINY, on_a_terminal};
+use std::fs::{self, OpenOptions};
+use std::io;
+
+use results::RunRecord;
+
+use crate::support::{Finished, Runner, TINY, on_a_terminal};
+
+const SHORT: &str = "--backend reference --steps 2 --batch-size 16 --seed 1";
+
+/// The record that a failed run kept.
+fn kept(finished: &Finished) -> RunRecord {
+    let files = fs::read_dir(&finished.folder).unwrap().map(|entry| entry.unwrap().path());
+    let kept: Vec<_> = files.filter(|file| file.extension().is_some_and(|ending| ending == "json")).collect();
+    let [file] = kept.as_slice() else { panic!("{kept:?}") };
+    assert!(finished.stderr.contains(&*file.file_name().unwrap().to_string_lossy()), "{}", finished.stderr);
+    serde_json::from_slice(&fs::read(file).unwrap()).unwrap()
+}
+
+#[test]
+fn run_goes_on_where_standard_error_is_closed() {
+    let mut runner = Runner::new(&format!("{SHORT} -v --json result.json")).tiny();
+    // Its reader is dropped at once.
+    runner.command().stderr(io::pipe().unwrap().1);
+    let finished = runner.run().expect_status(0);
+    assert!(finished.stdout.contains("Verdict"), "{}", finished.stdout);
+    assert!(finished.folder.path().join("result.json").exists());
+}
+
+#[test]
+fn record_is_written_where_the_reader_of_figures_has_gone() {
+    let mut runner = Runner::new(&format!("{SHORT} --json result.json")).tiny();
+    runner.command().stdout(io::pipe().unwrap().1);
+    let finished = runner.run().expect_status(0);
+    assert!(finished.folder.path().join("result.json").exists());
+}
+
+#[test]
+fn full_disk_costs_neither_the_figures_nor_the_record() {
+    let finished = Runner::new(&format!("{SHORT} --json /dev/full")).tiny().run().expect_status(1);
+    assert!(finished.stdout.contains("Verdict"), "{}", finished.stdout);
+    assert_eq!(kept(&finished).seed, 1);
+    for (line, figures) in [("--json -", true), ("", false)] {
+        let mut runner = Runner::new(&format!("{SHORT} {line}")).tiny();
+        runner.command().stdout(OpenOptions::new().write(true).open("/dev/full").unwrap());
+        let finished = runner.run().expect_status(1);
+        let finished = finished.expect_errors(&["standard output: ", "A copy of the results is in"]);
+        assert_eq!(finished.stderr.contains("Verdict"), figures, "{}", finished.stderr);
+        assert_eq!(kept(&finished).seed, 1);
+    }
+}
 
 /// Whether the text holds a command that sets colours or weights.
 fn has_colours(text: &str) -> bool {

@@ -182,6 +182,55 @@ fn a_dry_run_starts_nothing_and_says_what_it_knows() {
     assert_eq!(study.files().len(), 1);
 }
 
+#[cfg(unix)]
+#[test]
+fn study_goes_on_where_standard_error_is_closed() {
+    let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
+    let mut runner = study.runner("");
+    // Its reader is dropped at once.
+    runner.command().stderr(std::io::pipe().unwrap().1);
+    runner.run().expect_status(0);
+    assert_eq!(study.cells()[0]["ending"], "completed");
+}
+
+#[test]
+fn what_no_cell_can_do_here_is_said_before_a_folder_is_made() {
+    let empty = tempfile::tempdir().unwrap();
+    let study = Study::new("");
+    study.write_of("keras-mnist-mlp", "");
+    for words in ["--dry-run", ""] {
+        let finished = study.runner(words).arg("--data").arg(empty.path()).run().expect_status(2);
+        let command = "native-runner fetch-data mnist --data";
+        finished.expect_errors(&["no cell of mine can run here: mnist is not in", command]);
+        if cfg!(feature = "wgsl") {
+            let finished = study.runner(words).args("--backend wgsl --adapter no-such-gpu").run().expect_status(2);
+            finished.expect_errors(&["no cell of mine can run here: no adapter fits `no-such-gpu`"]);
+        }
+        assert!(!study.output().exists());
+    }
+    if cfg!(feature = "wgsl") {
+        let line = format!("--dry-run --backend {BACKEND},wgsl --adapter no-such-gpu");
+        let shown = one_line(&study.runner(&line).run().expect_status(0).stdout);
+        assert!(shown.contains("1 of 2 cells cannot run here: no adapter fits"), "{shown}");
+        assert!(shown.contains("1 of 2 cells would run"), "{shown}");
+    }
+}
+
+#[test]
+fn unfinished_study_of_another_day_is_mentioned() {
+    let study = Study::new(SMALL);
+    let planned = study.runner("--dry-run --json -").run().expect_status(0).stdout;
+    let plan = serde_json::from_str::<Value>(&planned).unwrap()["plan"].clone();
+    let folder = study.place.path().join("studies/mine-2020-01-01");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("study.json"), plan.to_string()).unwrap();
+    let mut runner = Runner::new("study mine.toml --dry-run");
+    runner.command().current_dir(study.place.path());
+    let place = "studies/mine-2020-01-01";
+    let command = format!("native-runner study mine.toml --dry-run --output {place}");
+    runner.run().expect_status(0).expect_errors(&[&format!("{place} has 0 of 2 cells of this study"), &command]);
+}
+
 #[test]
 fn a_calibration_measures_what_the_estimate_is_made_from() {
     let study = Study::new("batch_sizes = [64]\nlimits = [{ epochs = 20 }]\nseeds = [1, 2]");

@@ -96,6 +96,8 @@ pub struct ComparedFigure {
 pub enum SideVerdict {
     Faster,
     Slower,
-    /// The intervals overlap.
+    /// The interval of the ratio holds 1 and lies within a tenth of it.
     Tied,
+    /// The interval holds 1 and ratios that are further away: more windows or runs would decide.
+    Undecided,
 }

@@ -43,6 +43,30 @@ impl Spread {
         Self { basis: Basis::Seeds, variance, degrees_of_freedom: degrees, test_samples: samples }
     }
 
+    /// From the accuracies of paired runs: every contender has the same seeds, in the same order.
+    ///
+    /// With several seeds this is the residual variance of randomized blocks (Fisher, *The Design of Experiments*, 1935),
+    /// with (contenders - 1) · (seeds - 1) degrees of freedom; for two contenders, that of Student's test of paired
+    /// differences. With one seed it is the same as [`Spread::of`].
+    pub fn paired(accuracies: &[Vec<f64>], test_samples: u32) -> Self {
+        let unpaired = Self::of(accuracies, test_samples);
+        let (contenders, seeds) = (accuracies.len(), accuracies.first().map_or(0, Vec::len));
+        if contenders < 2 || seeds < 2 {
+            return unpaired;
+        }
+        let of_seed = |seed: usize| mean(&accuracies.iter().map(|of| of[seed]).collect::<Vec<f64>>());
+        let of_seeds: Vec<f64> = (0..seeds).filter_map(of_seed).collect();
+        let apart = |of: &Vec<f64>| of.iter().zip(&of_seeds).map(|(one, all)| one - all).collect::<Vec<f64>>();
+        let left: f64 = accuracies.iter().filter_map(|of| variance(&apart(of))).sum();
+        let degrees = (contenders - 1) * (seeds - 1);
+        Self {
+            basis: Basis::Seeds,
+            variance: left / (contenders - 1) as f64,
+            degrees_of_freedom: u32::try_from(degrees).unwrap_or(u32::MAX),
+            ..unpaired
+        }
+    }
+
     /// How far apart the means of so many runs may be without anything but chance, but for a share of `false_alarms`.
     ///
     /// Two such means are further apart than `t · s · √(1/n + 1/m)` as rarely as Student's distribution says ("The
@@ -68,6 +92,17 @@ mod tests {
         // Student's bound for three degrees of freedom is 3.182.
         let expected = 3.182 * spread.variance.sqrt() * (0.5_f64 + 1.0).sqrt();
         assert!((spread.explains(0.05, [2, 1]) / expected - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn paired_runs_stray_as_their_differences_do() {
+        // Differences of 1, 2 and 3 thousandths: their standard deviation is 1 thousandth.
+        let pair = [vec![0.90, 0.95, 0.85], vec![0.901, 0.952, 0.853]];
+        let expected = 4.303 * 0.001 / 3.0_f64.sqrt();
+        assert!((Spread::paired(&pair, 10_000).explains(0.05, [3; 2]) / expected - 1.0).abs() < 1e-3);
+        assert!(Spread::of(&pair, 10_000).explains(0.05, [3; 2]) > 0.1);
+        let single = [vec![0.9], vec![0.9]];
+        assert_eq!(Spread::paired(&single, 10_000).basis, Basis::TestSamples);
     }
 
     #[test]

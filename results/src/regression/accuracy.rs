@@ -42,7 +42,9 @@ pub enum AccuracyVerdict {
 
 /// Compares what was reached at the end of completed runs; nothing where a side was never tested.
 pub(super) fn compare(baseline: &[&Run<'_>], candidate: &[&Run<'_>]) -> Option<Accuracy> {
-    let sides = [by_seed(baseline)?, by_seed(candidate)?];
+    let [of_baseline, of_candidate] = [by_seed(baseline)?, by_seed(candidate)?];
+    let is_paired = of_baseline.iter().map(|of| of.0).eq(of_candidate.iter().map(|of| of.0));
+    let sides = [of_baseline, of_candidate].map(|side| side.into_iter().map(|of| of.1).collect::<Vec<f64>>());
     let [before, after] = [mean(&sides[0])?, mean(&sides[1])?];
     let difference = after - before;
     let all = || baseline.iter().chain(candidate);
@@ -52,7 +54,7 @@ pub(super) fn compare(baseline: &[&Run<'_>], candidate: &[&Run<'_>]) -> Option<A
         return Some(accuracy(AccuracyVerdict::OtherSteps, None));
     }
     let test_samples = all().map(|run| run.workload.settings.test_samples).min()?;
-    let spread = Spread::of(&sides, test_samples);
+    let spread = if is_paired { Spread::paired(&sides, test_samples) } else { Spread::of(&sides, test_samples) };
     let allowed = spread.explains(FALSE_ALARM, [sides[0].len(), sides[1].len()]);
     let verdict = if difference.abs() <= allowed {
         AccuracyVerdict::Alike
@@ -64,14 +66,14 @@ pub(super) fn compare(baseline: &[&Run<'_>], candidate: &[&Run<'_>]) -> Option<A
     Some(accuracy(verdict, Some(Allowance { difference: allowed, basis: spread.basis })))
 }
 
-/// The accuracy from each seed. A seed that was trained from twice tells nothing new the second time.
-fn by_seed(runs: &[&Run<'_>]) -> Option<Vec<f64>> {
+/// Each seed with its accuracy. A seed that was trained from twice tells nothing new the second time.
+fn by_seed(runs: &[&Run<'_>]) -> Option<Vec<(u32, f64)>> {
     let mut seeds: Vec<u32> = runs.iter().map(|run| run.record.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
     let of_seed = |seed: &u32| {
         let own = runs.iter().filter(|run| run.record.seed == *seed);
-        mean(&own.map(|run| run.summary.accuracy).collect::<Option<Vec<f64>>>()?)
+        Some((*seed, mean(&own.map(|run| run.summary.accuracy).collect::<Option<Vec<f64>>>()?)?))
     };
     seeds.iter().map(of_seed).collect()
 }

@@ -9,7 +9,6 @@ use super::{Key, Run, Verdict, speed};
 use crate::Outcome;
 use crate::comparison::RowOutcome;
 use crate::estimate::Estimate;
-use crate::summary::MINIMUM_WINDOWS;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -146,15 +145,9 @@ fn throughput(baseline: &[&Run<'_>], candidate: &[&Run<'_>]) -> Option<Throughpu
     })
 }
 
-/// Throughputs of runs; nothing where one of them has none. What a few windows say of themselves is not believed.
+/// Throughputs of runs; nothing where one of them has none.
 fn rates(runs: &[&Run<'_>]) -> Option<Vec<Estimate>> {
-    let rate = |run: &&Run<'_>| {
-        let summary = &run.summary;
-        let enough = usize::try_from(summary.measured_windows).is_ok_and(|windows| windows >= MINIMUM_WINDOWS);
-        let low = summary.samples_per_second_low.filter(|_| enough);
-        Estimate::new(summary.samples_per_second, low, summary.samples_per_second_high)
-    };
-    runs.iter().map(rate).collect()
+    runs.iter().map(|run| run.summary.throughput()).collect()
 }
 
 /// What makes the networks of both sides different ones, if they are.

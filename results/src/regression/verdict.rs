@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Rules;
+use crate::api::SideVerdict;
 use crate::estimate::Interval;
 
 /// What the candidate is beside the baseline.
@@ -10,8 +11,10 @@ use crate::estimate::Interval;
 pub enum Verdict {
     /// The whole interval of the ratio lies above 1.
     Faster,
-    /// The interval holds 1, and nothing below what is tolerated.
+    /// The interval contains 1 and stays above the tolerance; without a tolerance, within a tenth of 1.
     Tied,
+    /// Nothing is tolerated, and the interval holds 1 and ratios that are further away: too little is known.
+    Undecided,
     /// The whole interval lies below 1, and none of it below what is tolerated.
     SlightlySlower,
     /// A part of the interval, and not all of it, lies below what is tolerated: too little is known.
@@ -42,6 +45,8 @@ impl Verdict {
             Self::PerhapsSlower
         } else if ratio.high < 1.0 {
             Self::SlightlySlower
+        } else if tolerance <= 0.0 && ratio.verdict() == SideVerdict::Undecided {
+            Self::Undecided
         } else {
             Self::Tied
         }
@@ -52,6 +57,7 @@ impl Verdict {
         match self {
             Self::Faster => "faster",
             Self::Tied => "tied",
+            Self::Undecided => "undecided",
             Self::SlightlySlower => "slightly slower",
             Self::PerhapsSlower => "may be slower",
             Self::Slower => "slower",
@@ -104,9 +110,12 @@ mod tests {
 
     #[test]
     fn without_a_tolerance_the_words_are_those_of_two_intervals() {
-        for (low, high, expected) in
-            [(0.8, 0.99, Verdict::Slower), (0.5, 1.8, Verdict::Tied), (1.01, 1.2, Verdict::Faster)]
-        {
+        for (low, high, expected) in [
+            (0.8, 0.99, Verdict::Slower),
+            (0.95, 1.05, Verdict::Tied),
+            (0.5, 1.8, Verdict::Undecided),
+            (1.01, 1.2, Verdict::Faster),
+        ] {
             assert_eq!(verdict(low, high, 0.0), expected, "{low} to {high}");
         }
     }

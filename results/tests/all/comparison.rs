@@ -80,17 +80,19 @@ fn who_is_alone_with_a_figure_has_no_ratio() {
 }
 
 #[test]
-fn accuracies_within_the_spread_of_the_seeds_agree() {
+fn accuracies_whose_paired_differences_spread_agree() {
     let found = agreement(&[&[0.970, 0.972, 0.974], &[0.971, 0.972, 0.973]]);
     let Agreement::Agree { evidence } = &found else { panic!("{found:?}") };
     assert_eq!((evidence.basis, evidence.step, evidence.is_final), (Basis::Seeds, 20, true));
     assert_eq!(evidence.seeds, [1, 2, 3]);
-    // Variances 4e-6 and 1e-6; Student's bound for four degrees of freedom is 2.776.
-    assert!((evidence.spread - 2.5e-6_f64.sqrt()).abs() < 1e-9, "{}", evidence.spread);
-    let allowed = 2.776_445 * 2.5e-6_f64.sqrt() * (2.0 / 3.0_f64).sqrt();
+    // Differences of -1, 0 and 1 thousandth; Student's bound for two degrees of freedom is 4.303.
+    assert!((evidence.spread - 5e-7_f64.sqrt()).abs() < 1e-9, "{}", evidence.spread);
+    let allowed = 4.302_653 * 0.001 / 3.0_f64.sqrt();
     assert!((evidence.allowed_difference / allowed - 1.0).abs() < 1e-6, "{}", evidence.allowed_difference);
     assert!((evidence.largest_same_seed_difference - 0.001).abs() < 1e-9);
-    assert!(found.to_string().starts_with("Final accuracies agree within the spread of 3 seeds"), "{found}");
+    let expected = "Final accuracies: no difference found; 0.25 points or more would have been, by the paired differences \
+                    of 3 seeds; they differ by up to 0.00 points";
+    assert_eq!(found.to_string(), expected);
 }
 
 #[test]
@@ -136,6 +138,8 @@ fn seeds_that_spread_too_widely_prove_no_agreement() {
     let Agreement::Unclear { evidence } = &found else { panic!("{found:?}") };
     assert!(evidence.allowed_difference > 0.05);
     assert!(found.to_string().contains("more seeds"), "{found}");
+    // Close together, but nothing below 64 points would have been found.
+    assert!(matches!(agreement(&[&[0.3, 0.5], &[0.35, 0.45]]), Agreement::Unclear { .. }));
 }
 
 #[test]

@@ -203,3 +203,12 @@ fn without_samples_or_phases_there_is_no_energy() {
         assert_eq!(summarise(&record).joules_per_sample, None);
     }
 }
+
+#[test]
+fn throughput_has_an_interval_from_five_counted_windows() {
+    let with = |windows: usize| summarise(&workload(vec![window(1000, 2.0); windows]));
+    assert_eq!(with(5).throughput().unwrap().interval, None, "the first one is warm-up");
+    assert!(with(6).throughput().unwrap().interval.is_some());
+    let cold = with(1);
+    assert_eq!((cold.throughput(), cold.samples_per_second_of_all_training()), (None, Some(1000.0)));
+}

@@ -220,14 +220,19 @@ fn entries(suite: Suite, measured: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> 
             text::seconds(figures.timing.seconds),
             spread(figures.timing.relative_spread()),
             text::flops(figures.flops_per_second),
+            figures.peak_flops_per_second.map_or_else(|| "–".to_owned(), text::flops),
             figures.peak_share.map_or_else(|| "–".to_owned(), text::percent),
             entry.kernels.join(" + "),
         ]);
     }
-    let numbers = ["Time", "Spread", "Rate", "Of peak"].into_iter().map(Column::number);
+    let numbers = ["Time", "Spread", "Rate", "Peak beside it", "Of that peak"].into_iter().map(Column::number);
     let texts = ["Entry", "Device"].into_iter().map(Column::text);
     let columns = texts.chain(numbers).chain([Column::text("Kernels")]).collect();
-    let caption = format!("{}: all {} with figures.", suite.title(), text::counted_entries(rows.len()));
+    let caption = format!(
+        "{}: all {} measured kernels. Each row has its own peak, measured in turns with its windows.",
+        suite.title(),
+        text::counted_entries(rows.len())
+    );
     (!rows.is_empty()).then_some(Table { caption, columns, rows, sheet, is_folded: true })
 }
 
@@ -270,7 +275,7 @@ mod tests {
         let csv = figures[0].sheet().csv();
         assert!(csv.contains("input gradient,measured here,8 × 8 × 8,0.000001024,0.25,,\n"), "{csv}");
         assert_eq!(measured.rows.len(), 2);
-        assert_eq!(measured.rows[0][4..6], ["500.0 GFLOP/s", "50.00 %"]);
+        assert_eq!(measured.rows[0][4..7], ["500.0 GFLOP/s", "1.000 TFLOP/s", "50.00 %"]);
         assert_eq!(others.rows[0][2], "once would take about 3.000 s, and its budget allows 500.0 ms");
     }
 

@@ -1,5 +1,6 @@
 //! What was published of the same numbers, varied.
 
+use crate::group::Group;
 use crate::lines::Axis;
 use crate::plot::{Look, Point, Series, Strand};
 use crate::published::{Published, of_workload};
@@ -8,12 +9,14 @@ use crate::text;
 /// More than these are too many beside our own.
 const MOST_SERIES: usize = 3;
 
-/// The rows of one device that differ in what the axis varies, at least two each, as series of their own.
-pub(super) fn series(workload: &str, axis: Axis, title: &str) -> Vec<Series> {
+/// The rows of one device that differ in what the axis varies, at least two each, as series of their own. Accuracies and
+/// whole times stand beside those of groups that were trained as long.
+pub(super) fn series(workload: &str, axis: Axis, title: &str, groups: &[&Group<'_>]) -> Vec<Series> {
     let mut sets: Vec<(Vec<String>, Vec<&Published>)> = Vec::new();
-    let of_several = axis == Axis::FedDevices;
-    for row in of_workload(workload).into_iter().filter(|row| of_several || row.is_of_one_device()) {
-        if value(row, axis).is_none() || figure(row, title).is_none() {
+    let is_of_any_length = axis == Axis::Epochs || title == "Time per epoch";
+    for row in of_workload(workload).into_iter().filter(|row| row.is_of_one_device()) {
+        let is_beside = is_of_any_length || groups.iter().any(|group| row.trained_as_long_as(group));
+        if !is_beside || value(row, axis).is_none() || figure(row, title).is_none() {
             continue;
         }
         let key = held(row, axis);
@@ -47,9 +50,8 @@ fn value(row: &Published, axis: Axis) -> Option<f64> {
         Axis::LearningRate => row.learning_rate,
         Axis::Epochs => row.epochs,
         Axis::Threads => row.threads.map(f64::from),
-        // Nobody published how the same batch is divided.
-        Axis::Devices => None,
-        Axis::FedDevices => row.gpus.filter(|_| row.batch_size_per_gpu.is_some()).map(f64::from),
+        // No source has published a fixed batch divided among devices, or the training time of several devices.
+        Axis::Devices | Axis::FedDevices => None,
     }
 }
 
@@ -72,11 +74,7 @@ fn held(row: &Published, axis: Axis) -> Vec<String> {
         Axis::BatchSize => [rate, epochs, None],
         Axis::LearningRate => [batch, epochs, None],
         Axis::Epochs => [batch, rate, None],
-        Axis::Threads | Axis::Devices => [batch, rate, epochs],
-        Axis::FedDevices => {
-            let of_one = row.batch_size_per_gpu.map(|samples| format!("{samples} samples for each device"));
-            [of_one, rate, None]
-        }
+        Axis::Threads | Axis::Devices | Axis::FedDevices => [batch, rate, epochs],
     };
     let libraries = (axis == Axis::Threads).then(|| row.backend.clone()).flatten();
     [Some(row.framework.clone()), Some(row.device()), libraries].into_iter().chain(rest).flatten().collect()
@@ -85,30 +83,36 @@ fn held(row: &Published, axis: Axis) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{Made, groups};
+
+    /// Beside a group that trained for as many epochs.
+    fn series(workload: &str, axis: Axis, title: &str, epochs: u64) -> Vec<Series> {
+        let records = [Made::new(workload).steps(600 * epochs).record()];
+        let groups = groups(&records);
+        super::series(workload, axis, title, &groups.iter().collect::<Vec<_>>())
+    }
 
     #[test]
     fn the_papers_batch_sizes_stand_beside_ours() {
-        let found = series("torch-mnist", Axis::BatchSize, "Test accuracy");
+        let found = series("torch-mnist", Axis::BatchSize, "Test accuracy", 12);
         let batches: Vec<f64> = found[0].strands[0].points.iter().map(|point| point.x).collect();
         assert_eq!(batches, [10.0, 100.0, 1000.0, 10_000.0], "{found:?}");
         assert!(found[0].name.contains("Intel Xeon E5-1620") && found.len() <= MOST_SERIES, "{}", found[0].name);
     }
 
     #[test]
-    fn the_papers_devices_have_as_many_samples_each() {
-        let found = series("caffe-mnist", Axis::FedDevices, "Training time");
-        let points: Vec<(f64, f64)> = found[0].strands[0].points.iter().map(|point| (point.x, point.y)).collect();
-        assert_eq!(points, [(1.0, 135.96), (2.0, 146.67), (4.0, 155.8)]);
-        assert!(found[0].name.contains("Tesla M60, 64 samples for each device"), "{}", found[0].name);
-        assert!(series("caffe-mnist", Axis::Devices, "Training time").is_empty());
+    fn nothing_of_another_or_an_unknown_length_stands_beside_ours() {
+        assert!(series("torch-mnist", Axis::BatchSize, "Test accuracy", 1).is_empty());
+        assert!(series("caffe-mnist", Axis::FedDevices, "Training time", 1).is_empty());
+        assert!(!series("torch-mnist", Axis::BatchSize, "Time per epoch", 1).is_empty());
     }
 
     #[test]
     fn the_papers_threads_stand_beside_ours_where_it_has_the_figure() {
-        let found = series("caffe-mnist", Axis::Threads, "Time per epoch");
+        let found = series("caffe-mnist", Axis::Threads, "Time per epoch", 1);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].strands[0].points[0], Point::new(4.0, 617.59 / 10.67));
-        assert!(series("resnet20-cifar10", Axis::Threads, "Time per epoch").is_empty());
-        assert!(series("caffe-mnist", Axis::Threads, "Throughput").is_empty());
+        assert!(series("resnet20-cifar10", Axis::Threads, "Time per epoch", 1).is_empty());
+        assert!(series("caffe-mnist", Axis::Threads, "Throughput", 1).is_empty());
     }
 }

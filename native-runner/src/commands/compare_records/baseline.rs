@@ -22,7 +22,8 @@ struct LeftOut {
 }
 
 /// Of the records of folders those of the candidates' suites and devices, of the commit that was asked for or else of the
-/// newest; records whose files were named are taken as they are, but for a commit that was asked for.
+/// newest; records whose files were named are taken as they are, but for a commit that was asked for. Where mismatches are
+/// allowed, other devices and other versions of the suites are taken as well.
 ///
 /// # Errors
 /// None is left.
@@ -30,8 +31,14 @@ pub(super) fn choose(
     baseline: Vec<KeptRecord>,
     candidates: &[&KeptRecord],
     commit: Option<&str>,
+    allow_mismatch: bool,
 ) -> Result<Choice, Failure> {
     let all = baseline.len();
+    let same_suite: fn(&RunRecord, &RunRecord) -> bool = if allow_mismatch {
+        |one, other| one.suite.name == other.suite.name
+    } else {
+        |one, other| one.suite == other.suite
+    };
     let mut left_out = LeftOut::default();
     let mut fitting = Vec::new();
     for kept in baseline {
@@ -40,9 +47,9 @@ pub(super) fn choose(
         };
         if kept.is_of_folder && candidates.iter().any(|other| other.record == kept.record) {
             left_out.candidates += 1;
-        } else if !is_like(|one, other| one.suite == other.suite) {
+        } else if !is_like(same_suite) {
             left_out.suites += 1;
-        } else if !is_like(|one, other| regression::device(one) == regression::device(other)) {
+        } else if !allow_mismatch && !is_like(|one, other| regression::device(one) == regression::device(other)) {
             left_out.devices += 1;
         } else {
             fitting.push(kept);

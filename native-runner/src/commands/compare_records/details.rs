@@ -36,6 +36,10 @@ pub(super) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<Note> {
     let tolerance = rules.fail_if_slower.map(percent);
     match &line.verdict {
         Verdict::Faster | Verdict::Tied => {}
+        Verdict::Undecided => {
+            let text = format!("{}; more runs on each side, or longer ones, would decide.", reason(line));
+            add(Mark::Open, text);
+        }
         verdict if verdict.fails(rules) => add(Mark::Bad, format!("{}.", reason(line))),
         Verdict::PerhapsSlower => {
             let limit = tolerance.unwrap_or_default();

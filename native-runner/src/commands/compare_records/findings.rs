@@ -36,7 +36,7 @@ fn headline(compared: &[Compared<'_>]) -> Note {
     let counts: Vec<String> = counts.iter().map(|(words, count)| format!("{count} {words}")).collect();
     let counts = format!("{total} compared: {}", counts.join(", "));
     let rules = compared.first().map(|of| of.regressions.rules).unwrap_or_default();
-    let is_open = lines().any(|(_, line)| line.verdict == Verdict::PerhapsSlower);
+    let is_open = lines().any(|(_, line)| matches!(line.verdict, Verdict::PerhapsSlower | Verdict::Undecided));
     let is_slower = lines().any(|(_, line)| line.verdict == Verdict::Slower);
     let (mark, text) = match rules.fail_if_slower.map(percent) {
         _ if failing > 0 => (Mark::Bad, format!("A regression. {counts}.")),
@@ -45,6 +45,7 @@ fn headline(compared: &[Compared<'_>]) -> Note {
         }
         Some(limit) => (Mark::Good, format!("No regression of more than {limit}. {counts}.")),
         None if is_slower => (Mark::Careful, format!("{counts}.")),
+        None if is_open => (Mark::Open, format!("{counts}.")),
         None => (Mark::Good, format!("{counts}.")),
     };
     Note { mark, text }

@@ -78,8 +78,9 @@ pub(crate) fn compare_records(arguments: &CompareRecordsArgs) -> Result<(), Fail
         target.write(&to_json(&document(&sides, &compared))?)?;
     }
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
-    screen.line(&arguments.format.text(&findings::report(&compared, &sides.notes), screen)?)?;
-    conclude(&compared)
+    let shown = screen.line(&arguments.format.text(&findings::report(&compared, &sides.notes), screen)?);
+    // A regression counts even if the output was closed.
+    conclude(&compared).and(shown)
 }
 
 fn records(group: &Group) -> Vec<RunRecord> {

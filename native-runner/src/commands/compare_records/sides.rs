@@ -43,7 +43,8 @@ impl Sides {
         let candidates = candidates.iter().map(|paths| group(paths)).collect::<Result<Vec<_>, _>>()?;
         if !arguments.baseline.is_empty() {
             let all: Vec<&KeptRecord> = candidates.iter().flat_map(|group| &group.records).collect();
-            let Choice { chosen, told } = choose(before.records, &all, arguments.baseline_commit.as_deref())?;
+            let commit = arguments.baseline_commit.as_deref();
+            let Choice { chosen, told } = choose(before.records, &all, commit, arguments.allow_mismatch)?;
             before.records = chosen;
             notes.extend(told);
         }
@@ -83,8 +84,8 @@ fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
                 format!("there are no records in {}; `--output FOLDER` and `--json FILE` keep some", path.display());
             return Err(Failure::Usage(text));
         }
-        let others = found.others.iter().map(|other| format!("{} holds no records and was left out.", other.display()));
-        notes.extend(others);
+        let others = found.kernels.into_iter().map(|(place, _)| place).chain(found.others);
+        notes.extend(others.map(|other| format!("{other} holds no records and was left out.")));
         for one in found.records {
             // A run that counts twice would make the others look steadier than they are.
             match kept.iter().find(|other| other.record == one.record) {

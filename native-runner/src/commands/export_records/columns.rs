@@ -25,7 +25,7 @@ pub(super) fn columns() -> Vec<Column<LocalRun>> {
 }
 
 /// What a leaderboard has no column for, because what it ranks does not differ in it.
-fn settings() -> [Column<LocalRun>; 7] {
+fn settings() -> [Column<LocalRun>; 9] {
     [
         Column::of(
             "reason",
@@ -62,6 +62,16 @@ fn settings() -> [Column<LocalRun>; 7] {
             "s",
             "the first step that was timed",
             OptionalNumber(|_, workload| workload.cold_start.first_step_seconds),
+        ),
+        Column::of(
+            "length",
+            "how long was trained, as it was asked for; empty where it is the suite's length",
+            OptionalText(|run, _| run.record.length()),
+        ),
+        Column::of(
+            "scale",
+            "what a study multiplied its length by; empty outside a study",
+            OptionalNumber(|run, _| run.scale),
         ),
     ]
 }
@@ -124,5 +134,20 @@ mod tests {
         let columns = columns();
         let names: BTreeSet<_> = columns.iter().map(|column| column.name).collect();
         assert_eq!(names.len(), columns.len());
+    }
+
+    #[test]
+    fn data_dictionary_is_current() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/columns.csv");
+        let line = |column: &Column<LocalRun>| {
+            let cells = [column.name, column.unit.unwrap_or_default(), column.meaning];
+            cells.map(results::csv::cell).join(",") + "\n"
+        };
+        let expected = "name,unit,meaning\n".to_owned() + &columns().iter().map(line).collect::<String>();
+        if std::env::var_os("UPDATE_COLUMNS").is_some() {
+            std::fs::write(file, &expected).unwrap();
+        }
+        let stored = std::fs::read_to_string(file).unwrap_or_default();
+        assert!(stored == expected, "docs/columns.csv is old; run with UPDATE_COLUMNS=1 and commit the file");
     }
 }

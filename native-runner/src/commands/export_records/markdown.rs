@@ -5,6 +5,7 @@ use results::{RunRecord, WorkloadRecord, metric};
 use super::LocalRun;
 use crate::export::{FORMATS, Mark, Note, Report, Section, Sheet};
 use crate::failure::Failure;
+use crate::report::throughput;
 use crate::screen::Screen;
 use crate::table::{Column, Table};
 
@@ -17,7 +18,7 @@ const COLUMNS: [(&str, Find); 9] = [
     ("batch", |_, workload| workload.settings.batch_size.to_string()),
     ("seed", |run, _| run.seed.to_string()),
     ("outcome", |_, workload| workload.outcome.name().to_owned()),
-    ("samples per second", |_, workload| shown("samples_per_second", workload)),
+    ("samples per second", |_, workload| throughput(workload).unwrap_or_else(|| "–".to_owned())),
     ("time of an epoch", |_, workload| shown("seconds_per_epoch", workload)),
     ("test accuracy", |_, workload| shown("accuracy", workload)),
     ("time to the target", |_, workload| shown("seconds_to_target", workload)),

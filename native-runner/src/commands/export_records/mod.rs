@@ -3,7 +3,6 @@
 mod columns;
 mod markdown;
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -13,7 +12,7 @@ use results::RunRecord;
 use super::report::input;
 use crate::cli::{ExportArgs, RecordFormat};
 use crate::failure::Failure;
-use crate::json_output::cannot_write;
+use crate::json_output::{holds_something, replace};
 use crate::screen::Screen;
 use columns::columns;
 
@@ -25,6 +24,8 @@ struct LocalRun {
     /// The file, or the cell of a study.
     place: String,
     record: RunRecord,
+    /// Of the study that it is a cell of.
+    scale: Option<f64>,
 }
 
 impl Run for LocalRun {
@@ -45,7 +46,7 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
                     --format csv";
         Failure::Usage(text.replace("{}", &target.display().to_string()))
     })?;
-    if !is_standard_output && !arguments.force && target.exists() {
+    if !is_standard_output && !arguments.force && holds_something(target) {
         let text = format!("{} is there; choose another file, or write over it with --force", target.display());
         return Err(Failure::Usage(text));
     }
@@ -53,7 +54,7 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     let (mut runs, mut without) = (Vec::new(), 0_usize);
     for entry in found.entries {
         match entry.record {
-            Some(record) => runs.push(LocalRun { place: entry.place, record }),
+            Some(record) => runs.push(LocalRun { place: entry.place, record, scale: entry.scale }),
             None => without += 1,
         }
     }
@@ -63,9 +64,10 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     }
     let bytes = encoded(format, &runs)?;
     if is_standard_output {
-        io::stdout().lock().write_all(&bytes).map_err(Failure::Output)?;
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(&bytes).and_then(|()| stdout.flush()).map_err(Failure::Output)?;
     } else {
-        fs::write(target, &bytes).map_err(|source| cannot_write(target, source))?;
+        replace(target, &bytes)?;
     }
     say(&runs, without, found.kernels.len(), if is_standard_output { None } else { Some(target) })
 }

@@ -5,7 +5,6 @@ mod read;
 pub(super) use read::input;
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use console::Style;
@@ -13,6 +12,7 @@ use html_report::{Finding, Kind, Report, is_own};
 
 use crate::cli::{JsonTarget, ReportArgs};
 use crate::failure::Failure;
+use crate::json_output::{cannot_write, holds_something};
 use crate::screen::Screen;
 
 const USUAL_NAME: &str = "report.html";
@@ -48,6 +48,7 @@ fn show(finding: &Finding, screen: Screen) -> Result<(), Failure> {
         Kind::Caution => ("!", Style::new().yellow().bold()),
         Kind::Difference => ("≠", Style::new().cyan().bold()),
         Kind::Tie => ("=", Style::new().bold()),
+        Kind::Undecided => ("?", Style::new().yellow()),
         Kind::Figure => ("·", Style::new()),
         Kind::Published => ("»", Style::new().dim()),
     };
@@ -62,15 +63,13 @@ fn usual_target(path: &Path) -> JsonTarget {
 
 /// A report may take the place of a report, and of nothing else.
 fn refuse_others(path: &Path, force: bool) -> Result<(), Failure> {
-    match fs::read(path) {
-        Ok(bytes) if force || is_own(&bytes) => Ok(()),
-        Ok(_) => Err(Failure::Usage(format!(
-            "{} is there and is no report; choose another file with -o FILE, or write over it with --force",
-            path.display()
-        ))),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(Failure::File { what: format!("cannot write {}", path.display()), source }),
+    if force || !holds_something(path) || is_own(&fs::read(path).map_err(|source| cannot_write(path, source))?) {
+        return Ok(());
     }
+    Err(Failure::Usage(format!(
+        "{} is there and is no report; choose another file with -o FILE, or write over it with --force",
+        path.display()
+    )))
 }
 
 #[cfg(test)]

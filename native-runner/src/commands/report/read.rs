@@ -1,11 +1,9 @@
 //! What lies at the paths that were named: folders of studies, folders of records, and files of records.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use html_report::{Entry, Input, Kernels, Study, Trouble};
-use results::kernels::{KERNELS_SCHEMA_VERSION, KernelRecord};
 
 use crate::failure::Failure;
 use crate::records;
@@ -44,31 +42,18 @@ pub(in crate::commands) fn input(paths: &[PathBuf], title: Option<&str>) -> Resu
 
 /// Records of runs and of kernels, in a file or below a folder.
 fn records_at(path: &Path, input: &mut Input) -> Result<(), Failure> {
-    if let Some(kernels) = kernels_of(path) {
-        input.kernels.push(kernels);
-        return Ok(());
-    }
     let found = records::read(path)?;
-    for file in found.others {
-        match kernels_of(&file) {
-            Some(kernels) => input.kernels.push(kernels),
-            None => input.others.push(file.display().to_string()),
-        }
-    }
+    let kernels = |(place, record)| Kernels { place, asked: None, record };
+    input.kernels.extend(found.kernels.into_iter().map(kernels));
+    input.others.extend(found.others);
     input.entries.extend(found.records.into_iter().map(|kept| Entry {
         place: kept.place,
         asked: None,
         record: Some(kept.record),
+        scale: None,
         trouble: None,
     }));
     Ok(())
-}
-
-/// What `native-runner kernels --json FILE` wrote; nothing where a file is something else, which whoever reads it then says.
-fn kernels_of(file: &Path) -> Option<Kernels> {
-    let record: KernelRecord = serde_json::from_str(&fs::read_to_string(file).ok()?).ok()?;
-    let is_known = record.report.schema_version == KERNELS_SCHEMA_VERSION;
-    is_known.then(|| Kernels { place: file.display().to_string(), asked: None, record })
 }
 
 /// The cells of a study that have been run, in the order of its definition.
@@ -117,5 +102,5 @@ fn add(finished: Finished, input: &mut Input) {
     };
     let reason = finished.reason.unwrap_or_else(|| "it says no more".to_owned());
     let trouble = record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });
-    input.entries.push(Entry { place: finished.id, asked, record, trouble });
+    input.entries.push(Entry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
 }

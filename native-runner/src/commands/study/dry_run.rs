@@ -1,11 +1,13 @@
 //! What a study would run, and what that would take.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use console::Style;
 use serde::Serialize;
 
 use super::calibration::calibrate;
+use super::obstacles::obstacles;
 use super::table::{constants, titles};
 use super::{Cell, answer, asked};
 use crate::cli::{JsonTarget, StudyArgs};
@@ -40,8 +42,11 @@ struct Listed<'a> {
     /// Place in the order, from 1.
     number: usize,
     cell: &'a Cell,
-    /// Whether it would run now; otherwise the folder has its answer.
+    /// True if the cell would run now; otherwise it has finished or has an obstacle.
     would_run: bool,
+    /// Why it cannot run on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    obstacle: Option<String>,
     estimate: Option<Estimate>,
 }
 
@@ -53,8 +58,10 @@ pub(super) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Resu
     let finished = Folder::read(folder, plan)?;
     let mut estimator = Estimator::of(&finished);
     let is_missing = |cell: &Cell| answer(&finished, cell, arguments.retry_failed).is_none();
+    let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
+    let cells: Vec<&Cell> = missing.iter().map(|(_, cell)| *cell).collect();
+    let mut obstacles = obstacles(arguments, plan, &cells)?.into_iter();
     if arguments.calibrate {
-        let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
         let interrupt = Interrupt::default();
         let mut progress = StudyProgress::new(interrupt.clone());
         calibrate(arguments, plan, &missing, &mut estimator, &interrupt, &mut progress)?;
@@ -63,7 +70,8 @@ pub(super) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Resu
     }
     let listed = asked.iter().map(|&(number, cell)| {
         let estimate = estimator.estimate(&cell.settings);
-        Listed { number, cell, would_run: is_missing(cell), estimate }
+        let obstacle = if is_missing(cell) { obstacles.next().flatten() } else { None };
+        Listed { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, estimate }
     });
     let listed: Vec<Listed<'_>> = listed.collect();
     let missing = || listed.iter().filter(|listed| listed.would_run);
@@ -97,6 +105,16 @@ fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], 
         screen.line(&line)?;
     }
     screen.line("")?;
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    listed.iter().filter_map(|of| of.obstacle.as_deref()).for_each(|reason| *reasons.entry(reason).or_default() += 1);
+    for (reason, cells) in &reasons {
+        let mark = screen.paint(Style::new().yellow().bold(), "!");
+        screen.prose(
+            &format!("{mark} "),
+            &format!("{cells} of {} cells cannot run here: {reason}", listed.len()),
+            2,
+        )?;
+    }
     let missing = listed.iter().filter(|listed| listed.would_run).count();
     let would_run = match missing {
         0 => format!("All {} cells are finished.", listed.len()),
@@ -140,7 +158,7 @@ fn table(listed: &[Listed<'_>]) -> Table {
             }),
             column("time", &|of| {
                 if !of.would_run {
-                    return Some("finished".to_owned());
+                    return of.obstacle.is_none().then(|| "finished".to_owned());
                 }
                 let guess = estimate(of)?.seconds?;
                 Some(format!("~{} {}", duration(guess.value), factor(guess)))

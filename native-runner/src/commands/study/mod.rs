@@ -5,11 +5,13 @@ mod document;
 mod dry_run;
 mod kernel_table;
 mod list;
+mod obstacles;
 mod run;
 mod table;
 mod upload;
 
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use results::Date;
 
@@ -18,7 +20,12 @@ use crate::failure::Failure;
 use crate::json_output::to_json;
 use crate::program::NamedProgram;
 use crate::provenance::provenance;
-use crate::study::{Cell, Definition, Finished, Machine, Plan, load, schema};
+use crate::screen::Screen;
+use crate::shell::quoted;
+use crate::study::{Cell, Definition, Finished, Folder, Machine, Plan, load, schema};
+
+/// Folder with all studies.
+const STUDIES: &str = "studies";
 
 /// Runs a study, or says what it is, or what it would take.
 pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
@@ -43,6 +50,9 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     let plan = Plan::new(&short_name, definition, arguments.scale, machine);
     let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let folder = arguments.output.clone().unwrap_or_else(|| usual_folder(&short_name));
+    if arguments.output.is_none() && !folder.exists() {
+        mention_unfinished(&plan)?;
+    }
     if arguments.dry_run { dry_run::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
 }
 
@@ -73,7 +83,38 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
 /// Where a study is kept that was told no place: the same on the same day, so that it is gone on with.
 fn usual_folder(name: &str) -> PathBuf {
     let Date { year, month, day } = Date::of(provenance().started_unix_seconds);
-    PathBuf::from("studies").join(format!("{name}-{year:04}-{month:02}-{day:02}"))
+    Path::new(STUDIES).join(format!("{name}-{year:04}-{month:02}-{day:02}"))
+}
+
+/// Says where the same study was begun on another day, and not finished.
+fn mention_unfinished(plan: &Plan) -> Result<(), Failure> {
+    let begins = format!("{}-", plan.name);
+    let entries = fs::read_dir(STUDIES).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&begins))
+        .map(|entry| entry.path())
+        .filter(|folder| matches!(Folder::plan(folder), Ok(Some(begun)) if plan.differences(&begun).is_empty()))
+        .collect();
+    folders.sort();
+    for folder in folders.iter().rev() {
+        let (finished, cells) = (Folder::read(folder, plan)?.len(), plan.cells.len());
+        if finished < cells {
+            let place = folder.display();
+            let text = format!("{place} has {finished} of {cells} cells of this study. To go on with it:");
+            Screen::Error.prose("! ", &text, 2)?;
+            return Screen::Error.line(&format!("  {}\n", resume(folder)));
+        }
+    }
+    Ok(())
+}
+
+/// The command that was typed, with the folder to go on in.
+fn resume(folder: &Path) -> String {
+    let mut words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if !words.iter().any(|word| word == "--output" || word.starts_with("--output=")) {
+        words.extend(["--output".to_owned(), folder.display().to_string()]);
+    }
+    words.iter().fold("native-runner".to_owned(), |line, word| format!("{line} {}", quoted(word)))
 }
 
 /// The cells that are asked for now, with their places in the order, from 1.

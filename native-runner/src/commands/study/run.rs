@@ -2,20 +2,21 @@
 
 use std::path::Path;
 use std::time::Duration;
-use std::{env, iter};
 
 use console::Style;
 use engine::Workload;
 
 use super::calibration::calibrate;
 use super::document::document;
+use super::obstacles::obstacles;
 use super::upload::upload;
-use super::{Cell, answer, arguments_of, asked, table};
+use super::{Cell, answer, arguments_of, asked, resume, table};
 use crate::cli::{JsonTarget, StudyArgs};
 use crate::commands::submission::Submission;
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::json_output::deliver;
 use crate::progress::{Left, StudyProgress};
 use crate::provenance::provenance;
 use crate::screen::Screen;
@@ -31,16 +32,22 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     let address = arguments.upload_to.as_ref().filter(|_| !plan.is_of_kernels());
     let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    let missing_of = |finished: &[Finished]| {
+        let is_missing = |(_, cell): &(usize, &Cell)| answer(finished, cell, arguments.retry_failed).is_none();
+        asked.iter().copied().filter(is_missing).collect::<Vec<_>>()
+    };
+    // A study that cannot begin leaves no folder.
+    let cells: Vec<&Cell> = missing_of(&Folder::read(path, plan)?).into_iter().map(|(_, cell)| cell).collect();
+    obstacles(arguments, plan, &cells)?;
+    // Downloads happen once and must not count as a cell's time.
+    DataFolder::with_data_of(&arguments.data, &networks(&asked)?)?;
     let folder = Folder::open(path, plan)?;
     let finished = Folder::read(path, plan)?;
-    let is_missing = |(_, cell): &(usize, &Cell)| answer(&finished, cell, arguments.retry_failed).is_none();
-    let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(is_missing).collect();
+    let missing = missing_of(&finished);
     introduce(plan, &folder, asked.len(), missing.len())?;
     if plan.is_of_kernels() && arguments.upload_to.is_some() {
         Screen::Error.prose("", STAYS_HERE, 0)?;
     }
-    // What is fetched once is no part of a cell's time.
-    DataFolder::with_data_of(&arguments.data, &networks(&asked)?)?;
 
     let interrupt = Interrupt::default();
     let mut progress = StudyProgress::new(interrupt.clone());
@@ -58,8 +65,8 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     let mut finished = session.finished;
     let cells: Vec<&Cell> = asked.iter().map(|(_, cell)| *cell).collect();
     let target = arguments.json.as_ref();
-    table::show(plan, &cells, &finished, JsonTarget::screen_beside(target))?;
-    target.map_or(Ok(()), |target| target.write(&document(plan, path, &cells, &finished)?))?;
+    let shown = table::show(plan, &cells, &finished, JsonTarget::screen_beside(target));
+    deliver(shown, target, &document(plan, path, &cells, &finished)?)?;
     let has_answer = |cell: &&Cell| finished.iter().any(|finished| finished.id == cell.id);
     let answered = cells.iter().filter(|cell| has_answer(cell)).count();
     if was_interrupted && answered < cells.len() {
@@ -68,7 +75,7 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
         return Err(Failure::Stopped { reached: format!("with {answered} of {} cells finished", cells.len()) });
     }
     if let Some(submission) = &submission {
-        upload(submission, &folder, &mut finished, arguments)?;
+        upload(submission, &folder, &mut finished)?;
     }
     conclude(&cells, &finished, path)
 }
@@ -168,12 +175,15 @@ impl Session<'_> {
     ) -> Result<Option<Finished>, Failure> {
         let words = arguments_of(self.arguments, self.plan, cell);
         let started_unix_seconds = provenance().started_unix_seconds;
+        let started = self.folder.begin_attempt(&cell.id, started_unix_seconds)?;
         let timeout = self.arguments.cell_timeout.map(Duration::from_secs_f64);
         let ended = Child::start(&words)
             .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
             .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
+        // Folders of earlier versions have no list of starts.
         let before = self.finished.iter().find(|finished| finished.id == cell.id).map_or(0, |before| before.attempts);
-        let attempt = Attempt { number, scale: self.plan.scale, started_unix_seconds, attempts: before + 1 };
+        let attempts = started.max(before + 1);
+        let attempt = Attempt { number, scale: self.plan.scale, started_unix_seconds, attempts };
         Ok(ended.map(|ended| Finished::of(cell, words, attempt, ended)))
     }
 
@@ -184,19 +194,6 @@ impl Session<'_> {
             unknown: cells.iter().filter(|cell| seconds(cell).is_none()).count(),
         }
     }
-}
-
-/// The command that goes on where this one ended: the same, with the folder.
-fn resume(path: &Path) -> String {
-    let mut words: Vec<String> = env::args().skip(1).collect();
-    if !words.iter().any(|word| word == "--output" || word.starts_with("--output=")) {
-        words.extend(["--output".to_owned(), path.display().to_string()]);
-    }
-    let quoted = |word: String| {
-        let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=,:@".contains(c));
-        if is_plain { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
-    };
-    iter::once("native-runner".to_owned()).chain(words.into_iter().map(quoted)).collect::<Vec<_>>().join(" ")
 }
 
 /// # Errors

@@ -18,8 +18,9 @@ pub(super) struct Row<'a> {
     pub(super) finished: Vec<&'a Finished>,
 }
 
-const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ~ is projected from the throughput where no epoch was \
-                          finished, and – stands where a cell was too short for a figure. Accuracy is the mean over the seeds \
+const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ≈ is extrapolated from the windows that count where \
+                          no epoch was finished, and of all training, warm-up included, where a run has no such window, and – \
+                          stands where a cell was too short for a figure. Accuracy is the mean over the seeds \
                           ± one standard deviation. Memory, of the back end on its device and of the whole process, is that \
                           of the first seed.";
 
@@ -118,10 +119,12 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let mut columns = vec![
         column("accuracy\n%", &accuracy),
         column("epoch\ns", &|of| {
-            let mark = if of.epoch_is_projected { "~" } else { "" };
+            let mark = if of.epoch_is_projected { "≈" } else { "" };
             of.epoch.map(|timing| format!("{mark}{}", digits(timing.seconds)))
         }),
-        column("throughput\nsamples/s", &|of| of.samples_per_second.map(digits)),
+        column("throughput\nsamples/s", &|of| {
+            of.throughput().map(|(rate, is_counted)| format!("{}{}", if is_counted { "" } else { "≈" }, digits(rate)))
+        }),
         column("training\ns", &|of| of.training.map(|timing| digits(timing.seconds))),
         column("testing\ns", &|of| of.testing.map(|timing| digits(timing.seconds))),
         column("device\nMiB", &|of| of.device_memory_bytes.map(|bytes| format!("{:.1}", mebibytes(bytes)))),

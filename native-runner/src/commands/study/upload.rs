@@ -2,7 +2,7 @@
 
 use results::{InputMode, RunRecord};
 
-use crate::cli::StudyArgs;
+use super::resume;
 use crate::commands::submission::Submission;
 use crate::failure::Failure;
 use crate::json_output::to_json;
@@ -14,12 +14,7 @@ use crate::study::{Ending, Finished, Folder, Uploaded};
 ///
 /// # Errors
 /// The leaderboard cannot be reached or refuses; a cell's file cannot be written.
-pub(super) fn upload(
-    submission: &Submission,
-    folder: &Folder,
-    finished: &mut [Finished],
-    arguments: &StudyArgs,
-) -> Result<(), Failure> {
+pub(super) fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut Finished, String)> = Vec::new();
     let (mut unprovable, mut of_several, mut streamed) = (0_usize, 0_usize, 0_usize);
@@ -62,7 +57,7 @@ pub(super) fn upload(
     }
     let count = missing.len();
     for (number, (finished, json)) in (1..).zip(missing) {
-        let advice = || Some(again(folder, number - 1, count, arguments));
+        let advice = || Some(again(folder, number - 1, count));
         let accepted = submission.import(json)?.map_err(|error| Failure::Upload { error, advice: advice() })?;
         let address = submission.leaderboard.address();
         finished.uploads.push(Uploaded {
@@ -100,11 +95,9 @@ fn about(leaderboard: &str, missing: &[(&mut Finished, String)]) -> String {
     )
 }
 
-fn again(folder: &Folder, uploaded: usize, count: usize, arguments: &StudyArgs) -> String {
-    let name = arguments.study.as_deref().unwrap_or_default();
+fn again(folder: &Folder, uploaded: usize, count: usize) -> String {
     format!(
-        "{uploaded} of {count} records were uploaded, which their cells say. The same command goes on with the others: \
-         native-runner study {name} --output {} --upload …",
-        folder.path().display()
+        "{uploaded} of {count} records were uploaded, which their cells say. To go on with the others:\n  {}",
+        resume(folder.path())
     )
 }

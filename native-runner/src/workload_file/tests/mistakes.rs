@@ -185,6 +185,8 @@ fn what_is_no_such_file_at_all_is_shown_as_well() {
         ("{ dens = { units = 4 } }", "line 6, column 3", "unknown variant `dens`, expected one of `dense`, `conv2d`"),
         ("{ dense = { unit = 4 } }", "line 6, column 13", "unknown field `unit`, expected one of `units`"),
         ("{ dense = {} }", "line 6", "missing field `units`"),
+        ("\"dense\"", "line 6, column 1", "missing field `units`"),
+        ("\"dens\"", "line 6, column 1", "unknown variant `dens`"),
         ("{ dense = { units = \"many\" } }", "line 6, column 21", "expected u32"),
         (
             "{ dense = { units = 4, activation = \"softmax\" } }",

@@ -74,3 +74,20 @@ fn the_schema_asks_for_what_the_reader_asks_for() {
         assert!(error.contains(&format!("missing field `{name}`")), "{error}");
     }
 }
+
+#[test]
+fn name_alone_is_a_layer_without_options() {
+    let start = "name = \"mine\"\ndata_set = \"mnist\"\nbatch_size = 8\n\
+                 optimizer = { rule = { sgd = { momentum = 0 } }, learning_rate = 0.1 }\n";
+    let (first, last) = ("{ conv2d = { filters = 4, kernel_size = 3 } }", "{ dense = { units = 10 } }");
+    for name in ["batch_norm", "layer_norm"] {
+        let parsed = |norm: String| {
+            let text = format!("{start}layers = [{first}, {norm}, {last}]");
+            parse("f", &text, Language::Toml).unwrap_or_else(|error| panic!("{error}"))
+        };
+        assert_eq!(recipe(&parsed(format!("\"{name}\""))), recipe(&parsed(format!("{{ {name} = {{}} }}"))));
+    }
+    let rule = start.replace("{ sgd = { momentum = 0 } }", "\"adam\"");
+    let error = parse("f", &format!("{rule}layers = [{last}]"), Language::Toml).unwrap_err();
+    assert!(error.contains("line 4") && error.contains("its options are missing"), "{error}");
+}

@@ -74,8 +74,8 @@ fn suites_are_cells_that_keep_what_the_command_prints_and_make_a_report() {
 
 #[test]
 fn a_dry_run_knows_time_and_memory_from_the_budgets() {
-    let study = Study { place: tempfile::tempdir().unwrap() };
-    write(&study, "suites = [\"gemm\", \"memory\"]");
+    let test = "a_dry_run_knows_time_and_memory_from_the_budgets";
+    let Some(study) = study(test, "suites = [\"gemm\", \"memory\"]") else { return };
     let estimates = |words: &str| -> Value {
         let finished = study.runner(&format!("--dry-run --json - {words}")).run().expect_status(0);
         let document: Value = serde_json::from_str(&finished.stdout).unwrap();

@@ -1,0 +1,67 @@
+//! Simulated coverage of the 95 % interval of a run's throughput: the share of runs whose interval contains the true median.
+//!
+//! Window rates are log-normal around a median of 1, with a correlation from each window to the next (a first-order
+//! autoregression). A run takes twenty windows, or ends by the rule of `engine/src/train/measuring.rs`, which looks at the
+//! interval. `cargo run --release -p results --example interval_coverage` prints the same table everywhere.
+
+use results::statistics::{median, median_interval};
+use results::summary::{MINIMUM_WINDOWS, STABLE_HALF_WIDTH};
+
+const RUNS: u32 = 4000;
+/// As in `engine/src/train/measuring.rs`.
+const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
+
+/// Sums of twelve numbers of a linear congruential generator (Knuth's constants), which are nearly normal.
+struct Normal(u64);
+
+impl Normal {
+    fn next(&mut self) -> f64 {
+        let mut uniform = || {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 40) as f64 / f64::from(1 << 24)
+        };
+        (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+    }
+}
+
+fn main() {
+    println!("correlation  deviation  windows end           mean windows  interval holds the median");
+    for correlation in [0.0, 0.5, 0.9] {
+        for deviation in [0.01, 0.05] {
+            for (rule, is_stopped) in [("after twenty", false), ("when they agree", true)] {
+                let mut normal = Normal(1);
+                let (mut windows, mut held) = (0, 0);
+                for _ in 0..RUNS {
+                    let rates = run(correlation, deviation, is_stopped, &mut normal);
+                    let (low, high) = median_interval(&rates, 0.95).expect("a run has windows");
+                    windows += rates.len();
+                    held += u32::from(low <= 1.0 && 1.0 <= high);
+                }
+                println!(
+                    "{correlation:>11}  {:>7} %  {rule:<20}  {:>12.1}  {:>23.1} %",
+                    100.0 * deviation,
+                    windows as f64 / f64::from(RUNS),
+                    100.0 * f64::from(held) / f64::from(RUNS)
+                );
+            }
+        }
+    }
+}
+
+/// Rates of the counted windows of a run.
+fn run(correlation: f64, deviation: f64, is_stopped: bool, normal: &mut Normal) -> Vec<f64> {
+    let mut deviate = normal.next();
+    let mut rates = Vec::new();
+    while rates.len() < MAXIMUM_WINDOWS && !(is_stopped && is_stable(&rates)) {
+        rates.push((deviation * deviate).exp());
+        deviate = correlation * deviate + (1.0 - correlation * correlation).sqrt() * normal.next();
+    }
+    rates
+}
+
+/// As `results::summary::summarise` decides it.
+fn is_stable(rates: &[f64]) -> bool {
+    let interval = median_interval(rates, 0.95).zip(median(rates));
+    rates.len() >= MINIMUM_WINDOWS
+        && interval.is_some_and(|((low, high), median)| (high - low) / 2.0 / median <= STABLE_HALF_WIDTH)
+}
