@@ -7,14 +7,18 @@ use super::unexamined;
 use super::values::{as_flag, flag};
 use super::{Storage, StorageError};
 
-/// Runs that were never verified come first, so that a replay of many holds up no new one.
+/// Runs that were never verified come first, so that a replay of many delays no new one. Among them, the /24 or /48 that was
+/// served longest ago comes first, so that many runs of one client delay others by one run.
 const TAKE: &str = concat!(
     "UPDATE verifications SET taken_until_unix_seconds = $1, attempts = attempts + 1, taken_by = $4 \
-     WHERE taken_until_unix_seconds < $2 AND run_id = (SELECT run_id FROM verifications \
-     WHERE taken_until_unix_seconds < $2 AND (CAST($3 AS TEXT) IS NULL OR run_id = $3) \
-     ORDER BY in_part, queued_unix_seconds, run_id LIMIT 1) RETURNING run_id, attempts, ",
+     WHERE taken_until_unix_seconds < $2 AND run_id = (SELECT waiting.run_id FROM verifications waiting \
+     LEFT JOIN started_runs started ON started.run_id = waiting.run_id \
+     WHERE taken_until_unix_seconds < $2 AND (CAST($3 AS TEXT) IS NULL OR waiting.run_id = $3) \
+     ORDER BY in_part, COALESCE((SELECT MAX(served.verified_unix_seconds) FROM started_runs served \
+     WHERE served.prefix = started.prefix), 0.0), queued_unix_seconds, waiting.run_id LIMIT 1) RETURNING run_id, attempts, ",
     as_flag!("in_part", "in_part")
 );
+const NOTE_SERVICE: &str = "UPDATE started_runs SET verified_unix_seconds = $1 WHERE run_id = $2";
 
 /// A run that waits to be verified, taken by whoever holds this.
 pub(crate) struct Verification {
@@ -69,9 +73,10 @@ impl Storage {
         // Nobody is told of it, so that the disk may have it later: what is taken is free again after a while anyway.
         let turn = self.turn().await?;
         let taken = sqlx::query(TAKE).bind(until).bind(now).bind(run_id).bind(by).fetch_optional(&self.writer).await?;
-        drop(turn);
         let Some(taken) = taken else { return Ok(None) };
         let run_id: String = taken.try_get("run_id")?;
+        sqlx::query(NOTE_SERVICE).bind(now).bind(&run_id).execute(&self.writer).await?;
+        drop(turn);
         let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
         // What has waited for so long that its announcement is forgotten has lost its weights, too.
         let mut connection = self.pool.acquire().await?;
@@ -147,5 +152,37 @@ impl Storage {
             .fetch_one(&self.pool)
             .await?;
         Ok(row.try_get::<i64, _>("waiting")? > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::DatabaseAddress;
+
+    #[tokio::test]
+    async fn prefix_that_was_served_longest_ago_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("queue.sqlite"))).await.unwrap();
+        // No run has a record, which the queue does not read.
+        sqlx::query("PRAGMA foreign_keys = OFF").execute(&storage.writer).await.unwrap();
+        for (queued, (run_id, prefix)) in
+            (1_i64..).zip([("a1", "a"), ("a2", "a"), ("a3", "a"), ("b1", "b"), ("c1", "c")])
+        {
+            let announce = "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
+                 created_unix_seconds, expires_unix_seconds, used, prefix) \
+                 VALUES ($1, '', 1, 'quick', 1, '', 0.0, 0.0, TRUE, $2)";
+            sqlx::query(announce).bind(run_id).bind(prefix).execute(&storage.writer).await.unwrap();
+            let queue = "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
+                 VALUES ($1, $2, 0.0, 0)";
+            sqlx::query(queue).bind(run_id).bind(queued).execute(&storage.writer).await.unwrap();
+        }
+        for (server, now) in ["1", "2", "3", "4", "5"].into_iter().zip([100.0, 101.0, 102.0, 103.0, 104.0]) {
+            storage.take_verification(server, now, 1e9).await.unwrap();
+        }
+        let rows = sqlx::query("SELECT run_id FROM verifications ORDER BY taken_by").fetch_all(&storage.pool).await;
+        let order: Vec<String> = rows.unwrap().iter().map(|row| row.get("run_id")).collect();
+        assert_eq!(order, ["a1", "b1", "c1", "a2", "a3"]);
+        storage.close().await;
     }
 }
