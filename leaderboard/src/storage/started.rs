@@ -158,7 +158,8 @@ mod tests {
         let storage = Storage::open(&DatabaseAddress::File(file.to_owned())).await.unwrap();
         sqlx::query(
             "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
-             INSERT INTO started_runs SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE, NULL, NULL FROM numbers",
+             INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, created_unix_seconds, \
+             expires_unix_seconds, used) SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers",
         )
         .bind(rows)
         .execute(&storage.pool)
