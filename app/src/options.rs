@@ -68,7 +68,12 @@ impl RunOptions {
     /// A sentence that names the setting at fault and what it may be.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut options = Self::default();
+        let mut seen = Vec::new();
         for (name, value) in pairs {
+            if Self::NAMES.contains(&name) && seen.contains(&name) {
+                return Err(t!(settings_twice, name = name));
+            }
+            seen.push(name);
             options.read(name, value)?;
         }
         Ok(options)

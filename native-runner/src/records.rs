@@ -1,7 +1,7 @@
 //! Records that were kept: in a file each, several in the document of a comparison, or in a folder of such files.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -125,14 +125,14 @@ impl Source {
     fn read(path: &Path) -> Result<Self, Failure> {
         let is_input = path.as_os_str() == STANDARD_INPUT;
         let name = if is_input { "standard input".to_owned() } else { path.display().to_string() };
-        let text = if is_input {
-            let mut text = String::new();
-            io::stdin().lock().read_to_string(&mut text).map(|_| text)
+        let mut content = Vec::new();
+        let read = if is_input {
+            io::stdin().lock().read_to_end(&mut content)
         } else {
-            fs::read_to_string(path)
+            File::open(path).and_then(|mut file| file.read_to_end(&mut content))
         };
-        match text {
-            Ok(text) => Ok(Self { name, text }),
+        match read.and_then(|_| results::decode(&content).map_err(io::Error::other)) {
+            Ok(text) => Ok(Self { name, text: text.to_owned() }),
             Err(source) => Err(Failure::File { what: format!("cannot read {name}"), source }),
         }
     }

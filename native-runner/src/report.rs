@@ -121,7 +121,7 @@ fn figures(record: &RunRecord) -> Table {
         match metric.id {
             "samples_per_second" => {
                 add(metric.title, &throughput);
-                add("its 95 % interval", &interval);
+                add("95 % interval", &interval);
             }
             "training_seconds" => {
                 add("Training time", &|of| Some(metric.text(of.training_seconds()?)));
@@ -352,10 +352,10 @@ mod tests {
         let summary = &mut record.workloads[0].summary;
         (summary.samples_per_second_low, summary.samples_per_second_high) = (Some(41_000.0), Some(41_500.0));
         (summary.samples, summary.training_seconds) = (600_000, 20.0);
-        assert_eq!(of_first(&record)["its 95 % interval"], "–", "of too few windows");
+        assert_eq!(of_first(&record)["95 % interval"], "–", "of too few windows");
         record.workloads[0].summary.measured_windows = 5;
         let rows = of_first(&record);
-        assert_eq!(rows["its 95 % interval"], "41.00 k – 41.50 k samples/s");
+        assert_eq!(rows["95 % interval"], "41.00 k – 41.50 k samples/s");
         assert_eq!((rows["Training time"].as_str(), rows["Timed training"].as_str()), ("12.50 s", "20.00 s"));
         record.workloads[0].summary.samples_per_second = None;
         assert_eq!(of_first(&record)["Training throughput"], "≈ 30.00 k samples/s");

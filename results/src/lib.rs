@@ -59,6 +59,6 @@ pub use record::{
     SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
 pub use resources::{EnergySource, ResourceSample, Resources};
-pub use text::{check_name, is_plain};
+pub use text::{NotText, check_name, decode, is_plain, skip_mark};
 pub use unnamed::{HiddenDevice, UNNAMED_ADAPTER};
 pub use warning::Warning;

@@ -1,4 +1,42 @@
-//! Texts that a person types and others read.
+//! Texts that a person types or gives in a file.
+
+use std::str;
+
+/// Why the content of a file is no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotText {
+    #[error("it is compressed with gzip; unpack it first")]
+    Gzip,
+    #[error("it is UTF-16; save it as UTF-8")]
+    Utf16,
+    #[error("line {0} is not UTF-8")]
+    Line(usize),
+}
+
+/// Returns the content of a text file without its byte-order mark.
+///
+/// # Errors
+/// A beginning of gzip or UTF-16.
+pub fn skip_mark(content: &[u8]) -> Result<&[u8], NotText> {
+    match content {
+        [0xef, 0xbb, 0xbf, rest @ ..] => Ok(rest),
+        [0xfe, 0xff, ..] | [0xff, 0xfe, ..] => Err(NotText::Utf16),
+        [0x1f, 0x8b, ..] => Err(NotText::Gzip),
+        _ => Ok(content),
+    }
+}
+
+/// Returns the text of a file without its byte-order mark.
+///
+/// # Errors
+/// Content that is not UTF-8.
+pub fn decode(content: &[u8]) -> Result<&str, NotText> {
+    let text = skip_mark(content)?;
+    str::from_utf8(text).map_err(|error| {
+        let lines_before = text[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+        NotText::Line(1 + lines_before)
+    })
+}
 
 /// Whether a character is only itself: it neither controls nor turns around how the text beside it is shown.
 pub fn is_plain(c: char) -> bool {
@@ -26,6 +64,19 @@ pub fn check_name(text: &str, most_characters: usize) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_loses_its_mark_and_other_content_is_named() {
+        assert_eq!(decode(b"\xef\xbb\xbf{}"), Ok("{}"));
+        assert_eq!(decode("a\nb".as_bytes()), Ok("a\nb"));
+        for (content, error) in [
+            (&b"\xff\xfe{\0"[..], NotText::Utf16),
+            (b"\x1f\x8b\x08", NotText::Gzip),
+            (b"one\ntwo\n\xff", NotText::Line(3)),
+        ] {
+            assert_eq!(decode(content), Err(error));
+        }
+    }
 
     #[test]
     fn name_with_invisible_character_is_refused_by_its_number() {

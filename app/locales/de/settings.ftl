@@ -2,6 +2,7 @@
 
 ## Was die Adresse verlangt
 
+settings_twice = { $name } kann in der Adresse nur einmal stehen.
 settings_one_limit = In der Adresse kann nur eines von epochs, steps und seconds stehen.
 settings_no_suite = Eine Suite namens „{ $value }“ gibt es nicht; es gibt: { $known }.
 settings_no_workload = Ein Netz namens „{ $value }“ gibt es nicht; es gibt: { $known }.

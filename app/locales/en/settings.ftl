@@ -2,6 +2,7 @@
 
 ## What the address asks for
 
+settings_twice = { $name } can be given only once in the address.
 settings_one_limit = Only one of epochs, steps and seconds can be asked for in the address.
 settings_no_suite = There is no suite named “{ $value }”; there are: { $known }.
 settings_no_workload = There is no workload named “{ $value }”; there are: { $known }.

@@ -16,6 +16,8 @@ fn the_options_in_an_address_are_read() {
     let less = RunOptions::from_pairs([("without", "subgroups, f16")]).unwrap();
     assert_eq!(less, RunOptions { without: vec![Feature::Subgroups, Feature::F16], ..RunOptions::default() });
     assert!(less.non_standard());
+    let sentence = RunOptions::from_pairs([("batch", "32"), ("batch", "32")]).unwrap_err();
+    assert!(sentence.contains("batch can be given only once"), "{sentence}");
     let sentence = RunOptions::from_pairs([("without", "subgroups,wings")]).unwrap_err();
     assert!(sentence.contains("features of subgroups, f16"), "{sentence}");
 }

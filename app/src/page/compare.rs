@@ -8,7 +8,6 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::comparing::Comparing;
 use super::go::Go;
 use super::language::kept;
 use super::networks::Networks;
@@ -31,7 +30,7 @@ pub(super) fn ComparePage() -> impl IntoView {
         spawn_local(async move { state.gpu.set(platform::probe().await) });
         let at_rest = Memo::new(move |_| !state.benchmark.is_running() && state.comparing.present().is_none());
         Watch { benchmark: state.benchmark, at_rest }.start();
-        Automation::start("comparison", move || told(state.comparing));
+        Automation::start("comparison", move || told(state));
         (state, at_rest)
     });
     state.say_again();
@@ -66,14 +65,14 @@ pub(super) fn ComparePage() -> impl IntoView {
 }
 
 /// What scripts are told of the comparison. Back ends that failed are in it, each with the reason.
-fn told(comparing: Comparing) -> Told {
-    let state = comparing.state();
+fn told(state: StartState) -> Told {
+    let comparing = state.comparing;
+    let (state, sentence) = match (comparing.state(), state.wrong_address()) {
+        (TaskState::Ready, Some(sentence)) => (TaskState::Failed, sentence),
+        (state, _) => (state, String::new()),
+    };
     let ended = matches!(state, TaskState::Finished | TaskState::Cancelled);
-    Told {
-        state,
-        sentence: String::new(),
-        outcome: ended.then(|| words::in_english(|| Gathered::of(comparing).json())),
-    }
+    Told { state, sentence, outcome: ended.then(|| words::in_english(|| Gathered::of(comparing).json())) }
 }
 
 fn device(gpu: &Gpu) -> String {

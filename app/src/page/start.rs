@@ -19,7 +19,7 @@ use super::settings::Settings;
 use super::state::StartState;
 use super::supplies::{MISSING_DATA, MissingDataSets, Watch};
 use crate::advice::{Obstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
-use crate::benchmark::{Benchmark, Kind, Stage};
+use crate::benchmark::{Kind, Stage};
 use crate::options::RunOptions;
 use crate::platform::{self, Automation, Gpu, PressureWatch, TaskState, Told};
 use crate::t;
@@ -33,7 +33,7 @@ pub(super) fn Start() -> impl IntoView {
         spawn_local(async move { state.gpu.set(platform::probe().await) });
         let at_rest = Memo::new(move |_| !state.benchmark.is_running());
         Watch { benchmark: state.benchmark, at_rest }.start();
-        Automation::start("record", move || told(state.benchmark));
+        Automation::start("record", move || told(state));
         (state, at_rest)
     });
     state.say_again();
@@ -66,10 +66,14 @@ pub(super) fn Start() -> impl IntoView {
 }
 
 /// What scripts are told of the run.
-fn told(benchmark: Benchmark) -> Told {
+fn told(state: StartState) -> Told {
+    let benchmark = state.benchmark;
     let stage = benchmark.stage.get();
     let (state, sentence) = match &stage {
-        Stage::Ready => (TaskState::Ready, String::new()),
+        Stage::Ready => match state.wrong_address() {
+            Some(sentence) => (TaskState::Failed, sentence),
+            None => (TaskState::Ready, String::new()),
+        },
         Stage::Running | Stage::Cancelling => (TaskState::Running, String::new()),
         Stage::Finished => (TaskState::Finished, String::new()),
         Stage::Cancelled => (TaskState::Cancelled, String::new()),

@@ -8,6 +8,7 @@ use crate::benchmark::Benchmark;
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRuns, Uploaded};
 use crate::platform::{self, Gpu};
+use crate::words;
 
 /// Signals, so that each part is drawn again when what it shows changes.
 #[derive(Clone, Copy)]
@@ -48,6 +49,11 @@ impl StartState {
         if self.options.with_untracked(Result::is_err) {
             self.options.set(platform::options_in_address());
         }
+    }
+
+    /// The English sentence that says what is wrong with the address, with which nothing can start.
+    pub(super) fn wrong_address(self) -> Option<String> {
+        self.options.with(Result::is_err).then(|| words::in_english(platform::options_in_address).err()).flatten()
     }
 
     /// Changes what is chosen, where the address has nothing wrong in it.

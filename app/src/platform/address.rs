@@ -92,8 +92,11 @@ fn parameters() -> Option<UrlSearchParams> {
     UrlSearchParams::new_with_str(&window().location().search().ok()?).ok()
 }
 
-/// Those parameters of the address that have one of these names.
+/// Parameters of the address that have one of these names, as often as they are given.
 fn pairs(names: impl IntoIterator<Item = &'static str>) -> Vec<(&'static str, String)> {
     let Some(parameters) = parameters() else { return Vec::new() };
-    names.into_iter().filter_map(|name| Some((name, parameters.get(name)?))).collect()
+    let values = |name| -> Vec<_> {
+        parameters.get_all(name).iter().filter_map(|value| Some((name, value.as_string()?))).collect()
+    };
+    names.into_iter().flat_map(values).collect()
 }

@@ -53,6 +53,22 @@ fn a_script_starts_a_run_by_its_address_and_waits_for_what_it_came_to() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
+fn script_learns_of_a_wrong_setting_in_the_address() {
+    drive(Setup::default(), async |page| {
+        for (settings, part) in
+            [("batch=many", "batch must be a whole number"), ("seed=1&seed=2", "seed can be given only once")]
+        {
+            page.open(&format!("/?{settings}&autostart=1")).await;
+            page.wait_for("button", "Benchmark", PATIENCE).await;
+            let finished = page.call("async () => await window.gradmark.finished", Value::Null).await;
+            assert_eq!(finished["state"], "failed", "{finished}");
+            assert!(finished["sentence"].as_str().unwrap().contains(part), "{finished}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "all browser tests take ten minutes"]
 fn settings_are_changed_by_hand_and_a_wrong_one_is_named() {
     drive(Setup::default(), async |page| {
         page.open("/").await;

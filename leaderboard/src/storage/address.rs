@@ -42,6 +42,8 @@ const PARAMETERS: [&str; 10] = [
 /// Why an address was not taken. No part of the address is ever repeated: any of it may be a piece of a password.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
+    #[error("it must not be empty: give a file, such as gradmark.sqlite, or a PostgreSQL address")]
+    Empty,
     #[error(
         "it must be a file, such as gradmark.sqlite, or a PostgreSQL address, such as \
          postgres://user@host:5432/name; other schemes are unknown"
@@ -69,6 +71,9 @@ impl DatabaseAddress {
     /// # Errors
     /// What looks like an address and is none of PostgreSQL's.
     pub fn parse(value: &OsStr) -> Result<Self, AddressError> {
+        if value.is_empty() {
+            return Err(AddressError::Empty);
+        }
         // A name that is not Unicode can only be a file's.
         let Some((text, (scheme, rest))) = value.to_str().and_then(|text| Some((text, text.split_once(':')?))) else {
             return Ok(Self::File(value.into()));
@@ -205,6 +210,7 @@ mod tests {
             ("postgres://host/board?password=secret", AddressError::Parameter),
             ("postgres://host/board?pasword=secret", AddressError::Parameter),
             ("postgres:board:secret@host/board", AddressError::Unreadable),
+            ("", AddressError::Empty),
             ("mysql://board:secret@host/board", AddressError::Scheme),
             ("postgress://board:secret@host/board", AddressError::Scheme),
             ("postgres://board:secret@host", AddressError::NoName),

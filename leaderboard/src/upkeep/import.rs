@@ -40,6 +40,9 @@ enum Refused {
 pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress) -> Result<String, UpkeepError> {
     let failed = |cause| UpkeepError::Read { file: from.to_owned(), cause };
     let mut input = BufReader::new(File::open(from).map_err(failed)?);
+    let start = input.fill_buf().map_err(failed)?;
+    let mark = start.len() - results::skip_mark(start).map_err(|error| failed(io::Error::other(error)))?.len();
+    input.consume(mark);
     let storage = open_up_to_date(database).await?;
     let outcome = async {
         let (mut outcome, mut line, mut number) = (Outcome::default(), Vec::new(), 0_u64);
@@ -58,10 +61,12 @@ pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress)
     storage.refresh_figures().await;
     storage.close().await;
     let Outcome { stored, there, refused, reasons } = outcome?;
-    let mut said =
-        format!("imported {stored} runs from {} into {database}; {there} were there already", from.display());
+    let said = format!("imported {stored} runs from {} into {database}; {there} were there already", from.display());
     if refused > 0 {
-        said += &format!("; {refused} lines were refused:\n{}", reasons.join("\n"));
+        return Err(UpkeepError::RefusedLines(format!(
+            "{said}; {refused} lines were refused:\n{}",
+            reasons.join("\n")
+        )));
     }
     Ok(said)
 }

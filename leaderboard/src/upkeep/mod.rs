@@ -45,6 +45,9 @@ pub enum UpkeepError {
     Export { file: PathBuf, cause: Box<dyn std::error::Error + Send + Sync> },
     #[error("cannot read {}: {cause}. Is this the file that `leaderboard export` wrote?", file.display())]
     Read { file: PathBuf, cause: std::io::Error },
+    /// Everything else was imported.
+    #[error("{0}")]
+    RefusedLines(String),
     #[error("{} is no back-up of a leaderboard and was not used: {why}", file.display())]
     NoBackup { file: PathBuf, why: String },
     #[error("the data base {} is in use: stop the server, then restore", .0.display())]

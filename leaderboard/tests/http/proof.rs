@@ -47,7 +47,8 @@ fn the_next_server_verifies_what_a_killed_one_held() {
     let (started, answer) = rehearsal::honest().play(&server);
     assert_eq!(answer.status, 201, "{}", answer.text());
     server.restart_as_if_killed();
-    assert_eq!(server.verdict_of(&started.run_id).tier, Tier::Proven);
+    let verdict = server.verdict_of(&started.run_id);
+    assert_eq!(verdict.tier, Tier::Proven, "{verdict:?}");
 }
 
 /// What a forger does, and what the leaderboard says of it.

@@ -1,15 +1,19 @@
 //! Taking back what was exported, and that what was deleted stays away.
 
 use std::path::Path;
+use std::process::Output;
 
 use results::api::{AcceptedRun, StoredRun, Tier};
 
 use crate::support::{TestDatabase, TestServer, record};
 use crate::upkeep::{done, failed, run};
 
+pub(crate) fn import_into(file: &Path, words: &[&str], database: &TestDatabase) -> Output {
+    run(&[&["import"], words].concat(), &[file.as_ref(), "--database".as_ref(), database.as_ref()])
+}
+
 pub(crate) fn import(file: &Path, words: &[&str], database: &TestDatabase) -> String {
-    let arguments = [&["import"], words].concat();
-    done(&run(&arguments, &[file.as_ref(), "--database".as_ref(), database.as_ref()]))
+    done(&import_into(file, words, database))
 }
 
 /// What the leaderboard exports, in a file.
@@ -52,7 +56,7 @@ fn a_file_that_is_not_trusted_brings_what_a_stranger_could_bring() {
     forged.record.workloads[0].summary.samples_per_second = Some(1e9);
     let lines = ["run_id,workload\n", &good, &serde_json::to_string(&forged).unwrap(), "\n\n"].concat();
     std::fs::write(&file, lines).unwrap();
-    let said = import(&file, &[], other.database());
+    let said = failed(&import_into(&file, &[], other.database()));
     assert!(said.contains("imported 1 runs") && said.contains("3 lines were refused"), "{said}");
     assert!(
         said.contains("line 1: malformed_json") && said.contains("line 3: summary_mismatch: workloads[0]"),
@@ -65,6 +69,21 @@ fn a_file_that_is_not_trusted_brings_what_a_stranger_could_bring() {
 }
 
 #[test]
+fn import_skips_a_byte_order_mark_and_names_other_content() {
+    let (server, other) = (TestServer::start(), TestServer::start());
+    server.accepted(|_| {});
+    let folder = tempfile::tempdir().unwrap();
+    let file = exported(&server, folder.path());
+    let text = std::fs::read(&file).unwrap();
+    std::fs::write(&file, [b"\xef\xbb\xbf", &text[..]].concat()).unwrap();
+    assert!(import(&file, &["--trust"], other.database()).contains("imported 1 runs"));
+    for (content, part) in [(&b"\x1f\x8b\x08"[..], "gzip"), (b"\xff\xfe{\0", "UTF-16")] {
+        std::fs::write(&file, content).unwrap();
+        assert!(failed(&import_into(&file, &[], other.database())).contains(part));
+    }
+}
+
+#[test]
 fn what_was_deleted_does_not_come_back_however_it_comes() {
     let server = TestServer::start();
     let (first, second) = (server.accepted(|_| {}), server.accepted(|_| {}));
@@ -74,7 +93,7 @@ fn what_was_deleted_does_not_come_back_however_it_comes() {
     assert_eq!(server.delete(&first.run_id, &first.deletion_secret).status, 204);
     done(&run(&["remove", &imported.run_id, "--database"], &[server.database().as_ref()]));
     for words in [&[][..], &["--trust"]] {
-        let said = import(&file, words, server.database());
+        let said = failed(&import_into(&file, words, server.database()));
         assert!(said.contains("imported 0 runs") && said.contains("; 1 were there already; 2 lines"), "{said}");
         assert!(said.contains(": deleted: "), "{said}");
     }
@@ -100,7 +119,7 @@ fn nobody_takes_the_id_of_another_run() {
         })
         .collect();
     std::fs::write(&file, lines).unwrap();
-    let said = import(&file, &["--trust"], server.database());
+    let said = failed(&import_into(&file, &["--trust"], server.database()));
     assert!(said.contains("imported 0 runs") && said.matches("taken_run_id").count() == 2, "{said}");
     assert!(said.contains("line 3: bad_run_id"), "{said}");
     assert_eq!(runs(&server).len(), 1);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -227,7 +228,8 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
             did_you_mean(name, known.iter().copied())
         )));
     }
-    let text = fs::read_to_string(path)
+    let text = fs::read(path)
+        .and_then(|content| results::decode(&content).map(str::to_owned).map_err(io::Error::other))
         .map_err(|source| Failure::File { what: format!("cannot read {}", path.display()), source })?;
     let stem = path.file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
     Ok((stem, text))

@@ -74,7 +74,8 @@ fn read(path: &Path) -> Result<String, Failure> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(Failure::Usage(format!("{file} is larger than {MOST_BYTES} bytes: it must be something else")));
     }
-    String::from_utf8(bytes).map_err(|error| Failure::Usage(format!("{file} is no text: {error}")))
+    let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is no text: {error}")))?;
+    Ok(text.to_owned())
 }
 
 /// # Errors
