@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use results::api::{RunList, Tier};
+use results::api::{RunList, StartedRun, Tier};
 use results::{Phase, RunRecord, Stretch, Warning, Window};
 
 use crate::support::TestServer;
@@ -18,12 +18,18 @@ fn a_run_that_trained_and_told_is_proven_and_ranked() {
     assert_eq!(ranking.total, 2);
 }
 
-#[test]
-fn a_run_that_waits_is_verified_by_the_next_server() {
+/// A server that verifies nothing, and an honest run in its queue.
+fn server_with_a_waiting_run() -> (TestServer, StartedRun) {
     let mut server = rehearsal::server();
     server.restart_with_verifiers(0);
     let (started, answer) = rehearsal::honest().play(&server);
     assert_eq!(answer.status, 201, "{}", answer.text());
+    (server, started)
+}
+
+#[test]
+fn a_run_that_waits_is_verified_by_the_next_server() {
+    let (mut server, started) = server_with_a_waiting_run();
     let path = format!("/api/v1/runs/{}/verdict", started.run_id);
     assert!(server.get(&path).parse::<results::api::Verdict>().being_verified);
     server.restart_with_verifiers(1);
@@ -32,20 +38,14 @@ fn a_run_that_waits_is_verified_by_the_next_server() {
 
 #[test]
 fn interrupted_verifications_do_not_count() {
-    let mut server = rehearsal::server();
-    server.restart_with_verifiers(0);
-    let (started, answer) = rehearsal::honest().play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let (mut server, started) = server_with_a_waiting_run();
     (0..4).for_each(|_| server.restart_with_verifiers(1));
     assert_eq!(server.verdict_of(&started.run_id).tier, Tier::Proven);
 }
 
 #[test]
 fn the_next_server_verifies_what_a_killed_one_held() {
-    let mut server = rehearsal::server();
-    server.restart_with_verifiers(0);
-    let (started, answer) = rehearsal::honest().play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let (mut server, started) = server_with_a_waiting_run();
     server.restart_as_if_killed();
     let verdict = server.verdict_of(&started.run_id);
     assert_eq!(verdict.tier, Tier::Proven, "{verdict:?}");
