@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::dense::weights_and_bias;
-use super::dot::{add_products, dot};
+use super::dot::{add_dots, add_outer_product, add_products};
 use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Conv2d, NO_BIAS, Step};
@@ -63,9 +63,7 @@ pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], we
     for (pixel, sample, row, column) in pixels(params) {
         let dy = &dy[pixel * filters..(pixel + 1) * filters];
         for (channels, tap) in taps(params, sample, row, column) {
-            for (sum, weights) in sums[channels].iter_mut().zip(weights[tap..].chunks_exact(filters)) {
-                *sum += dot(dy, weights);
-            }
+            add_dots(dy, &weights[tap..], &mut sums[channels]);
         }
     }
     store_gradient(&sums, x, &params.epilogue, step, dx);
@@ -83,11 +81,7 @@ pub fn conv2d_weight_gradient<T: Real>(params: &Conv2d, x: &[T], dy: &[T], parts
         let dy = &dy[pixel * filters..(pixel + 1) * filters];
         let (weights, bias) = weights_and_bias(&mut parts[part * params.part_stride as usize..], params.bias_offset);
         for (channels, tap) in taps(params, sample, row, column) {
-            for (&x, weights) in x[channels].iter().zip(weights[tap..].chunks_exact_mut(filters)) {
-                for (weight, &dy) in weights.iter_mut().zip(dy) {
-                    *weight += x * dy;
-                }
-            }
+            add_outer_product(&x[channels], dy, &mut weights[tap..]);
         }
         if params.bias_offset != NO_BIAS {
             for (bias, &dy) in bias.iter_mut().zip(dy) {

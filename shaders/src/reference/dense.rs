@@ -1,4 +1,4 @@
-use super::dot::{add_products, dot};
+use super::dot::{add_dots, add_outer_product, add_products};
 use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Dense, NO_BIAS, Step};
@@ -25,9 +25,7 @@ pub fn dense_input_gradient<T: Real>(params: &Dense, step: &Step, dy: &[T], weig
     let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
     let mut sums = vec![T::ZERO; dx.len()];
     for (dy, sums) in dy.chunks_exact(outputs).zip(sums.chunks_exact_mut(inputs)) {
-        for (sum, weights) in sums.iter_mut().zip(weights.chunks_exact(outputs)) {
-            *sum = dot(dy, weights);
-        }
+        add_dots(dy, weights, sums);
     }
     store_gradient(&sums, x, &params.epilogue, step, dx);
 }
@@ -41,11 +39,7 @@ pub fn dense_weight_gradient<T: Real>(params: &Dense, x: &[T], dy: &[T], parts: 
     for (row, (x, dy)) in x.chunks_exact(inputs).zip(dy.chunks_exact(outputs)).enumerate() {
         let part = row / params.rows_per_part as usize;
         let (weights, bias) = weights_and_bias(&mut parts[part * params.part_stride as usize..], params.bias_offset);
-        for (&x, weights) in x.iter().zip(weights.chunks_exact_mut(outputs)) {
-            for (weight, &dy) in weights.iter_mut().zip(dy) {
-                *weight += x * dy;
-            }
-        }
+        add_outer_product(x, dy, weights);
         if params.bias_offset != NO_BIAS {
             for (bias, &dy) in bias.iter_mut().zip(dy) {
                 *bias += dy;

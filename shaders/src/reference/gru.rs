@@ -1,4 +1,4 @@
-use super::dot::{add_products, dot};
+use super::dot::{add_dots, add_products};
 use super::recurrent::{activated, activation_slope, finish, sigmoid};
 use crate::Real;
 use crate::params::{Recurrent, Step};
@@ -86,9 +86,8 @@ pub fn gru_backward<T: Real>(
                 }
                 kept[unit] = dh[unit] * z;
             }
-            for (unit, weights) in recurrent.chunks_exact(3 * units).enumerate() {
-                dh[unit] = kept[unit] + dot(products, weights);
-            }
+            dh.copy_from_slice(kept);
+            add_dots(products, recurrent, &mut dh);
         }
     }
 }

@@ -1,4 +1,4 @@
-use super::dot::{add_products, dot};
+use super::dot::{add_dots, add_products};
 use super::recurrent::finish;
 use crate::Real;
 use crate::params::{Recurrent, Step};
@@ -83,9 +83,8 @@ pub fn lstm_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], cel
                 dc[unit] = cell * f;
             }
             cells[t * units..][..units].copy_from_slice(&dc);
-            for (dh, weights) in dh.iter_mut().zip(recurrent.chunks_exact(4 * units)) {
-                *dh = dot(dz, weights);
-            }
+            dh.fill(T::ZERO);
+            add_dots(dz, recurrent, &mut dh);
         }
     }
 }

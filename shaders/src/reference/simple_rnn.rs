@@ -1,4 +1,4 @@
-use super::dot::{add_products, dot};
+use super::dot::{add_dots, add_products};
 use super::recurrent::{activated, activation_slope, finish};
 use crate::Real;
 use crate::params::{Recurrent, Step};
@@ -44,9 +44,8 @@ pub fn simple_rnn_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T
             for (dz, &dh) in dz.iter_mut().zip(&dh) {
                 *dz = dh * activation_slope(*dz, params);
             }
-            for (dh, weights) in dh.iter_mut().zip(recurrent.chunks_exact(units)) {
-                *dh = dot(dz, weights);
-            }
+            dh.fill(T::ZERO);
+            add_dots(dz, recurrent, &mut dh);
         }
     }
 }
