@@ -16,6 +16,7 @@ use crate::measure::{Event, Gauge, Observer, Phase, refused};
 use crate::train::check;
 use crate::trainer::{Backend, TrainingJob};
 use crate::workload::{Training, Workload};
+use async_recursion::async_recursion;
 use contest::Contest;
 pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
 
@@ -63,6 +64,7 @@ impl Contender {
 ///
 /// # Errors
 /// None: what cannot be measured says so in its outcome, and the others go on.
+#[async_recursion(?Send)]
 pub async fn measure(
     request: &Request,
     contenders: &[Contender],

@@ -1,5 +1,6 @@
 //! Golden traces: a few steps on the first samples, in the layout of `reference/golden/README.md`.
 
+use async_recursion::async_recursion;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -60,6 +61,7 @@ const LOGIT_ROWS: u32 = 4;
 ///
 /// # Errors
 /// A batch size of 0 or larger than the set, no steps, and whatever the device refuses.
+#[async_recursion(?Send)]
 pub async fn trace(
     workload: &Workload,
     request: TraceRequest,

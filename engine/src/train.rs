@@ -17,6 +17,7 @@ pub(crate) mod tests;
 mod whole_batch;
 mod witness;
 
+use async_recursion::async_recursion;
 use results::{
     ColdStart, Device, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target,
     Warning, WorkloadRecord, summary,
@@ -100,6 +101,7 @@ pub struct Stopped {
 /// # Errors
 /// Settings out of range, and a device on which nothing more can be trained: it is lost, does not answer or drops work.
 /// What was finished before comes with the error.
+#[async_recursion(?Send)]
 pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<'_>) -> Result<RunRecord, Stopped> {
     validate(request, backend.devices()).map_err(|error| Stopped { error, so_far: None })?;
     let start = edges.clock.now_seconds();

@@ -1,5 +1,8 @@
 //! A board of any size, for measuring how the leaderboard bears it. No part of the interface.
+//!
+//! Futures are boxed as those of [`Server`](crate::Server) are.
 
+use async_recursion::async_recursion;
 use results::RunRecord;
 use results::api::{ListRuns, Tier};
 
@@ -26,6 +29,7 @@ impl Board {
     ///
     /// # Errors
     /// What the data base says, as a sentence; so for all that follows.
+    #[async_recursion(?Send)]
     pub async fn open(address: &DatabaseAddress) -> Result<Self, String> {
         Ok(Self(Storage::open(address).await.map_err(|cause| cause.to_string())?))
     }
@@ -34,6 +38,7 @@ impl Board {
     ///
     /// # Errors
     /// What the data base says.
+    #[async_recursion(?Send)]
     pub async fn store(&self, runs: Vec<PastRun>) -> Result<Vec<String>, String> {
         let mut prepared = Vec::with_capacity(runs.len());
         for mut run in runs {
@@ -65,6 +70,7 @@ impl Board {
     ///
     /// # Errors
     /// What the data base says.
+    #[async_recursion(?Send)]
     pub async fn settle(&self) -> Result<(), String> {
         self.0.refresh_figures().await;
         self.0.analyze().await.map_err(|cause| cause.to_string())
@@ -74,6 +80,7 @@ impl Board {
     ///
     /// # Errors
     /// What the data base says.
+    #[async_recursion(?Send)]
     pub async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, String> {
         self.0.plans().await.map_err(|cause| cause.to_string())
     }
@@ -83,6 +90,7 @@ impl Board {
     ///
     /// # Errors
     /// What is wrong with the query, or what the data base says.
+    #[async_recursion(?Send)]
     pub async fn page(
         &self,
         query: &ListRuns,
@@ -97,6 +105,7 @@ impl Board {
         Ok((found.rows.into_iter().map(|row| (row.run_id, row.workload)).collect(), next))
     }
 
+    #[async_recursion(?Send)]
     pub async fn close(self) {
         self.0.close().await;
     }

@@ -1,5 +1,6 @@
 //! Every back end there is: which this build has, and which this machine can run.
 
+use async_recursion::async_recursion;
 use serde::Serialize;
 
 use super::{AdapterChoice, REFERENCE, adapters};
@@ -110,6 +111,7 @@ pub struct BackendState {
 }
 
 /// The state of every known back end in this build and on this machine. Those that are built are opened.
+#[async_recursion(?Send)]
 pub async fn states(clock: std::rc::Rc<dyn Clock>) -> Vec<BackendState> {
     let only_software = adapters().await.iter().all(|adapter| adapter.software);
     let mut states = Vec::new();

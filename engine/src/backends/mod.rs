@@ -21,6 +21,7 @@ mod support;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
 
+use async_recursion::async_recursion;
 use std::rc::Rc;
 
 use results::{Adapter, Precision};
@@ -68,6 +69,7 @@ pub async fn open_in(
 ///
 /// # Errors
 /// Those of [`open_in`], what the back end would have to ignore, and for a device elsewhere that it cannot be reached.
+#[async_recursion(?Send)]
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
     opening.check_devices(name)?;
@@ -80,7 +82,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
         #[cfg(feature = "wgsl")]
         list::WGSL if opening.asks_for_several() => wgsl::parallel::open(opening, clock).await,
         #[cfg(feature = "wgsl")]
-        list::WGSL => Ok(Box::new(wgsl::WgslBackend::open(opening, clock).await?)),
+        list::WGSL => Ok(Box::new(wgsl::WgslBackend::open(opening, clock).await?) as Box<dyn Backend>),
         REFERENCE => {
             // Plain loops submit nothing that would have to be paced.
             drop(clock);
@@ -110,6 +112,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
 }
 
 /// The adapters of this machine, in the order of their indices.
+#[async_recursion(?Send)]
 pub async fn adapters() -> Vec<Adapter> {
     #[cfg(feature = "wgsl")]
     return wgsl::adapters().await;

@@ -1,5 +1,6 @@
 //! Whether a back end computes what the plain loops of the reference do.
 
+use async_recursion::async_recursion;
 use std::sync::Arc;
 
 use results::{Correctness, Precision};
@@ -41,6 +42,7 @@ const WIDEST_TOLERANCE: f64 = 0.1;
 ///
 /// # Errors
 /// Whatever the device refuses.
+#[async_recursion(?Send)]
 pub async fn check_workload(
     workload: &Workload,
     seed: u32,

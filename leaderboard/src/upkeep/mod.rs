@@ -13,6 +13,7 @@ mod tables;
 
 use std::path::PathBuf;
 
+use async_recursion::async_recursion;
 use results::api::Tier;
 
 use crate::KeyError;
@@ -71,6 +72,8 @@ pub enum UpkeepError {
 ///
 /// # Errors
 /// A server that does not answer, a file that is not there or must not be overwritten, an unknown run.
+// Boxed as `Server::bind` is.
+#[async_recursion(?Send)]
 pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     match task {
         Task::Health { server } => health::ask(&server).await,

@@ -14,6 +14,7 @@
 //! none: the run ends like one whose device was lost, and in a comparison only the remote back end's later figures are
 //! missing.
 
+use async_recursion::async_recursion;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::rc::Rc;
 
@@ -190,6 +191,7 @@ impl DeviceServer {
     ///
     /// # Errors
     /// A back end that cannot be served, and what stands in the way of opening it.
+    #[async_recursion(?Send)]
     pub async fn open(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let known = list::find(name)?;
         if !Self::backends().any(|servable| servable == known) {
@@ -227,10 +229,19 @@ impl DeviceServer {
     ///
     /// # Errors
     /// The transport fails.
-    pub async fn serve(
+    pub fn serve(
         self,
         transport: WebSocketTransport,
         arrived: impl Fn(String) + Send + Sync + 'static,
+    ) -> impl Future<Output = Result<(), EngineError>> {
+        self.serve_and_report(transport, Box::new(arrived))
+    }
+
+    #[async_recursion(?Send)]
+    async fn serve_and_report(
+        self,
+        transport: WebSocketTransport,
+        arrived: Box<dyn Fn(String) + Send + Sync>,
     ) -> Result<(), EngineError> {
         let admit = move |request: AuthorizationRequest<'_>| {
             arrived(request.client.to_string());

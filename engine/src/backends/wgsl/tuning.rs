@@ -181,6 +181,7 @@ mod tests {
 
     /// On llvmpipe lanes of a subgroup take a third of the time of the default.
     #[test]
+    #[ignore = "needs subgroups of eight lanes, and the short tests have four"]
     fn a_device_with_a_clock_of_its_own_is_timed_by_it_whatever_the_hosts_clock_says() {
         let Some(device) = opened(&[]) else { return };
         let expected = crate::testing::has_everything(device.adapter());

@@ -1,5 +1,6 @@
 //! Which devices there are, before any of them is opened.
 
+use async_recursion::async_recursion;
 use results::software::program_of;
 use results::{Adapter, DeviceKind, UNNAMED_ADAPTER};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,7 @@ pub struct Features {
 }
 
 /// Those of the adapters of this machine, in the order of their indices.
+#[async_recursion(?Send)]
 pub async fn features() -> Vec<Features> {
     enumerate().await.unwrap_or_default().iter().map(Features::of).collect()
 }
@@ -85,6 +87,7 @@ impl Limits {
 }
 
 /// The adapters of this machine with all that they say of themselves, in the order of their indices.
+#[async_recursion(?Send)]
 pub async fn details() -> Vec<Details> {
     enumerate().await.unwrap_or_default().iter().map(Details::of).collect()
 }

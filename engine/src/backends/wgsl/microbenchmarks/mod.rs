@@ -17,6 +17,7 @@ mod profile;
 mod recurrent;
 mod work;
 
+use async_recursion::async_recursion;
 use std::rc::Rc;
 
 use super::choices::Choices;
@@ -51,6 +52,7 @@ pub struct Request {
 /// # Errors
 /// No such adapter, and a device that refuses or is lost. An entry that is too large, takes too long or computes
 /// wrongly is no error but says so in its outcome.
+#[async_recursion(?Send)]
 pub async fn measure(
     choice: &AdapterChoice,
     clock: Rc<dyn Clock>,

@@ -1,5 +1,6 @@
 //! Where the time of a training step goes: each of its launches, repeated by itself.
 
+use async_recursion::async_recursion;
 use results::Adapter;
 use serde::Serialize;
 use shaders::params::Step;
@@ -66,6 +67,7 @@ pub struct Cost {
 ///
 /// # Errors
 /// No such adapter, and a device that refuses, is full or lost.
+#[async_recursion(?Send)]
 pub async fn profile(
     choice: &AdapterChoice,
     clock: &dyn Clock,
