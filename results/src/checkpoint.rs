@@ -1,4 +1,4 @@
-//! What a run tells the leaderboard while it goes on, so that nothing of it can be thought up afterwards.
+//! Reports of a run to the leaderboard while it goes on, so that nothing can be made up afterwards.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,28 +6,28 @@ use sha2::{Digest, Sha256};
 
 use crate::{Phase, WorkloadRecord};
 
-/// A stretch of a workload's time. The next one begins where it ends.
+/// One phase of a workload. The next one begins where it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {
-    /// Phase of the run.
+    /// Phase of the measurement.
     pub phase: Phase,
     /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// What was told of the training at one moment: before the first step, at each look at the test set, and after the last
-/// window.
+/// State of the training that the leaderboard was told: before the first step, at each pass over the test set, and
+/// after the last window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
     /// Steps done so far.
     pub step: u64,
-    /// [`weights_sha256`] of the weights at this step.
+    /// SHA-256, in hex, of the weights at this step: all tensors in layer order, row-major, as little-endian f32.
     pub weights_sha256: String,
-    /// [`measured_sha256`] of what the record held then.
+    /// SHA-256, in hex, of the record's windows, curve, evaluations and first losses up to this step.
     pub measured_sha256: String,
-    /// Loss of the batch after it, before that step's update; absent where no step followed.
+    /// Loss of the next batch, before that step's update; absent if no step followed.
     pub next_loss: Option<f64>,
 }
 

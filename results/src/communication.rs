@@ -1,43 +1,42 @@
-//! What devices that train together tell each other.
+//! Data that devices exchange when they train together.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{RunRecord, WorkloadRecord};
 
-/// What several devices that shared each batch told each other in all timed training, and the seconds that they waited for
-/// it.
+/// Data that the devices sharing each batch exchanged in all timed training, and the seconds that they waited for it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Communication {
-    /// That shared each batch.
+    /// Number of devices that shared each batch.
     pub devices: u32,
-    /// Times that all devices told each other something: in a step once for each part of the gradients, and for each batch
-    /// normalisation twice.
+    /// Number of exchanges among all devices: in each step, one for each part of the gradients and two for each batch
+    /// normalisation.
     pub exchanges: u64,
-    /// Read from all devices and written to them.
+    /// Bytes read from all devices and written to them.
     pub bytes: u64,
-    /// From the end of the last device's work until the host has what all of them found.
+    /// Seconds from the end of the last device's work until the host has the results of all devices.
     pub reading_seconds: f64,
-    /// On the host.
+    /// Seconds that the host took to add up the results.
     pub summing_seconds: f64,
-    /// Until all devices have the sum.
+    /// Seconds from then until all devices have the sum.
     pub writing_seconds: f64,
-    /// What of the same was done while a device still computed, so that no step waited for it; absent where gradients are
+    /// Seconds of exchanges while a device still computed, so that no step waited for them; absent if gradients are
     /// exchanged after the backward pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlapped: Option<ExchangeSeconds>,
 }
 
-/// What exchanges take the host, apart.
+/// Seconds that the host spends on exchanges, by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExchangeSeconds {
-    /// From when a part was found to be computed on all devices until the host had it.
+    /// Seconds from when all devices have computed a part until the host has it.
     pub reading_seconds: f64,
-    /// On the host.
+    /// Seconds that the host takes to add up a part.
     pub summing_seconds: f64,
-    /// Until the sum was handed over to all devices.
+    /// Seconds until the sum is handed over to all devices.
     pub writing_seconds: f64,
 }
 
@@ -107,7 +106,7 @@ impl WorkloadRecord {
 }
 
 impl RunRecord {
-    /// How many devices shared each batch.
+    /// Returns the number of devices that shared each batch.
     pub fn devices(&self) -> u32 {
         let told = self.workloads.iter().filter_map(|workload| workload.communication);
         told.map(|communication| communication.devices).max().unwrap_or(1)

@@ -1,4 +1,4 @@
-//! Whether a back end computed what the plain reference does.
+//! Comparison of a back end with the plain reference.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,60 +8,63 @@ use serde::{Deserialize, Serialize};
 
 use crate::Precision;
 
-/// The first losses of a back end beside those of the plain reference, same weights and batches.
+/// Comparison of a back end's first steps with those of the plain reference, from the same weights and batches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Correctness {
-    /// Samples in the batches that were compared.
+    /// Samples in each batch that was compared.
     pub batch_size: u32,
-    /// How often samples and weights were drawn again because rounding alone decided what was compared: the plain loops
-    /// disagreed with themselves in another precision. The numbers are those of the last draw.
+    /// Number of times that samples and weights were drawn again because rounding alone decided the comparison: the
+    /// plain loops disagreed with themselves in another precision. All numbers here are those of the last draw.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redraws: u32,
-    /// A loss that is infinite or not a number is written as the largest number there is.
+    /// Losses of the back end's first steps. A loss that is infinite or not a number is written as the largest finite
+    /// number.
     pub losses: Vec<f64>,
-    /// Of the plain reference, in the same order.
+    /// Losses of the plain reference, in the same order.
     pub reference_losses: Vec<f64>,
-    /// Largest allowed relative difference of any loss.
+    /// Largest allowed relative difference of a loss.
     pub tolerance: f64,
-    /// Largest relative difference of any loss.
+    /// Largest relative difference of a loss.
     pub largest_difference: f64,
-    /// What else was compared with the reference; nothing in records of layout 1.
+    /// Differences of everything else that was compared with the reference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Disagreement>,
-    /// Where `batch_size` is smaller than the batch that was timed; absent for models with batch normalisation, whose
-    /// batches cannot be divided, where the device has no room for a second network, and where the losses disagree already.
+    /// Comparison of a batch of the timed size with smaller batches. Absent if `batch_size` is the timed size, if the
+    /// device has no room for a second network, and if the first steps disagree already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_batch: Option<WholeBatch>,
-    /// The losses agree, and so does everything else that was compared.
+    /// True if the losses and everything else that was compared agree within their tolerances.
     pub passed: bool,
 }
 
-/// Loss and gradients of a batch of the timed size beside those of the same samples in smaller batches, on the same back
-/// end. The same tolerance holds for the loss as for those of the reference.
+/// Comparison of the loss and gradients of a batch of the timed size with those of the same samples in smaller batches
+/// (parts), on the same back end. With batch normalisation, a few samples stand against the same few repeated until
+/// they fill the batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WholeBatch {
-    /// Samples of the whole batch.
+    /// Samples in the whole batch.
     pub batch_size: u32,
-    /// Samples of each part; the last may have fewer.
+    /// Samples in each part; the last may have fewer.
     pub part_size: u32,
-    /// A number that is infinite or none is written as the largest number there is.
+    /// Loss of the whole batch. A loss that is infinite or not a number is written as the largest finite number.
     pub loss: f64,
-    /// Mean over all samples of the parts.
+    /// Mean loss over all samples of the parts, written in the same way. Its difference from `loss` has the tolerance
+    /// of the losses of the first steps.
     pub loss_of_parts: f64,
-    /// Largest distance of a tensor's gradient from that of the parts, relative to its length and a hundredth of that of
-    /// all tensors together.
+    /// Largest distance of a tensor's gradient from that of the parts, relative to the length of the tensor's gradient
+    /// plus a hundredth of the length of all gradients together.
     pub gradient_difference: f64,
     /// Largest allowed `gradient_difference`.
     pub gradient_tolerance: f64,
-    /// Loss and gradients are within their tolerances.
+    /// True if loss and gradients agree within their tolerances.
     pub passed: bool,
 }
 
 impl Correctness {
-    /// How often samples and weights are drawn again at most. One draw of some dozens has to be in `airbench94`, and hardly any
-    /// in other networks.
+    /// Largest number of times that samples and weights are drawn again. That happens to one draw in some dozens of
+    /// `airbench94`, and to hardly any of other networks.
     pub const MOST_REDRAWS: u32 = 2;
 
     /// Largest `|loss - reference| / |reference|`. Losses that are missing, infinite or no numbers agree with nothing, on
@@ -76,12 +79,12 @@ impl Correctness {
         pairs.map(|(loss, reference)| relative_difference(*loss, *reference)).fold(0.0, f64::max)
     }
 
-    /// Whether the numbers say that it passed.
+    /// Returns true if the numbers are within their tolerances.
     pub fn should_pass(&self) -> bool {
         self.disagreement().is_none()
     }
 
-    /// What differs by more than is allowed, the losses first.
+    /// Returns the first difference above its tolerance, the losses first.
     pub fn disagreement(&self) -> Option<Disagreement> {
         let whole = self.whole_batch.iter().flat_map(|whole| {
             [
@@ -99,7 +102,7 @@ impl Correctness {
 }
 
 impl Correctness {
-    /// Whether everything was compared that a comparison looks at; records of layout 1 have losses only.
+    /// Returns true if everything was compared that a comparison looks at.
     pub fn is_complete(&self) -> bool {
         Compared::OF_FIRST_STEPS.iter().all(|wanted| self.differences.iter().any(|found| found.compared == *wanted))
     }
@@ -111,7 +114,7 @@ impl WholeBatch {
         Correctness::largest_difference_of(&[self.loss], &[self.loss_of_parts])
     }
 
-    /// What differs by more than is allowed, with this tolerance of a loss.
+    /// Returns the first difference above its tolerance, given the `tolerance` of a loss.
     pub fn disagreement(&self, tolerance: f64) -> Option<Disagreement> {
         let loss = Disagreement::found(Compared::WholeBatchLoss, self.loss_difference(), tolerance);
         let gradient = || {
@@ -122,37 +125,38 @@ impl WholeBatch {
     }
 }
 
-/// How far something of a back end is from what it should be, which is a disagreement where it is more than allowed: then
-/// it has no figures.
+/// Difference of one quantity from its expected value. A back end with a difference above the tolerance has no figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Disagreement {
-    /// Compared quantity.
+    /// Quantity that was compared.
     pub compared: Compared,
-    /// Relative to what it was compared with.
+    /// Largest difference, relative to the expected value. A difference that is infinite or not a number is written as
+    /// the largest finite number.
     pub largest_difference: f64,
-    /// What it is allowed to be.
+    /// Largest allowed `largest_difference`.
     pub tolerance: f64,
 }
 
+/// Quantity of a back end that is compared with its expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Compared {
-    /// The first losses, with those of the reference.
+    /// Losses of the first steps, compared with the reference.
     Losses,
-    /// The losses of tests before the first step, with the reference's.
+    /// Losses of test samples before the first step, compared with the reference.
     UntrainedTest,
-    /// The logits of the first step, with the reference's.
+    /// Logits of the first step, compared with the reference.
     Logits,
-    /// The gradient of each tensor in the first step, with the reference's.
+    /// Gradient of each tensor in the first step, compared with the reference.
     Gradient,
-    /// What the first steps change of each tensor, with what they change on the reference.
+    /// Change of each tensor by the first steps, compared with the reference.
     Update,
-    /// What the first steps change of the losses of tests, with what they change on the reference.
+    /// Change of the losses of test samples by the first steps, compared with the reference.
     TrainedTest,
-    /// The loss of a batch of the timed size, with that of the same samples in smaller batches.
+    /// Loss of a batch of the timed size, compared with the same samples in smaller batches.
     WholeBatchLoss,
-    /// The gradient of such a batch, likewise.
+    /// Gradient of a batch of the timed size, compared with the same samples in smaller batches.
     WholeBatchGradient,
 }
 
@@ -200,7 +204,7 @@ fn relative_difference(loss: f64, reference: f64) -> f64 {
 }
 
 impl Compared {
-    /// What every comparison of first steps looks at, beside their losses.
+    /// Quantities that every comparison of first steps looks at, beside their losses.
     pub const OF_FIRST_STEPS: [Self; 5] =
         [Self::UntrainedTest, Self::Logits, Self::Gradient, Self::Update, Self::TrainedTest];
 

@@ -1,56 +1,62 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was asked for and what was used. A mismatch is an error, so no record has one.
+/// The device that was asked for and the one that was used. A mismatch is an error, so no record has one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// The adapter as asked for: `any`, `discrete`, an index, part of a name, or `browser`.
+    /// Adapter as asked for: `any`, `discrete`, an index, part of a name, or `browser`.
     pub requested_adapter: String,
-    /// The back end as asked for.
+    /// Back end as asked for.
     pub requested_backend: String,
-    /// The back end that trained.
+    /// Back end that trained.
     pub backend: String,
-    /// As the platform reported it.
+    /// Adapter as the platform reports it.
     pub adapter: Adapter,
-    /// As the person said it, when the platform hides the name.
+    /// Name of the device as a person entered it, for platforms that hide it; absent if nobody entered one.
     pub claimed_name: Option<String>,
 }
 
-/// A device as the platform reports it; browsers mask most of it.
+/// A device as the platform reports it. Browsers mask most of it; an unknown text is empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adapter {
     /// Name of the device.
     pub name: String,
-    /// Its maker, or the maker's PCI number.
+    /// Vendor of the device, by name or PCI number.
     pub vendor: String,
-    /// Its family, where the platform tells.
+    /// Family of the device.
     pub architecture: String,
     /// Kind of device.
     pub kind: DeviceKind,
-    /// `Vulkan`, `Metal`, `DX12`, `WebGPU`, or `CPU` for back ends without a graphics interface.
+    /// Interface to the device: `Vulkan`, `Metal`, `DX12`, `WebGPU`, `CUDA`, `ROCm`, or `CPU` for back ends that
+    /// compute on the processor; of an external program, its framework.
     pub api: String,
-    /// Driver name and version, where offered.
+    /// Name and version of the driver; of an external program, the version of its framework.
     pub driver: String,
-    /// Whether the work runs on a processor that pretends to be a GPU. Shown, never ranked.
+    /// True for a software adapter, which acts as a GPU but computes on the processor. Its results are shown but never
+    /// ranked.
     pub software: bool,
 }
 
-/// Kinds of device that a person may ask for.
+/// Kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
+    /// A GPU of its own, with its own memory.
     Discrete,
+    /// A GPU that shares memory with the processor.
     Integrated,
+    /// A GPU of a virtual machine.
     Virtual,
+    /// The processor, directly or through a software adapter.
     Cpu,
-    /// The platform does not say.
+    /// A device whose kind the platform does not report.
     Unknown,
 }
 
 impl DeviceKind {
-    /// The word used on the command line and in tables.
+    /// Returns the word that the command line and tables use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Discrete => "discrete",
@@ -66,19 +72,21 @@ impl DeviceKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
-    /// What is stored and multiplied; sums, and the weights that are trained, are f32.
+    /// 16-bit numbers for values that are stored and multiplied; f32 for sums and for the weights that are trained.
     F16,
-    /// As [`Precision::F16`], with products computed by the device's matrix units.
+    /// The same as `f16`, with products computed by the device's matrix units.
     #[serde(rename = "f16-matrix")]
     F16Matrix,
+    /// 32-bit numbers.
     F32,
+    /// 64-bit numbers, on the `reference` back end only.
     F64,
 }
 
 impl Precision {
     pub const ALL: [Self; 4] = [Self::F16, Self::F16Matrix, Self::F32, Self::F64];
 
-    /// As it is written on command lines, in addresses and in records.
+    /// Returns the name that command lines, addresses and records use.
     pub fn name(self) -> &'static str {
         match self {
             Self::F16 => "f16",
@@ -88,12 +96,12 @@ impl Precision {
         }
     }
 
-    /// The one of this name.
+    /// Returns the precision of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|precision| precision.name() == name)
     }
 
-    /// Whether f16 is stored: what is rounded is the same, and so is what may be off, whatever multiplies it.
+    /// Returns true if values are stored in f16. Rounding, and with it the tolerances, depends on this alone.
     pub fn stores_f16(self) -> bool {
         matches!(self, Self::F16 | Self::F16Matrix)
     }

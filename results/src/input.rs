@@ -1,4 +1,4 @@
-//! How the samples of each batch come to the device.
+//! Ways in which the samples of each batch reach the device.
 
 use std::str::FromStr;
 
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{RunRecord, WorkloadRecord};
 
-/// Where the samples that are trained on lie, and who brings them to the device.
+/// Place of the training samples, and the way in which they reach the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InputMode {
-    /// The data set lies on the device, which picks the samples of a batch itself: the standard.
+    /// The data set lies on the device, which picks the samples of each batch itself. The standard.
     Resident,
     /// The host gathers the next batches and hands them over while the device computes.
     Prefetch,
-    /// The host gathers batches and writes them to the device, and only then does the device compute.
+    /// The host gathers a batch and writes it to the device, and only then does the device compute.
     Stream,
 }
 
@@ -52,21 +52,23 @@ impl FromStr for InputMode {
     }
 }
 
-/// What bringing batches to the device took in all timed training, where the data set does not lie there.
+/// Cost of bringing batches to the device in all timed training, if the data set does not lie there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InputPipeline {
-    /// Path of the batches to the device.
+    /// Way in which batches reach the device.
     pub mode: InputMode,
-    /// That were brought.
+    /// Number of batches brought to the device.
     pub batches: u64,
-    /// Samples, labels and sample numbers that were written to the device.
+    /// Bytes written to the device: samples, labels and sample numbers.
     pub bytes: u64,
-    /// In which the host gathered the samples of batches.
+    /// Seconds in which the host gathered the samples of batches.
     pub preparing_seconds: f64,
-    /// Without prefetch until the device has them; with prefetch until they are handed over.
+    /// Seconds of writing batches: without prefetch until the device has them, with prefetch until they are handed
+    /// over.
     pub uploading_seconds: f64,
-    /// In which the device had nothing to do because its next batch was not there: without prefetch all of the two above.
+    /// Seconds in which the device was idle because its next batch was not there. Without prefetch, the sum of
+    /// `preparing_seconds` and `uploading_seconds`.
     pub waiting_seconds: f64,
 }
 
@@ -96,7 +98,7 @@ impl WorkloadRecord {
 }
 
 impl RunRecord {
-    /// How batches came to the device, where that could be chosen.
+    /// Returns the way in which batches reached the device.
     pub fn input_mode(&self) -> InputMode {
         let modes = self.workloads.iter().filter_map(|workload| workload.input);
         modes.map(|input| input.mode).next().unwrap_or(InputMode::Resident)

@@ -30,6 +30,7 @@ pub mod measured;
 mod metric;
 mod obstacle;
 pub mod open_data;
+mod outcome;
 mod phase;
 mod provenance;
 mod record;
@@ -52,11 +53,12 @@ pub use input::{InputMode, InputPipeline};
 pub use layout::Layout;
 pub use metric::{Better, METRICS, Metric, Unit, metric, metrics_of};
 pub use obstacle::{Obstacle, obstacle};
+pub use outcome::{FailureCause, Outcome};
 pub use phase::Phase;
 pub use provenance::{BROWSERS, Client, ClientKind, Provenance, SYSTEMS, UNKNOWN, VENDORS};
 pub use record::{
-    ColdStart, CurvePoint, Epoch, Evaluation, FailureCause, OLDEST_SCHEMA_VERSION, Outcome, PeakSample, RunRecord,
-    SCHEMA_VERSION, Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
+    ColdStart, CurvePoint, Epoch, Evaluation, OLDEST_SCHEMA_VERSION, PeakSample, RunRecord, SCHEMA_VERSION, Settings,
+    Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
 pub use resources::{EnergySource, ResourceSample, Resources};
 pub use text::{NotText, check_name, decode, is_plain, skip_mark};

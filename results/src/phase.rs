@@ -3,30 +3,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::RunRecord;
 
-/// The parts of a measurement.
+/// A part of the measurement of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    /// Reading or fetching the data set and checking it.
     LoadingData,
+    /// Compiling kernels, choosing among them, and uploading data and weights.
     Building,
+    /// Comparing the back end with the plain reference.
     Checking,
     /// Steps that no window counts.
     WarmingUp,
+    /// Training in timed windows, until the limit of the workload.
     Training,
     /// Classifying samples that are not trained on.
     Testing,
-    /// More windows after training, until the figure has settled.
+    /// More timed windows after training, until the throughput has settled.
     Measuring,
-    /// Measuring what the device can do at best.
+    /// Measuring the peak performance of the device.
     MeasuringPeak,
-    /// Telling the leaderboard how far the training has come, and sending it the weights where it asks for them.
+    /// Telling the leaderboard how far the training has come, and sending it the weights if it asks for them.
     Proving,
-    /// Waiting between windows because whoever watches wants it: the page is hidden.
+    /// Waiting because the page is hidden.
     Paused,
 }
 
 impl Phase {
-    /// For people.
+    /// Returns the words for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::LoadingData => "loading the data",
@@ -41,14 +45,14 @@ impl Phase {
         }
     }
 
-    /// Whether windows of training are timed in it, and little else is done.
+    /// Returns true if windows of training are timed in it, and little else is done.
     pub fn is_timed(self) -> bool {
         matches!(self, Self::Training | Self::Measuring)
     }
 }
 
 impl RunRecord {
-    /// How long the run waited while nothing was timed, all workloads together.
+    /// Returns the seconds for which the run waited with nothing timed, over all workloads.
     pub fn paused_seconds(&self) -> f64 {
         let stretches = self.workloads.iter().flat_map(|workload| &workload.timeline);
         stretches.filter(|stretch| stretch.phase == Phase::Paused).map(|stretch| stretch.seconds).sum()

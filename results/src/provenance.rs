@@ -1,19 +1,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a record comes from.
+/// Origin of a record: the program that made it, and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
-    /// Version of the engine.
+    /// Version of the engine that trained.
     pub engine_version: String,
-    /// Commit of the sources, `unknown` when built outside a checkout.
+    /// Commit of the engine's sources; `unknown` if it was built outside a checkout.
     pub commit: String,
-    /// Start of the run, seconds since 1970 UTC, as the client's clock told it.
+    /// Start of the run in seconds since 1970 UTC, by the clock of the client.
     pub started_unix_seconds: f64,
-    /// Whole run, seconds.
+    /// Seconds that the whole run took.
     pub wall_seconds: f64,
-    /// The program that ran the engine.
+    /// Program that ran the engine.
     pub client: Client,
 }
 
@@ -26,29 +26,29 @@ pub const VENDORS: [&str; 8] = ["AMD", "Apple", "Arm", "Imagination", "Intel", "
 /// A browser or a system that is none of those that we know.
 pub const UNKNOWN: &str = "unknown";
 
-/// The program that ran the engine. No user-agent string: family and major version only.
+/// The program that ran the engine. A browser gives its family and major version only, never its user-agent string.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Client {
-    /// Browser or native program.
+    /// Kind of program.
     pub kind: ClientKind,
-    /// `native-runner`, or the browser's family such as `Chrome` or `Firefox`.
+    /// Name of the program: `native-runner`, or the browser's family, such as `Chrome` or `Firefox`.
     pub name: String,
-    /// Version; a browser's major version only.
+    /// Version of the program; of a browser, the major version only.
     pub version: String,
-    /// `Linux`, `Windows`, `macOS`, `Android`, `iOS`, or `unknown`.
+    /// Operating system: `Linux`, `Windows`, `macOS`, `Android`, `iOS`, or `unknown`.
     pub operating_system: String,
-    /// Logical processors, where offered.
+    /// Number of logical processors; absent if the platform does not report it.
     pub logical_processors: Option<u32>,
 }
 
 impl Client {
-    /// The family of the browser; nothing for a program that is none.
+    /// Returns the family of the browser, or `None` for a program that is not one.
     pub fn browser(&self) -> Option<&'static str> {
         (self.kind == ClientKind::Browser).then(|| known(&BROWSERS, &self.name).unwrap_or(UNKNOWN))
     }
 
-    /// The family of the operating system.
+    /// Returns the family of the operating system.
     pub fn system(&self) -> &'static str {
         known(&SYSTEMS, &self.operating_system).unwrap_or(UNKNOWN)
     }
@@ -59,15 +59,18 @@ fn known(words: &[&'static str], word: &str) -> Option<&'static str> {
     words.iter().copied().find(|known| known.eq_ignore_ascii_case(word.trim()))
 }
 
+/// Kind of program that runs the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientKind {
+    /// A page in a browser.
     Browser,
+    /// A program outside a browser.
     Native,
 }
 
 impl ClientKind {
-    /// As it is written in addresses and in records.
+    /// Returns the name that addresses and records use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Browser => "browser",
@@ -75,7 +78,7 @@ impl ClientKind {
         }
     }
 
-    /// The one of this name.
+    /// Returns the kind of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Browser, Self::Native].into_iter().find(|kind| kind.name() == name)
     }

@@ -3,9 +3,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::summary::MINIMUM_WINDOWS;
-use crate::text::is_plain;
 use crate::{
-    Checkpoint, Communication, Correctness, Device, InputPipeline, Precision, Provenance, Resources, Stretch, Warning,
+    Checkpoint, Communication, Correctness, Device, InputPipeline, Outcome, Precision, Provenance, Resources, Stretch,
+    Warning,
 };
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
@@ -13,39 +13,41 @@ pub const SCHEMA_VERSION: u32 = 5;
 /// Records of layouts from here on can still be read: what came later is absent from them.
 pub const OLDEST_SCHEMA_VERSION: u32 = 2;
 
-/// One run of a suite on one device with one back end: what is saved, shown and uploaded.
+/// One run of a suite on one device with one back end, as it is saved, shown and uploaded. Times are in seconds, memory
+/// is in bytes, and accuracies are shares from 0 to 1. A value that the run does not have is left out or `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunRecord {
-    /// Layout version, [`SCHEMA_VERSION`].
+    /// Version of the record's layout. A reader refuses versions that it does not know.
     pub schema_version: u32,
-    /// The leaderboard's id of this run, when it gave one before the run started.
+    /// Id of the run on the leaderboard; absent if the run was not registered before it started.
     pub run_id: Option<String>,
-    /// The single-use word that the leaderboard gave together with the id.
+    /// Single-use word that the leaderboard issued together with `run_id`.
     pub nonce: Option<String>,
-    /// Seed of weights, shuffles and dropout. A run is a function of its seed.
+    /// Seed that determines the initial weights, the order of samples, augmentation and dropout.
     pub seed: u32,
-    /// Suite that was trained; `non_standard` lists departures from it.
+    /// Suite that was trained. `non_standard` lists departures from it.
     pub suite: Suite,
-    /// Why the run may be shown but not ranked; empty for a standard run.
+    /// Departures from the suite, such as `batch size 64`; empty for a standard run. A run with any of them is shown
+    /// but not ranked.
     pub non_standard: Vec<String>,
-    /// By what program, and when.
+    /// Program that made the record, and time of the run.
     pub provenance: Provenance,
     /// Device that trained.
     pub device: Device,
-    /// In the order in which they were trained.
+    /// Workloads of the run, in the order in which they were trained.
     pub workloads: Vec<WorkloadRecord>,
     /// Conditions that were not ideal.
     pub warnings: Vec<Warning>,
 }
 
 impl RunRecord {
-    /// Whether the run used nothing but the suite's own settings.
+    /// Returns true if the run used nothing but the suite's own settings.
     pub fn is_standard(&self) -> bool {
         self.non_standard.is_empty()
     }
 
-    /// The limit of training that was asked for in place of the suite's, as `non_standard` has it: `2 epochs`.
+    /// Returns the limit of training that was asked for in place of the suite's, as `non_standard` has it: `2 epochs`.
     pub fn length(&self) -> Option<&str> {
         let is_limit = |term: &&String| {
             let (number, what) = term.split_once(' ').unwrap_or_default();
@@ -59,114 +61,120 @@ impl RunRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
-    /// Such as `quick`.
+    /// Name of the suite, such as `quick`.
     pub name: String,
-    /// Changes with the recipes of its workloads.
+    /// Version of the suite, which changes with the recipes of its workloads.
     pub version: u32,
 }
 
-/// One workload of a run: settings, raw samples, and the summary made from them.
+/// One workload of a run: its settings, the raw samples, and the summary computed from them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadRecord {
-    /// The network's name, such as `caffe-mnist`.
+    /// Name of the network, such as `caffe-mnist`.
     pub workload: String,
-    /// The network with its whole recipe, where it was read from a file and no program has it built in, in the layout of
-    /// `native-runner workloads --json`. Such a run is never ranked, and no leaderboard takes it.
+    /// Network and recipe that were read from a file, in the layout of `native-runner workloads --json`; absent for
+    /// built-in networks. Such a run is never ranked, and leaderboards refuse it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<serde_json::Value>,
     /// Settings of the training.
     pub settings: Settings,
     /// Outcome of the workload.
     pub outcome: Outcome,
-    /// Comparison with the plain reference back end, made before anything was timed.
+    /// Comparison with the plain reference back end, made before anything was timed; absent if the workload could not
+    /// be trained.
     pub correctness: Option<Correctness>,
-    /// One-time work before the first timed step.
+    /// Seconds of the one-time work at the start.
     pub cold_start: ColdStart,
-    /// Losses of the first steps, one each, before the update of that step: evidence for a replay.
+    /// Losses of the first steps, in order, each before the update of its step. Evidence for a replay of the run.
     pub first_losses: Vec<f32>,
-    /// Mean training loss and accuracy between marks.
+    /// Training curve: mean loss and accuracy between one point and the next.
     pub curve: Vec<CurvePoint>,
-    /// Evaluations, in order.
+    /// Passes over the test set, in order.
     pub evaluations: Vec<Evaluation>,
-    /// Every finished pass over the training set, in order.
+    /// Finished passes over the training set, in order.
     pub epochs: Vec<Epoch>,
-    /// Every stretch of training that was timed, in order.
+    /// Timed stretches of training, in order.
     pub windows: Vec<Window>,
-    /// What the device could do at best, measured in turns with windows; nothing where the back end cannot tell.
+    /// Peak performance of the device, measured in turns with windows; empty if the back end does not measure it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peaks: Vec<PeakSample>,
-    /// What the time went into, from the first phase to the last, without gaps; nothing in records of layout 2.
+    /// Phases of the workload, in order and without gaps; empty in records of layout 2.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<Stretch>,
-    /// What the leaderboard was told on the way; nothing where there was none to tell.
+    /// Checkpoints that the leaderboard was told of during the training; empty if it was told of none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<Checkpoint>,
-    /// The accuracy to reach; absent where the workload has none.
+    /// Accuracy to reach, and when it was reached; absent if the workload has none.
     pub target: Option<Target>,
-    /// A few of the final weights, chosen by the seed: evidence.
+    /// Some of the final weights, chosen by the seed. Evidence for a replay of the run.
     pub weight_samples: Vec<WeightSample>,
-    /// What several devices that shared each batch told each other; absent where one device trained.
+    /// Data that the devices sharing each batch exchanged, and the seconds it took; absent if one device trained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub communication: Option<Communication>,
-    /// What bringing batches to the device took; absent where the back end brings its input as it always does.
+    /// Cost of bringing batches to the device; absent if the data set lies on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<InputPipeline>,
-    /// Use of the machine.
+    /// Use of the machine during the training.
     pub resources: Resources,
-    /// Recomputable from the fields above; the server does recompute it.
+    /// Figures computed from the other fields of this workload. The leaderboard computes them again.
     pub summary: Summary,
 }
 
-/// The figures that are shown, which [`crate::summary`] computes. Absent means that the run does not have them, never zero.
+/// Figures that are shown, computed from the raw samples of a workload. A figure that the run does not have is absent,
+/// never zero. A window counts if at least a second of training came before it and its steps take at least a second at
+/// the speed of the window before it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
-    /// Median over the counted windows, and the 95 % interval of that median.
+    /// Training throughput in samples per second: the median over the counted windows.
     pub samples_per_second: Option<f64>,
-    /// Lower end of that interval.
+    /// Lower end of the 95 % interval of `samples_per_second`, in samples per second.
     pub samples_per_second_low: Option<f64>,
-    /// Upper end of that interval.
+    /// Upper end of the 95 % interval of `samples_per_second`, in samples per second.
     pub samples_per_second_high: Option<f64>,
-    /// Seconds per step, as a mean over each counted window: their median and 95th percentile.
+    /// Seconds per step: the median of the means over each counted window.
     pub step_seconds_p50: Option<f64>,
-    /// Of the means over the counted windows.
+    /// Seconds per step: the 95th percentile of the means over each counted window.
     pub step_seconds_p95: Option<f64>,
-    /// Arithmetic that the network needs, done per second.
+    /// Floating-point operations per second: those that the network needs for a training sample, times
+    /// `samples_per_second`.
     pub flops_per_second: Option<f64>,
-    /// That over the device's peak, for each window after which the peak was measured: their median.
+    /// Floating-point operations per second as a share of the device's measured peak: the median over the windows after
+    /// which the peak was measured. 1 is the peak.
     pub share_of_peak: Option<f64>,
-    /// Median over the finished epochs.
+    /// Seconds of training for one pass over the training set: the median over the finished epochs.
     pub seconds_per_epoch: Option<f64>,
-    /// All timed training, evaluation excluded.
+    /// Seconds of all timed training, with what is trained only to be measured, evaluation excluded.
     pub training_seconds: f64,
-    /// The last pass over the test set.
+    /// Seconds of the last pass over the test set.
     pub testing_seconds: Option<f64>,
-    /// Of the last pass over the test set, 0 to 1.
+    /// Share of the test set that the last pass over it classified correctly, 0 to 1.
     pub accuracy: Option<f64>,
-    /// Of the last pass over the test set, mean over its samples.
+    /// Mean loss over the test set in the last pass over it.
     pub test_loss: Option<f64>,
-    /// Training seconds until the target accuracy was first seen.
+    /// Seconds of training until the target accuracy was first seen, evaluation excluded.
     pub seconds_to_target: Option<f64>,
-    /// Worst over best counted window.
+    /// Throughput of the slowest counted window over that of the fastest, 0 to 1.
     pub sustained_ratio: Option<f64>,
-    /// Energy of the device that trains, of timed training alone. This and what follows from it is absent from records of
-    /// layouts before 5, and where nobody tells.
+    /// Energy in joules that the training device used per training sample during timed training. Absent in records of
+    /// layouts before 5, and if the device does not report its energy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joules_per_sample: Option<f64>,
-    /// That of a pass over the training set.
+    /// Energy in joules for as many samples as the training set has; absent if `joules_per_sample` is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joules_per_epoch: Option<f64>,
-    /// Samples per second for each watt.
+    /// Training samples per joule, the same as samples per second for each watt; absent if `joules_per_sample` is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples_per_joule: Option<f64>,
-    /// Whether there were enough windows and they agreed.
+    /// True if at least five windows count and the half-width of the throughput's 95 % interval is at most 2.5 % of its
+    /// median.
     pub stable: bool,
-    /// Windows that count.
+    /// Number of counted windows.
     pub measured_windows: u32,
-    /// All steps that were trained.
+    /// Number of steps in all windows.
     pub steps: u64,
-    /// All samples that were trained on.
+    /// Number of training samples in all windows.
     pub samples: u64,
 }
 
@@ -197,30 +205,32 @@ impl Summary {
     }
 }
 
-/// What was trained with, whether default or asked for.
+/// Settings of a training, whether default or asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Samples in a batch.
     pub batch_size: u32,
-    /// Before any schedule.
+    /// Learning rate before any schedule.
     pub learning_rate: f64,
     /// Number format of activations and products.
     pub precision: Precision,
-    /// Samples of the training set.
+    /// Samples in the training set.
     pub training_samples: u32,
-    /// Samples of the test set.
+    /// Samples in the test set.
     pub test_samples: u32,
-    /// Share of the test set that belongs to its most frequent class: the accuracy of always answering that. Absent in
-    /// records of layout 1.
+    /// Share of the test set that belongs to its most frequent class, 0 to 1: the accuracy of always answering that
+    /// class. Absent if the workload could not be trained.
     pub chance_accuracy: Option<f64>,
-    /// Trainable parameters.
+    /// Number of trainable parameters.
     pub parameters: u64,
-    /// Floating-point operations that one training sample needs (forward and backward), from shapes.
+    /// Floating-point operations that one training sample needs, forward and backward, counted from the network's
+    /// shapes. A multiply-add counts as two.
     pub training_flops_per_sample: u64,
-    /// Bytes that the engine allocated on the device.
+    /// Memory that the back end allocated on the device, in bytes; 0 if that is not known.
     pub device_memory_bytes: u64,
-    /// Name of the variant of each tuned kernel, `kernel: variant`, in order of use.
+    /// Name of the variant of each tuned kernel as `kernel: variant`, in order of use, and other settings of the back
+    /// end, such as `layout: nhwc`.
     pub variants: Vec<String>,
 }
 
@@ -236,85 +246,24 @@ impl Settings {
     }
 }
 
-/// How a workload ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Outcome {
-    Completed,
-    /// At this step the loss was no finite number, or a thousand times that of the first step.
-    Diverged {
-        step: u64,
-    },
-    /// The back end disagreed with the reference, so nothing was timed.
-    Incorrect,
-    Cancelled,
-    /// It could not be trained here, for a reason of its own: the other workloads of the run went on. It has no figures.
-    /// Absent from records of layouts before 4.
-    Failed {
-        cause: FailureCause,
-        /// One sentence, or a part of one, in a single line of at most 300 characters.
-        reason: String,
-    },
-}
-
-impl Outcome {
-    /// Longer reasons are cut.
-    pub const MOST_REASON_CHARACTERS: usize = 300;
-
-    /// As tables show it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Diverged { .. } => "diverged",
-            Self::Incorrect => "incorrect",
-            Self::Cancelled => "cancelled",
-            Self::Failed { .. } => "failed",
-        }
-    }
-
-    /// A workload that could not be trained. Drivers explain themselves at length and in several lines: of that a record
-    /// keeps the beginning, in one line.
-    pub fn failed(cause: FailureCause, message: &str) -> Self {
-        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let plain: String = message.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect();
-        let mut reason = one_line(&plain);
-        if reason.chars().count() > Self::MOST_REASON_CHARACTERS {
-            reason = reason.chars().take(Self::MOST_REASON_CHARACTERS - 1).chain(['…']).collect();
-        }
-        Self::Failed { cause, reason }
-    }
-}
-
-/// What kept a workload from being trained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureCause {
-    /// The sizes alone say that the device cannot hold it.
-    DoesNotFit,
-    OutOfMemory,
-    /// The device, or its driver, refused a part of its work, such as a kernel.
-    DeviceRefused,
-    /// Its data set could not be loaded.
-    Data,
-    /// The back end lacks something that the network needs.
-    Unsupported,
-}
-
-/// What happened once, before the first timed step; seconds each, absent when it did not happen.
+/// Seconds of the work that is done once, up to the first timed step. A part that did not happen, or that the back end
+/// does not tell apart, is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ColdStart {
-    /// Reading or fetching the data set and checking it.
+    /// Seconds spent reading or fetching the data set and checking it.
     pub data_seconds: Option<f64>,
-    /// Compiling shaders, making pipelines and buffers, uploading data and weights; without what is told apart below.
+    /// Seconds spent compiling shaders, making pipelines and buffers, and uploading data and weights, without
+    /// `compiling_seconds` and `tuning_seconds`.
     pub build_seconds: Option<f64>,
-    /// A first step and a first test that are forgotten, by a back end that compiles when an operation is first used.
-    /// Absent where it also chooses kernels then, because it compiles each that it tries.
+    /// Seconds of a first step and a first test whose results are discarded, on a back end that compiles an operation
+    /// when it is first used. Absent if the back end also chooses kernels then: `tuning_seconds` includes the
+    /// compiling.
     pub compiling_seconds: Option<f64>,
-    /// Choosing kernel variants. Where that happens while training: forgotten steps from the very first, which compile
-    /// as well, until they no longer get faster.
+    /// Seconds spent choosing kernel variants. On a back end that chooses them while training, the seconds of all
+    /// discarded steps until steps no longer get faster, compiling included.
     pub tuning_seconds: Option<f64>,
-    /// The first step that is not forgotten.
+    /// Seconds of the first step that is not discarded.
     pub first_step_seconds: Option<f64>,
 }
 
@@ -324,11 +273,11 @@ pub struct ColdStart {
 pub struct CurvePoint {
     /// Steps done so far.
     pub step: u64,
-    /// Training seconds so far, evaluation excluded.
+    /// Seconds of training so far, evaluation excluded.
     pub training_seconds: f64,
-    /// Mean loss since the previous point.
+    /// Mean training loss since the previous point.
     pub loss: f64,
-    /// Share of training samples since the previous point that were classified correctly, 0 to 1.
+    /// Share of the training samples since the previous point that were classified correctly, 0 to 1.
     pub accuracy: f64,
 }
 
@@ -336,15 +285,15 @@ pub struct CurvePoint {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evaluation {
-    /// Steps done before it.
+    /// Steps done before this pass.
     pub step: u64,
-    /// Training seconds before it, evaluation excluded.
+    /// Seconds of training before this pass, evaluation excluded.
     pub training_seconds: f64,
     /// Seconds that this pass took.
     pub seconds: f64,
-    /// Mean over the test set.
+    /// Mean loss over the test set.
     pub loss: f64,
-    /// Share of the test set, 0 to 1.
+    /// Share of the test set that was classified correctly, 0 to 1.
     pub accuracy: f64,
 }
 
@@ -352,17 +301,17 @@ pub struct Evaluation {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Epoch {
-    /// From 1.
+    /// Number of the epoch, from 1.
     pub epoch: u32,
-    /// Training seconds of this epoch, evaluation excluded.
+    /// Seconds of training in this epoch, evaluation excluded.
     pub seconds: f64,
     /// Mean training loss over this epoch.
     pub loss: f64,
-    /// Share of its training samples that were classified correctly, 0 to 1.
+    /// Share of the epoch's training samples that were classified correctly, 0 to 1.
     pub accuracy: f64,
 }
 
-/// A stretch of training between two clock readings; the queue was empty at both.
+/// A stretch of training between two clock readings, at both of which the device's queue was empty.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
@@ -370,19 +319,20 @@ pub struct Window {
     pub steps: u32,
     /// Training samples in these steps.
     pub samples: u64,
-    /// Between the two readings.
+    /// Seconds between the two readings.
     pub seconds: f64,
 }
 
-/// The peak of a device just after a window: what can be had at best of a device whose clock wanders.
+/// Peak performance of the device, measured just after a window because clocks of devices change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeakSample {
-    /// Place of the window in the list of windows, from 0.
+    /// Place of that window in `windows`, from 0.
     pub window: u32,
-    /// Of independent chains of fused multiply-adds in f32, each counted as two operations.
+    /// Floating-point operations per second of independent chains of fused multiply-adds in f32, each counted as two
+    /// operations.
     pub flops_per_second: f64,
-    /// Bytes that copying a large array reads and writes; absent where there is no room for one.
+    /// Bytes per second that copying a large array reads and writes; absent if the device has no room for one.
     pub copied_bytes_per_second: Option<f64>,
 }
 
@@ -390,22 +340,22 @@ pub struct PeakSample {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// Share of the test set, 0 to 1.
+    /// Share of the test set to classify correctly, 0 to 1.
     pub accuracy: f64,
-    /// Training seconds, evaluation excluded; absent when the target was not reached.
+    /// Seconds of training until the target was first seen, evaluation excluded; absent if it was not reached.
     pub reached_seconds: Option<f64>,
-    /// Steps done when it was first seen.
+    /// Steps done when the target was first seen; absent if it was not reached.
     pub reached_step: Option<u64>,
 }
 
-/// One final weight.
+/// One weight after the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightSample {
-    /// Number of the tensor in layer order.
+    /// Number of the tensor in layer order, from 0.
     pub tensor: u32,
-    /// Row-major position in the tensor.
+    /// Row-major position in the tensor, from 0.
     pub index: u32,
-    /// After the last step.
+    /// Value of the weight.
     pub value: f32,
 }

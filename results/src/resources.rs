@@ -1,27 +1,28 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Use of the machine while training; what a platform does not offer is absent, never zero.
+/// Use of the machine during the training. A value that the platform does not offer is absent, never zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resources {
-    /// Processor time of this process in user mode over wall time; 100 is one core.
+    /// Processor time of this process in user mode, in percent of wall time; 100 is one core.
     pub cpu_user_percent: Option<f64>,
-    /// The same in system mode.
+    /// Processor time of this process in system mode, in percent of wall time; 100 is one core.
     pub cpu_system_percent: Option<f64>,
-    /// Time in which cores of the whole machine had nothing to do but wait for its discs, whoever asked for what they read;
-    /// 100 is one core. Absent, as all that follows, from records of layouts before 5.
+    /// Time that cores of the whole machine were idle while waiting for disks, in percent of wall time; 100 is one
+    /// core. Reads of all programs count. Absent in records of layouts before 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_io_wait_percent: Option<f64>,
-    /// Memory of this process while training, mean over time.
+    /// Resident memory of this process in bytes, mean over the time of the training.
     pub resident_memory_average_bytes: Option<u64>,
-    /// The most memory that this process had while training.
+    /// Largest resident memory of this process during the training, in bytes.
     pub resident_memory_maximum_bytes: Option<u64>,
-    /// Which of the energies in the samples is that of the device that trained; nothing where none is known to be.
+    /// Reading that tells the energy of the device that trained; absent if there is none, and in records of layouts
+    /// before 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_source: Option<EnergySource>,
-    /// What the machine told of itself now and then, from the beginning to the end. Of long trainings every second sample
-    /// was left out as often as was needed for at most [`Resources::MOST_SAMPLES`].
+    /// Readings of the machine's sensors from the start to the end of the training, at most 128. If there were more,
+    /// every second one was dropped, as often as needed. Empty in records of layouts before 5.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<ResourceSample>,
 }
@@ -31,43 +32,44 @@ impl Resources {
     pub const MOST_SAMPLES: usize = 128;
 }
 
-/// Where the energy of the device that trained can be read.
+/// Reading that tells the energy of the device that trained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EnergySource {
-    /// The GPU counts its own energy.
+    /// Energy counter of the GPU (`gpu_energy_joules`).
     GpuCounter,
-    /// The GPU tells its power, which is summed over time.
+    /// Power of the GPU (`gpu_power_watts`), summed over time.
     GpuPower,
-    /// The processor trained, and its packages count their energy, whoever uses them.
+    /// Energy counters of the processor that trained (`processor_energy_joules`), which count all programs.
     ProcessorCounter,
 }
 
-/// What the machine told at one moment.
+/// Readings of the machine's sensors at one moment. A reading that the machine does not offer is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResourceSample {
-    /// Since the training of this workload began, after its check.
+    /// Seconds since the training of this workload began, after its check.
     pub seconds: f64,
-    /// Share of the time, since a moment before, in which the GPU that trains did anything at all.
+    /// Share of the time just before in which the GPU that trains was busy, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_busy_percent: Option<f64>,
-    /// Memory of that GPU in use, by all programs.
+    /// Memory of the GPU that all programs use, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_memory_bytes: Option<u64>,
-    /// Power of its board.
+    /// Power of the GPU's board, in watts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_power_watts: Option<f64>,
-    /// Since the first sample, by the GPU's own counter.
+    /// Energy of the GPU since the first sample by its own counter, in joules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_energy_joules: Option<f64>,
-    /// Clock of its cores.
+    /// Clock of the GPU's cores, in hertz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_clock_hertz: Option<f64>,
-    /// Temperature of its chip.
+    /// Temperature of the GPU's chip, in degrees Celsius.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_temperature_celsius: Option<f64>,
-    /// Of all packages of the processor since the first sample, by their own counters, whoever uses them.
+    /// Energy of all processor packages since the first sample by their own counters, in joules. It includes all
+    /// programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor_energy_joules: Option<f64>,
 }

@@ -3,58 +3,129 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Something that was not ideal about a run; its text says what to do next.
+/// A condition that was not ideal. Its text says what to do next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Warning {
-    /// The adapter is a program, not a GPU.
-    SoftwareAdapter { name: String },
-    /// The browser hides what the adapter is, and it multiplies no faster than the processor could: nobody can tell it from
-    /// a program.
-    PerhapsSoftware { flops_per_second: f64, processors: u32 },
-    /// The interval of the throughput stayed wider than 2.5 % of its median.
-    NotStabilised { workload: String, half_width_percent: f64 },
-    /// Fewer windows than five were long enough to count.
-    TooFewWindows { workload: String, windows: u32 },
-    /// The last test is no better than always answering the most frequent class.
-    NotLearned { workload: String, accuracy: f64, chance: f64 },
-    /// The time budget ended training before the suite's number of epochs.
-    StoppedByBudget { workload: String, budget_seconds: f64 },
-    /// The page was in the background for a part of the run.
+    /// The adapter is a program that computes on the processor, not a GPU.
+    SoftwareAdapter {
+        /// Name of the adapter.
+        name: String,
+    },
+    /// The browser hides what the adapter is, and its speed is one that a program on the processor could reach, so
+    /// nothing tells it from one.
+    PerhapsSoftware {
+        /// Highest speed seen on the adapter, in training or as its measured peak, in floating-point operations per
+        /// second.
+        flops_per_second: f64,
+        /// Number of logical processors of the machine.
+        processors: u32,
+    },
+    /// The half-width of the throughput's 95 % interval stayed above 2.5 % of the median.
+    NotStabilised {
+        /// Name of the workload.
+        workload: String,
+        /// Half-width of the interval, in percent of the median.
+        half_width_percent: f64,
+    },
+    /// Fewer than five windows count.
+    TooFewWindows {
+        /// Name of the workload.
+        workload: String,
+        /// Number of windows that count.
+        windows: u32,
+    },
+    /// The last pass over the test set was no better than always answering the most frequent class.
+    NotLearned {
+        /// Name of the workload.
+        workload: String,
+        /// Share of the test set that was classified correctly, 0 to 1.
+        accuracy: f64,
+        /// Share of the test set that belongs to its most frequent class, 0 to 1.
+        chance: f64,
+    },
+    /// The time budget ended the training before the suite's number of epochs.
+    StoppedByBudget {
+        /// Name of the workload.
+        workload: String,
+        /// Time budget of the training, in seconds.
+        budget_seconds: f64,
+    },
+    /// The page was hidden for a part of the run.
     TabHidden {
+        /// Seconds for which the page was hidden.
         seconds: f64,
-        /// How long the run waited meanwhile, so that nothing was timed; earlier versions trained on.
+        /// Seconds for which the run waited meanwhile, with nothing timed; 0 if it trained on, as earlier versions did.
         #[serde(default)]
         paused_seconds: f64,
     },
     /// The browser's clock moves in steps too coarse for the windows used.
-    CoarseTimer { resolution_seconds: f64 },
-    /// Burn computes without what makes it fast on a GPU, because its program was built so.
-    Untuned { backend: String },
+    CoarseTimer {
+        /// Seconds by which the clock moves at once.
+        resolution_seconds: f64,
+    },
+    /// Burn runs without fusion and autotune, which make it fast on a GPU, because its program was built without them.
+    Untuned {
+        /// Name of the back end.
+        backend: String,
+    },
     /// Training began although the time of a step had not settled while kernels were chosen.
-    TuningNotSettled { workload: String, steps: u32 },
+    TuningNotSettled {
+        /// Name of the workload.
+        workload: String,
+        /// Steps after which choosing ended.
+        steps: u32,
+    },
     /// The screen could dim, because the browser gave no wake lock.
     NoWakeLock,
     /// The device ran on its battery when the run began.
     OnBattery,
-    /// The platform said that the processor was under serious pressure, in this share of the run.
-    ProcessorPressed { share: f64 },
+    /// The platform reported serious pressure on the processor in a large part of the run.
+    ProcessorPressed {
+        /// Share of the run under such pressure, 0 to 1.
+        share: f64,
+    },
     /// The page is not cross-origin isolated, so the browser's clock is coarser than it could be.
     NotIsolated,
     /// The leaderboard did not give a seed, so the result cannot be ranked.
-    Unregistered { reason: String },
+    Unregistered {
+        /// Reason why there is no seed.
+        reason: String,
+    },
     /// The leaderboard could not be told of a checkpoint, so the result cannot be proven.
-    CheckpointMissed { workload: String, reason: String },
-    /// The samples were generated: the published ones were not there, or there are none.
-    GeneratedData { workload: String },
-    /// The recipe's batch does not fit into the device or the machine's memory, so that a smaller one was trained with.
-    SmallerBatch { workload: String, asked: u32, used: u32, needed_bytes: u64, allowed_bytes: u64 },
-    /// Training ended before its limits, as the recipe wants it when held-out samples are no longer classified better.
-    StoppedEarly { workload: String },
+    CheckpointMissed {
+        /// Name of the workload.
+        workload: String,
+        /// Reason why it could not be told.
+        reason: String,
+    },
+    /// The samples were generated, because the published ones were missing or there are none.
+    GeneratedData {
+        /// Name of the workload.
+        workload: String,
+    },
+    /// The recipe's batch does not fit into the memory of the device or the machine, so a smaller one was used.
+    SmallerBatch {
+        /// Name of the workload.
+        workload: String,
+        /// Samples in a batch of the recipe.
+        asked: u32,
+        /// Samples in a batch that was trained with.
+        used: u32,
+        /// Memory that the recipe's batch needs, in bytes.
+        needed_bytes: u64,
+        /// Memory that is available, in bytes.
+        allowed_bytes: u64,
+    },
+    /// Training ended before its limits, as the recipe demands once held-out samples are no longer classified better.
+    StoppedEarly {
+        /// Name of the workload.
+        workload: String,
+    },
 }
 
 impl Warning {
-    /// The name of the workload that it is about, with which its text begins.
+    /// Returns the name of the workload that it is about, with which its text begins.
     pub fn workload(&self) -> Option<&str> {
         match self {
             Self::NotStabilised { workload, .. }
