@@ -4,7 +4,7 @@ use results::comparison::Figures;
 use results::estimate::Estimate;
 use results::statistics::{mean, median, variance};
 use results::summary::MINIMUM_WINDOWS;
-use results::{InputMode, Precision, RunRecord, Summary, WorkloadRecord};
+use results::{InputMode, Outcome, Precision, RunRecord, Summary, WorkloadRecord};
 
 use crate::run::Run;
 use crate::text;
@@ -202,8 +202,10 @@ impl<'a> Group<'a> {
         groups
     }
 
+    /// The completed runs; none where any run computed wrongly, as the terminal has no figures then.
     pub(crate) fn completed(&self) -> impl Iterator<Item = &Run<'a>> {
-        self.runs.iter().filter(|run| run.is_completed())
+        let is_wrong = self.runs.iter().any(|run| run.workload.outcome == Outcome::Incorrect);
+        self.runs.iter().filter(move |run| !is_wrong && run.is_completed())
     }
 
     pub(crate) fn is_completed(&self) -> bool {
@@ -251,8 +253,10 @@ impl<'a> Group<'a> {
     /// Samples per second of every completed run, over windows that count. Absent unless every run has some, and all of them
     /// together as many as a finding takes.
     pub(crate) fn counted_rates(&self) -> Option<Vec<Estimate>> {
-        let has_enough = self.counted_windows() >= MINIMUM_WINDOWS;
-        self.completed().map(|run| run.summary.throughput().filter(|_| has_enough)).collect()
+        if self.counted_windows() < MINIMUM_WINDOWS {
+            return None;
+        }
+        self.completed().map(|run| run.summary.throughput()).collect()
     }
 
     /// Samples per second of every completed run, of the kind that [`Group::rate`] is the median of.
@@ -302,7 +306,7 @@ impl<'a> Group<'a> {
     }
 
     pub(crate) fn training_seconds(&self) -> Option<f64> {
-        self.median_of(|run| run.workload.training_seconds())
+        self.figures()?.training.map(|training| training.seconds)
     }
 
     pub(crate) fn epochs(&self) -> Option<f64> {

@@ -270,6 +270,9 @@ pub(crate) struct BenchmarkArgs {
     /// End when standard input ends: a study's cells do not outlive the study
     #[arg(long, hide = true)]
     pub(crate) ends_with_input: bool,
+    /// End once the back end is open: a study looks for what keeps its cells from running
+    #[arg(long, hide = true)]
+    pub(crate) opens_only: bool,
 }
 
 impl BenchmarkArgs {

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     find,
 };
 
-/// What those who are held to each other may differ in. External programs have a layout, and our back ends say nothing of one.
+/// What may differ between those that are compared. External programs have a layout, and our back ends say nothing of one.
 const FIELDS: [Field; 5] = [Field::Backend, Field::Precision, Field::Device, Field::Threads, Field::Layout];
 
 fn find(gathered: &Gathered<'_>) -> Vec<Finding> {

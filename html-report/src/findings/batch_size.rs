@@ -1,4 +1,4 @@
-use super::{Finding, Kind, Rule, figures, interval, kind_of, subject};
+use super::{Finding, Rule, figures, interval, kind_of_both, subject};
 use crate::difference::{SpeedRatio, Verdict, accuracy, speed};
 use crate::gathered::Gathered;
 use crate::group::{Field, Group};
@@ -8,11 +8,11 @@ use crate::text;
 pub(super) const RULE: Rule = Rule {
     title: "Batch size",
     method: "Groups are compared that differ in batch size and were trained for as many epochs (within 1 %), as many steps, \
-             or under the same limit. The fastest batch size is held to the smallest one: its speed by the 95 % interval of \
-             the ratio of throughputs, its accuracy by Student's bound on the spread of the seeds, or by the sampling error \
-             of the test set where each has one seed. Both are called different only beyond that, and undecided where that \
-             reaches beyond a tenth of the speed or 2 points of accuracy. Every run needs windows that count, and a group \
-             five of them in all.",
+             or under the same limit. The fastest batch size is compared with the smallest one: its speed by the 95 % \
+             interval of the ratio of throughputs, its accuracy by Student's bound on the spread of the seeds, or by the \
+             sampling error of the test set where each has one seed. Both are called different only beyond that, and \
+             undecided where that reaches beyond a tenth of the speed or 2 points of accuracy. Every run needs windows that \
+             count, and a group five of them in all.",
     find,
 };
 
@@ -31,19 +31,13 @@ fn of_line(gathered: &Gathered<'_>, line: &Line<'_, '_>) -> Option<Finding> {
     let ratios = others.iter().filter_map(|&other| Some((other, speed(base, other)?)));
     let (other, ratio) = ratios.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
     let learned = accuracy(base, other);
-    let told = |verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
-    let kind = if told(ratio.verdict) || learned.is_some_and(|learned| told(learned.verdict)) {
-        Kind::Difference
-    } else {
-        kind_of(ratio.verdict)
-    };
     let same = line.same.words().map(|words| format!(" over {words}")).unwrap_or_default();
     let sizes = [*base, other].map(|group| group.setup.batch_size);
     let what = subject(gathered, base, &[Field::BatchSize, Field::Length]);
     let learning = learned.map(|learned| format!(", and {}", learned.said())).unwrap_or_default();
     let text = format!("{what}{same}: {}{learning}.", of_speed(sizes, &ratio));
     let numbers = trained.iter().map(|group| figures(&format!("batch {}", group.setup.batch_size), group)).collect();
-    Some(Finding { kind, text, numbers, rule: RULE.title })
+    Some(Finding { kind: kind_of_both(ratio.verdict, learned), text, numbers, rule: RULE.title })
 }
 
 fn of_speed([small, large]: [u32; 2], ratio: &SpeedRatio) -> String {
@@ -63,10 +57,11 @@ fn of_speed([small, large]: [u32; 2], ratio: &SpeedRatio) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Kind;
     use super::super::testing::{expect, found};
     use super::*;
     use crate::testing::Made;
-    use results::RunRecord;
+    use results::{Outcome, RunRecord};
 
     fn made(batch: u32, rate: f64, accuracy: f64, seed: u32) -> RunRecord {
         let steps = 60_000 / u64::from(batch);
@@ -99,6 +94,21 @@ mod tests {
         let records = [seeds(50, 1e4, [0.985, 0.987, 0.984]), seeds(500, 1e4, [0.984, 0.986, 0.985])].concat();
         let found = found(&RULE, records);
         expect(&found[0], Kind::Tie, &["no batch size is faster than batch 50", "no difference of accuracy was found"]);
+    }
+
+    #[test]
+    fn wide_spread_of_accuracies_is_undecided() {
+        let records = [seeds(50, 1e4, [0.80, 0.95, 0.90]), seeds(500, 1e4, [0.95, 0.80, 0.91])].concat();
+        expect(&found(&RULE, records)[0], Kind::Undecided, &["more seeds would decide"]);
+    }
+
+    #[test]
+    fn batch_size_without_figures_is_left_out() {
+        let mut diverged = made(50, 1e4, 0.9, 1);
+        diverged.workloads[0].outcome = Outcome::Diverged { step: 5 };
+        let found = found(&RULE, vec![diverged, made(500, 1e4, 0.98, 1), made(1000, 3e4, 0.98, 1)]);
+        expect(&found[0], Kind::Difference, &["batch 1000 is 3.00 times as fast an epoch as batch 500"]);
+        assert_eq!(found[0].numbers.len(), 2);
     }
 
     #[test]

@@ -12,7 +12,8 @@ pub(super) const RULE: Rule = Rule {
     method: "Within a group the accuracies at every look at the test set are compared with the last one: the first look that \
              the last one is not above by more than the bound (Student's on the differences within each seed, or the \
              sampling error of the test set with one seed) is where more training stopped to pay. Of a workload the group \
-             that trained longest speaks. Groups that differ in nothing but how long they trained are compared in the same way.",
+             that trained longest speaks. Groups that differ in nothing but how long they trained are compared by the spread \
+             of their seeds.",
     find,
 };
 
@@ -96,7 +97,7 @@ fn of_line(gathered: &Gathered<'_>, line: &Line<'_, '_>) -> Option<Finding> {
     let brought = match found.verdict {
         Verdict::Higher => format!("brought {points} of accuracy, more than {allowance}"),
         Verdict::Lower => format!("lost {points} of accuracy, more than {allowance}"),
-        Verdict::Tied | Verdict::Undecided => format!("brought {}", found.nothing_found("nothing that")),
+        Verdict::Tied | Verdict::Undecided => found.nothing_found("no change of accuracy"),
     };
     let times = text::times(other.training_seconds()? / base.training_seconds()?);
     let text = format!(
@@ -150,6 +151,6 @@ mod tests {
         let parts = ["training for 10 epochs instead of 1 epoch took 10.0 times as long and brought 4 points"];
         expect(&brought[0], Kind::Difference, &parts);
         let nothing = found(&RULE, vec![of(600, 0.9895), of(6000, 0.99)]);
-        expect(&nothing[0], Kind::Tie, &["brought nothing that was found (0.05 points); 0."]);
+        expect(&nothing[0], Kind::Tie, &["as long and no change of accuracy was found (0.05 points); 0."]);
     }
 }

@@ -1,4 +1,4 @@
-use super::{Finding, Kind, Rule, figures, interval, kind_of, subject};
+use super::{Finding, Rule, figures, interval, kind_of_both, subject};
 use crate::difference::{Verdict, accuracy, speed};
 use crate::gathered::Gathered;
 use crate::group::{Field, Group};
@@ -7,7 +7,7 @@ use crate::text;
 pub(super) const RULE: Rule = Rule {
     title: "Layouts",
     method: "Groups are compared that differ in nothing but how images lie in memory, NHWC (channels last) or NCHW (channels \
-             first), by the ratio of their throughputs, and by their accuracies as batch sizes are.",
+             first), by the ratio of their throughputs, and by their accuracies, in pairs where their seeds are the same.",
     find,
 };
 
@@ -36,9 +36,6 @@ fn of_pair(gathered: &Gathered<'_>, base: &Group<'_>, other: &Group<'_>) -> Opti
     let name = |group: &Group<'_>| group.setup.words(Field::Layout).unwrap_or_default();
     let learned = accuracy(base, other);
     let learning = learned.map(|learned| format!("; {}", learned.said())).unwrap_or_default();
-    let is_learned_otherwise =
-        learned.is_some_and(|learned| matches!(learned.verdict, Verdict::Higher | Verdict::Lower));
-    let kind = if is_learned_otherwise { Kind::Difference } else { kind_of(ratio.verdict) };
     let likely = if ratio.verdict == Verdict::Tied { ", which chance explains as well" } else { "" };
     let text = format!(
         "{}: {} is {} times as fast as {} ({}){likely}{learning}.",
@@ -49,11 +46,12 @@ fn of_pair(gathered: &Gathered<'_>, base: &Group<'_>, other: &Group<'_>) -> Opti
         interval(&ratio),
     );
     let numbers = [base, other].map(|group| figures(&name(group), group)).into();
-    Some(Finding { kind, text, numbers, rule: RULE.title })
+    Some(Finding { kind: kind_of_both(ratio.verdict, learned), text, numbers, rule: RULE.title })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Kind;
     use super::super::testing::{expect, found};
     use super::*;
     use crate::testing::Made;

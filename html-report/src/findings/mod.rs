@@ -18,7 +18,7 @@ mod published;
 mod streaming;
 mod threads;
 
-use crate::difference::{SpeedRatio, Verdict};
+use crate::difference::{AccuracyDifference, SpeedRatio, Verdict};
 use crate::gathered::Gathered;
 use crate::group::{Field, Group, label, varying};
 use crate::text;
@@ -146,6 +146,13 @@ fn kind_of(verdict: Verdict) -> Kind {
         Verdict::Tied => Kind::Tie,
         Verdict::Undecided => Kind::Undecided,
     }
+}
+
+/// The same for a finding of speed and accuracy: a difference of either, or else either that is undecided.
+fn kind_of_both(speed: Verdict, accuracy: Option<AccuracyDifference>) -> Kind {
+    let kinds = [Some(speed), accuracy.map(|difference| difference.verdict)].map(|verdict| verdict.map(kind_of));
+    let first = [Kind::Difference, Kind::Undecided].into_iter().find(|kind| kinds.contains(&Some(*kind)));
+    first.unwrap_or(Kind::Tie)
 }
 
 #[cfg(test)]

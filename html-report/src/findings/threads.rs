@@ -9,7 +9,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Threads",
     method: "Groups are compared that differ in nothing but the number of threads. The speed-up is the ratio of throughputs \
              to the fewest threads, and its share of the ideal is that over the ratio of threads. It flattens where the next \
-             number of threads is not faster beyond the 95 % interval of their ratio, or is faster by less than 10 %.",
+             number of threads is tied, slower, or faster by less than 10 %.",
     find,
 };
 

@@ -46,7 +46,7 @@ const FIGURES: &[Figure] = &[
     Figure {
         title: "Training",
         show: |group| group.training_seconds().map(text::seconds),
-        name: "training_seconds",
+        name: "training_seconds_to_last_evaluation",
         value: |group| group.training_seconds(),
     },
     Figure {
@@ -144,5 +144,15 @@ mod tests {
         assert_eq!(groups[0].rate().map(|rate| rate.1), Some(false), "a run has no window that counts");
         let of_terminal = [terminal.epoch, terminal.training].map(|timing| timing.map(|of| of.seconds));
         assert_eq!([groups[0].epoch().map(|epoch| epoch.0), groups[0].training_seconds()], of_terminal);
+        let accuracy = (groups[0].accuracy(), groups[0].accuracy_deviation());
+        assert_eq!(accuracy, (terminal.accuracy, terminal.accuracy_deviation));
+    }
+
+    #[test]
+    fn back_end_that_computed_wrongly_has_no_figures_as_on_the_terminal() {
+        let made = |seed| Made::new("caffe-mnist").seed(seed);
+        let records = [made(1).record(), made(2).outcome(Outcome::Incorrect).record()];
+        let terminal = results::comparison::compare("caffe-mnist", &records, &[]).rows.remove(0);
+        assert_eq!((groups(&records)[0].figures(), terminal.figures), (None, None));
     }
 }

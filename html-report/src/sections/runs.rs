@@ -22,7 +22,7 @@ pub(super) fn section(gathered: &Gathered<'_>) -> Option<Section> {
         "outcome",
         "steps",
         "epochs",
-        "training_seconds",
+        "training_seconds_to_last_evaluation",
         "samples_per_second",
         "samples_per_second_low",
         "samples_per_second_high",

@@ -38,6 +38,9 @@ pub(crate) struct KernelsArgs {
     /// End when standard input does: a study has started this
     #[arg(long, hide = true)]
     pub(crate) ends_with_input: bool,
+    /// End once the adapter is open: a study looks for what keeps its cells from running
+    #[arg(long, hide = true)]
+    pub(crate) opens_only: bool,
 }
 
 impl KernelsArgs {

@@ -58,6 +58,9 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
     let backend = crate::device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
+    if arguments.opens_only {
+        return Ok(());
+    }
     if submission.is_some() {
         Submission::refuse_several(backend.devices())?;
         Submission::refuse_streamed(backend.input())?;

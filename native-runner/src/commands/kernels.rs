@@ -28,7 +28,8 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let request = Request {
-        suites: arguments.suites(),
+        // Without any, the adapter is opened and nothing is measured.
+        suites: if arguments.opens_only { Vec::new() } else { arguments.suites() },
         budget_seconds: arguments.budget_seconds,
         budget_bytes: u64::from(arguments.budget_mib) << 20,
     };
@@ -44,6 +45,9 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     ));
     progress.finish();
     let report = measured?;
+    if arguments.opens_only {
+        return Ok(());
+    }
 
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
     let Request { budget_seconds, budget_bytes, .. } = request;

@@ -54,6 +54,10 @@ impl Axis {
         Self::BudgetMib,
     ];
 
+    /// Those that a back end is opened with; the others are of what it computes.
+    pub(crate) const OF_OPENING: [Self; 7] =
+        [Self::Backend, Self::Adapter, Self::Precision, Self::Threads, Self::Devices, Self::Input, Self::Layout];
+
     /// As `--only` takes it.
     pub(crate) fn name(self) -> &'static str {
         match self {

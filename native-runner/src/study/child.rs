@@ -143,6 +143,12 @@ impl Drop for Child {
 }
 
 impl Ended {
+    /// Why the process failed; `None` also where it was ended for taking too long.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let has_failed = matches!(self.how, How::Status { code, .. } if code != Some(0));
+        has_failed.then(|| self.reason())
+    }
+
     /// Why there is no record, as far as the process told.
     pub(crate) fn reason(&self) -> String {
         let begins = self.last_lines.iter().position(|line| line.starts_with("error: "));

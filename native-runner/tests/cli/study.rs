@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{Runner, TINY, leaderboard, one_line, paths};
+use crate::support::{Runner, TINY, damaged_data, leaderboard, one_line, paths};
 
 /// The quickest back end of this build that computes on the processor.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
@@ -136,7 +136,8 @@ fn an_external_program_is_a_back_end_of_a_study() {
     study.runner(&line).run().expect_status(2).expect_errors(&["[[matrix]] 1", "no back end `pytorch`", "--program"]);
     let run =
         || study.runner(&line).arg("--program").arg("pytorch=sh -c 'echo no module named torch >&2; exit 1'").run();
-    run().expect_status(1).expect_errors(&["1 of 2 cells have no figures"]);
+    let parts = ["1 of 2 cells cannot run here: pytorch: ", "1 of 2 cells have no figures"];
+    run().expect_status(1).expect_errors(&parts);
     let cells = study.cells();
     let of = |backend: &str| cells.iter().find(|cell| cell["settings"]["backend"] == backend).unwrap();
     assert_eq!(of(BACKEND)["ending"], "completed");
@@ -158,7 +159,7 @@ fn a_cell_that_takes_too_long_is_ended() {
 }
 
 #[test]
-fn a_dry_run_starts_nothing_and_says_what_it_knows() {
+fn a_dry_run_trains_nothing_and_says_what_it_knows() {
     let study = Study::new(SMALL);
     let finished = study.runner("--dry-run").run().expect_status(0);
     let shown = one_line(&finished.stdout);
@@ -196,24 +197,52 @@ fn study_goes_on_where_standard_error_is_closed() {
 #[test]
 fn what_no_cell_can_do_here_is_said_before_a_folder_is_made() {
     let empty = tempfile::tempdir().unwrap();
+    let damaged = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
     let study = Study::new("");
     study.write_of("keras-mnist-mlp", "");
     for words in ["--dry-run", ""] {
         let finished = study.runner(words).arg("--data").arg(empty.path()).run().expect_status(2);
         let command = "native-runner fetch-data mnist --data";
         finished.expect_errors(&["no cell of mine can run here: mnist is not in", command]);
+        let finished = study.runner(words).arg("--data").arg(damaged.path()).run().expect_status(2);
+        finished.expect_errors(&["no cell of mine can run here: ", "mnist-train.bin has 1000 bytes"]);
         if cfg!(feature = "wgsl") {
             let finished = study.runner(words).args("--backend wgsl --adapter no-such-gpu").run().expect_status(2);
-            finished.expect_errors(&["no cell of mine can run here: no adapter fits `no-such-gpu`"]);
+            finished.expect_errors(&["no cell of mine can run here: wgsl · no-such-gpu: no adapter fits"]);
         }
         assert!(!study.output().exists());
     }
     if cfg!(feature = "wgsl") {
         let line = format!("--dry-run --backend {BACKEND},wgsl --adapter no-such-gpu");
         let shown = one_line(&study.runner(&line).run().expect_status(0).stdout);
-        assert!(shown.contains("1 of 2 cells cannot run here: no adapter fits"), "{shown}");
+        assert!(shown.contains("1 of 2 cells cannot run here: wgsl · no-such-gpu: no adapter fits"), "{shown}");
         assert!(shown.contains("1 of 2 cells would run"), "{shown}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn each_back_end_is_opened_once_before_a_folder_is_made() {
+    let study = Study::new("batch_sizes = [16, 32]\nlimits = [{ steps = 1 }]");
+    let starts = study.place.path().join("starts");
+    let script = format!("echo start >> {}; echo no module named torch >&2; exit 1", starts.display());
+    let program = format!("pytorch=sh -c '{script}'");
+    let run = |words: &str| study.runner(words).arg("--program").arg(&program).run();
+    for words in ["--dry-run --backend pytorch", "--backend pytorch"] {
+        let finished = run(words).expect_status(2);
+        finished.expect_errors(&["no cell of mine can run here: pytorch: ", "no module named torch"]);
+        assert!(!study.output().exists());
+    }
+    assert_eq!(fs::read_to_string(&starts).unwrap().lines().count(), 2);
+    let shown = one_line(&run(&format!("--dry-run --backend {BACKEND},pytorch")).expect_status(0).stdout);
+    for part in ["2 of 4 cells cannot run here: pytorch: ", "2 of 4 cells would run"] {
+        assert!(shown.contains(part), "`{part}` is missing in {shown}");
+    }
+    // It is there, but nothing on the processor multiplies with matrix units.
+    study.write("precisions = [\"f16-matrix\"]");
+    let finished = study.runner("").run().expect_status(2);
+    finished.expect_errors(&[&format!("no cell of mine can run here: {BACKEND} · f16-matrix: ")]);
+    assert!(!study.output().exists());
 }
 
 #[test]

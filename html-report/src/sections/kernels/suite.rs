@@ -229,7 +229,7 @@ fn entries(suite: Suite, measured: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> 
     let texts = ["Entry", "Device"].into_iter().map(Column::text);
     let columns = texts.chain(numbers).chain([Column::text("Kernels")]).collect();
     let caption = format!(
-        "{}: all {} measured kernels. Each row has its own peak, measured in turns with its windows.",
+        "{}: all {} with figures. Each has its own peak, measured in turns with its windows.",
         suite.title(),
         text::counted_entries(rows.len())
     );

@@ -25,7 +25,7 @@ pub(super) fn columns() -> Vec<Column<LocalRun>> {
 }
 
 /// What a leaderboard has no column for, because what it ranks does not differ in it.
-fn settings() -> [Column<LocalRun>; 9] {
+fn settings() -> [Column<LocalRun>; 10] {
     [
         Column::of(
             "reason",
@@ -72,6 +72,12 @@ fn settings() -> [Column<LocalRun>; 9] {
             "scale",
             "what a study multiplied its length by; empty outside a study",
             OptionalNumber(|run, _| run.scale),
+        ),
+        Column::in_unit(
+            "training_seconds_to_last_evaluation",
+            "s",
+            "training until the last evaluation; evaluations excluded",
+            OptionalNumber(|_, workload| workload.training_seconds()),
         ),
     ]
 }

@@ -1,13 +1,12 @@
 //! What a study would run, and what that would take.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use console::Style;
 use serde::Serialize;
 
 use super::calibration::calibrate;
-use super::obstacles::obstacles;
+use super::obstacles::{self, obstacles};
 use super::table::{constants, titles};
 use super::{Cell, answer, asked};
 use crate::cli::{JsonTarget, StudyArgs};
@@ -50,8 +49,8 @@ struct Listed<'a> {
     estimate: Option<Estimate>,
 }
 
-/// Lists the cells with an estimate of time and memory each, and of the whole. Nothing is written, and nothing is run but
-/// the calibration where one is asked for.
+/// Lists the cells with an estimate of time and memory each, and of the whole. Back ends are opened; nothing is written, and
+/// nothing is trained but for the calibration where one is asked for.
 pub(super) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = asked(arguments, plan)?;
@@ -105,16 +104,7 @@ fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], 
         screen.line(&line)?;
     }
     screen.line("")?;
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    listed.iter().filter_map(|of| of.obstacle.as_deref()).for_each(|reason| *reasons.entry(reason).or_default() += 1);
-    for (reason, cells) in &reasons {
-        let mark = screen.paint(Style::new().yellow().bold(), "!");
-        screen.prose(
-            &format!("{mark} "),
-            &format!("{cells} of {} cells cannot run here: {reason}", listed.len()),
-            2,
-        )?;
-    }
+    obstacles::show(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
     let missing = listed.iter().filter(|listed| listed.would_run).count();
     let would_run = match missing {
         0 => format!("All {} cells are finished.", listed.len()),

@@ -8,7 +8,7 @@ use engine::Workload;
 
 use super::calibration::calibrate;
 use super::document::document;
-use super::obstacles::obstacles;
+use super::obstacles::{self, obstacles};
 use super::upload::upload;
 use super::{Cell, answer, arguments_of, asked, resume, table};
 use crate::cli::{JsonTarget, StudyArgs};
@@ -38,13 +38,14 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     };
     // A study that cannot begin leaves no folder.
     let cells: Vec<&Cell> = missing_of(&Folder::read(path, plan)?).into_iter().map(|(_, cell)| cell).collect();
-    obstacles(arguments, plan, &cells)?;
+    let obstacles = obstacles(arguments, plan, &cells)?;
     // Downloads happen once and must not count as a cell's time.
     DataFolder::with_data_of(&arguments.data, &networks(&asked)?)?;
     let folder = Folder::open(path, plan)?;
     let finished = Folder::read(path, plan)?;
     let missing = missing_of(&finished);
     introduce(plan, &folder, asked.len(), missing.len())?;
+    obstacles::show(obstacles.iter().flatten().map(String::as_str), asked.len(), Screen::Error)?;
     if plan.is_of_kernels() && arguments.upload_to.is_some() {
         Screen::Error.prose("", STAYS_HERE, 0)?;
     }
