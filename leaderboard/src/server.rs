@@ -1,9 +1,11 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use async_recursion::async_recursion;
 use axum::Router;
 use axum::extract::Request;
 use hyper::body::Incoming;
@@ -31,6 +33,8 @@ use crate::{Clock, Config};
 
 /// Connections that may be open at once; more wait in the operating system's queue.
 const CONNECTIONS: usize = 1024;
+/// Descriptors that connections leave to the data base, the data sets and the log.
+const OTHER_DESCRIPTORS: usize = 64;
 /// Those that one address may have open: a browser has six. A proxy on this machine has all of them.
 const CONNECTIONS_PER_ADDRESS: usize = 128;
 /// Largest head of a request, which is the most that a connection buffers of an unfinished one.
@@ -112,6 +116,8 @@ impl Server {
     ///
     /// # Errors
     /// A port that is taken, a file that is no data base, a folder that is missing.
+    // Boxes the future, which is then compiled here and not again in each program that awaits it.
+    #[async_recursion(?Send)]
     pub async fn bind(config: Config) -> Result<Self, StartError> {
         let file = config.secret_file.or_else(|| secret_beside(&config.database));
         let key = Key::load(config.secret.as_deref(), file.as_deref())?;
@@ -198,10 +204,15 @@ impl Server {
     ///
     /// Connections are accepted here and not by `axum::serve`, which sets no limit on how many there
     /// are and none on how long a client may take to send a request's head.
-    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+    pub fn run(self, shutdown: impl Future<Output = ()> + 'static) -> impl Future<Output = ()> {
+        self.serve(Box::pin(shutdown))
+    }
+
+    #[async_recursion(?Send)]
+    async fn serve(self, mut shutdown: Pin<Box<dyn Future<Output = ()>>>) {
         let verifying = self.verifiers.start(self.threads, &self.tools);
         let connections = GracefulShutdown::new();
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let places = Arc::new(Semaphore::new(most_connections(&limits_of_process())));
         let open = Shares::default();
         let forgetting = tokio::spawn(self.limits.forget_regularly());
         let storage = self.storage.clone();
@@ -210,7 +221,6 @@ impl Server {
         let forgetting_submitters = tokio::spawn(forget_submitters_regularly(self.storage.clone(), self.clock));
         let snapshots = tokio::spawn(self.snapshots.keep(self.storage.clone()));
         let metrics_listener = self.metrics_listener.map(|listener| listener.answer(self.metrics.clone()));
-        tokio::pin!(shutdown);
         loop {
             let accepted = tokio::select! {
                 accepted = accept(&self.listener, &places) => accepted,
@@ -310,6 +320,19 @@ fn secret_beside(database: &DatabaseAddress) -> Option<PathBuf> {
     Some(name.into())
 }
 
+/// The limits of this process as Linux tells them; empty elsewhere.
+fn limits_of_process() -> String {
+    std::fs::read_to_string("/proc/self/limits").unwrap_or_default()
+}
+
+/// [`CONNECTIONS`], or fewer where the process may not open so many files.
+fn most_connections(limits: &str) -> usize {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    // It may also be `unlimited`.
+    let soft = line.and_then(|line| line.split_whitespace().next()).and_then(|word| word.parse::<usize>().ok());
+    soft.map_or(CONNECTIONS, |soft| CONNECTIONS.min(soft.saturating_sub(OTHER_DESCRIPTORS).max(1)))
+}
+
 /// The next connection, once there is a place for it; nothing when accepting failed.
 async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     let place = Arc::clone(places).acquire_owned().await.ok()?;
@@ -325,6 +348,25 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpS
             tracing::error!(cause = &cause as &dyn std::error::Error, "accepting a connection failed");
             tokio::time::sleep(Duration::from_millis(100)).await;
             None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_descriptors_to_everything_else() {
+        let limits = |files: &str| format!("Limit           Soft Hard Units\nMax open files  {files} files\n");
+        for (limits, most) in [
+            (limits("1024      524288"), 1024 - OTHER_DESCRIPTORS),
+            (limits("524288    524288"), CONNECTIONS),
+            (limits("unlimited unlimited"), CONNECTIONS),
+            (limits("20        20"), 1),
+            (String::new(), CONNECTIONS),
+        ] {
+            assert_eq!(most_connections(&limits), most, "{limits}");
         }
     }
 }

@@ -5,13 +5,14 @@ use std::error::Error;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use results::api::{StoredRun, Verdict};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::IntoResponse;
+use results::api::Verdict;
 
 use super::Leaderboard;
 use super::run_id::RunId;
 use crate::error::ApiError;
-use crate::secrets;
+use crate::{etag, secrets};
 
 /// The query, or what is wrong with it.
 pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, ApiError> {
@@ -26,11 +27,17 @@ pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
 }
 
+/// `GET /api/v1/runs/{id}`: a [`results::api::StoredRun`].
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
-) -> Result<Json<StoredRun>, ApiError> {
-    leaderboard.storage.visible_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
+) -> Result<impl IntoResponse, ApiError> {
+    let run = leaderboard.storage.visible_run_text(&id).await?.ok_or_else(ApiError::unknown_run)?;
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (header::ETAG, etag::name_of(run.identity.as_bytes())),
+    ];
+    Ok((headers, run.json))
 }
 
 /// What has become of a run, for whoever waits for it.

@@ -25,6 +25,7 @@ mod ranked;
 mod refreshing;
 mod replays;
 mod run_rows;
+mod run_text;
 mod runs;
 mod stale;
 mod standing_run;

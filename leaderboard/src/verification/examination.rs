@@ -15,9 +15,9 @@ const FIRST_STEPS: u64 = 5;
 /// Test samples that are classified again, where that takes no more than these operations.
 const TEST_SAMPLES: u64 = 512;
 const FLOPS_OF_TEST: u64 = 20_000_000_000;
-/// How far the share of samples that were classified rightly may be from the claimed accuracy, in standard deviations of
-/// such a share: of a million honest runs one is farther off.
-const DEVIATIONS: f64 = 5.0;
+/// Largest [`surprise`] at the share of them that is classified rightly: 5²/2, which is five standard deviations where
+/// shares are distributed normally. At most e^-12.5 of honest runs, four in a million, exceed it on each side.
+const MOST_SURPRISE: f64 = 12.5;
 
 /// How many times lower or higher a loss may be than those of the runs that were measured.
 const LOSS_SPREAD: f64 = 3.0;
@@ -258,10 +258,7 @@ impl Subject<'_> {
         };
         let samples: Vec<u32> = (0..count).map(pick).collect();
         let found = self.examiner.test(weights, &samples)?.accuracy();
-        // Where nearly all are right the deviation says little of the few that are not.
-        let spread = (accuracy * (1.0 - accuracy)).max(1.0 / count as f64);
-        let allowed = DEVIATIONS * (spread / count as f64).sqrt();
-        if (found - accuracy).abs() > allowed {
+        if surprise(found, accuracy, count) > MOST_SURPRISE {
             self.doubts.push(format!(
                 "of {count} test samples the weights of step {step} classify {:.1} % rightly, and the record says {:.1} %",
                 100.0 * found,
@@ -299,4 +296,68 @@ impl Expected {
 /// times fifty.
 fn is_close(told: f64, found: f64, share: f64) -> bool {
     (told - found).abs() <= share * found.abs().max(50.0 * SMALLEST_LOSS)
+}
+
+/// Returns a bound on the probability of a share of right answers, as its negative logarithm: `count` · KL(`found` ‖
+/// `claimed`). Where each of `count` samples is classified rightly with the probability `claimed`, a share as far off as
+/// `found`, or farther on the same side, has at most this probability (Hoeffding, "Probability inequalities for sums of
+/// bounded random variables", 1963, theorem 1).
+///
+/// Every claim is taken to leave room for one wrong sample and one right one: arithmetic in another order may classify a
+/// sample near a tie otherwise.
+fn surprise(found: f64, claimed: f64, count: u64) -> f64 {
+    let count = count as f64;
+    let claimed = claimed.clamp(1.0 / count, 1.0 - 1.0 / count);
+    let part = |found: f64, claimed: f64| if found > 0.0 { found * (found / claimed).ln() } else { 0.0 };
+    count * (part(found, claimed) + part(1.0 - found, 1.0 - claimed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_many_samples_may_be_five_deviations_off() {
+        let deviation = 0.5 / 512_f64.sqrt();
+        for side in [-1.0, 1.0] {
+            let surprise_at = |deviations: f64| surprise(0.5 + side * deviations * deviation, 0.5, 512);
+            assert!((surprise_at(5.0) - MOST_SURPRISE).abs() < 0.01 * MOST_SURPRISE, "{}", surprise_at(5.0));
+            assert_eq!(surprise_at(0.0), 0.0);
+        }
+    }
+
+    /// Probability that `right` of `count` samples are right, each with the probability `accuracy`.
+    fn probability(right: u32, count: u32, accuracy: f64) -> f64 {
+        let ways: f64 = (1..=right).map(|i| (f64::from(count - right + i) / f64::from(i)).ln()).sum();
+        (ways + f64::from(right) * accuracy.ln() + f64::from(count - right) * (1.0 - accuracy).ln()).exp()
+    }
+
+    #[test]
+    fn four_of_a_million_honest_runs_are_doubted_at_most() {
+        for accuracy in [0.5, 0.9, 0.97, 0.99, 0.999] {
+            for count in [16, 128, 512] {
+                let (mut below, mut above, mut all) = (0.0, 0.0, 0.0);
+                for right in 0..=count {
+                    let found = f64::from(right) / f64::from(count);
+                    let probability = probability(right, count, accuracy);
+                    all += probability;
+                    if surprise(found, accuracy, count.into()) > MOST_SURPRISE {
+                        *(if found < accuracy { &mut below } else { &mut above }) += probability;
+                    }
+                }
+                assert!((all - 1.0_f64).abs() < 1e-9, "{all}");
+                assert!(below < 4e-6 && above < 4e-6, "{accuracy} of {count}: {below} and {above}");
+            }
+        }
+    }
+
+    #[test]
+    fn claims_that_are_much_better_or_worse_are_doubted() {
+        for (found, claimed) in [(0.90, 0.98), (0.98, 0.90), (0.98, 1.0), (0.0, 1.0), (1.0, 0.0)] {
+            assert!(surprise(found, claimed, 512) > MOST_SURPRISE, "{found} and {claimed}");
+        }
+        for (found, claimed) in [(1.0, 1.0), (0.0, 0.0), (511.0 / 512.0, 1.0), (0.97, 0.98)] {
+            assert!(surprise(found, claimed, 512) < MOST_SURPRISE, "{found} and {claimed}");
+        }
+    }
 }

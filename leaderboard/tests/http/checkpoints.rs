@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use results::api::{CheckpointAnswer, RunList, Tier};
+use leaderboard::Protection;
+use results::api::{CheckpointAnswer, RunList};
 use results::{Phase, Stretch};
 
-use crate::support::rehearsal;
+use crate::support::rehearsal::{self, HONEST};
 
 #[test]
 fn checkpoints_come_in_order_and_say_one_thing_only() {
@@ -53,7 +54,7 @@ fn checkpoints_come_in_order_and_say_one_thing_only() {
 
 #[test]
 fn a_network_has_no_more_checkpoints_than_its_suite_plans() {
-    let server = rehearsal::server();
+    let server = rehearsal::server_behind_a_proxy(Protection::default());
     let rehearsal = rehearsal::honest();
     let started = server.begin();
     let [start, look] = [&rehearsal.told[0], &rehearsal.told[1]];
@@ -68,7 +69,7 @@ fn a_network_has_no_more_checkpoints_than_its_suite_plans() {
             assert_eq!(message.show(&server, &started).status, 204);
         }
     }
-    assert_eq!(rehearsal.verdict(&server).tier, Tier::Proven);
+    rehearsal::prove_honest_run(&server, HONEST);
 }
 
 #[test]

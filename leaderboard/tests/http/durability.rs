@@ -7,6 +7,10 @@ use std::time::{Duration, Instant};
 use results::RunRecord;
 use results::api::{AcceptedRun, RunList};
 
+#[cfg(target_os = "linux")]
+use crate::support::ProcessOfRehearsals;
+#[cfg(target_os = "linux")]
+use crate::support::rehearsal::HONEST;
 use crate::support::{ServerProcess, TestDatabase, TestServer, process, record};
 
 /// A record that fits the moment between announcing and handing in.
@@ -103,13 +107,11 @@ fn asked_to_stop_the_server_stops_cleanly() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn requests_are_answered_when_the_log_cannot_be_written() {
-    let database = TestDatabase::new();
+fn an_honest_run_is_proven_when_the_log_cannot_be_written() {
     let mut command = process::command();
     command.args(["--log", "info"]).stderr(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
-    let server = ServerProcess::start_as(command, &database);
-    assert_eq!(server.import(&record::unregistered(1)).status, 201);
-    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
+    let server = ProcessOfRehearsals::start(command);
+    server.prove_honest_run(&server.seen_at(HONEST));
 }
 
 #[test]

@@ -37,6 +37,8 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     assert!(!shown.text().contains(&started.nonce) && !shown.text().contains(&accepted.deletion_secret));
     let stored: StoredRun = shown.parse();
     assert_eq!(stored.record, RunRecord { nonce: None, ..record.clone() });
+    assert_eq!(shown.text(), serde_json::to_string(&stored).unwrap(), "to the letter what the type is written as");
+    assert_eq!(shown.header("content-type"), "application/json");
 
     server.delete(&started.run_id, "0000").assert_refused(403, "wrong_secret", "");
     let gone = server.delete(&started.run_id, &accepted.deletion_secret);

@@ -4,11 +4,12 @@ use std::io::Read;
 use std::time::Duration;
 
 use leaderboard::{Protection, ProxyHeader};
-use results::api::{CheckpointAnswer, StartRun, StartedRun, Tier};
+use results::api::{AcceptedRun, CheckpointAnswer, StartRun, StartedRun, Tier, Verdict};
 use serde_json::json;
 
 use crate::limits::long_record;
-use crate::support::{Answer, TestServer, process, record, rehearsal};
+use crate::support::rehearsal::{self, HONEST, prove_honest_run};
+use crate::support::{Answer, TestServer, process, record, while_attacked};
 
 fn from(server: &TestServer, address: &str, method: &str, path: &str, body: &[u8]) -> Answer {
     server.send(method, path, &[("content-type", "application/json"), ("x-forwarded-for", address)], body)
@@ -48,28 +49,23 @@ fn a_household_of_ipv6_is_one_address() {
 
 #[test]
 fn addresses_of_one_prefix_leave_announcements_to_others() {
-    for (before, after, honest) in [("192.0.2.", "", "198.51.100.1"), ("2001:db8:1:", "::1", "2001:db8:2::1")] {
-        let server = behind_a_proxy(Protection { announcements_per_hour: 2, open_runs: 10, ..Protection::default() });
+    let limits = Protection { announcements_per_hour: 2, open_runs: 10, ..Protection::default() };
+    let server = rehearsal::server_behind_a_proxy(limits);
+    for (before, after) in [("192.0.2.", ""), ("2001:db8:1:", "::1")] {
         let announce = |number: u32| announce_from(&server, &format!("{before}{number}{after}")).status;
         let statuses: Vec<_> = (1..=20).map(announce).collect();
         assert!(statuses[..4].iter().all(|status| *status == 201), "{statuses:?}");
         assert!(statuses[4..].iter().all(|status| *status == 429), "{statuses:?}");
-        let started: StartedRun = announce_from(&server, honest).parse();
-        let record = record::for_run(&started);
-        server.pass(record.provenance.wall_seconds);
-        assert_eq!(server.upload(&started.run_id, &record).status, 201);
     }
+    assert_eq!(announce_from(&server, HONEST).status, 201);
+    prove_honest_run(&server, "2001:db8:2::1");
 }
 
 #[test]
 fn weights_of_one_prefix_leave_room_for_others() {
     // An eighth of it is enough for one run.
-    let protection = Protection {
-        weights_bytes: 8 * 5_000_000,
-        trusted_proxy_header: Some(ProxyHeader::XForwardedFor),
-        ..Protection::default()
-    };
-    let mut server = rehearsal::server_protected_by(protection);
+    let limits = Protection { weights_bytes: 8 * 5_000_000, ..Protection::default() };
+    let mut server = rehearsal::server_behind_a_proxy(limits);
     let rehearsal = rehearsal::honest();
     // Returns true if all weights of a run were accepted.
     let leave_weights = |server: &TestServer, address: &str| {
@@ -87,8 +83,7 @@ fn weights_of_one_prefix_leave_room_for_others() {
     };
     assert!(leave_weights(&server, "203.0.113.1"));
     assert!((2..9).all(|last| !leave_weights(&server, &format!("203.0.113.{last}"))));
-    assert!(leave_weights(&server, "198.51.100.1"));
-    assert_eq!(rehearsal.verdict(&server).tier, Tier::Proven);
+    prove_honest_run(&server, HONEST);
 
     server.pass(6.0 * 3600.0 + 1.0);
     assert!(leave_weights(&server, "203.0.113.1"), "weights of runs that expired do not count");
@@ -101,11 +96,40 @@ fn weights_of_one_prefix_leave_room_for_others() {
 }
 
 #[test]
-fn slow_readers_of_exports_leave_places_to_others() {
-    let server = behind_a_proxy(Protection::default());
-    for seed in 0..10 {
-        assert_eq!(server.import(&long_record(seed)).status, 201);
+fn fakes_of_one_prefix_leave_verifications_to_others() {
+    let mut server = rehearsal::server_behind_a_proxy(Protection::default());
+    server.restart_with_verifiers(0);
+    for (address, loss) in [("203.0.113.1", 7.0), ("203.0.113.2", 8.0), ("203.0.113.3", 9.0)] {
+        let mut fake = rehearsal::honest();
+        for workload in &mut fake.record.workloads {
+            workload.checkpoints.iter_mut().for_each(|checkpoint| checkpoint.next_loss = Some(loss));
+        }
+        let (_, answer) = fake.play_as(&server.seen_at(address), &server);
+        assert!(answer.parse::<AcceptedRun>().being_verified, "{}", answer.text());
     }
+    let (honest, answer) = rehearsal::honest().play_as(&server.seen_at(HONEST), &server);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    server.restart_with_verifiers(1);
+    let path = format!("/api/v1/runs/{}/verdict", honest.run_id);
+    let verdict = (0..6000).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        // So that it shows in which order runs were taken.
+        server.pass(0.02);
+        Some(server.get(&path).parse::<Verdict>()).filter(|verdict| !verdict.being_verified)
+    });
+    assert_eq!(verdict.unwrap().tier, Tier::Proven);
+    let taken_before = server.database().count(
+        "SELECT COUNT(*) FROM started_runs WHERE verified_unix_seconds < (SELECT verified_unix_seconds \
+         FROM started_runs JOIN runs ON runs.run_id = started_runs.run_id WHERE tier = 'proven')",
+    );
+    assert!(taken_before <= 1, "{taken_before} of three fakes");
+}
+
+#[test]
+fn readers_of_one_prefix_leave_exports_and_time_to_others() {
+    let server = rehearsal::server_behind_a_proxy(Protection::default());
+    let import = |seed| server.import(&long_record(seed)).parse::<AcceptedRun>().run_id;
+    let runs: Vec<String> = (0..10).map(import).collect();
     let export = "/api/v1/export?format=jsonl";
     let slow: Vec<_> = (1..=12)
         .map(|last| {
@@ -117,8 +141,13 @@ fn slow_readers_of_exports_leave_places_to_others() {
         })
         .collect();
     assert_eq!(slow.iter().filter(|(began, _)| *began).count(), 4);
-    let whole = from(&server, "198.51.100.1", "GET", export, b"");
-    assert_eq!((whole.status.as_u16(), whole.text().lines().count()), (200, 10));
+    let reader = server.seen_at("192.0.2.99");
+    let read = || drop(reader.get(&format!("/api/v1/runs/{}", runs[9])));
+    while_attacked(&[&read], || {
+        let whole = from(&server, HONEST, "GET", export, b"");
+        assert_eq!((whole.status.as_u16(), whole.text().lines().count()), (200, 10));
+        prove_honest_run(&server, HONEST);
+    });
 }
 
 #[test]

@@ -3,7 +3,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use results::RunRecord;
-use results::api::{ErrorBody, StartRun, StartedRun};
+use results::api::{ErrorBody, StartRun, StartedRun, Verdict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::Agent;
@@ -16,6 +16,8 @@ use super::record;
 pub(crate) struct Client {
     agent: Agent,
     pub(crate) address: SocketAddr,
+    /// Address from which its requests come, as a proxy in front tells it.
+    forwarded_for: Option<&'static str>,
 }
 
 /// What came back.
@@ -28,17 +30,22 @@ pub(crate) struct Answer {
 
 impl Client {
     pub(crate) fn new(address: SocketAddr) -> Self {
-        let agent = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(60)))
-            // Methods such as OPTIONS or DELETE with an unusual body are part of the tests.
-            .allow_non_standard_methods(true)
-            // A server that refuses a request without reading its body closes the connection, perhaps just when the
-            // next request is being sent on it.
-            .max_idle_connections(0)
-            .build()
-            .into();
-        Self { agent, address }
+        // A server that refuses a request without reading its body closes the connection, perhaps just when the next
+        // request is being sent on it.
+        Self { agent: agent(0), address, forwarded_for: None }
+    }
+
+    /// The same client as a proxy shows it, at this address.
+    pub(crate) fn seen_at(&self, address: &'static str) -> Self {
+        Self { forwarded_for: Some(address), ..self.clone() }
+    }
+
+    /// The same client on one connection, which is open from now on.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn on_one_connection(&self) -> Self {
+        let client = Self { agent: agent(1), ..self.clone() };
+        assert_eq!(client.get("/api/v1/runs").status, 200);
+        client
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
@@ -55,6 +62,9 @@ impl Client {
         let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         for (name, value) in headers {
             request = request.header(*name, *value);
+        }
+        if let Some(address) = self.forwarded_for {
+            request = request.header("x-forwarded-for", address);
         }
         let response =
             if body.is_empty() { self.agent.run(request.body(())?)? } else { self.agent.run(request.body(body)?)? };
@@ -92,6 +102,18 @@ impl Client {
         self.send("DELETE", &format!("/api/v1/runs/{run_id}"), &[("authorization", &format!("Bearer {secret}"))], b"")
     }
 
+    /// Waits until a run was verified, and returns what it is then.
+    pub(crate) fn verdict_of(&self, run_id: &str) -> Verdict {
+        for _ in 0..6000 {
+            let verdict: Verdict = self.get(&format!("/api/v1/runs/{run_id}/verdict")).parse();
+            if !verdict.being_verified {
+                return verdict;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the run was not verified within two minutes");
+    }
+
     /// A connection that has been answered once and is kept open.
     pub(crate) fn idle_connection(&self) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
@@ -111,6 +133,20 @@ impl Client {
         stream
     }
 
+    /// The same from another address of this machine, such as any `127.x.x.x`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn half_sent_from(&self, address: [u8; 4], request: &str) -> TcpStream {
+        let mut stream = super::database::block_on(async {
+            let socket = tokio::net::TcpSocket::new_v4().unwrap();
+            socket.bind(SocketAddr::from((address, 0))).unwrap();
+            socket.connect(self.address).await.unwrap().into_std().unwrap()
+        });
+        stream.set_nonblocking(false).unwrap();
+        // A server that wants no more connections has closed this one by now.
+        stream.write_all(request.as_bytes()).ok();
+        stream
+    }
+
     /// Sends bytes as they are, for what no client library would send, and reads to the end.
     pub(crate) fn raw(&self, request: &str) -> String {
         let mut stream = self.half_sent(request);
@@ -118,6 +154,18 @@ impl Client {
         stream.read_to_end(&mut answer).unwrap();
         String::from_utf8_lossy(&answer).into_owned()
     }
+}
+
+/// Makes requests, and keeps so many connections for the next ones.
+fn agent(idle_connections: usize) -> Agent {
+    Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(60)))
+        // Methods such as OPTIONS or DELETE with an unusual body are part of the tests.
+        .allow_non_standard_methods(true)
+        .max_idle_connections(idle_connections)
+        .build()
+        .into()
 }
 
 impl Answer {

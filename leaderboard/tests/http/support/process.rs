@@ -77,3 +77,13 @@ pub(crate) fn command() -> Command {
     }
     command
 }
+
+/// The same where it may have so many files and connections open.
+#[cfg(target_os = "linux")]
+pub(crate) fn command_with_descriptors(most: u32) -> Command {
+    let program = command();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", &format!("ulimit -n {most} && exec \"$0\" \"$@\"")]).arg(program.get_program());
+    limited.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    limited
+}

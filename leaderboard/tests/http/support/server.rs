@@ -2,11 +2,10 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use leaderboard::{Clock, Config, ExistingDatabase, Protection, Server, Task, upkeep};
 use results::RunRecord;
-use results::api::{AcceptedRun, StartedRun, Tier, Verdict};
+use results::api::{AcceptedRun, StartedRun, Tier};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -149,18 +148,6 @@ impl TestServer {
         self.restart_with_verifiers(1);
     }
 
-    /// What the leaderboard makes of a run once it has verified it.
-    pub(crate) fn verdict_of(&self, run_id: &str) -> Verdict {
-        for _ in 0..6000 {
-            let verdict: Verdict = self.get(&format!("/api/v1/runs/{run_id}/verdict")).parse();
-            if !verdict.being_verified {
-                return verdict;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        panic!("the run was not verified within two minutes");
-    }
-
     /// Stops the server and starts another one on the same data base, at the same moment.
     pub(crate) fn restart(&mut self) {
         self.stop();
@@ -175,6 +162,12 @@ impl TestServer {
 
     pub(crate) fn pass(&self, seconds: f64) {
         *self.now.lock().unwrap() += seconds;
+    }
+
+    /// Time of the pretended clock.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn now(&self) -> f64 {
+        *self.now.lock().unwrap()
     }
 
     pub(crate) fn folder(&self) -> &Path {

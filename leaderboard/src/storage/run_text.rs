@@ -1,0 +1,50 @@
+//! A run as JSON, with its record as it is stored: to read a record of megabytes and to write it again would take longer
+//! than all else.
+
+use results::api::Tier;
+use serde::Serialize;
+use sqlx::Row;
+
+use super::runs::tier;
+use super::{Storage, StorageError};
+
+const SHOWN: &str = "SELECT tier, notes, submitted_unix_seconds, fingerprint, record FROM runs \
+     WHERE run_id = $1 AND tier <> 'hidden'";
+
+/// Fields of a [`results::api::StoredRun`] before its record, in their order.
+#[derive(Serialize)]
+struct Head<'a> {
+    run_id: &'a str,
+    tier: Tier,
+    notes: Vec<String>,
+    submitted_unix_seconds: f64,
+    being_verified: bool,
+}
+
+/// A [`results::api::StoredRun`] as JSON.
+pub(crate) struct RunText {
+    pub(crate) json: String,
+    /// Short text that differs wherever `json` does.
+    pub(crate) identity: String,
+}
+
+impl Storage {
+    /// The run as anyone may see it; nothing when it is hidden.
+    pub(crate) async fn visible_run_text(&self, run_id: &str) -> Result<Option<RunText>, StorageError> {
+        // First, as in `visible_run`.
+        let being_verified = self.is_being_verified(run_id).await?;
+        let row = sqlx::query(SHOWN).bind(run_id).fetch_optional(&self.pool).await?;
+        let Some(row) = row else { return Ok(None) };
+        let head = serde_json::to_string(&Head {
+            run_id,
+            tier: tier(&row)?,
+            notes: serde_json::from_str(row.try_get("notes")?)?,
+            submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
+            being_verified,
+        })?;
+        let (fingerprint, record): (&str, &str) = (row.try_get("fingerprint")?, row.try_get("record")?);
+        let json = [head.strip_suffix('}').unwrap_or(&head), ",\"record\":", record, "}"].concat();
+        let identity = [head.as_str(), fingerprint].concat();
+        Ok(Some(RunText { json, identity }))
+    }
+}
