@@ -202,7 +202,7 @@ impl<'a> Group<'a> {
         groups
     }
 
-    /// The completed runs; none where any run computed wrongly, as the terminal has no figures then.
+    /// Completed runs; none if any run computed incorrect results, because the terminal then shows no numbers either.
     pub(crate) fn completed(&self) -> impl Iterator<Item = &Run<'a>> {
         let is_wrong = self.runs.iter().any(|run| run.workload.outcome == Outcome::Incorrect);
         self.runs.iter().filter(move |run| !is_wrong && run.is_completed())

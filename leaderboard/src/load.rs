@@ -1,6 +1,6 @@
 //! A board of any size, for measuring how the leaderboard bears it. No part of the interface.
 //!
-//! Futures are boxed as those of [`Server`](crate::Server) are.
+//! Futures are boxed, as in [`Server`](crate::Server).
 
 use async_recursion::async_recursion;
 use results::RunRecord;

@@ -33,7 +33,7 @@ use crate::{Clock, Config};
 
 /// Connections that may be open at once; more wait in the operating system's queue.
 const CONNECTIONS: usize = 1024;
-/// Descriptors that connections leave to the data base, the data sets and the log.
+/// File descriptors reserved for the database, the data sets and the log.
 const OTHER_DESCRIPTORS: usize = 64;
 /// Those that one address may have open: a browser has six. A proxy on this machine has all of them.
 const CONNECTIONS_PER_ADDRESS: usize = 128;
@@ -320,12 +320,12 @@ fn secret_beside(database: &DatabaseAddress) -> Option<PathBuf> {
     Some(name.into())
 }
 
-/// The limits of this process as Linux tells them; empty elsewhere.
+/// Limits of this process on Linux; empty elsewhere.
 fn limits_of_process() -> String {
     std::fs::read_to_string("/proc/self/limits").unwrap_or_default()
 }
 
-/// [`CONNECTIONS`], or fewer where the process may not open so many files.
+/// Returns [`CONNECTIONS`], or fewer if the limit of open files is lower.
 fn most_connections(limits: &str) -> usize {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
     // It may also be `unlimited`.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Precision;
 
-/// Comparison of a back end's first steps with those of the plain reference, from the same weights and batches.
+/// Comparison of a back end's first steps with the plain reference's, from the same weights and batches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Correctness {

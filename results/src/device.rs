@@ -13,7 +13,7 @@ pub struct Device {
     pub backend: String,
     /// Adapter as the platform reports it.
     pub adapter: Adapter,
-    /// Name of the device as a person entered it, for platforms that hide it; absent if nobody entered one.
+    /// Name of the device as a person entered it, for platforms that hide it; absent if none was entered.
     pub claimed_name: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct Adapter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
-    /// A GPU of its own, with its own memory.
+    /// A separate GPU with its own memory.
     Discrete,
     /// A GPU that shares memory with the processor.
     Integrated,

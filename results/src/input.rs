@@ -11,7 +11,7 @@ use crate::{RunRecord, WorkloadRecord};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InputMode {
-    /// The data set lies on the device, which picks the samples of each batch itself. The standard.
+    /// The data set is on the device, which picks the samples of each batch itself. The standard.
     Resident,
     /// The host gathers the next batches and hands them over while the device computes.
     Prefetch,

@@ -9,7 +9,7 @@ use crate::text::is_plain;
 pub enum Outcome {
     /// The workload was trained and measured to its end.
     Completed,
-    /// The loss was not a finite number, or was more than a thousand times that of the first step.
+    /// The loss was not a finite number, or was above a thousand times the first step's loss.
     Diverged {
         /// Steps done before that loss.
         step: u64,

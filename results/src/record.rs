@@ -112,7 +112,7 @@ pub struct WorkloadRecord {
     /// Data that the devices sharing each batch exchanged, and the seconds it took; absent if one device trained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub communication: Option<Communication>,
-    /// Cost of bringing batches to the device; absent if the data set lies on the device.
+    /// Cost of bringing batches to the device; absent if the data set is on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<InputPipeline>,
     /// Use of the machine during the training.
@@ -155,7 +155,7 @@ pub struct Summary {
     pub test_loss: Option<f64>,
     /// Seconds of training until the target accuracy was first seen, evaluation excluded.
     pub seconds_to_target: Option<f64>,
-    /// Throughput of the slowest counted window over that of the fastest, 0 to 1.
+    /// Throughput of the slowest counted window divided by the fastest one's, 0 to 1.
     pub sustained_ratio: Option<f64>,
     /// Energy in joules that the training device used per training sample during timed training. Absent in records of
     /// layouts before 5, and if the device does not report its energy.

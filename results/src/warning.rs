@@ -53,9 +53,9 @@ pub enum Warning {
     },
     /// The page was hidden for a part of the run.
     TabHidden {
-        /// Seconds for which the page was hidden.
+        /// Seconds during which the page was hidden.
         seconds: f64,
-        /// Seconds for which the run waited meanwhile, with nothing timed; 0 if it trained on, as earlier versions did.
+        /// Seconds during which the run waited meanwhile, with nothing timed; 0 if it trained on, as earlier versions did.
         #[serde(default)]
         paused_seconds: f64,
     },
@@ -96,7 +96,7 @@ pub enum Warning {
     CheckpointMissed {
         /// Name of the workload.
         workload: String,
-        /// Reason why it could not be told.
+        /// Reason for the failure.
         reason: String,
     },
     /// The samples were generated, because the published ones were missing or there are none.

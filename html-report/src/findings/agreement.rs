@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     find,
 };
 
-/// What may differ between those that are compared. External programs have a layout, and our back ends say nothing of one.
+/// Settings that may differ between compared groups. External programs report a layout, and our back ends do not.
 const FIELDS: [Field; 5] = [Field::Backend, Field::Precision, Field::Device, Field::Threads, Field::Layout];
 
 fn find(gathered: &Gathered<'_>) -> Vec<Finding> {

@@ -1,5 +1,4 @@
-//! A run as JSON, with its record as it is stored: to read a record of megabytes and to write it again would take longer
-//! than all else.
+//! A run as JSON, with its record as stored: parsing and writing megabytes again would take most of the time.
 
 use results::api::Tier;
 use serde::Serialize;
@@ -29,7 +28,7 @@ pub(crate) struct RunText {
 }
 
 impl Storage {
-    /// The run as anyone may see it; nothing when it is hidden.
+    /// Returns a run that is not hidden.
     pub(crate) async fn visible_run_text(&self, run_id: &str) -> Result<Option<RunText>, StorageError> {
         // First, as in `visible_run`.
         let being_verified = self.is_being_verified(run_id).await?;

@@ -15,8 +15,8 @@ const FIRST_STEPS: u64 = 5;
 /// Test samples that are classified again, where that takes no more than these operations.
 const TEST_SAMPLES: u64 = 512;
 const FLOPS_OF_TEST: u64 = 20_000_000_000;
-/// Largest [`surprise`] at the share of them that is classified rightly: 5²/2, which is five standard deviations where
-/// shares are distributed normally. At most e^-12.5 of honest runs, four in a million, exceed it on each side.
+/// Largest [`surprise`] at the accuracy on them: 5²/2, which is five standard deviations of a normal distribution. At
+/// most e^-12.5 of honest runs, four in a million, exceed it on each side.
 const MOST_SURPRISE: f64 = 12.5;
 
 /// How many times lower or higher a loss may be than those of the runs that were measured.
@@ -298,13 +298,12 @@ fn is_close(told: f64, found: f64, share: f64) -> bool {
     (told - found).abs() <= share * found.abs().max(50.0 * SMALLEST_LOSS)
 }
 
-/// Returns a bound on the probability of a share of right answers, as its negative logarithm: `count` · KL(`found` ‖
-/// `claimed`). Where each of `count` samples is classified rightly with the probability `claimed`, a share as far off as
-/// `found`, or farther on the same side, has at most this probability (Hoeffding, "Probability inequalities for sums of
-/// bounded random variables", 1963, theorem 1).
+/// Returns `count` · KL(`found` ‖ `claimed`). If each of `count` samples is correct with probability `claimed`, an accuracy
+/// of `found` or farther off on the same side has at most the probability e^-surprise (Hoeffding, "Probability inequalities
+/// for sums of bounded random variables", 1963, theorem 1).
 ///
-/// Every claim is taken to leave room for one wrong sample and one right one: arithmetic in another order may classify a
-/// sample near a tie otherwise.
+/// A claim always leaves room for one wrong and one correct sample: arithmetic in another order may classify a sample near a
+/// tie differently.
 fn surprise(found: f64, claimed: f64, count: u64) -> f64 {
     let count = count as f64;
     let claimed = claimed.clamp(1.0 / count, 1.0 - 1.0 / count);

@@ -1,8 +1,8 @@
-//! Attacks that go on while somebody else is served.
+//! Attacks that continue while an honest client is served.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Repeats each attack on a thread of its own until `meanwhile` has returned.
+/// Repeats each attack on its own thread until `meanwhile` returns.
 pub(crate) fn while_attacked(attacks: &[&(dyn Fn() + Sync)], meanwhile: impl FnOnce()) {
     let is_over = &AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! An honest run that a real process takes.
+//! An honest run on a real server process.
 
 use std::ops::Deref;
 use std::process::Command;
@@ -9,8 +9,8 @@ use leaderboard::Protection;
 use super::rehearsal::{HONEST, assert_proven, data_folder, honest, server_behind_a_proxy};
 use super::{Client, ServerProcess, TestServer};
 
-/// A server process, whose clock and seeds are its own, and on its data base a server of this process, which announces a
-/// run of the rehearsals' seed in the past.
+/// A server process with the real clock, and a second server in this process that shares its database. The second one
+/// announces runs of the rehearsal's seed in the past.
 pub(crate) struct ProcessOfRehearsals {
     process: ServerProcess,
     announcer: TestServer,
@@ -25,7 +25,7 @@ impl Deref for ProcessOfRehearsals {
 }
 
 impl ProcessOfRehearsals {
-    /// `command` starts the process, but for its addresses, its data sets and the proxy in front of it.
+    /// Starts the process with `command`, adding the addresses, the data sets and the proxy's header.
     pub(crate) fn start(mut command: Command) -> Self {
         let mut announcer = server_behind_a_proxy(Protection::default());
         announcer.restart_with_verifiers(0);
@@ -33,8 +33,8 @@ impl ProcessOfRehearsals {
         Self { process: ServerProcess::start_as(command, announcer.database()), announcer }
     }
 
-    /// Tells the process everything of an honest run, hands its record in there, and asserts that it ends proven. `client`
-    /// is one of the process. What is told all at once gets the times at which such a run tells it.
+    /// Sends the checkpoints and the record of an honest run to the process through `client`, and asserts that the run is
+    /// proven. The checkpoints are sent at once and then dated as in a real run.
     #[track_caller]
     pub(crate) fn prove_honest_run(&self, client: &Client) {
         let run = honest();

@@ -25,11 +25,11 @@ use super::{Answer, Client, TestServer, record};
 pub(crate) const SEED: u32 = 20_261_123;
 const STEP_SECONDS: f64 = 1.4;
 const TEST_SECONDS: f64 = 0.5;
-/// Every fourth test sample is classified, in 3 and 12 GFLOP. The accuracy p is off by √(¾p(1 − p)/2500) then, which is one
-/// standard deviation and 8 % of what `examine_accuracy` allows.
+/// Every fourth test sample is classified, in 3 and 12 GFLOP. The standard deviation of the accuracy p is then
+/// √(¾p(1 − p)/2500), 8 % of what `examine_accuracy` allows.
 const TESTED_EVERY: u32 = 4;
 
-/// Address of a client that attacks nobody, in a /24 from which no attack comes.
+/// Address of the honest client, in a /24 without attackers.
 pub(crate) const HONEST: &str = "198.51.100.1";
 
 /// Everything that a client sent, and when.
@@ -70,8 +70,8 @@ pub(crate) fn server_behind_a_proxy(protection: Protection) -> TestServer {
     TestServer::of_rehearsals_protected_by(SEED, data_folder(), protection)
 }
 
-/// Plays [`honest`] to a server with a proxy in front, as a client at `address`, and asserts that it ends proven; tests do
-/// so while others attack the server. A server takes one such run, because another would have the same record.
+/// Plays [`honest`] to a server behind a proxy, as a client at `address`, and asserts that the run is proven. Works once per
+/// server, because a second run would have the same record.
 #[track_caller]
 pub(crate) fn prove_honest_run(server: &TestServer, address: &'static str) {
     let client = server.seen_at(address);
@@ -257,8 +257,7 @@ impl Message {
     }
 }
 
-/// The plain loops. They are opened by name, because they would otherwise be compiled in this crate, which is hardly
-/// optimized.
+/// Returns the reference back end. Opened by name, its loops are compiled in the engine, which is optimized more.
 async fn reference() -> Box<dyn Backend> {
     open(REFERENCE, &AdapterChoice::Any, Rc::new(PretendedClock(Cell::new(0.0)))).await.unwrap()
 }

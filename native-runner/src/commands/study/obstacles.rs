@@ -1,4 +1,4 @@
-//! What keeps a cell from running on this machine: its back end is opened, and its data set is read.
+//! Obstacles to running cells on this machine, found by opening back ends and reading data sets.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::logs;
 use crate::screen::Screen;
 use crate::study::{Axis, Child, Plan};
 
-/// The obstacle of each cell; `None` where there is none.
+/// Returns the obstacle of each cell, if any.
 ///
 /// # Errors
 /// No cell of the whole study can run.
@@ -51,8 +51,8 @@ pub(super) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, s
     Ok(())
 }
 
-/// Opens the back end as the cell's run does, in a process of its own: a driver that crashes ends that process alone, and no
-/// device stays open while cells are measured.
+/// Opens the back end as the cell's run does, in a child process: a crash of the driver ends only the child, and no device
+/// stays open while cells are measured.
 fn of_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &ProgressBar) -> Option<String> {
     let asked = Axis::OF_OPENING.into_iter().filter(|axis| axis.is_asked_for(&cell.settings));
     let name = asked.map(|axis| axis.text(&cell.settings)).collect::<Vec<_>>().join(" · ");
