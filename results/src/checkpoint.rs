@@ -16,7 +16,7 @@ pub struct Stretch {
     pub seconds: f64,
 }
 
-/// State of the training that the leaderboard was told: before the first step, at each pass over the test set, and
+/// State of the training as sent to the leaderboard: before the first step, at each pass over the test set, and
 /// after the last window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

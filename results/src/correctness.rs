@@ -15,7 +15,7 @@ pub struct Correctness {
     /// Samples in each batch that was compared.
     pub batch_size: u32,
     /// Number of times that samples and weights were drawn again because rounding alone decided the comparison: the
-    /// plain loops disagreed with themselves in another precision. All numbers here are those of the last draw.
+    /// plain loops disagreed with themselves in another precision. All numbers are from the last draw.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redraws: u32,
     /// Losses of the back end's first steps. A loss that is infinite or not a number is written as the largest finite
@@ -38,7 +38,7 @@ pub struct Correctness {
     pub passed: bool,
 }
 
-/// Comparison of the loss and gradients of a batch of the timed size with those of the same samples in smaller batches
+/// Comparison of the loss and gradients of a batch of the timed size with the same samples in smaller batches
 /// (parts), on the same back end. With batch normalisation, a few samples stand against the same few repeated until
 /// they fill the batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
