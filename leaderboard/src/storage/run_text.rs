@@ -2,6 +2,7 @@
 
 use results::api::Tier;
 use serde::Serialize;
+use serde::de::IgnoredAny;
 use sqlx::Row;
 
 use super::runs::tier;
@@ -42,6 +43,8 @@ impl Storage {
             being_verified,
         })?;
         let (fingerprint, record): (&str, &str) = (row.try_get("fingerprint")?, row.try_get("record")?);
+        // A damaged record is an error, and no broken answer.
+        serde_json::from_str::<IgnoredAny>(record)?;
         let json = [head.strip_suffix('}').unwrap_or(&head), ",\"record\":", record, "}"].concat();
         let identity = [head.as_str(), fingerprint].concat();
         Ok(Some(RunText { json, identity }))
