@@ -21,7 +21,7 @@ impl Interrupt {
             if asked.0.swap(true, Ordering::SeqCst) {
                 // The shell's prompt belongs on a line of its own.
                 drop(Screen::Error.line(""));
-                std::process::exit(EXIT_STATUS);
+                end_now();
             }
             notice();
         };
@@ -43,6 +43,18 @@ pub(crate) fn end_with_input() {
     thread::spawn(|| {
         // An input that cannot be read has ended, too.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
-        std::process::exit(EXIT_STATUS);
+        end_now();
     });
+}
+
+/// Ends the program while another thread may be using a GPU. What drivers leave to run at exit would free under that
+/// thread's hands what it uses, and NVIDIA's crashes.
+fn end_now() -> ! {
+    #[cfg(unix)]
+    // SAFETY: `_exit` has no conditions. It leaves out what was registered to run at exit, which is wanted here.
+    unsafe {
+        nix::libc::_exit(EXIT_STATUS)
+    }
+    #[cfg(not(unix))]
+    std::process::exit(EXIT_STATUS)
 }

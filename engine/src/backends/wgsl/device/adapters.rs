@@ -1,5 +1,8 @@
 //! Which devices there are, before any of them is opened.
 
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::OnceLock;
+
 use async_recursion::async_recursion;
 use results::software::program_of;
 use results::{Adapter, DeviceKind, UNNAMED_ADAPTER};
@@ -135,13 +138,9 @@ impl Features {
 }
 
 pub(in crate::backends::wgsl) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
-    // OpenGL shows the same devices again, with fewer abilities.
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::PRIMARY,
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
     #[cfg(target_arch = "wasm32")]
     {
+        let instance = new_instance();
         // A browser offers one adapter: of two GPUs, the fast one.
         let options = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
@@ -151,7 +150,20 @@ pub(in crate::backends::wgsl) async fn enumerate() -> Result<Vec<wgpu::Adapter>,
         Ok(adapter.into_iter().collect())
     }
     #[cfg(not(target_arch = "wasm32"))]
-    Ok(instance.enumerate_adapters(wgpu::Backends::PRIMARY).await)
+    {
+        // One for the whole program: the last of several would unload the driver, and NVIDIA's crashes when a thread that
+        // used it ends afterwards (gfx-rs/wgpu#8365).
+        static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
+        Ok(INSTANCE.get_or_init(new_instance).enumerate_adapters(wgpu::Backends::PRIMARY).await)
+    }
+}
+
+/// OpenGL shows the same devices again, with fewer abilities.
+fn new_instance() -> wgpu::Instance {
+    wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::PRIMARY,
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    })
 }
 
 pub(in crate::backends::wgsl) fn describe(info: &wgpu::AdapterInfo) -> Adapter {

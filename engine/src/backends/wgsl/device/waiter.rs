@@ -1,28 +1,54 @@
 //! A thread that polls the device, so that futures wake up and the engine itself never blocks. Browsers need none.
 
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Longest wait for the thread to end. A device that hangs would hold up the program for ever.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 pub(in crate::backends::wgsl) struct Waiter {
-    submissions: Sender<wgpu::SubmissionIndex>,
+    /// Taken, and with it closed, when the device is let go.
+    submissions: Option<Sender<wgpu::SubmissionIndex>>,
+    /// Closed by the thread when it has done everything but end.
+    ended: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Waiter {
     pub(in crate::backends::wgsl) fn new(device: wgpu::Device) -> Self {
         let (submissions, receiver) = channel();
-        std::thread::spawn(move || {
-            // The loop ends when the device's owner, and with it the sender, is gone.
+        let (end, ended) = channel();
+        let thread = std::thread::spawn(move || {
+            // The loop ends when the device's owner lets go of the sender.
             while let Ok(submission) = receiver.recv() {
                 let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: None };
                 if device.poll(wait).is_err() {
                     break;
                 }
             }
+            drop(device);
+            drop::<Sender<()>>(end);
         });
-        Self { submissions }
+        Self { submissions: Some(submissions), ended, thread: Some(thread) }
     }
 
     pub(in crate::backends::wgsl) fn wait_for(&self, submission: wgpu::SubmissionIndex) {
         // The thread is gone only after the device failed, which its callbacks have told.
-        let _ = self.submissions.send(submission);
+        let _ = self.submissions.as_ref().map(|submissions| submissions.send(submission));
+    }
+}
+
+/// Waits for the thread: one that still frees a device while the program ends crashes in NVIDIA's driver
+/// (gfx-rs/wgpu#8365).
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        drop(self.submissions.take());
+        if self.ended.recv_timeout(LONGEST_WAIT) == Err(RecvTimeoutError::Disconnected)
+            && let Some(thread) = self.thread.take()
+        {
+            // A panic of the thread was reported where it happened.
+            let _ = thread.join();
+        }
     }
 }
