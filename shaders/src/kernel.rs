@@ -138,6 +138,7 @@ pub const KERNELS: &[Kernel] = kernels![
     "average_pool_backward", Pool, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "pool_params", "pool_window", "store_gradient"], [Read, Read, ReadWrite];
     "softmax_cross_entropy", Softmax, 256, ["step"], [Read, Read, ReadWrite, ReadWrite];
     "sum_parts", SumParts, 64, ["step", "invocation"], [Read, ReadWrite];
+    "sum_many_parts", SumParts, 256, ["step", "workgroup_number"], [Read, ReadWrite];
     "limit_gradients", GradientLimit, 256, ["step"], [Read, ReadWrite];
     "sgd", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];
     "rmsprop", Optimizer, 64, ["step", "invocation", "optimizer_params"], [Read, Read, ReadWrite, ReadWrite];
@@ -204,6 +205,8 @@ pub const KERNELS: &[Kernel] = kernels![
     "dense_forward_shared", Dense, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "tile", "workgroup_number", "workgroup_tile"], [Read, Read, Read, ReadWrite];
     "dense_input_gradient_shared", Dense, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "tile", "workgroup_number", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "dense_weight_gradient_shared", Dense, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "tile", "workgroup_number", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
+    "dense_forward_sliced", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "sliced_tile"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_sliced", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "sliced_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_forward_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_number", "workgroup_tile"], [Read, Read, Read, ReadWrite];
     "conv2d_input_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "tile", "workgroup_number", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_weight_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_number", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 pub(super) use results::kernels::Pass;
-use shaders::params::{Conv2d, Dense, Recurrent};
+use shaders::params::{Conv2d, Dense, Recurrent, SumParts};
 
 use crate::model::Cell;
 
@@ -48,6 +48,18 @@ impl Product {
                 Extents { rows: p.sequences, columns, depth, parts: p.steps }
             }
         }
+    }
+
+    /// Sum of the parts of a weight gradient, if there are several.
+    pub(super) fn sum_of_parts(&self) -> Option<SumParts> {
+        let parts = self.extents().parts;
+        let elements = match self.params {
+            Params::Dense(p) => p.part_stride,
+            Params::Conv2d(p) => p.part_stride,
+            Params::Recurrent(..) => return None,
+        };
+        let is_divided = self.pass == Pass::WeightGradient && parts > 1;
+        is_divided.then_some(SumParts { elements, parts, accumulate: 0, reserved: 0 })
     }
 
     /// Multiplications and additions.

@@ -28,8 +28,10 @@ pub(super) struct Variant {
     /// parts as well, one after the other.
     tile: [u32; 2],
     invocations_per_tile: u32,
-    /// Tiles that a product has to fill, so that timing this variant is worth it.
-    fewest_whole_tiles: u64,
+    /// Tiles that a product has to fill well, so that timing this variant is worth it.
+    fewest_tiles: u64,
+    /// Tiles beyond which the others are faster on every device.
+    most_tiles: u64,
     needs: Needs,
     /// On an emulated GPU, its time over the default's for as many elements of tiles.
     emulated_share: f64,
@@ -56,7 +58,8 @@ const fn registers(kernel: &'static str) -> Variant {
         kernel,
         tile: [8, 8],
         invocations_per_tile: 1,
-        fewest_whole_tiles: 0,
+        fewest_tiles: 0,
+        most_tiles: u64::MAX,
         needs: Needs::Nothing,
         emulated_share: 1.0,
     }
@@ -80,7 +83,7 @@ const fn shared(kernel: &'static str) -> Variant {
 
 /// The same with a larger tile, and operands that are read while others are multiplied: for large products.
 const fn tall(kernel: &'static str) -> Variant {
-    Variant { tile: [128, 64], invocations_per_tile: 256, fewest_whole_tiles: FEWEST_LARGE_TILES, ..shared(kernel) }
+    Variant { tile: [128, 64], invocations_per_tile: 256, fewest_tiles: FEWEST_LARGE_TILES, ..shared(kernel) }
 }
 
 /// The same with a still larger one.
@@ -92,6 +95,15 @@ const fn large(kernel: &'static str) -> Variant {
 const fn matrix(kernel: &'static str) -> Variant {
     Variant { invocations_per_tile: 256, needs: Needs::Matrices, ..shared(kernel) }
 }
+
+/// A workgroup divides the sums of a small tile among its invocations: for products of few results and great depth, with
+/// which larger tiles leave most processors of a real GPU idle.
+const fn sliced(kernel: &'static str) -> Variant {
+    Variant { tile: [16, 16], invocations_per_tile: 256, most_tiles: MOST_SLICED_TILES, ..shared(kernel) }
+}
+
+/// With as many, a hundred processors have several tiles of 64 × 64 each.
+const MOST_SLICED_TILES: u64 = 2048;
 
 /// Processors of a small GPU: with fewer large tiles than these, some have nothing to do, and smaller tiles are faster.
 const FEWEST_LARGE_TILES: u64 = 8;
@@ -114,6 +126,7 @@ const DENSE_FORWARD: &[Variant] = &[
     registers("dense_forward"),
     subgroup("dense_forward_subgroup", 0.27),
     thin("dense_forward_thin", 0.35),
+    sliced("dense_forward_sliced"),
     shared("dense_forward_shared"),
     tall("dense_forward_tall"),
     large("dense_forward_large"),
@@ -123,6 +136,7 @@ const DENSE_INPUT_GRADIENT: &[Variant] = &[
     registers("dense_input_gradient"),
     subgroup("dense_input_gradient_subgroup", 0.3),
     thin("dense_input_gradient_thin", 0.4),
+    sliced("dense_input_gradient_sliced"),
     shared("dense_input_gradient_shared"),
     tall("dense_input_gradient_tall"),
     large("dense_input_gradient_large"),
@@ -211,7 +225,9 @@ impl Product {
         let asked_for = self.matrix_variant(abilities);
         self.variants_with(abilities).filter(move |variant| {
             let is_for_device = abilities.software || variant.needs == Needs::Nothing;
-            let is_worth_it = is_for_device && variant.whole_tiles(&extents) >= variant.fewest_whole_tiles;
+            let is_worth_it = is_for_device
+                && variant.well_filled_tiles(&extents) >= variant.fewest_tiles
+                && variant.tiles(&extents) <= variant.most_tiles;
             asked_for.map_or(is_worth_it, |asked_for| asked_for == *variant)
         })
     }
@@ -255,10 +271,12 @@ impl Variant {
         u64::from(parts) * u64::from(extents.rows.div_ceil(rows)) * u64::from(extents.columns.div_ceil(columns))
     }
 
-    /// Those that lie inside of the result as a whole.
-    fn whole_tiles(&self, extents: &Extents) -> u64 {
+    /// Those that have all of their rows inside of the result, and a quarter of their columns: with the few channels of a
+    /// first convolution, a large tile is still faster than a small one.
+    fn well_filled_tiles(&self, extents: &Extents) -> u64 {
         let [rows, columns] = self.tile;
-        u64::from(extents.parts) * u64::from(extents.rows / rows) * u64::from(extents.columns / columns)
+        let across = (u64::from(extents.columns) + u64::from(columns) / 4 * 3) / u64::from(columns);
+        u64::from(extents.parts) * u64::from(extents.rows / rows) * across
     }
 
     /// Time on an emulated GPU, in a unit of its own.
@@ -324,21 +342,36 @@ mod tests {
         let real = Abilities { software: false, ..EMULATED };
         let timed =
             |rows, inputs, outputs| candidates(&Product::new(Pass::Forward, dense(rows, inputs, outputs)), real);
-        assert_eq!(timed(256, 784, 512), ["", "_shared", "_tall", "_large"]);
-        assert_eq!(timed(255, 784, 512), ["", "_shared", "_tall"]);
-        assert_eq!(timed(100_000, 784, 96), ["", "_shared", "_tall"]);
+        assert_eq!(timed(256, 784, 512), ["", "_sliced", "_shared", "_tall", "_large"]);
+        assert_eq!(timed(255, 784, 512), ["", "_sliced", "_shared", "_tall"]);
+        // A quarter of a tile's columns is enough, and less is not.
+        assert_eq!(timed(100_000, 784, 32), ["", "_shared", "_tall", "_large"]);
+        assert_eq!(timed(100_000, 784, 16), ["", "_shared", "_tall"]);
         assert_eq!(timed(100_000, 784, 12), ["", "_shared"]);
         // Each part of a gradient has its own tiles: three parts, of 6 × 1 tiles of 128 × 64 or 6 × 0 of 128 × 128.
-        let gradient = Product::new(Pass::WeightGradient, dense(48, 784, 96));
+        let gradient = Product::new(Pass::WeightGradient, dense(48, 784, 28));
         assert_eq!(candidates(&gradient, real), ["", "_shared", "_tall"]);
+    }
+
+    #[test]
+    fn sums_are_divided_within_a_workgroup_where_results_are_few() {
+        let real = Abilities { software: false, ..EMULATED };
+        let timed = |pass, rows, inputs, outputs| {
+            candidates(&Product::new(pass, dense(rows, inputs, outputs)), real).contains(&"_sliced")
+        };
+        assert!(timed(Pass::Forward, 128, 9216, 128));
+        assert!(!timed(Pass::Forward, 128, 128, 9216));
+        assert!(timed(Pass::InputGradient, 128, 128, 9216));
+        assert!(!timed(Pass::InputGradient, 128, 9216, 128));
+        assert!(!timed(Pass::WeightGradient, 128, 128, 128));
     }
 
     #[test]
     fn variants_for_emulated_gpus_are_not_offered_to_real_ones() {
         let real = Abilities { software: false, ..EMULATED };
         let product = Product::new(Pass::Forward, dense(128, 784, 128));
-        assert_eq!(candidates(&product, EMULATED), ["", "_subgroup", "_thin", "_shared"]);
-        assert_eq!(candidates(&product, real), ["", "_shared"]);
+        assert_eq!(candidates(&product, EMULATED), ["", "_subgroup", "_thin", "_sliced", "_shared"]);
+        assert_eq!(candidates(&product, real), ["", "_sliced", "_shared"]);
         // Tests of kernels run them wherever they run.
         assert_eq!(product.variants_with(Abilities { matrices: true, ..real }).count(), product.variants().len());
     }

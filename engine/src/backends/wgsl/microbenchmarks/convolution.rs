@@ -3,7 +3,7 @@
 use results::kernels::{Pass, Suite};
 use shaders::params::{Conv2d, Epilogue};
 
-use super::super::plan::weight_gradient::rows_per_part_of_product;
+use super::super::plan::weight_gradient::pixels_per_part;
 use super::super::products;
 use super::super::variants::Variant;
 use super::layer::Layer;
@@ -113,8 +113,7 @@ impl Convolution {
 
     fn params(&self) -> Conv2d {
         let bias_offset = self.taps() * self.channels * self.filters;
-        let gradient_size = [self.taps() * self.channels, self.filters];
-        Conv2d {
+        let params = Conv2d {
             rows: self.samples,
             input_height: self.height,
             input_width: self.width,
@@ -126,13 +125,14 @@ impl Convolution {
             window_width: self.kernel[0],
             padding_rows: self.padding,
             padding_columns: self.padding,
-            pixels_per_part: rows_per_part_of_product(self.output_pixels(), gradient_size, self.emulated),
+            pixels_per_part: 0,
             part_stride: bias_offset + self.filters,
             bias_offset,
             stride: self.stride,
             input_spare: 0,
             epilogue: Epilogue::default(),
-        }
+        };
+        Conv2d { pixels_per_part: pixels_per_part(&params, self.emulated), ..params }
     }
 
     fn layer(&self) -> Layer<Conv2d> {
@@ -144,6 +144,7 @@ impl Convolution {
             dy: self.dy(),
             parts: self.output_pixels().div_ceil(params.pixels_per_part),
             part_stride: params.part_stride,
+            emulated: self.emulated,
             params,
         }
     }
@@ -165,6 +166,10 @@ impl Convolution {
 impl Product for Convolution {
     fn suite(&self) -> Suite {
         Suite::Conv
+    }
+
+    fn emulated(&self) -> bool {
+        self.emulated
     }
 
     fn size(&self) -> String {

@@ -20,6 +20,8 @@ pub(super) struct Layer<P> {
     pub(super) parts: u32,
     /// Elements of each: weights and biases.
     pub(super) part_stride: u32,
+    /// Whether they are added up on an emulated GPU.
+    pub(super) emulated: bool,
     pub(super) params: P,
 }
 
@@ -63,7 +65,7 @@ impl<P: Pod> Layer<P> {
                 let elements = u64::from(self.parts) * u64::from(self.part_stride);
                 let partial = work.zeros("gradient parts", elements);
                 work.repeat_variant(variant, product, &self.params, &[x, dy, partial]);
-                work.output = Some(work.sum(partial, self.parts, self.part_stride));
+                work.output = Some(work.sum(partial, self.parts, self.part_stride, self.emulated));
             }
             Pass::InputGradient => {
                 let dy = work.floats("dy", &self.dy.numbers());

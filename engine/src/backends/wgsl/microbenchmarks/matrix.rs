@@ -96,6 +96,7 @@ impl MatrixProduct {
             dy: self.dy(),
             parts: self.rows.div_ceil(params.rows_per_part),
             part_stride: params.part_stride,
+            emulated: self.emulated,
             params,
         }
     }
@@ -104,6 +105,10 @@ impl MatrixProduct {
 impl Product for MatrixProduct {
     fn suite(&self) -> Suite {
         Suite::Gemm
+    }
+
+    fn emulated(&self) -> bool {
+        self.emulated
     }
 
     fn size(&self) -> String {

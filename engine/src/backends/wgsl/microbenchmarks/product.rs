@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use results::kernels::{Difference, Entry, Figures, Outcome, Pass, Suite};
 
 use super::super::choices::Choices;
+use super::super::plan::weight_gradient::sum_of_parts;
 use super::super::products;
 use super::super::variants::Variant;
 use super::Request;
@@ -34,11 +35,13 @@ pub(super) trait Product {
     fn flops(&self) -> u64;
     /// What is computed.
     fn product(&self) -> products::Product;
+    /// Whether it is planned for an emulated GPU.
+    fn emulated(&self) -> bool;
     /// Names of the kernels of a repetition, in order.
     fn kernels(&self, variant: &Variant) -> Vec<&'static str> {
         let mut kernels = vec![variant.kernel];
-        if self.product().extents().parts > 1 {
-            kernels.push("sum_parts");
+        if let Some(sum) = self.product().sum_of_parts() {
+            kernels.push(sum_of_parts(&sum, self.emulated()).0);
         }
         kernels
     }

@@ -199,6 +199,10 @@ impl Product for RecurrentLayer {
         Suite::Rnn
     }
 
+    fn emulated(&self) -> bool {
+        self.weight_gradient().emulated
+    }
+
     fn size(&self) -> String {
         let name = match self.cell {
             Cell::Lstm => "LSTM",

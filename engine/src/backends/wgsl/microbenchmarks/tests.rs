@@ -125,6 +125,10 @@ impl Product for Disbelieved {
     fn suite(&self) -> Suite {
         self.0.suite()
     }
+    fn emulated(&self) -> bool {
+        self.0.emulated()
+    }
+
     fn size(&self) -> String {
         self.0.size()
     }

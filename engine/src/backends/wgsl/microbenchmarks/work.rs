@@ -3,6 +3,7 @@
 use bytemuck::Pod;
 use shaders::params::{Step, SumParts};
 
+use super::super::plan::weight_gradient::sum_of_parts;
 use super::super::products::Product;
 use super::super::recording::{
     BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES,
@@ -85,13 +86,14 @@ impl Work {
     }
 
     /// Adds up partial gradients in every repetition, where there are several; returns where the sum is.
-    pub(super) fn sum(&mut self, partial: BufferRange, parts: u32, elements: u32) -> BufferRange {
+    pub(super) fn sum(&mut self, partial: BufferRange, parts: u32, elements: u32, emulated: bool) -> BufferRange {
         if parts == 1 {
             return partial;
         }
         let sum = self.zeros("gradient", u64::from(elements));
         let params = SumParts { elements, parts, accumulate: 0, reserved: 0 };
-        self.repeat("sum_parts", &params, &[partial, sum], u64::from(elements / 4));
+        let (kernel, invocations) = sum_of_parts(&params, emulated);
+        self.repeat(kernel, &params, &[partial, sum], invocations);
         sum
     }
 

@@ -44,7 +44,7 @@ impl Planner<'_> {
         let params = self.stages.position_params(stage, self.rows, CHANNEL_ALIGNMENT);
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let quads = u64::from(params.values / 4);
-        let rows_per_part = rows_per_part(params.rows, quads);
+        let rows_per_part = rows_per_part(params.rows, quads, self.choices.emulated());
         self.weight_gradient(stage.tensor, None, params.rows, rows_per_part, |planner, parts| {
             let params = Position { rows_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
             let invocations = u64::from(parts.parts) * quads;

@@ -3,7 +3,7 @@ use shaders::params::Conv2d;
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Pass, Product};
 use super::Planner;
-use super::weight_gradient::rows_per_part_of_product;
+use super::weight_gradient::pixels_per_part;
 use crate::model::{SlidingWindow, Stage};
 
 impl Planner<'_> {
@@ -17,9 +17,8 @@ impl Planner<'_> {
     pub(super) fn conv2d_backward(&mut self, stage: &Stage, window: SlidingWindow, bias: bool) {
         let params = self.stages.conv2d_params(stage, window, bias, self.rows, CHANNEL_ALIGNMENT);
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
-        let size = [params.window_height * params.window_width * params.input_channels, params.output_channels];
         let pixels = params.rows * params.output_height * params.output_width;
-        let pixels_per_part = rows_per_part_of_product(pixels, size, self.choices.emulated());
+        let pixels_per_part = pixels_per_part(&params, self.choices.emulated());
         let bias = bias.then_some(stage.tensor + 1);
         self.weight_gradient(stage.tensor, bias, pixels, pixels_per_part, |planner, parts| {
             let product = Product::new(

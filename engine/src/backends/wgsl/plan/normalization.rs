@@ -21,14 +21,14 @@ impl Planner<'_> {
     }
 
     /// The same sums in as many parts as keep the device busy.
-    fn in_parts(params: BatchNorm) -> BatchNorm {
+    fn in_parts(&self, params: BatchNorm) -> BatchNorm {
         let pixels = params.rows * params.pixels;
-        let pixels_per_part = rows_per_part(pixels, u64::from(params.stored_channels / 4));
+        let pixels_per_part = rows_per_part(pixels, u64::from(params.stored_channels / 4), self.choices.emulated());
         BatchNorm { pixels_per_part, parts: pixels.div_ceil(pixels_per_part), ..params }
     }
 
     pub(super) fn batch_norm_forward(&mut self, index: usize, stage: &Stage, params: BatchNorm, forward: Forward) {
-        let params = Self::in_parts(params);
+        let params = self.in_parts(params);
         let channels = u64::from(params.stored_channels);
         let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
         let parts = self.keep_values(index, 1, "batch statistics", u64::from(params.parts) * 2 * channels);
@@ -71,7 +71,7 @@ impl Planner<'_> {
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let saved = self.kept[index][0];
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
-        let per_part = rows_per_part(pixels, quads);
+        let per_part = rows_per_part(pixels, quads, self.choices.emulated());
         let sums = self.weight_gradient(stage.tensor, Some(stage.tensor + 1), pixels, per_part, |planner, parts| {
             let params = BatchNorm {
                 pixels_per_part: parts.rows_per_part,
@@ -115,7 +115,7 @@ impl Planner<'_> {
         let saved = self.keep(index, 0, "mean and deviation", 2 * u64::from(params.tokens));
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let quads = u64::from(params.stored_channels / 4);
-        let per_part = rows_per_part(tokens, quads);
+        let per_part = rows_per_part(tokens, quads, self.choices.emulated());
         self.weight_gradient(stage.tensor, Some(stage.tensor + 1), tokens, per_part, |planner, parts| {
             let params = LayerNorm {
                 tokens_per_part: parts.rows_per_part,

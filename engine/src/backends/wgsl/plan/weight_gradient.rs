@@ -1,12 +1,17 @@
-use shaders::params::{NO_BIAS, SumParts};
+use shaders::params::{Conv2d, NO_BIAS, SumParts};
 
+use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
 use super::{Planner, tiles};
 
-/// Weight gradients are summed in so many parts that about this many invocations have work.
+/// Sums over a batch are made in so many parts that about this many invocations have work on an emulated GPU ...
 const WANTED_INVOCATIONS: u64 = 4096;
-/// A part sums at least this many rows, so that writing it is worth it.
+/// ... and this many on a real one, which has thousands of lanes and hides the delay of memory behind more invocations.
+const WANTED_INVOCATIONS_OF_GPU: u64 = 32_768;
+/// A part sums at least this many rows, so that writing it is worth it ...
 const SMALLEST_PART: u32 = 16;
+/// ... and this many where parts beyond those of an emulated GPU are made.
+const SMALLEST_PART_OF_GPU: u32 = 64;
 /// And at most this many: every tile of a part reads all of its rows, which should stay in a cache.
 const LARGEST_PART: u32 = 2048;
 
@@ -18,6 +23,11 @@ const LARGEST_TILE: u32 = 128;
 /// A part that is made for them sums at least this many rows: it is written and read again, 8 bytes for each element, and
 /// a GPU does some hundred operations meanwhile.
 const SMALLEST_PART_OF_WORKGROUPS: u32 = 128;
+
+/// A real GPU adds up as many parts as this, and more, with 64 invocations for each four elements ...
+const FEWEST_OF_MANY_PARTS: u32 = 16;
+/// ... unless there are more fours than this: then one invocation for each of them is enough.
+const MOST_QUADS_OF_MANY_PARTS: u64 = 16_384;
 
 /// How a weight gradient is summed, and where it goes.
 pub(super) struct Parts {
@@ -57,22 +67,49 @@ impl Planner<'_> {
         dispatch(self, &Parts { rows_per_part, part_stride, bias_offset, output, parts });
         if output != gradient {
             let params = SumParts { elements: part_stride, parts, accumulate, reserved: 0 };
-            self.builder.dispatch("sum_parts", &params, &[output, gradient], u64::from(part_stride / 4));
+            let (kernel, invocations) = sum_of_parts(&params, self.choices.emulated());
+            self.builder.dispatch(kernel, &params, &[output, gradient], invocations);
         }
         gradient
     }
 }
 
-/// How many rows each part of a weight gradient sums, when a part is `tiles` invocations' work.
-pub(in crate::backends::wgsl) fn rows_per_part(rows: u32, tiles: u64) -> u32 {
-    let wanted = u32::try_from(WANTED_INVOCATIONS / tiles.max(1)).unwrap_or(u32::MAX).max(1);
-    let parts = rows.div_ceil(LARGEST_PART).max(wanted);
-    rows.div_ceil(parts).max(SMALLEST_PART).min(rows)
+/// Kernel that adds up parts, and its invocations.
+pub(in crate::backends::wgsl) fn sum_of_parts(params: &SumParts, emulated: bool) -> (&'static str, u64) {
+    let quads = u64::from(params.elements / 4);
+    if emulated || params.parts < FEWEST_OF_MANY_PARTS || quads > MOST_QUADS_OF_MANY_PARTS {
+        ("sum_parts", quads)
+    } else {
+        ("sum_many_parts", 256 * quads.div_ceil(4))
+    }
+}
+
+/// Rows that each part of a sum over a batch has, when a part is `tiles` invocations' work.
+pub(in crate::backends::wgsl) fn rows_per_part(rows: u32, tiles: u64, emulated: bool) -> u32 {
+    let part_for = |invocations: u64, smallest: u32| {
+        let wanted = u32::try_from(invocations / tiles.max(1)).unwrap_or(u32::MAX).max(1);
+        let parts = rows.div_ceil(LARGEST_PART).max(wanted);
+        rows.div_ceil(parts).max(smallest).min(rows)
+    };
+    let usual = part_for(WANTED_INVOCATIONS, SMALLEST_PART);
+    if emulated { usual } else { usual.min(part_for(WANTED_INVOCATIONS_OF_GPU, SMALLEST_PART_OF_GPU)) }
+}
+
+/// The same for the weight gradient of a convolution. One whose input has few channels has kernels without workgroups'
+/// tiles only.
+pub(in crate::backends::wgsl) fn pixels_per_part(params: &Conv2d, emulated: bool) -> u32 {
+    let pixels = params.rows * params.output_height * params.output_width;
+    let size = [params.window_height * params.window_width * params.input_channels, params.output_channels];
+    if params.input_channels.is_multiple_of(CHANNEL_ALIGNMENT) {
+        rows_per_part_of_product(pixels, size, emulated)
+    } else {
+        rows_per_part(pixels, tiles(size[0], size[1]), emulated)
+    }
 }
 
 /// The same for the weight gradient of a product, a matrix of so many rows and columns.
 pub(in crate::backends::wgsl) fn rows_per_part_of_product(rows: u32, [height, width]: [u32; 2], emulated: bool) -> u32 {
-    let usual = rows_per_part(rows, tiles(height, width));
+    let usual = rows_per_part(rows, tiles(height, width), true);
     if emulated {
         return usual;
     }
@@ -88,10 +125,30 @@ mod tests {
 
     #[test]
     fn small_gradients_of_long_sums_are_split_and_large_ones_are_not() {
-        assert_eq!(rows_per_part(36_864, 12), 109);
-        assert_eq!(rows_per_part(128, 6272), 128);
-        assert_eq!(rows_per_part(8, 1), 8);
-        assert_eq!(rows_per_part(4097, 6272), 1366);
+        assert_eq!(rows_per_part(36_864, 12, true), 109);
+        assert_eq!(rows_per_part(128, 6272, true), 128);
+        assert_eq!(rows_per_part(8, 1, true), 8);
+        assert_eq!(rows_per_part(4097, 6272, true), 1366);
+    }
+
+    #[test]
+    fn a_real_gpu_has_more_and_shorter_parts_but_none_below_the_smallest() {
+        assert_eq!(rows_per_part(230_400, 16, true), 900);
+        assert_eq!(rows_per_part(230_400, 16, false), 113);
+        assert_eq!(rows_per_part(36_864, 12, false), 64);
+        // A part that an emulated GPU makes shorter stays as short.
+        assert_eq!(rows_per_part(128, 4, false), rows_per_part(128, 4, true));
+    }
+
+    #[test]
+    fn a_real_gpu_shares_the_sum_of_many_parts_and_of_few_elements() {
+        let kernel = |elements, parts, emulated| {
+            sum_of_parts(&SumParts { elements, parts, accumulate: 0, reserved: 0 }, emulated)
+        };
+        assert_eq!(kernel(512, 2048, false), ("sum_many_parts", 256 * 32));
+        assert_eq!(kernel(512, 2048, true), ("sum_parts", 128));
+        assert_eq!(kernel(512, 8, false), ("sum_parts", 128));
+        assert_eq!(kernel(1 << 20, 25, false), ("sum_parts", 1 << 18));
     }
 
     #[test]
@@ -111,7 +168,7 @@ mod tests {
     fn an_emulated_gpu_has_as_many_parts_as_its_invocations_need_and_a_real_one_no_fewer() {
         let gradients = [(36_864, [576, 64]), (3584, [128, 512]), (128, [512, 12]), (8, [4, 4]), (7000, [4096, 4096])];
         for (rows, size) in gradients {
-            let usual = rows_per_part(rows, tiles(size[0], size[1]));
+            let usual = rows_per_part(rows, tiles(size[0], size[1]), true);
             assert_eq!(rows_per_part_of_product(rows, size, true), usual);
             assert!(rows_per_part_of_product(rows, size, false) <= usual, "{rows} {size:?}");
         }

@@ -19,7 +19,8 @@ impl Planner<'_> {
         // One invocation for four channels of all words.
         let quads = u64::from(params.channels / 4);
         let tokens = params.rows * params.tokens;
-        self.weight_gradient(stage.tensor, None, tokens, rows_per_part(tokens, quads), |planner, parts| {
+        let rows_per_part = rows_per_part(tokens, quads, self.choices.emulated());
+        self.weight_gradient(stage.tensor, None, tokens, rows_per_part, |planner, parts| {
             let params = Embedding { tokens_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
             let bindings = [ids, dy, parts.output];
             let invocations = u64::from(parts.parts) * quads;
