@@ -112,12 +112,13 @@ fn a_nonce_is_in_no_export_and_odd_names_survive_without_being_formulas() {
 }
 
 #[test]
-fn what_cannot_be_read_is_left_out_and_the_rest_is_there() {
+fn a_damaged_record_is_left_out_of_an_export_and_never_shown() {
     let server = TestServer::start();
     let (good, bad) = (server.accepted(|_| {}), server.accepted(|_| {}));
     server.database().execute(&format!("UPDATE runs SET record = '{{' WHERE run_id = '{}'", bad.run_id));
     let exported = json_lines(&server.get("/api/v1/export?format=jsonl").text());
     assert_eq!(exported.into_iter().map(|run| run.run_id).collect::<Vec<_>>(), [good.run_id]);
+    server.get(&format!("/api/v1/runs/{}", bad.run_id)).assert_refused(500, "internal", "");
 }
 
 #[test]
