@@ -75,12 +75,12 @@ pub(crate) fn program(top: &Path, profile: &str, name: &str) -> Result<PathBuf> 
     Ok(target.into_std_path_buf().join(profile).join(format!("{name}{}", env::consts::EXE_SUFFIX)))
 }
 
-/// Runs `cargo build -p PACKAGE` in this profile with these features as a step, and returns the package's program.
-pub(crate) fn build(top: &Path, profile: &str, package: &str, features: &[&str], what: &str) -> Result<PathBuf> {
+/// Runs `cargo build -p PACKAGE` in this profile with these options as a step, and returns the package's program.
+pub(crate) fn build(top: &Path, profile: &str, package: &str, options: &[&str], what: &str) -> Result<PathBuf> {
     let task = Task::new("Building", what);
     let mut command = cargo(top);
     command.args(["build", "--locked", "--profile", profile, "--package", package]);
-    task.follow(command.args(features.iter().flat_map(|feature| ["--features", feature])))?;
+    task.follow(command.args(options))?;
     task.done("Built");
     program(top, profile, package)
 }
