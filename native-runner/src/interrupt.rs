@@ -47,11 +47,11 @@ pub(crate) fn end_with_input() {
     });
 }
 
-/// Ends the program while another thread may be using a GPU. What drivers leave to run at exit would free under that
-/// thread's hands what it uses, and NVIDIA's crashes.
+/// Ends the program while another thread may be using a GPU, without the functions that drivers register to run at exit:
+/// they would free memory that the thread uses, and NVIDIA's driver crashes.
 fn end_now() -> ! {
     #[cfg(unix)]
-    // SAFETY: `_exit` has no conditions. It leaves out what was registered to run at exit, which is wanted here.
+    // SAFETY: `_exit` has no preconditions.
     unsafe {
         nix::libc::_exit(EXIT_STATUS)
     }

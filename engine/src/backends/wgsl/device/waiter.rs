@@ -4,13 +4,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Longest wait for the thread to end. A device that hangs would hold up the program for ever.
+/// Longest wait for the thread to end: a device that hangs must not keep the program from ending.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 pub(in crate::backends::wgsl) struct Waiter {
-    /// Taken, and with it closed, when the device is let go.
+    /// Closed when the device is dropped.
     submissions: Option<Sender<wgpu::SubmissionIndex>>,
-    /// Closed by the thread when it has done everything but end.
+    /// Closed by the thread before it ends.
     ended: Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
@@ -20,7 +20,7 @@ impl Waiter {
         let (submissions, receiver) = channel();
         let (end, ended) = channel();
         let thread = std::thread::spawn(move || {
-            // The loop ends when the device's owner lets go of the sender.
+            // The loop ends when the sender is dropped.
             while let Ok(submission) = receiver.recv() {
                 let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: None };
                 if device.poll(wait).is_err() {

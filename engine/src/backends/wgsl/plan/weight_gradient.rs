@@ -4,13 +4,13 @@ use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
 use super::{Planner, tiles};
 
-/// Sums over a batch are made in so many parts that about this many invocations have work on an emulated GPU ...
+/// Invocations that share a sum over a batch on an emulated GPU ...
 const WANTED_INVOCATIONS: u64 = 4096;
-/// ... and this many on a real one, which has thousands of lanes and hides the delay of memory behind more invocations.
+/// ... and on a real one, which has thousands of lanes and hides the latency of memory behind more invocations.
 const WANTED_INVOCATIONS_OF_GPU: u64 = 32_768;
 /// A part sums at least this many rows, so that writing it is worth it ...
 const SMALLEST_PART: u32 = 16;
-/// ... and this many where parts beyond those of an emulated GPU are made.
+/// ... and at least this many if a real GPU needs more parts than an emulated one.
 const SMALLEST_PART_OF_GPU: u32 = 64;
 /// And at most this many: every tile of a part reads all of its rows, which should stay in a cache.
 const LARGEST_PART: u32 = 2048;
