@@ -30,7 +30,7 @@ pub(super) struct Variant {
     invocations_per_tile: u32,
     /// Tiles that a product has to fill well, so that timing this variant is worth it.
     fewest_tiles: u64,
-    /// Tiles beyond which the others are faster on every device.
+    /// Most tiles of a product for which timing this variant is worth it.
     most_tiles: u64,
     needs: Needs,
     /// On an emulated GPU, its time over the default's for as many elements of tiles.
@@ -102,7 +102,7 @@ const fn sliced(kernel: &'static str) -> Variant {
     Variant { tile: [16, 16], invocations_per_tile: 256, most_tiles: MOST_SLICED_TILES, ..shared(kernel) }
 }
 
-/// With as many, a hundred processors have several tiles of 64 × 64 each.
+/// A product with more of these tiles has at least 128 of 64 × 64, enough for a hundred processors.
 const MOST_SLICED_TILES: u64 = 2048;
 
 /// Processors of a small GPU: with fewer large tiles than these, some have nothing to do, and smaller tiles are faster.
@@ -271,8 +271,8 @@ impl Variant {
         u64::from(parts) * u64::from(extents.rows.div_ceil(rows)) * u64::from(extents.columns.div_ceil(columns))
     }
 
-    /// Those that have all of their rows inside of the result, and a quarter of their columns: with the few channels of a
-    /// first convolution, a large tile is still faster than a small one.
+    /// Number of tiles with all of their rows and at least a quarter of their columns inside the result. A large tile is
+    /// faster than a small one even for the few channels of a first convolution.
     fn well_filled_tiles(&self, extents: &Extents) -> u64 {
         let [rows, columns] = self.tile;
         let across = (u64::from(extents.columns) + u64::from(columns) / 4 * 3) / u64::from(columns);

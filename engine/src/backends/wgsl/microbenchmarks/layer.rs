@@ -20,7 +20,7 @@ pub(super) struct Layer<P> {
     pub(super) parts: u32,
     /// Elements of each: weights and biases.
     pub(super) part_stride: u32,
-    /// Whether they are added up on an emulated GPU.
+    /// True on a GPU that a CPU emulates, which adds them up differently.
     pub(super) emulated: bool,
     pub(super) params: P,
 }

@@ -35,7 +35,7 @@ pub(super) trait Product {
     fn flops(&self) -> u64;
     /// What is computed.
     fn product(&self) -> products::Product;
-    /// Whether it is planned for an emulated GPU.
+    /// Returns true for a product that is planned for an emulated GPU.
     fn emulated(&self) -> bool;
     /// Names of the kernels of a repetition, in order.
     fn kernels(&self, variant: &Variant) -> Vec<&'static str> {

@@ -24,9 +24,9 @@ const LARGEST_TILE: u32 = 128;
 /// a GPU does some hundred operations meanwhile.
 const SMALLEST_PART_OF_WORKGROUPS: u32 = 128;
 
-/// A real GPU adds up as many parts as this, and more, with 64 invocations for each four elements ...
+/// Fewest parts that a real GPU adds up with 64 invocations for each four elements ...
 const FEWEST_OF_MANY_PARTS: u32 = 16;
-/// ... unless there are more fours than this: then one invocation for each of them is enough.
+/// ... and most fours of elements: with more, one invocation for each four is enough.
 const MOST_QUADS_OF_MANY_PARTS: u64 = 16_384;
 
 /// How a weight gradient is summed, and where it goes.
