@@ -1,9 +1,9 @@
-// conv2d_forward_large: y = epilogue(x ⋆ W + b), cross-correlation, a tile of 128 pixels × 128 channels of y for each
-// workgroup, its operands in two buffers of workgroup memory each. conv2d_forward_tall: the same with 128 pixels × 64
-// channels.
+// conv2d_forward_large: y = epilogue(x ⋆ W + b), cross-correlation, a tile of 128 pixels × 64 channels of y for each
+// workgroup, its operands in two buffers of workgroup memory each. conv2d_forward_matrix: the same with the tiles of
+// matrix_tile.wgsl.
 // An implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 256 for
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for
 // each tile.
 // params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
@@ -17,13 +17,20 @@
 const LEFT_TURNED: bool = true;
 const RIGHT_TURNED: bool = false;
 
-struct Source {
+// Row and column of the tile's first result; the column counts fours.
+var<private> first_row: u32;
+var<private> first_column: u32;
+
+struct LeftSource {
     // Of an output pixel.
     origin: Window,
     // Row, column and four of channels of a tap of its window, and how far it is to those of the next step.
     tap: vec3<u32>,
     tap_step: vec3<u32>,
-    // Row of the kernel, which is a channel of a tap, and a four of filters.
+}
+
+// Row of the kernel, which is a channel of a tap, and a four of filters.
+struct RightSource {
     row: u32,
     column: u32,
 }
@@ -33,8 +40,19 @@ fn tap_radices() -> vec2<u32> {
     return vec2<u32>(params.window_width, params.input_channels / 4u);
 }
 
+fn left_source(share: Share) -> LeftSource {
+    let pixels = params.rows * params.output_height * params.output_width;
+    // Pixels beyond the last one repeat it; they are not stored.
+    let origin = window(min(first_row + share.line, pixels - 1u));
+    return LeftSource(origin, digits(share.depth, tap_radices()), digits(DEPTH / 4u, tap_radices()));
+}
+
+fn right_source(share: Share) -> RightSource {
+    return RightSource(share.depth, first_column + share.line);
+}
+
 // Nothing outside the image and beyond the last tap.
-fn left_at(source: Source) -> Fetched {
+fn left_at(source: LeftSource) -> Fetched {
     let tap = source.tap;
     let inside = (tap.x < params.window_height) & tap_inside(source.origin, tap.x, tap.y);
     let pixel = u32(source.origin.first + i32(tap.x * params.input_width + tap.y));
@@ -42,15 +60,18 @@ fn left_at(source: Source) -> Fetched {
     return Fetched(x[at], inside);
 }
 
-fn right_at(source: Source) -> Fetched {
+fn right_at(source: RightSource) -> Fetched {
     let rows = params.window_height * params.window_width * params.input_channels;
     let inside = (source.row < rows) & (source.column < params.output_channels / 4u);
     let at = select(0u, source.row * (params.output_channels / 4u) + source.column, inside);
     return Fetched(weights[at], inside);
 }
 
-fn advance(source: ptr<function, Source>) {
+fn advance_left(source: ptr<function, LeftSource>) {
     (*source).tap = sum_of_digits((*source).tap, (*source).tap_step, tap_radices());
+}
+
+fn advance_right(source: ptr<function, RightSource>) {
     (*source).row += DEPTH;
 }
 
@@ -77,16 +98,9 @@ fn main(
     if number >= row_tiles * column_tiles {
         return;
     }
-    let first_row = number / column_tiles * TILE;
-    let first_column = number % column_tiles * COLUMN_QUADS;
-    let left = left_share(local);
-    let right = right_share(local);
-    // Pixels beyond the last one repeat it; they are not stored.
-    let origin = window(min(first_row + left.line, pixels - 1u));
-    let tap = digits(left.depth, tap_radices());
-    let tap_step = digits(DEPTH / 4u, tap_radices());
-    let source = Source(origin, tap, tap_step, right.depth, first_column + right.line);
+    first_row = number / column_tiles * TILE;
+    first_column = number % column_tiles * COLUMN_QUADS;
     let depth = params.window_height * params.window_width * params.input_channels;
-    let tile = sum_of_products(source, local, (depth + DEPTH - 1u) / DEPTH);
+    let tile = sum_of_products(local, (depth + DEPTH - 1u) / DEPTH);
     store_tile(tile, local, first_row, first_column);
 }

@@ -1,8 +1,8 @@
 // conv2d_input_gradient_large: dx = (dy ⋆ᵀ W) ⊙ slope(x), where the epilogue of the layer below made x; a tile of 128
-// input pixels × 128 input channels for each workgroup, its operands in two buffers of workgroup memory each, summed
-// over taps and filters. conv2d_input_gradient_tall: the same with 128 pixels × 64 channels.
+// input pixels × 64 input channels for each workgroup, its operands in two buffers of workgroup memory each, summed
+// over taps and filters. conv2d_input_gradient_matrix: the same with the tiles of matrix_tile.wgsl.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 256 for
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for
 // each tile.
 // params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -15,12 +15,22 @@
 const LEFT_TURNED: bool = true;
 const RIGHT_TURNED: bool = true;
 
-struct Source {
+// Row and column of the tile's first result; the column counts fours.
+var<private> first_row: u32;
+var<private> first_column: u32;
+
+struct LeftSource {
     // Of an input pixel.
     origin: Window,
+    // Row, column and four of filters of a tap, and how far it is to those of the next step.
+    tap: vec3<u32>,
+    tap_step: vec3<u32>,
+}
+
+struct RightSource {
     // An input channel.
     channel: u32,
-    // Row, column and four of filters of a tap, for both operands, and how far it is to those of the next step.
+    // As in LeftSource.
     tap: vec3<u32>,
     tap_step: vec3<u32>,
 }
@@ -30,8 +40,20 @@ fn tap_radices() -> vec2<u32> {
     return vec2<u32>(params.window_width, params.output_channels / 4u);
 }
 
+fn left_source(share: Share) -> LeftSource {
+    let pixels = params.rows * params.input_height * params.input_width;
+    // Pixels beyond the last one repeat it; they are not stored.
+    let origin = window(min(first_row + share.line, pixels - 1u));
+    return LeftSource(origin, digits(share.depth, tap_radices()), digits(DEPTH / 4u, tap_radices()));
+}
+
+fn right_source(share: Share) -> RightSource {
+    let channel = 4u * first_column + share.line;
+    return RightSource(channel, digits(share.depth, tap_radices()), digits(DEPTH / 4u, tap_radices()));
+}
+
 // Nothing where no window has this tap on the pixel.
-fn left_at(source: Source) -> Fetched {
+fn left_at(source: LeftSource) -> Fetched {
     let tap = source.tap;
     let pixel = output_under(source.origin, tap.x, tap.y);
     let inside = (tap.x < params.window_height) & (pixel != NOWHERE);
@@ -39,7 +61,7 @@ fn left_at(source: Source) -> Fetched {
     return Fetched(dy[at], inside);
 }
 
-fn right_at(source: Source) -> Fetched {
+fn right_at(source: RightSource) -> Fetched {
     let tap = source.tap;
     let inside = (tap.x < params.window_height) & (source.channel < params.input_channels);
     let row = (tap.x * params.window_width + tap.y) * params.input_channels + source.channel;
@@ -47,7 +69,11 @@ fn right_at(source: Source) -> Fetched {
     return Fetched(weights[at], inside);
 }
 
-fn advance(source: ptr<function, Source>) {
+fn advance_left(source: ptr<function, LeftSource>) {
+    (*source).tap = sum_of_digits((*source).tap, (*source).tap_step, tap_radices());
+}
+
+fn advance_right(source: ptr<function, RightSource>) {
     (*source).tap = sum_of_digits((*source).tap, (*source).tap_step, tap_radices());
 }
 
@@ -73,17 +99,9 @@ fn main(
     if number >= row_tiles * column_tiles {
         return;
     }
-    let first_row = number / column_tiles * TILE;
-    let first_column = number % column_tiles * COLUMN_QUADS;
-    let left = left_share(local);
-    let right = right_share(local);
-    // Pixels beyond the last one repeat it; they are not stored.
-    let origin = window(min(first_row + left.line, pixels - 1u));
-    // Both operands are turned, so that left.depth and right.depth are the same.
-    let tap = digits(left.depth, tap_radices());
-    let tap_step = digits(DEPTH / 4u, tap_radices());
-    let source = Source(origin, 4u * first_column + right.line, tap, tap_step);
+    first_row = number / column_tiles * TILE;
+    first_column = number % column_tiles * COLUMN_QUADS;
     let depth = params.window_height * params.window_width * params.output_channels;
-    let tile = sum_of_products(source, local, (depth + DEPTH - 1u) / DEPTH);
+    let tile = sum_of_products(local, (depth + DEPTH - 1u) / DEPTH);
     store_tile(tile, local, first_row, first_column);
 }

@@ -1,8 +1,8 @@
-// conv2d_weight_gradient_large: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a 128 × 128
+// conv2d_weight_gradient_large: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a 128 × 64
 // tile of dW, (tap, channel) pairs × filters, for each workgroup, its operands in two buffers of workgroup memory each.
-// conv2d_weight_gradient_tall: the same with 128 × 64 tiles.
+// conv2d_weight_gradient_matrix: the same with the tiles of matrix_tile.wgsl.
 //
-// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup of 256 for
+// B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4. One workgroup for
 // each tile of each part.
 // params: Conv2d. x: (B, H, W, C). dy: (B, H', W', F).
 // parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
@@ -16,16 +16,27 @@
 const LEFT_TURNED: bool = false;
 const RIGHT_TURNED: bool = false;
 
-struct Source {
-    // An output pixel, for both operands, and the pixel at which the part ends.
+// Row and column of the tile's first result; the column counts fours.
+var<private> first_row: u32;
+var<private> first_column: u32;
+
+// The output pixels of the part: the first, and the one after the last.
+var<private> first_pixel: u32;
+var<private> end_pixel: u32;
+
+struct LeftSource {
+    // An output pixel.
     pixel: u32,
-    end: u32,
     // The same as sample, row and column, and how far it is to that of the next step.
     at: vec3<u32>,
     at_step: vec3<u32>,
     // Row, column and four of channels of a tap.
     tap: vec3<u32>,
-    // A four of filters.
+}
+
+// An output pixel and a four of filters.
+struct RightSource {
+    pixel: u32,
     filters: u32,
 }
 
@@ -34,26 +45,43 @@ fn pixel_radices() -> vec2<u32> {
     return vec2<u32>(params.output_height, params.output_width);
 }
 
+fn left_source(share: Share) -> LeftSource {
+    let channels = params.input_channels / 4u;
+    let kernel_rows = params.window_height * params.window_width * channels;
+    // Rows beyond the last one repeat it; they are not stored.
+    let tap = digits(min(first_row / 4u + share.line, kernel_rows - 1u), vec2<u32>(params.window_width, channels));
+    let pixel = first_pixel + share.depth;
+    return LeftSource(pixel, digits(pixel, pixel_radices()), digits(DEPTH, pixel_radices()), tap);
+}
+
+fn right_source(share: Share) -> RightSource {
+    return RightSource(first_pixel + share.depth, first_column + share.line);
+}
+
 // Nothing outside the image.
-fn left_at(source: Source) -> Fetched {
+fn left_at(source: LeftSource) -> Fetched {
     let row = source.at.y * STRIDE + source.tap.x - params.padding_rows;
     let column = source.at.z * STRIDE + source.tap.y - params.padding_columns;
     // A negative coordinate wraps to a huge one.
-    let inside = (source.pixel < source.end) & (row < params.input_height) & (column < params.input_width);
+    let inside = (source.pixel < end_pixel) & (row < params.input_height) & (column < params.input_width);
     let input = (source.at.x * params.input_height + row) * params.input_width + column;
     let at = select(0u, input * (params.input_channels / 4u) + source.tap.z, inside);
     return Fetched(x[at], inside);
 }
 
-fn right_at(source: Source) -> Fetched {
-    let inside = (source.pixel < source.end) & (source.filters < params.output_channels / 4u);
+fn right_at(source: RightSource) -> Fetched {
+    let inside = (source.pixel < end_pixel) & (source.filters < params.output_channels / 4u);
     let at = select(0u, source.pixel * (params.output_channels / 4u) + source.filters, inside);
     return Fetched(dy[at], inside);
 }
 
-fn advance(source: ptr<function, Source>) {
+fn advance_left(source: ptr<function, LeftSource>) {
     (*source).pixel += DEPTH;
     (*source).at = sum_of_digits((*source).at, (*source).at_step, pixel_radices());
+}
+
+fn advance_right(source: ptr<function, RightSource>) {
+    (*source).pixel += DEPTH;
 }
 
 var<private> part_start: u32;
@@ -72,31 +100,21 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let channels = params.input_channels / 4u;
-    let kernel_rows = params.window_height * params.window_width * channels;
+    let kernel_rows = params.window_height * params.window_width * (params.input_channels / 4u);
     let pixels = params.rows * params.output_height * params.output_width;
     let row_tiles = (kernel_rows + TILE_QUADS - 1u) / TILE_QUADS;
     let column_tiles = (params.output_channels / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
     let number = workgroup_number(workgroup, workgroups);
     let part = number / (row_tiles * column_tiles);
-    let first = part * params.pixels_per_part;
+    first_pixel = part * params.pixels_per_part;
     // The same for the whole workgroup, so that barriers are met by all.
-    if first >= pixels {
+    if first_pixel >= pixels {
         return;
     }
-    let end = min(first + params.pixels_per_part, pixels);
-    let first_row = number / column_tiles % row_tiles * TILE;
-    let first_column = number % column_tiles * COLUMN_QUADS;
-    let left = left_share(local);
-    let right = right_share(local);
-    // Neither operand is turned, so that left.depth and right.depth are the same.
-    let pixel = first + left.depth;
-    let at = digits(pixel, pixel_radices());
-    let at_step = digits(DEPTH, pixel_radices());
-    // Rows beyond the last one repeat it; they are not stored.
-    let tap = digits(min(first_row / 4u + left.line, kernel_rows - 1u), vec2<u32>(params.window_width, channels));
-    let source = Source(pixel, end, at, at_step, tap, first_column + right.line);
-    let tile = sum_of_products(source, local, (end - first + DEPTH - 1u) / DEPTH);
+    end_pixel = min(first_pixel + params.pixels_per_part, pixels);
+    first_row = number / column_tiles % row_tiles * TILE;
+    first_column = number % column_tiles * COLUMN_QUADS;
+    let tile = sum_of_products(local, (end_pixel - first_pixel + DEPTH - 1u) / DEPTH);
     let bias = column_sum(local);
     part_start = part * params.part_stride / 4u;
     store_tile(tile, local, first_row, first_column);

@@ -1,7 +1,7 @@
-// dense_forward_large: y = epilogue(x·W + b), a 128 × 128 tile of y for each workgroup, its operands in two buffers of
-// workgroup memory each. dense_forward_tall: the same with 128 × 64 tiles.
+// dense_forward_large: y = epilogue(x·W + b), a 128 × 64 tile of y for each workgroup, its operands in two buffers of
+// workgroup memory each. dense_forward_matrix: the same with the tiles of matrix_tile.wgsl.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 256 for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -13,29 +13,53 @@
 const LEFT_TURNED: bool = true;
 const RIGHT_TURNED: bool = false;
 
-// A row and a four of inputs of x; a row and a four of columns of W.
-struct Source {
-    row: u32,
+// Row and column of the tile's first result; the column counts fours.
+var<private> first_row: u32;
+var<private> first_column: u32;
+
+// A four of inputs of a row of x: its place, and whether there is such a row.
+struct LeftSource {
     inputs: u32,
+    at: u32,
+    is_row: bool,
+}
+
+// A four of columns of a row of W: its place, and whether there are such columns.
+struct RightSource {
     input: u32,
-    column: u32,
+    at: u32,
+    is_column: bool,
 }
 
-fn left_at(source: Source) -> Fetched {
-    let inside = (source.row < params.rows) & (source.inputs < params.inputs / 4u);
-    let at = select(0u, source.row * (params.inputs / 4u) + source.inputs, inside);
-    return Fetched(x[at], inside);
+fn left_source(share: Share) -> LeftSource {
+    let row = first_row + share.line;
+    return LeftSource(share.depth, row * (params.inputs / 4u) + share.depth, row < params.rows);
 }
 
-fn right_at(source: Source) -> Fetched {
-    let inside = (source.input < params.inputs) & (source.column < params.outputs / 4u);
-    let at = select(0u, source.input * (params.outputs / 4u) + source.column, inside);
-    return Fetched(weights[at], inside);
+fn right_source(share: Share) -> RightSource {
+    let column = first_column + share.line;
+    let outputs = params.outputs / 4u;
+    return RightSource(share.depth, share.depth * outputs + column, column < outputs);
 }
 
-fn advance(source: ptr<function, Source>) {
+fn left_at(source: LeftSource) -> Fetched {
+    let inside = source.is_row & (source.inputs < params.inputs / 4u);
+    return Fetched(x[select(0u, source.at, inside)], inside);
+}
+
+fn right_at(source: RightSource) -> Fetched {
+    let inside = source.is_column & (source.input < params.inputs);
+    return Fetched(weights[select(0u, source.at, inside)], inside);
+}
+
+fn advance_left(source: ptr<function, LeftSource>) {
     (*source).inputs += DEPTH / 4u;
+    (*source).at += DEPTH / 4u;
+}
+
+fn advance_right(source: ptr<function, RightSource>) {
     (*source).input += DEPTH;
+    (*source).at += DEPTH * (params.outputs / 4u);
 }
 
 // Stores four values of one row, if they exist. `column` counts fours.
@@ -60,11 +84,8 @@ fn main(
     if number >= row_tiles * column_tiles {
         return;
     }
-    let first_row = number / column_tiles * TILE;
-    let first_column = number % column_tiles * COLUMN_QUADS;
-    let left = left_share(local);
-    let right = right_share(local);
-    let source = Source(first_row + left.line, left.depth, right.depth, first_column + right.line);
-    let tile = sum_of_products(source, local, (params.inputs + DEPTH - 1u) / DEPTH);
+    first_row = number / column_tiles * TILE;
+    first_column = number % column_tiles * COLUMN_QUADS;
+    let tile = sum_of_products(local, (params.inputs + DEPTH - 1u) / DEPTH);
     store_tile(tile, local, first_row, first_column);
 }

@@ -1,8 +1,8 @@
-// dense_input_gradient_large: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x; a 128 × 128 tile
-// of dx for each workgroup, its operands in two buffers of workgroup memory each. dense_input_gradient_tall: the same
-// with 128 × 64 tiles.
+// dense_input_gradient_large: dx = (dy·Wᵀ) ⊙ slope(x), where the epilogue of the layer below made x; a 128 × 64 tile
+// of dx for each workgroup, its operands in two buffers of workgroup memory each. dense_input_gradient_matrix: the same
+// with the tiles of matrix_tile.wgsl.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 256 for each tile.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
@@ -14,27 +14,52 @@
 const LEFT_TURNED: bool = true;
 const RIGHT_TURNED: bool = true;
 
-// A row of dy and a row of W, and a four of outputs of both.
-struct Source {
-    row: u32,
-    input: u32,
+// Row and column of the tile's first result; the column counts fours.
+var<private> first_row: u32;
+var<private> first_column: u32;
+
+// A four of outputs of a row of dy: its place, and whether there is such a row.
+struct LeftSource {
     outputs: u32,
+    at: u32,
+    is_row: bool,
 }
 
-fn left_at(source: Source) -> Fetched {
-    let inside = (source.row < params.rows) & (source.outputs < params.outputs / 4u);
-    let at = select(0u, source.row * (params.outputs / 4u) + source.outputs, inside);
-    return Fetched(dy[at], inside);
+// The same of W.
+struct RightSource {
+    outputs: u32,
+    at: u32,
+    is_row: bool,
 }
 
-fn right_at(source: Source) -> Fetched {
-    let inside = (source.input < params.inputs) & (source.outputs < params.outputs / 4u);
-    let at = select(0u, source.input * (params.outputs / 4u) + source.outputs, inside);
-    return Fetched(weights[at], inside);
+fn left_source(share: Share) -> LeftSource {
+    let row = first_row + share.line;
+    return LeftSource(share.depth, row * (params.outputs / 4u) + share.depth, row < params.rows);
 }
 
-fn advance(source: ptr<function, Source>) {
+fn right_source(share: Share) -> RightSource {
+    let row = 4u * first_column + share.line;
+    return RightSource(share.depth, row * (params.outputs / 4u) + share.depth, row < params.inputs);
+}
+
+fn left_at(source: LeftSource) -> Fetched {
+    let inside = source.is_row & (source.outputs < params.outputs / 4u);
+    return Fetched(dy[select(0u, source.at, inside)], inside);
+}
+
+fn right_at(source: RightSource) -> Fetched {
+    let inside = source.is_row & (source.outputs < params.outputs / 4u);
+    return Fetched(weights[select(0u, source.at, inside)], inside);
+}
+
+fn advance_left(source: ptr<function, LeftSource>) {
     (*source).outputs += DEPTH / 4u;
+    (*source).at += DEPTH / 4u;
+}
+
+fn advance_right(source: ptr<function, RightSource>) {
+    (*source).outputs += DEPTH / 4u;
+    (*source).at += DEPTH / 4u;
 }
 
 // Stores four values of one row, if they exist. `column` counts fours.
@@ -58,12 +83,8 @@ fn main(
     if number >= row_tiles * column_tiles {
         return;
     }
-    let first_row = number / column_tiles * TILE;
-    let first_column = number % column_tiles * COLUMN_QUADS;
-    let left = left_share(local);
-    let right = right_share(local);
-    // Both operands are turned, so that left.depth and right.depth are the same.
-    let source = Source(first_row + left.line, 4u * first_column + right.line, left.depth);
-    let tile = sum_of_products(source, local, (params.outputs + DEPTH - 1u) / DEPTH);
+    first_row = number / column_tiles * TILE;
+    first_column = number % column_tiles * COLUMN_QUADS;
+    let tile = sum_of_products(local, (params.outputs + DEPTH - 1u) / DEPTH);
     store_tile(tile, local, first_row, first_column);
 }

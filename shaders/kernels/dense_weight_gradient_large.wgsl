@@ -1,9 +1,8 @@
-// dense_weight_gradient_large: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a 128 × 128 tile of
-// dW for each workgroup, its operands in two buffers of workgroup memory each. dense_weight_gradient_tall: the same
-// with 128 × 64 tiles.
+// dense_weight_gradient_large: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a 128 × 64 tile of
+// dW for each workgroup, its operands in two buffers of workgroup memory each. dense_weight_gradient_matrix: the same
+// with the tiles of matrix_tile.wgsl.
 //
-// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup of 256 for each tile of each
-// part.
+// B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup for each tile of each part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
 // parts f32, the others Stored.
 @group(0) @binding(0) var<uniform> params: Params;
@@ -15,28 +14,58 @@
 const LEFT_TURNED: bool = false;
 const RIGHT_TURNED: bool = false;
 
-// A sample, and the one at which the part ends; a four of its inputs and a four of its outputs.
-struct Source {
+// Row and column of the tile's first result; the column counts fours.
+var<private> first_row: u32;
+var<private> first_column: u32;
+
+// The samples of the part: the first, and the one after the last.
+var<private> first_sample: u32;
+var<private> end_sample: u32;
+
+// A four of inputs of a sample: its place, and whether there are such inputs.
+struct LeftSource {
     sample: u32,
-    end: u32,
-    inputs: u32,
-    outputs: u32,
+    at: u32,
+    is_input: bool,
 }
 
-fn left_at(source: Source) -> Fetched {
-    let inside = (source.sample < source.end) & (source.inputs < params.inputs / 4u);
-    let at = select(0u, source.sample * (params.inputs / 4u) + source.inputs, inside);
-    return Fetched(x[at], inside);
+// A four of outputs of a sample: its place, and whether there are such outputs.
+struct RightSource {
+    sample: u32,
+    at: u32,
+    is_output: bool,
 }
 
-fn right_at(source: Source) -> Fetched {
-    let inside = (source.sample < source.end) & (source.outputs < params.outputs / 4u);
-    let at = select(0u, source.sample * (params.outputs / 4u) + source.outputs, inside);
-    return Fetched(dy[at], inside);
+fn left_source(share: Share) -> LeftSource {
+    let sample = first_sample + share.depth;
+    let inputs = first_row / 4u + share.line;
+    return LeftSource(sample, sample * (params.inputs / 4u) + inputs, inputs < params.inputs / 4u);
 }
 
-fn advance(source: ptr<function, Source>) {
+fn right_source(share: Share) -> RightSource {
+    let sample = first_sample + share.depth;
+    let outputs = first_column + share.line;
+    return RightSource(sample, sample * (params.outputs / 4u) + outputs, outputs < params.outputs / 4u);
+}
+
+fn left_at(source: LeftSource) -> Fetched {
+    let inside = source.is_input & (source.sample < end_sample);
+    return Fetched(x[select(0u, source.at, inside)], inside);
+}
+
+fn right_at(source: RightSource) -> Fetched {
+    let inside = source.is_output & (source.sample < end_sample);
+    return Fetched(dy[select(0u, source.at, inside)], inside);
+}
+
+fn advance_left(source: ptr<function, LeftSource>) {
     (*source).sample += DEPTH;
+    (*source).at += DEPTH * (params.inputs / 4u);
+}
+
+fn advance_right(source: ptr<function, RightSource>) {
+    (*source).sample += DEPTH;
+    (*source).at += DEPTH * (params.outputs / 4u);
 }
 
 var<private> part_start: u32;
@@ -59,19 +88,15 @@ fn main(
     let column_tiles = (params.outputs / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
     let number = workgroup_number(workgroup, workgroups);
     let part = number / (row_tiles * column_tiles);
-    let first = part * params.rows_per_part;
+    first_sample = part * params.rows_per_part;
     // The same for the whole workgroup, so that barriers are met by all.
-    if first >= params.rows {
+    if first_sample >= params.rows {
         return;
     }
-    let end = min(first + params.rows_per_part, params.rows);
-    let first_row = number / column_tiles % row_tiles * TILE;
-    let first_column = number % column_tiles * COLUMN_QUADS;
-    let left = left_share(local);
-    let right = right_share(local);
-    // Neither operand is turned, so that left.depth and right.depth are the same.
-    let source = Source(first + left.depth, end, first_row / 4u + left.line, first_column + right.line);
-    let tile = sum_of_products(source, local, (end - first + DEPTH - 1u) / DEPTH);
+    end_sample = min(first_sample + params.rows_per_part, params.rows);
+    first_row = number / column_tiles % row_tiles * TILE;
+    first_column = number % column_tiles * COLUMN_QUADS;
+    let tile = sum_of_products(local, (end_sample - first_sample + DEPTH - 1u) / DEPTH);
     let bias = column_sum(local);
     part_start = part * params.part_stride / 4u;
     store_tile(tile, local, first_row, first_column);

@@ -4,11 +4,12 @@ alias Right = coop_mat16x16<f16, B>;
 alias Sum = coop_mat16x16<f32, C>;
 
 // From results, which are zero in the beginning: not every platform makes a matrix of zeros.
-fn clear(sum: ptr<private, Sum>) {
-    *sum = coopLoadT<Sum>(&results[0], RESULT_STRIDE);
+fn zero_sum() -> Sum {
+    return coopLoadT<Sum>(&results[0], RESULT_STRIDE);
 }
 
 // With T, rows of the matrix are rows in memory: in a turned left operand, and in a right one that is not turned.
+// `row` and `column` count blocks.
 fn left_block(buffer: u32, row: u32) -> Left {
     let at = buffer * BUFFER + operand_place(BLOCK * row, 0u, LEFT_TURNED);
     if LEFT_TURNED {
@@ -25,12 +26,12 @@ fn right_block(buffer: u32, column: u32) -> Right {
     return coopLoadT<Right>(&right_operand[at], DEPTH_STRIDE);
 }
 
-// sum += A · B, of which `row` counts blocks of the left operand.
-fn add_block(sum: ptr<private, Sum>, buffer: u32, row: u32, right: Right) {
-    *sum = coopMultiplyAdd(left_block(buffer, row), right, *sum);
+// sum + left · right
+fn with_product(sum: Sum, left: Left, right: Right) -> Sum {
+    return coopMultiplyAdd(left, right, sum);
 }
 
 // Puts a block into the rows of results; `column` counts blocks.
-fn share_block(sum: ptr<private, Sum>, column: u32) {
-    coopStoreT(*sum, &results[BLOCK * column], RESULT_STRIDE);
+fn share_block(sum: Sum, column: u32) {
+    coopStoreT(sum, &results[BLOCK * column], RESULT_STRIDE);
 }

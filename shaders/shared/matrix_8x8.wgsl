@@ -5,6 +5,13 @@ alias RightPart = coop_mat8x8<f16, B>;
 alias SumPart = coop_mat8x8<f32, C>;
 
 // Part `rc` is row r and column c of its parts.
+struct Left {
+    part00: LeftPart,
+    part01: LeftPart,
+    part10: LeftPart,
+    part11: LeftPart,
+}
+
 struct Right {
     part00: RightPart,
     part01: RightPart,
@@ -20,11 +27,9 @@ struct Sum {
 }
 
 // From results, which are zero in the beginning: not every platform makes a matrix of zeros.
-fn clear(sum: ptr<private, Sum>) {
-    (*sum).part00 = coopLoadT<SumPart>(&results[0], RESULT_STRIDE);
-    (*sum).part01 = coopLoadT<SumPart>(&results[0], RESULT_STRIDE);
-    (*sum).part10 = coopLoadT<SumPart>(&results[0], RESULT_STRIDE);
-    (*sum).part11 = coopLoadT<SumPart>(&results[0], RESULT_STRIDE);
+fn zero_sum() -> Sum {
+    let zero = coopLoadT<SumPart>(&results[0], RESULT_STRIDE);
+    return Sum(zero, zero, zero, zero);
 }
 
 // With T, rows of the matrix are rows in memory: in a turned left operand, and in a right one that is not turned.
@@ -54,24 +59,32 @@ fn right_block(buffer: u32, column: u32) -> Right {
     );
 }
 
-// sum += A · B, of which `row` counts blocks of the left operand.
-fn add_block(sum: ptr<private, Sum>, buffer: u32, row: u32, right: Right) {
+// `row` and `column` count blocks.
+fn left_block(buffer: u32, row: u32) -> Left {
     let first = BLOCK * row;
-    let left00 = left_part(buffer, first, 0u);
-    let left01 = left_part(buffer, first, 8u);
-    let left10 = left_part(buffer, first + 8u, 0u);
-    let left11 = left_part(buffer, first + 8u, 8u);
-    (*sum).part00 = coopMultiplyAdd(left01, right.part10, coopMultiplyAdd(left00, right.part00, (*sum).part00));
-    (*sum).part01 = coopMultiplyAdd(left01, right.part11, coopMultiplyAdd(left00, right.part01, (*sum).part01));
-    (*sum).part10 = coopMultiplyAdd(left11, right.part10, coopMultiplyAdd(left10, right.part00, (*sum).part10));
-    (*sum).part11 = coopMultiplyAdd(left11, right.part11, coopMultiplyAdd(left10, right.part01, (*sum).part11));
+    return Left(
+        left_part(buffer, first, 0u),
+        left_part(buffer, first, 8u),
+        left_part(buffer, first + 8u, 0u),
+        left_part(buffer, first + 8u, 8u),
+    );
+}
+
+// sum + left · right
+fn with_product(sum: Sum, left: Left, right: Right) -> Sum {
+    return Sum(
+        coopMultiplyAdd(left.part01, right.part10, coopMultiplyAdd(left.part00, right.part00, sum.part00)),
+        coopMultiplyAdd(left.part01, right.part11, coopMultiplyAdd(left.part00, right.part01, sum.part01)),
+        coopMultiplyAdd(left.part11, right.part10, coopMultiplyAdd(left.part10, right.part00, sum.part10)),
+        coopMultiplyAdd(left.part11, right.part11, coopMultiplyAdd(left.part10, right.part01, sum.part11)),
+    );
 }
 
 // Puts a block into the rows of results; `column` counts blocks.
-fn share_block(sum: ptr<private, Sum>, column: u32) {
+fn share_block(sum: Sum, column: u32) {
     let first = BLOCK * column;
-    coopStoreT((*sum).part00, &results[first], RESULT_STRIDE);
-    coopStoreT((*sum).part01, &results[first + 8u], RESULT_STRIDE);
-    coopStoreT((*sum).part10, &results[8u * RESULT_STRIDE + first], RESULT_STRIDE);
-    coopStoreT((*sum).part11, &results[8u * RESULT_STRIDE + first + 8u], RESULT_STRIDE);
+    coopStoreT(sum.part00, &results[first], RESULT_STRIDE);
+    coopStoreT(sum.part01, &results[first + 8u], RESULT_STRIDE);
+    coopStoreT(sum.part10, &results[8u * RESULT_STRIDE + first], RESULT_STRIDE);
+    coopStoreT(sum.part11, &results[8u * RESULT_STRIDE + first + 8u], RESULT_STRIDE);
 }

@@ -1,44 +1,56 @@
-// Blocks of matrix_tile.wgsl, multiplied by loops: the obvious twin of matrix_8x8.wgsl and matrix_16x16.wgsl. Lanes of a
-// subgroup take turns with a block's rows.
-alias Sum = array<f32, 256>;
-// Where the block begins in its operand.
+// Blocks of matrix_tile.wgsl, multiplied by loops: the plain twin of matrix_8x8.wgsl and matrix_16x16.wgsl. Lanes of a
+// subgroup, at least four, take turns with a block's rows.
+// Of each of its rows, a lane has four fours of columns.
+alias Sum = array<vec4<f32>, 16>;
+// Where a block begins in its operand.
+alias Left = u32;
 alias Right = u32;
 
-// Which lane this is, and of how many.
-var<private> lane: u32;
-var<private> lanes: u32;
-
-fn clear(sum: ptr<private, Sum>) {
-    lane = subgroupExclusiveAdd(1u);
-    lanes = subgroupAdd(1u);
-    for (var i = 0u; i < 256u; i++) {
-        (*sum)[i] = 0.0;
-    }
+fn zero_sum() -> Sum {
+    return Sum();
 }
 
 fn right_block(buffer: u32, column: u32) -> Right {
     return buffer * BUFFER + operand_place(BLOCK * column, 0u, RIGHT_TURNED);
 }
 
-// sum += A · B, of which `row` counts blocks of the left operand.
-fn add_block(sum: ptr<private, Sum>, buffer: u32, row: u32, right: Right) {
-    let left = buffer * BUFFER + operand_place(BLOCK * row, 0u, LEFT_TURNED);
-    for (var i = lane; i < BLOCK; i += lanes) {
+// `row` and `column` count blocks.
+fn left_block(buffer: u32, row: u32) -> Left {
+    return buffer * BUFFER + operand_place(BLOCK * row, 0u, LEFT_TURNED);
+}
+
+// sum + left · right
+fn with_product(sum: Sum, left: Left, right: Right) -> Sum {
+    var result = sum;
+    let lanes = subgroupAdd(1u);
+    var first = 0u;
+    for (var i = subgroupExclusiveAdd(1u); i < BLOCK; i += lanes) {
         for (var k = 0u; k < BLOCK; k++) {
-            let a = f32(left_operand[left + operand_place(i, k, LEFT_TURNED)]);
-            for (var j = 0u; j < BLOCK; j++) {
-                let b = f32(right_operand[right + operand_place(j, k, RIGHT_TURNED)]);
-                (*sum)[BLOCK * i + j] = fma(a, b, (*sum)[BLOCK * i + j]);
+            let a = vec4<f32>(f32(left_operand[left + operand_place(i, k, LEFT_TURNED)]));
+            for (var quad = 0u; quad < 4u; quad++) {
+                let b = vec4<f32>(
+                    f32(right_operand[right + operand_place(4u * quad, k, RIGHT_TURNED)]),
+                    f32(right_operand[right + operand_place(4u * quad + 1u, k, RIGHT_TURNED)]),
+                    f32(right_operand[right + operand_place(4u * quad + 2u, k, RIGHT_TURNED)]),
+                    f32(right_operand[right + operand_place(4u * quad + 3u, k, RIGHT_TURNED)]),
+                );
+                result[first + quad] = fma(a, b, result[first + quad]);
             }
         }
+        first += 4u;
     }
+    return result;
 }
 
 // Puts a block into the rows of results; `column` counts blocks.
-fn share_block(sum: ptr<private, Sum>, column: u32) {
-    for (var i = lane; i < BLOCK; i += lanes) {
-        for (var j = 0u; j < BLOCK; j++) {
-            results[i * RESULT_STRIDE + BLOCK * column + j] = (*sum)[BLOCK * i + j];
+fn share_block(sum: Sum, column: u32) {
+    var block = sum;
+    let lanes = subgroupAdd(1u);
+    var first = 0u;
+    for (var i = subgroupExclusiveAdd(1u); i < BLOCK; i += lanes) {
+        for (var quad = 0u; quad < 4u; quad++) {
+            keep_result(i, 4u * column + quad, block[first + quad]);
         }
+        first += 4u;
     }
 }

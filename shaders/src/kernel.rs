@@ -75,7 +75,15 @@ impl Kernel {
     pub fn multiplies_blocks(&self) -> bool {
         self.sources.contains(&MATRIX_TILE)
     }
+
+    /// Whether it reads workgroup memory so often that checks of its indices take a noticeable part of its time.
+    pub fn runs_unchecked(&self) -> bool {
+        self.sources.contains(&LARGE_TILE) || self.multiplies_blocks()
+    }
 }
+
+/// The shared part of kernels whose workgroups multiply large tiles.
+const LARGE_TILE: &str = include_str!("../shared/large_tile.wgsl");
 
 /// The shared part of kernels that use subgroups.
 const SUBGROUP_TILE: &str = include_str!("../shared/subgroup_tile.wgsl");
@@ -210,24 +218,24 @@ pub const KERNELS: &[Kernel] = kernels![
     "conv2d_forward_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_number", "workgroup_tile"], [Read, Read, Read, ReadWrite];
     "conv2d_input_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "tile", "workgroup_number", "workgroup_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
     "conv2d_weight_gradient_shared", Conv2d, 64, ["step", "invocation", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "tile", "workgroup_number", "workgroup_tile", "no_bias"], [Read, Read, ReadWrite];
-    "dense_forward_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
-    "dense_forward_tall" from "dense_forward_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "half_tile", "tall_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
-    "dense_forward_matrix" from "dense_forward_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile"], [Read, Read, Read, ReadWrite];
-    "dense_input_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "dense_input_gradient_tall" from "dense_input_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "half_tile", "tall_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "dense_input_gradient_matrix" from "dense_input_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "dense_weight_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
-    "dense_weight_gradient_tall" from "dense_weight_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "half_tile", "tall_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
-    "dense_weight_gradient_matrix" from "dense_weight_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile", "matrix_column_sum", "no_bias"], [Read, Read, ReadWrite];
-    "conv2d_forward_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "tile", "large_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
-    "conv2d_forward_tall" from "conv2d_forward_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "half_tile", "tall_tile", "buffered_tile"], [Read, Read, Read, ReadWrite];
-    "conv2d_forward_matrix" from "conv2d_forward_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "matrix_tile"], [Read, Read, Read, ReadWrite];
-    "conv2d_input_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "tile", "large_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "conv2d_input_gradient_tall" from "conv2d_input_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "half_tile", "tall_tile", "buffered_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "conv2d_input_gradient_matrix" from "conv2d_input_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "matrix_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
-    "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "tile", "large_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
-    "conv2d_weight_gradient_tall" from "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "half_tile", "tall_tile", "buffered_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
-    "conv2d_weight_gradient_matrix" from "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "matrix_tile", "matrix_column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "dense_forward_large", Dense, 128, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile"], [Read, Read, Read, ReadWrite];
+    "dense_forward_matrix" from "dense_forward_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile", "matrix_small"], [Read, Read, Read, ReadWrite];
+    "dense_forward_matrix_large" from "dense_forward_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile", "matrix_large"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_large", Dense, 128, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_matrix" from "dense_input_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile", "matrix_small", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_input_gradient_matrix_large" from "dense_input_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile", "matrix_large", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "dense_weight_gradient_large", Dense, 128, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "tile", "large_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "dense_weight_gradient_matrix" from "dense_weight_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile", "matrix_small", "matrix_column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "dense_weight_gradient_matrix_large" from "dense_weight_gradient_large", Dense, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number", "matrix_tile", "matrix_large", "matrix_column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_forward_large", Conv2d, 128, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "tile", "large_tile"], [Read, Read, Read, ReadWrite];
+    "conv2d_forward_matrix" from "conv2d_forward_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "matrix_tile", "matrix_small"], [Read, Read, Read, ReadWrite];
+    "conv2d_forward_matrix_large" from "conv2d_forward_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_window", "digits", "workgroup_number", "matrix_tile", "matrix_large"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient_large", Conv2d, 128, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "tile", "large_tile", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient_matrix" from "conv2d_input_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "matrix_tile", "matrix_small", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_input_gradient_matrix_large" from "conv2d_input_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "conv2d_transposed_window", "digits", "workgroup_number", "matrix_tile", "matrix_large", "store_gradient"], [Read, Read, Read, ReadWrite];
+    "conv2d_weight_gradient_large", Conv2d, 128, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "tile", "large_tile", "column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_weight_gradient_matrix" from "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "matrix_tile", "matrix_small", "matrix_column_sum", "no_bias"], [Read, Read, ReadWrite];
+    "conv2d_weight_gradient_matrix_large" from "conv2d_weight_gradient_large", Conv2d, 256, ["step", "pcg4d", "accurate_tanh", "epilogue", "conv2d_params", "digits", "workgroup_number", "matrix_tile", "matrix_large", "matrix_column_sum", "no_bias"], [Read, Read, ReadWrite];
     "round_weights", RoundWeights, 64, ["step", "invocation"], [Read, ReadWrite, ReadWrite];
     "lstm_forward_subgroup", Recurrent, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "recurrent_state", "subgroup_tile", "recurrent_forward_subgroup"], [Read, ReadWrite, ReadWrite, ReadWrite, ReadWrite];
     "lstm_backward_subgroup" from "lstm_backward", Recurrent, 8, ["step", "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params", "subgroup_tile", "recurrent_backward_subgroup"], [Read, Read, ReadWrite, ReadWrite];

@@ -58,6 +58,8 @@ fn every_kernel_is_valid_for_a_browser() {
 
 /// Bytes of workgroup memory, and invocations of a workgroup, that WebGPU grants on every device.
 const WORKGROUP_BYTES: u32 = 16_384;
+/// Bytes of workgroup memory that a large matrix tile may have: it is used only where a device has them.
+const MATRIX_TILE_BYTES: u32 = 32_768;
 const WORKGROUP_INVOCATIONS: u32 = 256;
 
 #[test]
@@ -68,7 +70,8 @@ fn workgroups_ask_for_no_more_than_every_device_has() {
         // Each begins at a multiple of 16 bytes.
         let sizes = shared.map(|(_, variable)| module.types[variable.ty].inner.size(module.to_ctx()));
         let bytes: u32 = sizes.map(|size| size.next_multiple_of(16)).sum();
-        assert!(bytes <= WORKGROUP_BYTES, "{}: {bytes} bytes of workgroup memory", kernel.name);
+        let allowed = if kernel.name.ends_with("_matrix_large") { MATRIX_TILE_BYTES } else { WORKGROUP_BYTES };
+        assert!(bytes <= allowed, "{}: {bytes} bytes of workgroup memory", kernel.name);
         assert!(kernel.workgroup_size <= WORKGROUP_INVOCATIONS, "{}: {}", kernel.name, kernel.workgroup_size);
     }
 }

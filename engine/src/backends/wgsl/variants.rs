@@ -18,6 +18,8 @@ pub(super) struct Abilities {
     pub(super) stored: Stored,
     /// Whether subgroups multiply blocks of f16: with its matrix units, or in tests as if it had some.
     pub(super) matrices: bool,
+    /// Whether its subgroups are small enough for large tiles of such blocks, and its workgroup memory large enough.
+    pub(super) large_matrix_tiles: bool,
 }
 
 /// A kernel that computes a product.
@@ -47,6 +49,8 @@ enum Needs {
     /// Subgroups that multiply blocks. Whoever asks for them gets them wherever a product has such a variant, so that the
     /// name of the precision says what was measured.
     Matrices,
+    /// The same for a large tile.
+    LargeMatrixTiles,
 }
 
 /// All columns of a result belong together.
@@ -82,18 +86,18 @@ const fn shared(kernel: &'static str) -> Variant {
 }
 
 /// The same with a larger tile, and operands that are read while others are multiplied: for large products.
-const fn tall(kernel: &'static str) -> Variant {
-    Variant { tile: [128, 64], invocations_per_tile: 256, fewest_tiles: FEWEST_LARGE_TILES, ..shared(kernel) }
-}
-
-/// The same with a still larger one.
 const fn large(kernel: &'static str) -> Variant {
-    Variant { tile: [128, 128], ..tall(kernel) }
+    Variant { tile: [128, 64], invocations_per_tile: 128, fewest_tiles: FEWEST_LARGE_TILES, ..shared(kernel) }
 }
 
 /// A workgroup shares a tile, of which its subgroups multiply blocks.
 const fn matrix(kernel: &'static str) -> Variant {
     Variant { invocations_per_tile: 256, needs: Needs::Matrices, ..shared(kernel) }
+}
+
+/// The same with a larger tile: for large products.
+const fn matrix_large(kernel: &'static str) -> Variant {
+    Variant { tile: [128, 128], fewest_tiles: FEWEST_LARGE_TILES, needs: Needs::LargeMatrixTiles, ..matrix(kernel) }
 }
 
 /// A workgroup divides the sums of a small tile among its invocations: for products of few results and great depth, with
@@ -128,9 +132,9 @@ const DENSE_FORWARD: &[Variant] = &[
     thin("dense_forward_thin", 0.35),
     sliced("dense_forward_sliced"),
     shared("dense_forward_shared"),
-    tall("dense_forward_tall"),
     large("dense_forward_large"),
     matrix("dense_forward_matrix"),
+    matrix_large("dense_forward_matrix_large"),
 ];
 const DENSE_INPUT_GRADIENT: &[Variant] = &[
     registers("dense_input_gradient"),
@@ -138,43 +142,43 @@ const DENSE_INPUT_GRADIENT: &[Variant] = &[
     thin("dense_input_gradient_thin", 0.4),
     sliced("dense_input_gradient_sliced"),
     shared("dense_input_gradient_shared"),
-    tall("dense_input_gradient_tall"),
     large("dense_input_gradient_large"),
     matrix("dense_input_gradient_matrix"),
+    matrix_large("dense_input_gradient_matrix_large"),
 ];
 const DENSE_WEIGHT_GRADIENT: &[Variant] = &[
     registers("dense_weight_gradient"),
     subgroup("dense_weight_gradient_subgroup", 0.55),
     shared("dense_weight_gradient_shared"),
-    tall("dense_weight_gradient_tall"),
     large("dense_weight_gradient_large"),
     matrix("dense_weight_gradient_matrix"),
+    matrix_large("dense_weight_gradient_matrix_large"),
 ];
 const CONV2D_FORWARD: &[Variant] = &[
     registers("conv2d_forward_narrow"),
     Variant { emulated_share: 1.9, ..registers("conv2d_forward") },
     subgroup("conv2d_forward_subgroup", 0.33),
     shared("conv2d_forward_shared"),
-    tall("conv2d_forward_tall"),
     large("conv2d_forward_large"),
     matrix("conv2d_forward_matrix"),
+    matrix_large("conv2d_forward_matrix_large"),
 ];
 const CONV2D_FORWARD_NARROW: &[Variant] = &[registers("conv2d_forward_narrow")];
 const CONV2D_INPUT_GRADIENT: &[Variant] = &[
     registers("conv2d_input_gradient"),
     subgroup("conv2d_input_gradient_subgroup", 0.4),
     shared("conv2d_input_gradient_shared"),
-    tall("conv2d_input_gradient_tall"),
     large("conv2d_input_gradient_large"),
     matrix("conv2d_input_gradient_matrix"),
+    matrix_large("conv2d_input_gradient_matrix_large"),
 ];
 const CONV2D_WEIGHT_GRADIENT: &[Variant] = &[
     registers("conv2d_weight_gradient"),
     subgroup("conv2d_weight_gradient_subgroup", 0.5),
     shared("conv2d_weight_gradient_shared"),
-    tall("conv2d_weight_gradient_tall"),
     large("conv2d_weight_gradient_large"),
     matrix("conv2d_weight_gradient_matrix"),
+    matrix_large("conv2d_weight_gradient_matrix_large"),
 ];
 const CONV2D_WEIGHT_GRADIENT_NARROW: &[Variant] = &[registers("conv2d_weight_gradient_narrow")];
 const LSTM_FORWARD: &[Variant] = &[recurrent("lstm_forward"), recurrent_subgroup("lstm_forward_subgroup", 0.37)];
@@ -216,19 +220,23 @@ impl Product {
             Needs::Nothing => true,
             Needs::Subgroups => abilities.subgroup_lanes >= SUBGROUP_LANES,
             Needs::Matrices => abilities.matrices,
+            Needs::LargeMatrixTiles => abilities.large_matrix_tiles,
         })
     }
 
     /// Those of them that are worth timing for this product.
     pub(super) fn candidates(&self, abilities: Abilities) -> impl Iterator<Item = &'static Variant> + use<> {
         let extents = self.extents();
-        let asked_for = self.matrix_variant(abilities);
+        let asked_for_matrices = self.matrix_variant(abilities).is_some();
         self.variants_with(abilities).filter(move |variant| {
-            let is_for_device = abilities.software || variant.needs == Needs::Nothing;
-            let is_worth_it = is_for_device
+            let is_for_device = if asked_for_matrices {
+                variant.multiplies_blocks()
+            } else {
+                abilities.software || variant.needs == Needs::Nothing
+            };
+            is_for_device
                 && variant.well_filled_tiles(&extents) >= variant.fewest_tiles
-                && variant.tiles(&extents) <= variant.most_tiles;
-            asked_for.map_or(is_worth_it, |asked_for| asked_for == *variant)
+                && variant.tiles(&extents) <= variant.most_tiles
         })
     }
 
@@ -260,9 +268,8 @@ fn is_narrow(params: &Conv2d) -> bool {
 
 impl Variant {
     /// Whether it is offered only where this was asked for.
-    #[cfg(test)]
     pub(super) fn multiplies_blocks(&self) -> bool {
-        self.needs == Needs::Matrices
+        matches!(self.needs, Needs::Matrices | Needs::LargeMatrixTiles)
     }
 
     fn tiles(&self, extents: &Extents) -> u64 {
@@ -297,7 +304,13 @@ mod tests {
     use super::super::products::{dense, recurrent as recurrent_params};
     use super::*;
 
-    const EMULATED: Abilities = Abilities { software: true, subgroup_lanes: 8, stored: Stored::F32, matrices: false };
+    const EMULATED: Abilities = Abilities {
+        software: true,
+        subgroup_lanes: 8,
+        stored: Stored::F32,
+        matrices: false,
+        large_matrix_tiles: false,
+    };
 
     #[test]
     fn subgroups_are_used_where_they_are_emulated_and_most_of_a_tile_is_needed() {
@@ -326,9 +339,9 @@ mod tests {
     fn invocations_cover_every_tile_of_every_part() {
         let product = Product::new(Pass::WeightGradient, dense(40, 68, 12));
         let invocations: Vec<u64> = product.variants().iter().map(|variant| variant.invocations(&product)).collect();
-        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, of 2 × 1 tiles of 64 × 64, of one tile each of
-        // 128 × 64 and of 128 × 128, and again of 2 × 1 tiles of 64 × 64.
-        assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64, 3 * 256, 3 * 256, 3 * 2 * 256]);
+        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, of 2 × 1 tiles of 64 × 64, of one tile of
+        // 128 × 64, again of 2 × 1 tiles of 64 × 64, and of one tile of 128 × 128.
+        assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64, 3 * 128, 3 * 2 * 256, 3 * 256]);
     }
 
     /// Names of the candidates, without that of the default, on which they go on.
@@ -342,15 +355,14 @@ mod tests {
         let real = Abilities { software: false, ..EMULATED };
         let timed =
             |rows, inputs, outputs| candidates(&Product::new(Pass::Forward, dense(rows, inputs, outputs)), real);
-        assert_eq!(timed(256, 784, 512), ["", "_sliced", "_shared", "_tall", "_large"]);
-        assert_eq!(timed(255, 784, 512), ["", "_sliced", "_shared", "_tall"]);
+        assert_eq!(timed(128, 784, 512), ["", "_sliced", "_shared", "_large"]);
+        assert_eq!(timed(127, 784, 512), ["", "_sliced", "_shared"]);
         // A quarter of a tile's columns is enough, and less is not.
-        assert_eq!(timed(100_000, 784, 32), ["", "_shared", "_tall", "_large"]);
-        assert_eq!(timed(100_000, 784, 16), ["", "_shared", "_tall"]);
+        assert_eq!(timed(100_000, 784, 16), ["", "_shared", "_large"]);
         assert_eq!(timed(100_000, 784, 12), ["", "_shared"]);
-        // Each part of a gradient has its own tiles: three parts, of 6 × 1 tiles of 128 × 64 or 6 × 0 of 128 × 128.
+        // Each part of a gradient has its own tiles: three parts of 6 × 1 tiles.
         let gradient = Product::new(Pass::WeightGradient, dense(48, 784, 28));
-        assert_eq!(candidates(&gradient, real), ["", "_shared", "_tall"]);
+        assert_eq!(candidates(&gradient, real), ["", "_shared", "_large"]);
     }
 
     #[test]
@@ -373,11 +385,12 @@ mod tests {
         assert_eq!(candidates(&product, EMULATED), ["", "_subgroup", "_thin", "_sliced", "_shared"]);
         assert_eq!(candidates(&product, real), ["", "_sliced", "_shared"]);
         // Tests of kernels run them wherever they run.
-        assert_eq!(product.variants_with(Abilities { matrices: true, ..real }).count(), product.variants().len());
+        let with_matrices = Abilities { matrices: true, large_matrix_tiles: true, ..real };
+        assert_eq!(product.variants_with(with_matrices).count(), product.variants().len());
     }
 
     #[test]
-    fn a_device_that_was_opened_for_its_matrix_units_uses_them_and_times_nothing_else() {
+    fn a_device_that_was_opened_for_its_matrix_units_times_nothing_else() {
         for software in [false, true] {
             let abilities = Abilities { software, matrices: true, stored: Stored::F16, ..EMULATED };
             for pass in Pass::ALL {
@@ -387,6 +400,11 @@ mod tests {
                 assert!(product.usual_variant(abilities).kernel.ends_with("_matrix"));
                 assert!(!candidates(&product, EMULATED).contains(&"_matrix"));
             }
+            // Large tiles are timed too, where the device has room for them and the product fills a few.
+            let large = Abilities { large_matrix_tiles: true, ..abilities };
+            let product = |rows| Product::new(Pass::Forward, dense(rows, 784, 512));
+            assert_eq!(candidates(&product(256), large), ["_matrix", "_matrix_large"]);
+            assert_eq!(candidates(&product(255), large), ["_matrix"]);
             // What has no such variant is chosen as ever.
             let lstm = Product::new(Pass::Forward, (Cell::Lstm, recurrent_params(896, 28, 128)));
             assert_eq!(lstm.usual_variant(abilities), lstm.usual_variant(Abilities { software, ..EMULATED }));

@@ -46,6 +46,7 @@ pub(in crate::backends::wgsl) struct Device {
     pub(in crate::backends::wgsl) queue: wgpu::Queue,
     adapter: Adapter,
     subgroup_lanes: u32,
+    large_matrix_tiles: bool,
     timestamps: bool,
     form: Form,
     fault: Arc<Mutex<Option<Fault>>>,
@@ -110,15 +111,25 @@ impl Device {
         let half = if form.stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
         let timing = if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() };
         let (matrices, experimental_features) = matrix_features(form);
+        let large_matrix_tiles = form.matrices.is_some()
+            && adapter.get_info().subgroup_max_size <= LARGE_TILE_LANES
+            && offered.max_compute_workgroup_storage_size >= LARGE_TILE_BYTES;
+        let usual = wgpu::Limits::default();
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
             required_features: subgroups | half | timing | matrices,
             experimental_features,
-            // Only the sizes of buffers go beyond what every WebGPU device grants: data sets are large.
+            // Only the sizes of buffers go beyond what every WebGPU device grants, because data sets are large, and the
+            // workgroup memory of large matrix tiles.
             required_limits: wgpu::Limits {
                 max_buffer_size: offered.max_buffer_size,
                 max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
-                ..wgpu::Limits::default()
+                max_compute_workgroup_storage_size: if large_matrix_tiles {
+                    LARGE_TILE_BYTES
+                } else {
+                    usual.max_compute_workgroup_storage_size
+                },
+                ..usual
             },
             ..wgpu::DeviceDescriptor::default()
         };
@@ -150,6 +161,7 @@ impl Device {
             allowed_bytes: Cell::default(),
             adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
             subgroup_lanes,
+            large_matrix_tiles,
             timestamps,
             form,
             pipelines: Pipelines::new(&device),
@@ -224,6 +236,7 @@ impl Device {
             subgroup_lanes: self.subgroup_lanes,
             stored: self.form.stored,
             matrices: self.form.matrices.is_some(),
+            large_matrix_tiles: self.large_matrix_tiles,
         }
     }
 
@@ -354,6 +367,11 @@ impl Device {
         }
     }
 }
+
+/// Lanes of the subgroups among which a large matrix tile is divided, at most (`shaders/shared/matrix_large.wgsl`).
+const LARGE_TILE_LANES: u32 = 32;
+/// Workgroup memory of a large matrix tile, at most.
+const LARGE_TILE_BYTES: u32 = 32 << 10;
 
 /// What kernels of this form ask of wgpu beside the features of WebGPU.
 fn matrix_features(form: Form) -> (wgpu::Features, wgpu::ExperimentalFeatures) {

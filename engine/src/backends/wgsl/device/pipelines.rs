@@ -102,10 +102,19 @@ fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLa
         bind_group_layouts: &[Some(&layout), Some(step_layout)],
         immediate_size: 0,
     });
-    let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+    let descriptor = wgpu::ShaderModuleDescriptor {
         label: Some(kernel.name),
         source: wgpu::ShaderSource::Wgsl(kernel.source(device.form()).into()),
-    });
+    };
+    let checks = if kernel.runs_unchecked() {
+        wgpu::ShaderRuntimeChecks::unchecked()
+    } else {
+        wgpu::ShaderRuntimeChecks::checked()
+    };
+    // SAFETY: Without checks, an index beyond its array and a loop without end are undefined behavior. These kernels check
+    // themselves which elements exist, their loops end, and tests compare each with its plain twin. Browsers check all the
+    // same.
+    let module = unsafe { device.device.create_shader_module_trusted(descriptor, checks) };
     device.count(|counts| counts.pipelines += 1);
     let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(kernel.name),

@@ -13,7 +13,7 @@ use super::super::super::kernel_tests::with_device;
 use super::super::super::setup::Setup;
 use super::super::super::workload_tests::{calm_job, job, narrow_job};
 use super::super::Choices;
-use super::super::tests::{NoTime, SlowTime, backend_on, untuned};
+use super::super::tests::{NoTime, SlowTime, backend_on, tuned, untuned};
 use super::*;
 use crate::clock::Clock;
 use crate::testing::shallow;
@@ -134,11 +134,12 @@ fn the_set_that_is_streamed_does_not_lie_on_the_device_and_the_bytes_are_those_p
         for name in ["keras-mnist-mlp", "theano-mnist"] {
             let job = job(&crate::workload(name).unwrap());
             for mode in STREAMED {
-                device.data().let_go();
-                let before = device.counts().buffer_bytes;
                 let setup = Setup::of_input(mode);
-                let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, setup).unwrap();
-                let trainer = build(device, Rc::new(NoTime), &job, mode);
+                let mut choices = tuned(device, &job, setup);
+                let before = device.counts().buffer_bytes;
+                let predicted = WgslTrainer::predicted_bytes(device, &choices, &job, setup).unwrap();
+                let built = WgslTrainer::with(Rc::clone(device), Rc::new(NoTime), &mut choices, &job, setup);
+                let trainer = pollster::block_on(built).unwrap();
                 assert_eq!(device.counts().buffer_bytes - before, predicted, "{name}, {mode:?}");
                 assert_eq!(trainer.device_memory_bytes(), predicted, "{name}, {mode:?}");
             }

@@ -1,0 +1,71 @@
+// The blocks of a matrix tile of 64 × 64, for every size of subgroup and the 16 KiB of workgroup memory that every WebGPU
+// device has. Needs matrix_tile.wgsl.
+const TILE: u32 = 64u;
+const TWO_SHARES: bool = false;
+const LINE_STRIDE: u32 = 16u;
+const BUFFER: u32 = DEPTH * DEPTH_STRIDE;
+// Four numbers more than a row has put neighboring rows into different memory banks.
+const RESULT_STRIDE: u32 = TILE + 4u;
+
+// The blocks of the tile that a subgroup computes: a column of them, of which it has this row and each that is so many
+// rows further down. Subgroups of 32 have two blocks each, those of 64 four; where there are more subgroups than blocks,
+// the others have rows beyond the tile, and only read and write memory.
+struct Tile {
+    column: u32,
+    row: u32,
+    rows_apart: u32,
+}
+
+// Sums of a subgroup's blocks, in the order of their rows.
+struct Sums {
+    sum0: Sum,
+    sum1: Sum,
+    sum2: Sum,
+    sum3: Sum,
+}
+
+fn zero_sums() -> Sums {
+    return Sums(zero_sum(), zero_sum(), zero_sum(), zero_sum());
+}
+
+fn blocks_of_subgroup(number: u32, subgroups: u32) -> Tile {
+    return Tile(number % BLOCKS, number / BLOCKS, subgroups / BLOCKS);
+}
+
+// Branches are the same for a whole subgroup, which is what its matrices ask for. What works on them is in functions of
+// its own: naga looks for it inside of branches, and cannot know that.
+fn add_products(sums: ptr<function, Sums>, tile: Tile, buffer: u32) {
+    let right = right_block(buffer, tile.column);
+    var row = tile.row;
+    if row < BLOCKS {
+        (*sums).sum0 = with_product((*sums).sum0, left_block(buffer, row), right);
+    }
+    row += tile.rows_apart;
+    if row < BLOCKS {
+        (*sums).sum1 = with_product((*sums).sum1, left_block(buffer, row), right);
+    }
+    row += tile.rows_apart;
+    if row < BLOCKS {
+        (*sums).sum2 = with_product((*sums).sum2, left_block(buffer, row), right);
+    }
+    row += tile.rows_apart;
+    if row < BLOCKS {
+        (*sums).sum3 = with_product((*sums).sum3, left_block(buffer, row), right);
+    }
+}
+
+// Puts those blocks of a row of blocks that this subgroup has where all see them.
+fn share_blocks(sums: ptr<function, Sums>, tile: Tile, row: u32) {
+    if tile.row == row {
+        share_block((*sums).sum0, tile.column);
+    }
+    if tile.row + tile.rows_apart == row {
+        share_block((*sums).sum1, tile.column);
+    }
+    if tile.row + 2u * tile.rows_apart == row {
+        share_block((*sums).sum2, tile.column);
+    }
+    if tile.row + 3u * tile.rows_apart == row {
+        share_block((*sums).sum3, tile.column);
+    }
+}
