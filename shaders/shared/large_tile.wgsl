@@ -7,8 +7,9 @@
 //
 // Needs tile.wgsl, and of the kernel:
 // - LEFT_TURNED, RIGHT_TURNED: whether the depth is along columns of an operand, as in x of x·W, or along rows, as in W;
-// - LeftSource, RightSource: what an invocation reads of an operand in a step, with `left_source` and `right_source` for its share of
-//   the first step, `left_at` and `right_at` to fetch it, and `advance_left` and `advance_right` for the next step;
+// - LeftSource, RightSource: the part of an operand that an invocation reads in a step, with `left_source` and
+//   `right_source` for the first step, `left_at` and `right_at` to fetch it, and `advance_left` and `advance_right` for
+//   the next step;
 // - store: stores four columns of a row of the result, if they exist.
 //
 // Method: blocking for shared memory and for registers, as in Volkov and Demmel, "Benchmarking GPUs to Tune Dense
@@ -26,7 +27,7 @@ const DEPTH: u32 = 8u;
 var<workgroup> left_operand: array<array<array<vec4<f32>, TILE_QUADS>, DEPTH>, 2>;
 var<workgroup> right_operand: array<array<array<vec4<f32>, COLUMN_QUADS>, DEPTH>, 2>;
 
-// Where a four of lines of an operand is in the row of a depth.
+// Place of a four of lines of an operand in the row of a depth.
 fn quad_place(depth: u32, quad: u32, turned: bool) -> u32 {
     return select(quad, quad ^ (depth & 4u), turned);
 }
@@ -38,7 +39,7 @@ struct Share {
     depth: u32,
 }
 
-// Share `number` of an operand with so many fours of lines.
+// Share `number` of an operand that has `quads` fours of lines.
 fn share(number: u32, quads: u32, turned: bool) -> Share {
     if turned {
         // Two neighbors read the eight depths of a line, which are side by side.
@@ -57,8 +58,8 @@ fn right_share(number: u32) -> Share {
     return share(number, COLUMN_QUADS, RIGHT_TURNED);
 }
 
-// What is read from memory, or nothing, which counts as zero, where `inside` is false. Nothing looks at the value before
-// it is kept, because looking at it is waiting for it.
+// A value read from memory, or zero where `inside` is false. Nothing uses the value before it is kept, because using it is
+// waiting for it.
 struct Fetched {
     value: Stored4,
     inside: bool,
@@ -94,8 +95,8 @@ fn keep_right(buffer: u32, place: Share, value: vec4<f32>) {
     }
 }
 
-// What this invocation has kept of the right operand, added up. Only gradients of biases are made from it; elsewhere
-// compilers leave it out.
+// The sum of all that this invocation has kept of the right operand. Only gradients of biases use it; elsewhere compilers
+// leave it out.
 var<private> sum_of_kept: vec4<f32>;
 
 fn keep(buffer: u32, local: u32, left: Fetched, next_left: Fetched, right: Fetched) {
@@ -117,7 +118,7 @@ fn tile_column(local: u32) -> u32 {
     return local % 8u;
 }
 
-// Where an invocation's fours of lines are in the rows of the first four depths and of the last four.
+// Places of an invocation's two fours of lines, in the rows of the first four depths and in those of the last four.
 struct Places {
     low: u32,
     high: u32,
@@ -149,7 +150,7 @@ fn add_last_depth(tile: ptr<function, Tile>, buffer: u32, depth: u32, row: Place
     );
 }
 
-// The tile as a sum over so many steps, the same number for the whole workgroup, so that barriers are met by all.
+// The tile as a sum over `steps`, the same number for the whole workgroup, so that barriers are met by all.
 fn sum_of_products(local: u32, steps: u32) -> Tile {
     let row = places(tile_row(local), tile_row(local) + 16u, LEFT_TURNED);
     let column = places(tile_column(local), tile_column(local) + 8u, RIGHT_TURNED);

@@ -2,7 +2,7 @@
 // subgroup, at least four, take turns with a block's rows.
 // Of each of its rows, a lane has four fours of columns.
 alias Sum = array<vec4<f32>, 16>;
-// Where a block begins in its operand.
+// Place in its operand at which a block begins.
 alias Left = u32;
 alias Right = u32;
 

@@ -7,8 +7,8 @@ const BUFFER: u32 = DEPTH * DEPTH_STRIDE;
 // Four numbers more than a row has put neighboring rows into different memory banks.
 const RESULT_STRIDE: u32 = TILE + 4u;
 
-// The blocks of the tile that a subgroup computes: a column of them, of which it has this row and each that is so many
-// rows further down. Subgroups of 32 have two blocks each, those of 64 four; where there are more subgroups than blocks,
+// The blocks of the tile that a subgroup computes: in a column of blocks, this row and every `rows_apart`th one
+// below it. Subgroups of 32 have two blocks each, those of 64 four; where there are more subgroups than blocks,
 // the others have rows beyond the tile, and only read and write memory.
 struct Tile {
     column: u32,

@@ -72,13 +72,13 @@ fn right_share(number: u32) -> Share {
     return share(number, RIGHT_TURNED);
 }
 
-// What is read from memory, or nothing, which counts as zero, where `inside` is false.
+// A value read from memory, or zero where `inside` is false.
 struct Fetched {
     value: Stored4,
     inside: bool,
 }
 
-// What this invocation has kept of the right operand, added up, for gradients of biases.
+// The sum of all that this invocation has kept of the right operand, for gradients of biases.
 var<private> sum_of_kept: vec4<f32>;
 
 fn keep_left(place: u32, fetched: Fetched) {
@@ -98,7 +98,7 @@ fn keep_right(place: u32, fetched: Fetched) {
     sum_of_kept += vec4<f32>(value);
 }
 
-// What an invocation reads in a step.
+// All that an invocation reads in a step.
 struct FetchedStep {
     left: Fetched,
     right: Fetched,
@@ -132,13 +132,13 @@ fn number_of_subgroup(local: u32) -> u32 {
     return number;
 }
 
-// What a subgroup has of a tile.
+// A subgroup's part of a tile.
 struct Product {
     tile: Tile,
     sums: Sums,
 }
 
-// The tile as a sum over so many steps, the same number for the whole workgroup, so that barriers are met by all.
+// The tile as a sum over `steps`, the same number for the whole workgroup, so that barriers are met by all.
 fn sum_of_products(local: u32, steps: u32) -> Product {
     let tile = blocks_of_subgroup(number_of_subgroup(local), atomicLoad(&counted_subgroups[0]));
     var sums = zero_sums();

@@ -76,7 +76,8 @@ impl Kernel {
         self.sources.contains(&MATRIX_TILE)
     }
 
-    /// Whether it reads workgroup memory so often that checks of its indices take a noticeable part of its time.
+    /// Whether it is compiled without checks of its indices: it reads workgroup memory so often that they take a noticeable
+    /// part of its time.
     pub fn runs_unchecked(&self) -> bool {
         self.sources.contains(&LARGE_TILE) || self.multiplies_blocks()
     }

@@ -18,7 +18,7 @@ pub(super) struct Abilities {
     pub(super) stored: Stored,
     /// Whether subgroups multiply blocks of f16: with its matrix units, or in tests as if it had some.
     pub(super) matrices: bool,
-    /// Whether its subgroups are small enough for large tiles of such blocks, and its workgroup memory large enough.
+    /// Large tiles of such blocks fit: subgroups have few enough lanes, and there is enough workgroup memory.
     pub(super) large_matrix_tiles: bool,
 }
 
