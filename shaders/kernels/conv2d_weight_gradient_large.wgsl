@@ -106,15 +106,17 @@ fn main(
     let column_tiles = (params.output_channels / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
     let number = workgroup_number(workgroup, workgroups);
     let part = number / (row_tiles * column_tiles);
-    first_pixel = part * params.pixels_per_part;
+    let first = part * params.pixels_per_part;
     // The same for the whole workgroup, so that barriers are met by all.
-    if first_pixel >= pixels {
+    if first >= pixels {
         return;
     }
-    end_pixel = min(first_pixel + params.pixels_per_part, pixels);
+    let end = min(first + params.pixels_per_part, pixels);
+    first_pixel = first;
+    end_pixel = end;
     first_row = number / column_tiles % row_tiles * TILE;
     first_column = number % column_tiles * COLUMN_QUADS;
-    let tile = sum_of_products(local, (end_pixel - first_pixel + DEPTH - 1u) / DEPTH);
+    let tile = sum_of_products(local, (end - first + DEPTH - 1u) / DEPTH);
     let bias = column_sum(local);
     part_start = part * params.part_stride / 4u;
     store_tile(tile, local, first_row, first_column);

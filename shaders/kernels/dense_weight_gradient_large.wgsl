@@ -88,15 +88,17 @@ fn main(
     let column_tiles = (params.outputs / 4u + COLUMN_QUADS - 1u) / COLUMN_QUADS;
     let number = workgroup_number(workgroup, workgroups);
     let part = number / (row_tiles * column_tiles);
-    first_sample = part * params.rows_per_part;
+    let first = part * params.rows_per_part;
     // The same for the whole workgroup, so that barriers are met by all.
-    if first_sample >= params.rows {
+    if first >= params.rows {
         return;
     }
-    end_sample = min(first_sample + params.rows_per_part, params.rows);
+    let end = min(first + params.rows_per_part, params.rows);
+    first_sample = first;
+    end_sample = end;
     first_row = number / column_tiles % row_tiles * TILE;
     first_column = number % column_tiles * COLUMN_QUADS;
-    let tile = sum_of_products(local, (end_sample - first_sample + DEPTH - 1u) / DEPTH);
+    let tile = sum_of_products(local, (end - first + DEPTH - 1u) / DEPTH);
     let bias = column_sum(local);
     part_start = part * params.part_stride / 4u;
     store_tile(tile, local, first_row, first_column);
