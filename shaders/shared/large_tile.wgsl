@@ -107,7 +107,7 @@ fn keep(buffer: u32, local: u32, left: Fetched, next_left: Fetched, right: Fetch
     sum_of_kept += value;
 }
 
-// An invocation has the rows of this four of the tile and of the four sixteen places further on ...
+// An invocation computes the rows of this four, and of the four sixteen places further on ...
 fn tile_row(local: u32) -> u32 {
     return local / 8u;
 }
@@ -118,7 +118,7 @@ fn tile_column(local: u32) -> u32 {
     return local % 8u;
 }
 
-// Places of an invocation's two fours of lines, in the rows of the first four depths and in those of the last four.
+// Places of an invocation's two fours of lines: in the rows of the first four depths, and in the last four rows.
 struct Places {
     low: u32,
     high: u32,

@@ -7,8 +7,8 @@ const LINE_STRIDE: u32 = DEPTH + 8u;
 const BUFFER: u32 = TILE * LINE_STRIDE - 8u;
 const RESULT_STRIDE: u32 = TILE;
 
-// The blocks of the tile that a subgroup computes: four rows of two. Subgroups of 32 have one such group each. Of smaller
-// ones there are more than eight; several then compute the same and store the same.
+// The blocks of the tile that a subgroup computes: four rows of two. Subgroups of 32 have one such group each. If they
+// are smaller there are more than eight, and several compute and store the same.
 struct Tile {
     row: u32,
     column: u32,
@@ -52,7 +52,7 @@ fn add_products(sums: ptr<function, Sums>, tile: Tile, buffer: u32) {
     (*sums).sum31 = with_product((*sums).sum31, left3, right1);
 }
 
-// Puts those blocks of a row of blocks that this subgroup has where all see them.
+// Copies this subgroup's blocks of a row of blocks to `results`.
 fn share_blocks(sums: ptr<function, Sums>, tile: Tile, row: u32) {
     if tile.row == row {
         share_block((*sums).sum00, tile.column);

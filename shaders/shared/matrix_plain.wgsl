@@ -1,5 +1,6 @@
 // Blocks of matrix_tile.wgsl, multiplied by loops: the plain twin of matrix_8x8.wgsl and matrix_16x16.wgsl. Lanes of a
 // subgroup, at least four, take turns with a block's rows.
+
 // Of each of its rows, a lane has four fours of columns.
 alias Sum = array<vec4<f32>, 16>;
 // Place in its operand at which a block begins.

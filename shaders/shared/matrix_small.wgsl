@@ -7,9 +7,9 @@ const BUFFER: u32 = DEPTH * DEPTH_STRIDE;
 // Four numbers more than a row has put neighboring rows into different memory banks.
 const RESULT_STRIDE: u32 = TILE + 4u;
 
-// The blocks of the tile that a subgroup computes: in a column of blocks, this row and every `rows_apart`th one
-// below it. Subgroups of 32 have two blocks each, those of 64 four; where there are more subgroups than blocks,
-// the others have rows beyond the tile, and only read and write memory.
+// The blocks of the tile that a subgroup computes: in a column of blocks, this row and every `rows_apart`th one below it.
+// A subgroup of 32 computes two blocks and one of 64 four. If there are more subgroups than blocks, the rest have rows
+// beyond the tile, and only read and write memory.
 struct Tile {
     column: u32,
     row: u32,
@@ -32,8 +32,8 @@ fn blocks_of_subgroup(number: u32, subgroups: u32) -> Tile {
     return Tile(number % BLOCKS, number / BLOCKS, subgroups / BLOCKS);
 }
 
-// Branches are the same for a whole subgroup, which is what its matrices ask for. What works on them is in functions of
-// its own: naga looks for it inside of branches, and cannot know that.
+// All lanes of a subgroup take the same branches, as matrix units require. Naga cannot prove that and rejects matrix
+// operations inside a branch, so they are in functions.
 fn add_products(sums: ptr<function, Sums>, tile: Tile, buffer: u32) {
     let right = right_block(buffer, tile.column);
     var row = tile.row;
@@ -54,7 +54,7 @@ fn add_products(sums: ptr<function, Sums>, tile: Tile, buffer: u32) {
     }
 }
 
-// Puts those blocks of a row of blocks that this subgroup has where all see them.
+// Copies this subgroup's blocks of a row of blocks to `results`.
 fn share_blocks(sums: ptr<function, Sums>, tile: Tile, row: u32) {
     if tile.row == row {
         share_block((*sums).sum0, tile.column);

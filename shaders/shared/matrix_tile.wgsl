@@ -1,10 +1,10 @@
 // A tile of TILE rows and columns of a product, computed by the 256 invocations of a workgroup in steps of a depth of 16:
 // both operands' share of a step is in workgroup memory as f16, and subgroups multiply it in blocks of 16 × 16, whose sums
-// are f32. What multiplies a block is in matrix_8x8.wgsl and matrix_16x16.wgsl, the device's matrix units, and in
-// matrix_plain.wgsl, their plain twin. Which blocks a subgroup has is in matrix_small.wgsl and matrix_large.wgsl. Results
-// pass through workgroup memory, 16 rows at a time, because only the driver knows which lane has which of them.
+// are f32. matrix_8x8.wgsl and matrix_16x16.wgsl multiply a block with the device's matrix units, and matrix_plain.wgsl,
+// their plain twin, with loops. matrix_small.wgsl and matrix_large.wgsl assign blocks to subgroups. Results pass through
+// workgroup memory, 16 rows at a time, because only the driver knows which lane has which result.
 //
-// Each operand has two buffers, and a kernel is asked for the same as in large_tile.wgsl.
+// Each operand has two buffers. A kernel defines the same as for large_tile.wgsl.
 //
 // Method: Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision", IPDPSW 2018.
 const WORKGROUP_SIZE: u32 = 256u;
@@ -38,7 +38,7 @@ fn kept_result(row: u32, quad: u32) -> vec4<f32> {
     return vec4<f32>(results[at], results[at + 1u], results[at + 2u], results[at + 3u]);
 }
 
-// Where a line and depth of an operand lie in a buffer.
+// Place of a line and depth of an operand in a buffer.
 fn operand_place(line: u32, depth: u32, turned: bool) -> u32 {
     return select(depth * DEPTH_STRIDE + line, line * LINE_STRIDE + depth, turned);
 }
@@ -116,12 +116,12 @@ fn keep(buffer: u32, local: u32, step: FetchedStep) {
     }
 }
 
-// Subgroups do not know their number here, and WGSL does not say which invocations they have: so each takes the next.
-// Only the first of four is used. Matrix units load from multiples of 16 bytes, and a driver may place these before the
-// operands: NVIDIA's does, so that with one number all matrices were wrong.
+// Number of subgroups that have a number so far: not every WGSL compiler knows a built-in for it, so each takes the next.
+// Only the first of four elements is used. Matrix units load from multiples of 16 bytes, and NVIDIA's driver places this
+// array before the operands: with a single element, all results were wrong.
 var<workgroup> counted_subgroups: array<atomic<u32>, 4>;
 
-// Number of this subgroup.
+// Takes a number for this subgroup.
 fn number_of_subgroup(local: u32) -> u32 {
     var number = 0u;
     if local == subgroupBroadcastFirst(local) {

@@ -76,8 +76,8 @@ impl Kernel {
         self.sources.contains(&MATRIX_TILE)
     }
 
-    /// Whether it is compiled without checks of its indices: it reads workgroup memory so often that they take a noticeable
-    /// part of its time.
+    /// Returns true if the kernel is compiled without checks of its indices, which would take a noticeable part of its time:
+    /// it reads workgroup memory in its innermost loop.
     pub fn runs_unchecked(&self) -> bool {
         self.sources.contains(&LARGE_TILE) || self.multiplies_blocks()
     }
